@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo's network: levada, its kernels alone, and, where they are found, oneDNN and ONNX Runtime, on the same
+// weights. Names are fashion/<contender>/<measurement>:
+//   one       the model on one picture, one thread, in CPU time
+//   inline    picture -> label over all pictures, one thread
+//   streamed  the same on two threads
+// All give the same logits and labels before anything is timed. Repetitions of all contenders are interleaved; a table
+// of the medians ends the output, `ratio` being how many times as long as levada it takes.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include "contenders.hpp"
+#include "expectation.hpp"
+#include "kernels.hpp"
+#include "onednn.hpp"
+#include "onnxruntime.hpp"
+#include "table.hpp"
+
+namespace {
+
+using namespace fashion;
+
+/// Checks what it is given and registers its benchmarks.
+class contest {
+ public:
+  template <class Network, class... Arguments>
+  void add_one(const std::string& contender, const Arguments&... arguments) {
+    if (contenders_.empty() || contenders_.back() != contender) contenders_.push_back(contender);
+    const auto network = std::make_shared<Network>(arguments...);
+    expected_.check_logits(contender, *network);
+    const auto run = [network](benchmark::State& state) {
+      normalise(the_pictures().pictures[0], network->in);
+      for (auto _ : state) {
+        benchmark::DoNotOptimize(network->run().data());
+        benchmark::ClobberMemory();
+      }
+      state.SetItemsProcessed(state.iterations());
+    };
+    benchmark::RegisterBenchmark(("fashion/" + contender + "/one").c_str(), run)->Unit(benchmark::kMicrosecond);
+  }
+
+  template <class Labels>
+  void add_many(const std::string& contender) {
+    const auto many = std::make_shared<Labels>();
+    add_pass(contender + "/inline", [many](const auto& pictures, labels& to) { many->inline_(pictures, to); });
+    add_pass(contender + "/streamed", [many](const auto& pictures, labels& to) { many->streamed(pictures, to); });
+  }
+
+  template <class Network>
+  void add_peer(const std::string& contender) {
+    add_one<Network>(contender, std::make_shared<typename Network::shared>());
+    add_many<peer_labels<Network>>(contender);
+  }
+
+  const std::vector<std::string>& contenders() const { return contenders_; }
+
+ private:
+  template <class Pass>
+  void add_pass(const std::string& name, Pass pass) {
+    const std::vector<picture>& pictures = the_pictures().pictures;
+    labels to(pictures.size(), -1);
+    pass(pictures, to);
+    expected_.check_labels(name, to);
+    const auto run = [=, &pictures](benchmark::State& state) mutable {
+      for (auto _ : state) {
+        pass(pictures, to);
+        benchmark::DoNotOptimize(to.data());
+        benchmark::ClobberMemory();
+      }
+      state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pictures.size()));
+    };
+    benchmark::RegisterBenchmark(("fashion/" + name).c_str(), run)->UseRealTime()->Unit(benchmark::kMillisecond);
+  }
+
+  expectation expected_;
+  std::vector<std::string> contenders_;
+};
+
+/// Registers all; returns what is missing, each after a comma.
+std::string add_all(contest& all) {
+  std::string missing;
+  all.add_one<with_levada>("levada");
+  all.add_many<levada_labels>("levada");
+  all.add_one<with_simd>("simd");
+  all.add_one<with_reference>("reference");
+#if LEVADA_HAS_ONEDNN
+  using tag = dnnl::memory::format_tag;
+  all.add_peer<with_onednn<tag::nChw16c>>("onednn");
+  all.add_peer<with_onednn<tag::any>>("onednn_any");
+#else
+  missing += ", oneDNN (Debian: libdnnl-dev)";
+#endif
+#if LEVADA_HAS_ONNXRUNTIME
+  if (find_onnxruntime() != nullptr)
+    all.add_peer<with_onnxruntime>("onnxruntime");
+  else
+    missing += ", ONNX Runtime (the library found is older than its header)";
+#else
+  missing += ", ONNX Runtime (its C header and library, in the folder ONNXRUNTIME_ROOT)";
+#endif
+  return missing;
+}
+
+int compare(std::vector<char*> arguments) {
+  // Interleaved repetitions by default; what the command line says comes later and wins.
+  std::string defaults[] = {"--benchmark_repetitions=11", "--benchmark_min_time=0.1",
+                            "--benchmark_enable_random_interleaving=true", "--benchmark_display_aggregates_only=true"};
+  for (std::size_t i = 0; i < std::size(defaults); ++i)
+    arguments.insert(arguments.begin() + 1 + static_cast<std::ptrdiff_t>(i), defaults[i].data());
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
+
+  contest all;
+  if (const std::string missing = add_all(all); !missing.empty())
+    std::printf("Without %s.\n", missing.substr(2).c_str());
+  with_table reporter;
+  if (benchmark::RunSpecifiedBenchmarks(&reporter) == 0) return 1;
+  std::printf("\n%zu %s, instruction set %s, medians\n", the_pictures().pictures.size(), the_pictures().origin.c_str(),
+              xsimd::default_arch::name());
+  reporter.print(all.contenders());
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  // oneDNN's OpenMP reads its number of threads when the library is loaded: start again with one.
+  if (const char* const threads = std::getenv("OMP_NUM_THREADS");
+      threads == nullptr || std::strcmp(threads, "1") != 0) {
+    setenv("OMP_NUM_THREADS", "1", 1);
+    execv("/proc/self/exe", arguments);
+  }
+  return example::run([&] { return compare({arguments, arguments + count}); });
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pipeline costs beside its work, and what two threads gain: levada, the hand-written loop, oneTBB, Taskflow, FastFlow
+// and a thread for each stage on the same chains. Names are overhead/<contender>/<payload>/<stages>/<work>. A round runs
+// every contender once on the chain, one behind the other, so that they share the machine's moods; `ns_per_item` is the
+// median over the rounds, `speedup` the median of the fused loop's time over the contender's in the same round. What we hold
+// ourselves to is printed at the end, with what was measured.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "contenders.hpp"
+#include "fastflow_chain.hpp"
+#include "taskflow_chain.hpp"
+
+namespace {
+
+using namespace overhead;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// What was measured, by the benchmark's name.
+struct outcome {
+  double ns_per_item = 0, speedup = 0;
+};
+std::map<std::string, outcome> measured;
+
+/// All contenders on one chain. The first that is asked for runs the rounds of all.
+class contest {
+ public:
+  struct contender {
+    std::string name;
+    std::function<std::uint64_t()> run;
+    std::vector<double> ns{}, speedups{};
+    std::string problem{};
+  };
+
+  contest(std::string chain, std::size_t items) : chain_(std::move(chain)), items_(static_cast<double>(items)) {}
+
+  void add(std::string name, std::function<std::uint64_t()> run) { all_.push_back({std::move(name), std::move(run)}); }
+
+  /// Registers them under `overhead/<name>/<chain>`.
+  static void offer(const std::shared_ptr<contest>& self) {
+    for (std::size_t i = 0; i < self->all_.size(); ++i) {
+      const std::string name = "overhead/" + self->all_[i].name + "/" + self->chain_;
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [self, i, name](benchmark::State& state) {
+                                     self->rounds();
+                                     const contender& c = self->all_[i];
+                                     if (!c.problem.empty()) state.SkipWithError(c.problem.c_str());
+                                     const outcome o{median(c.ns), median(c.speedups)};
+                                     for (auto _ : state) state.SetIterationTime(o.ns_per_item * self->items_ * 1e-9);
+                                     state.counters["ns_per_item"] = o.ns_per_item;
+                                     state.counters["speedup"] = o.speedup;
+                                     measured[name] = o;
+                                   })
+          ->UseManualTime()
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+
+ private:
+  static constexpr int rounds_run = 11;
+
+  void rounds() {
+    if (!all_.front().ns.empty()) return;
+    const std::uint64_t expected = all_.front().run();
+    for (contender& c : all_)
+      if (c.run() != expected) c.problem = "another result than the fused loop's";  // and it is warm now
+    for (int round = 0; round < rounds_run; ++round) {
+      for (contender& c : all_) {
+        const auto start = std::chrono::steady_clock::now();
+        benchmark::DoNotOptimize(c.run());
+        const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+        c.ns.push_back(took.count() / items_);
+        c.speedups.push_back(all_.front().ns.back() / c.ns.back());
+      }
+    }
+  }
+
+  std::string chain_;
+  double items_;
+  std::vector<contender> all_;
+};
+
+template <class Item, class Chain>
+void add_chain(const std::string& payload, const std::string& work, std::array<double, Chain::size> nanoseconds) {
+  const Chain chain(nanoseconds);
+  double total = 0;
+  for (const double ns : nanoseconds) total += ns;
+  // About 20 ms of work a run, so that starting threads does not show; and no more memory than a cache has.
+  const std::size_t most = std::min<std::size_t>(100'000, 64'000'000 / sizeof(Item));
+  const std::size_t count =
+      std::clamp<std::size_t>(static_cast<std::size_t>(20e6 / (total + 10.0 * Chain::size)), 500, most);
+  const auto items = std::make_shared<std::vector<Item>>(count);
+  for (std::size_t i = 0; i < count; ++i) (*items)[i].value = i;
+  const auto app = std::make_shared<decltype(levada_app<Item>(chain))>(levada_app<Item>(chain));
+
+  const auto all = std::make_shared<contest>(payload + "/" + std::to_string(Chain::size) + "/" + work, count);
+  all->add("fused", [=] { return fused_loop(*items, chain); });
+  all->add("levada", [=] { return levada_stream(*app, *items); });
+  all->add("levada_push_pop", [=] { return levada_push_pop(*app, *items); });
+  all->add("parallel_pipeline", [=] { return parallel_pipeline(*items, chain); });
+  all->add("flow_graph", [=] { return flow_graph(*items, chain); });
+  if constexpr (Chain::size <= 4) all->add("thread_per_stage", [=] { return thread_per_stage(*items, chain); });
+#if LEVADA_HAS_TASKFLOW
+  all->add("taskflow", [=] { return taskflow_pipeline(*items, chain); });
+#endif
+#if LEVADA_HAS_FASTFLOW
+  if constexpr (Chain::size <= 4) all->add("fastflow", [=] { return fastflow_pipeline(*items, chain); });
+#endif
+  contest::offer(all);
+}
+
+std::string text_of(double ns) {
+  return ns >= 1000 ? std::to_string(static_cast<int>(ns / 1000)) + "us" : std::to_string(static_cast<int>(ns)) + "ns";
+}
+
+template <std::size_t N>
+void add_serial() {
+  for (const double ns : {0.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 10000.0}) {
+    std::array<double, N> all;
+    all.fill(ns);
+    add_chain<payload<8>, chain_of<true, N>>("u64", "serial_" + text_of(ns), all);
+  }
+}
+
+template <std::size_t N>
+void add_1kib() {
+  for (const double ns : {0.0, 100.0}) {
+    std::array<double, N> all;
+    all.fill(ns);
+    add_chain<payload<1024>, chain_of<true, N>>("1KiB", "serial_" + text_of(ns), all);
+  }
+}
+
+// ---- what we hold ourselves to ----
+
+void print_bar(const std::string& what, double value, double bar, bool at_most) {
+  const bool met = at_most ? value <= bar : value >= bar;
+  std::printf("  %-52s %9.2f  %s %9.2f  %s\n", what.c_str(), value, at_most ? "at most " : "at least", bar,
+              met ? "met" : "not met");
+}
+
+void at_least(const std::string& chain, double bar) {
+  if (const auto m = measured.find("overhead/levada/" + chain); m != measured.end())
+    print_bar(chain + ", speed-up", m->second.speedup, bar, false);
+}
+
+void print_bars() {
+  std::printf("\nwhat we hold ourselves to (two processors, medians)\n");
+  for (const char* n : {"1", "4", "8", "16"}) {
+    const std::string chain = std::string("u64/") + n + "/serial_0ns";
+    const auto ours = measured.find("overhead/levada/" + chain), fused = measured.find("overhead/fused/" + chain);
+    if (ours != measured.end() && fused != measured.end())
+      print_bar(chain + ", ns an item", ours->second.ns_per_item,
+                std::max(fused->second.ns_per_item + 3, fused->second.ns_per_item * 1.5), true);
+    if (*n == '1' && n[1] == 0) {
+      for (const char* work : {"500ns", "1us", "10us"}) at_least(std::string("u64/1/serial_") + work, 0.95);
+      continue;
+    }
+    for (const char* work : {"50ns", "100ns", "200ns", "500ns"})
+      at_least(std::string("u64/") + n + "/serial_" + work, 1.9);
+    for (const char* work : {"1us", "10us"}) at_least(std::string("u64/") + n + "/serial_" + work, 1.95);
+  }
+  for (const char* work : {"100ns", "500ns", "1us"}) at_least(std::string("u64/4/parallel_") + work, 1.9);
+  at_least("u64/4/unbalanced_1_1_6_1us", 1.45);
+  at_least("u64/4/unbalanced_3_1_1_2us", 1.9);
+  at_least("u64/4/mixed_s100_p100_p600_s100ns", 1.9);
+  const auto few = measured.find("overhead/levada/1KiB/1/serial_0ns"),
+             many = measured.find("overhead/levada/1KiB/16/serial_0ns");
+  if (few != measured.end() && many != measured.end())
+    print_bar("1KiB in place, no work, ns an item a stage", (many->second.ns_per_item - few->second.ns_per_item) / 15,
+              1, true);
+  if (const auto m = measured.find("overhead/levada_push_pop/u64/4/serial_0ns"); m != measured.end())
+    print_bar("push and pop by one thread, no work, ns an item", m->second.ns_per_item, 30, true);
+  for (const auto& [name, o] : measured) {
+    const std::string chain = name.substr(name.find('/', name.find('/') + 1) + 1);
+    const auto ours = measured.find("overhead/levada/" + chain);
+    if (name.starts_with("overhead/fused/") || name.starts_with("overhead/levada") || ours == measured.end()) continue;
+    if (ours->second.ns_per_item > o.ns_per_item)
+      std::printf("  slower than another: %s, %.2f ns an item against %.2f\n", name.c_str(), ours->second.ns_per_item,
+                  o.ns_per_item);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const oneapi::tbb::global_control two(oneapi::tbb::global_control::max_allowed_parallelism, 2);
+  add_serial<1>();
+  add_serial<4>();
+  add_serial<8>();
+  add_serial<16>();
+  for (const double ns : {100.0, 500.0, 1000.0})
+    add_chain<payload<8>, chain_of<false, 4>>("u64", "parallel_" + text_of(ns), {ns, ns, ns, ns});
+  add_chain<payload<8>, chain_of<true, 4>>("u64", "unbalanced_1_1_6_1us", {1000, 1000, 6000, 1000});
+  add_chain<payload<8>, chain_of<true, 4>>("u64", "unbalanced_3_1_1_2us", {3000, 1000, 1000, 2000});
+  add_chain<payload<8>, chain<true, false, false, true>>("u64", "mixed_s100_p100_p600_s100ns", {100, 100, 600, 100});
+  add_1kib<1>();
+  add_1kib<4>();
+  add_1kib<16>();
+
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  print_bars();
+}

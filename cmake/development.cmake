@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# How levada's own tests, examples and benchmarks are compiled; users of levada::levada see nothing of it.
+set(LEVADA_SANITIZE "" CACHE STRING "Build the tests for a sanitizer: address (with undefined and leak) or thread")
+set_property(CACHE LEVADA_SANITIZE PROPERTY STRINGS "" address thread)
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+add_library(levada_development INTERFACE)
+target_compile_options(levada_development INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+# g++ 12 warns of its own std::string: "text" + string overlaps by 9223372036854775807 bytes (GCC bug 105329).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(levada_development INTERFACE -Wno-restrict)
+endif()
+# Files of the repository that programs open: weights beside an example, cases beside a test.
+target_compile_definitions(levada_development INTERFACE LEVADA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
+if(LEVADA_SANITIZE STREQUAL "address")
+  set(sanitizer -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(LEVADA_SANITIZE STREQUAL "thread")
+  set(sanitizer -fsanitize=thread)
+elseif(LEVADA_SANITIZE)
+  message(FATAL_ERROR "LEVADA_SANITIZE is \"${LEVADA_SANITIZE}\"; known are address and thread.")
+endif()
+if(LEVADA_SANITIZE)
+  target_compile_options(levada_development INTERFACE ${sanitizer} -fno-omit-frame-pointer)
+  target_link_options(levada_development INTERFACE ${sanitizer})
+endif()

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the demo as a newcomer does and checks what is promised of it: accuracy, no allocations, its JSON, its messages.
+
+Usage: check_demo.py DEMO     (exit status 77: the data set is not installed)
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+demo = sys.argv[1]
+failures = []
+
+
+def check(holds: bool, sentence: str) -> None:
+    print("ok  " if holds else "FAIL", sentence)
+    if not holds:
+        failures.append(sentence)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([demo, *arguments], capture_output=True, text=True, timeout=600)
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+
+    missing = run("--data", name)
+    check(missing.returncode == 77, "a missing data set ends the demo with 77")
+    check("apt-get install dataset-fashion-mnist" in missing.stderr, "and says what to install")
+    check(missing.stdout == "", "and prints no figures")
+
+    whole = run("--json", f"{name}/whole.json", "--report", f"{name}/plan.json")
+    if whole.returncode == 77:
+        print(whole.stderr)
+        sys.exit(1 if failures else 77)
+    check(whole.returncode == 0, f"the demo runs to its end {whole.stderr}")
+    figures = json.loads((folder / "whole.json").read_text())
+    print(json.dumps(figures, indent=2))
+    check(figures["items"] == 10_000, "all 10,000 test pictures are classified")
+    check(figures["accuracy"] >= 0.90, "at least 0.90 of them rightly")
+    check(figures["allocations_per_item"] in (0, None), "nothing is allocated on the steady path")
+    check(figures["items_per_s_stream"] > 0 and figures["items_per_s_inline"] > 0, "rates are measured")
+    check(figures["segments"] >= 1, "the plan has segments")
+    check(f"{figures['accuracy']:.4f}" in whole.stdout, "the accuracy is printed")
+    check(figures["instruction_set"] in whole.stdout, "the instruction set is printed")
+    check("normalise" in whole.stdout and "label" in whole.stdout, "the plan is printed with the stages' names")
+    check("\r" not in whole.stderr, "no progress bar is drawn where there is no terminal")
+    check(bool(json.loads((folder / "plan.json").read_text())), "the plan is written as JSON")
+
+    few = run("--limit", "100", "--json", f"{name}/few.json")
+    check(few.returncode == 0, "the demo runs on a few pictures")
+    check(json.loads((folder / "few.json").read_text())["items"] == 100, "as many as asked for")
+
+    (folder / "short.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{}")
+    wrong = run("--weights", f"{name}/short.safetensors")
+    check(wrong.returncode == 1 and "short.safetensors: announces a header" in wrong.stderr,
+          "a broken weights file is a message and status 1")
+    check(run("--weights", "none.safetensors").stderr.startswith("none.safetensors: "), "so is a missing one")
+    check(run("--limit", "0").returncode not in (0, 77), "no pictures at all are refused")
+
+sys.exit(1 if failures else 0)

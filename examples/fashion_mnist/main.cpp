@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classifies the test pictures of Fashion-MNIST through one static pipeline, and says how well, how fast, with how many
+// allocations, and by which plan.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "../../tests/support/counting.hpp"
+#include "../common/fashion_mnist.hpp"
+#include "../common/progress.hpp"
+#include "../common/run.hpp"
+#include "network.hpp"
+
+#include <CLI/CLI.hpp>
+#include <levada/interop/safetensors.hpp>
+#include <levada/levada.hpp>
+#include <nlohmann/json.hpp>
+#include <xsimd/xsimd.hpp>
+
+namespace {
+
+namespace lv = levada;
+namespace fashion = example::fashion_mnist;
+
+using box = lv::target<lv::cpu<1, 16>>;
+
+struct options {
+  std::string weights = LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors";
+  std::string data, json, report;
+  std::size_t limit = 10'000;
+};
+
+/// What a run is judged by.
+struct figures {
+  std::size_t items = 0, correct = 0;
+  double items_per_s_stream = 0, items_per_s_inline = 0;
+  double allocations_per_item = 0, pooled_messages_per_item = 0;
+
+  double accuracy() const { return static_cast<double>(correct) / static_cast<double>(items); }
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// How often a second `pass` gets through that many items.
+template <class Pass>
+double items_per_s(std::size_t items, Pass pass) {
+  const auto start = std::chrono::steady_clock::now();
+  pass();
+  return static_cast<double>(items) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Streams all pictures once; counts what is allocated during the second half, when everything has been warm for long.
+template <class App>
+std::vector<int> classify(App& app, const fashion::labelled& set, figures& f) {
+  std::vector<int> labels;
+  labels.reserve(set.pictures.size());
+  example::progress bar("classifying", set.pictures.size());
+  const std::size_t warm = set.pictures.size() / 2;
+  allocation_counts before;
+  for (auto&& label : app.stream(set.pictures)) {
+    labels.push_back(label.value());
+    bar.advance();
+    if (labels.size() == warm) before = allocations_now();
+    if (labels.size() == set.pictures.size()) {
+      const allocation_counts counts = allocations_now() - before;
+      const auto counted = static_cast<double>(set.pictures.size() - warm);
+      f.allocations_per_item = static_cast<double>(counts.heap()) / counted;
+      f.pooled_messages_per_item = static_cast<double>(counts.tbb_pooled) / counted;
+    }
+  }
+  return labels;
+}
+
+/// Streamed and inline in turns, so that both meet the same machine; the median of 3 to 21 rounds, about three seconds.
+template <class App>
+void measure(App& app, const fashion::labelled& set, const std::vector<int>& labels, figures& f) {
+  const std::size_t items = set.pictures.size();
+  const auto check = [&](std::size_t i, int label) {
+    if (label != labels[i]) throw lv::error("picture " + std::to_string(i) + " was given another label this time");
+  };
+  std::vector<double> streamed, inline_;
+  const auto round = [&] {
+    streamed.push_back(items_per_s(items, [&] {
+      std::size_t i = 0;
+      for (auto&& label : app.stream(set.pictures)) check(i++, label.value());
+    }));
+    inline_.push_back(items_per_s(items, [&] {
+      for (std::size_t i = 0; i < items; ++i) check(i, app(set.pictures[i]));
+    }));
+  };
+  round();
+  const double seconds = static_cast<double>(items) * (1 / streamed.front() + 1 / inline_.front());
+  const auto rounds = static_cast<std::size_t>(std::clamp(3 / seconds, 3.0, 21.0));
+  example::progress bar("measuring", rounds);
+  for (std::size_t done = 1; done < rounds; ++done) {
+    bar.advance();
+    round();
+  }
+  f.items_per_s_stream = median(std::move(streamed));
+  f.items_per_s_inline = median(std::move(inline_));
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  if (!(file << text).flush()) throw lv::error(path + ": cannot be written");
+}
+
+int demo(const options& o) {
+  auto set = fashion::read(fashion::folder(o.data), "t10k");
+  set.pictures.resize(std::min(set.pictures.size(), o.limit));
+  const lv::safetensors weights(o.weights);
+  auto app = lv::deploy<box>(fashion::classifier(weights));
+
+  figures f{.items = set.pictures.size()};
+  const std::vector<int> labels = classify(app, set, f);
+  for (std::size_t i = 0; i < labels.size(); ++i) f.correct += labels[i] == set.labels[i];
+  measure(app, set, labels, f);
+
+  std::printf("%s\n", lv::report(app).c_str());
+  std::printf("Fashion-MNIST, %zu test pictures, instruction set %s\n", f.items, xsimd::default_arch::name());
+  std::printf("  accuracy            %.4f\n", f.accuracy());
+  std::printf("  streamed            %.0f pictures/s (%.2f times inline)\n", f.items_per_s_stream,
+              f.items_per_s_stream / f.items_per_s_inline);
+  std::printf("  inline, one thread  %.0f pictures/s (%.2f us each)\n", f.items_per_s_inline,
+              1e6 / f.items_per_s_inline);
+  if (counts_allocations)
+    std::printf("  allocations         %g a picture; pooled oneTBB messages %.3f a picture\n", f.allocations_per_item,
+                f.pooled_messages_per_item);
+
+  if (!o.report.empty()) write(o.report, lv::report<lv::format::json>(app));
+  if (!o.json.empty()) {
+    // What could not be counted is null.
+    nlohmann::json allocations, pooled_messages;
+    if (counts_allocations) allocations = f.allocations_per_item, pooled_messages = f.pooled_messages_per_item;
+    const nlohmann::json j{{"accuracy", f.accuracy()},
+                           {"items", f.items},
+                           {"items_per_s_stream", f.items_per_s_stream},
+                           {"items_per_s_inline", f.items_per_s_inline},
+                           {"allocations_per_item", allocations},
+                           {"pooled_messages_per_item", pooled_messages},
+                           {"segments", std::size_t{decltype(app)::plan.segments}},
+                           {"instruction_set", std::string(xsimd::default_arch::name())}};
+    write(o.json, j.dump(2) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  CLI::App arguments("Classifies the test pictures of Fashion-MNIST.");
+  arguments.add_option("--limit", o.limit, "Only that many pictures")->check(CLI::PositiveNumber);
+  arguments.add_option("--json", o.json, "Writes the figures to this file");
+  arguments.add_option("--report", o.report, "Writes the plan as JSON to this file");
+  arguments.add_option("--data", o.data, "The folder of the data set; default LEVADA_FASHION_MNIST, then Debian's");
+  arguments.add_option("--weights", o.weights, "The weights as a safetensors file")->capture_default_str();
+  CLI11_PARSE(arguments, argc, argv);
+  return example::run([&] { return demo(o); });
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/reference/transform.hpp: the lambda called with one element at a time.
+
+#include <levada/backend/reference/kernel.hpp>
+#include <levada/nn/transform.hpp>
+
+namespace levada {
+
+template <class In, class F>
+  requires op_takes<transform_op<F>, In>
+struct reference_kernel<In, transform_op<F>> {
+  using op_type = transform_op<F>;
+  using out_type = typename op_type::template output<In>;
+
+  static constexpr std::size_t scratch_bytes = 0;
+
+  reference_kernel(const op_type& op, parameter_values) : function_(op.function) {}
+
+  void operator()(const In& in, out_type& out, std::byte*) const {
+    using argument = promoted_t<typename In::value_type>;
+    for (std::size_t i = 0; i < In::elements; ++i)
+      out[i] = unwrapped(function_(lanes<argument>(static_cast<argument>(in[i]))));
+  }
+
+ private:
+  template <class R>
+  static R unwrapped(R result) {
+    return result;
+  }
+  template <class V>
+  static V unwrapped(lanes<V> result) {
+    return result.value;
+  }
+
+  F function_;
+};
+
+}  // namespace levada

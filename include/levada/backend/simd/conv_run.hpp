@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/conv_run.hpp: a convolution and what follows it in the same kernel, as constants that both ways of
+// computing it read: by channels (conv_by_channels.hpp) and by columns (conv_by_columns.hpp).
+
+#include <algorithm>
+
+#include <levada/backend/simd/kernel.hpp>
+#include <levada/backend/simd/vector.hpp>
+#include <levada/nn/activation.hpp>
+#include <levada/nn/bias.hpp>
+#include <levada/nn/conv2d.hpp>
+#include <levada/nn/pool2d.hpp>
+#include <levada/nn/reshape.hpp>
+
+namespace levada::detail {
+
+template <class Op>
+inline constexpr bool is_max_pool2d = false;
+template <class... Options>
+inline constexpr bool is_max_pool2d<max_pool2d_op<Options...>> = true;
+
+template <class Op>
+inline constexpr bool is_reshape = std::is_same_v<Op, flatten_op>;
+template <std::size_t... Dims>
+inline constexpr bool is_reshape<reshape_op<Dims...>> = true;
+
+/// What follows a convolution: bias, relu and max_pool2d in this order (the last two also the other way round, which is the
+/// same), then a change of shape. Pools with padding or overlapping windows do not fuse.
+struct conv_tail {
+  bool fuses = true, bias = false, relu = false, pooled = false, reshaped = false;
+  window2d pool{};
+
+  template <class Op>
+  constexpr void follow() {
+    if constexpr (std::is_same_v<Op, bias_op>) {
+      fuses = fuses && !bias && !relu && !pooled && !reshaped;
+      bias = true;
+    } else if constexpr (std::is_same_v<Op, relu_op>) {
+      fuses = fuses && !relu && !reshaped;
+      relu = true;
+    } else if constexpr (is_max_pool2d<Op>) {
+      pool = Op::window;
+      fuses = fuses && !pooled && !reshaped && pool.top == 0 && pool.left == 0 && pool.bottom == 0 && pool.right == 0 &&
+              pool.stride_y >= pool.height && pool.stride_x >= pool.width;
+      pooled = true;
+    } else {
+      fuses = fuses && is_reshape<Op> && !reshaped;
+      reshaped = true;
+    }
+  }
+};
+
+template <class... Tail>
+consteval conv_tail conv_tail_of() {
+  conv_tail tail;
+  (tail.template follow<Tail>(), ...);
+  return tail;
+}
+
+/// Each op of a run takes what the ones before it give.
+template <class In, class... Ops>
+inline constexpr bool run_is_taken = true;
+template <class In, class First, class... Rest>
+inline constexpr bool run_is_taken<In, First, Rest...> = [] {
+  if constexpr (op_takes<First, In>)
+    return run_is_taken<typename First::template output<In>, Rest...>;
+  else
+    return false;
+}();
+
+template <class In, class Conv, class... Tail>
+struct conv_run {
+  using value = typename In::value_type;
+
+  static constexpr conv_tail tail = conv_tail_of<Tail...>();
+  static constexpr window2d window = Conv::window, pool = tail.pool;
+  static constexpr bool relu = tail.relu;
+  static constexpr std::size_t channels = In::extents[0], height = In::extents[1], width = In::extents[2];
+  static constexpr std::size_t filters = Conv::filters;
+  /// The output's, after the pool.
+  static constexpr std::size_t rows = pool.output_rows(window.output_rows(height));
+  static constexpr std::size_t columns = pool.output_columns(window.output_columns(width));
+
+  /// Which rows of the window lie on the picture for one row of the convolution, and where the first is.
+  struct taps {
+    std::size_t first, end, row;
+  };
+  LEVADA_INLINE static constexpr taps taps_of(std::size_t y) {
+    constexpr window2d w = window;
+    const std::size_t top = y * w.stride_y;
+    if constexpr (w.top == 0 && w.bottom == 0) {
+      return {0, w.height, top};
+    } else {
+      const std::size_t first = top >= w.top ? 0 : ceil_div(w.top - top, w.dilation_y);
+      const std::size_t below = height + w.top > top ? ceil_div(height + w.top - top, w.dilation_y) : 0;
+      const std::size_t end = std::min(w.height, below);
+      return {first, end, first < end ? top + first * w.dilation_y - w.top : 0};
+    }
+  }
+
+  /// The sum of the convolution's bias and the bias op's.
+  static value bias(const parameter_values& p, std::size_t filter) {
+    value sum = 0;
+    if constexpr (Conv::has_bias) sum += p.get<value>(1)[filter];
+    if constexpr (tail.bias) sum += p.get<value>(Conv::has_bias ? 2 : 1)[filter];
+    return sum;
+  }
+  static value weight(const parameter_values& p, std::size_t f, std::size_t c, std::size_t ky, std::size_t kx) {
+    return p.get<value>(0)[((f * channels + c) * window.height + ky) * window.width + kx];
+  }
+};
+
+/// How `count` things fall into blocks of `block` and a rest, at the cost of each.
+template <class Cost>
+constexpr std::size_t blocks_cost(std::size_t count, std::size_t block, Cost cost) {
+  return count / block * cost(block) + (count % block != 0 ? cost(count % block) : 0);
+}
+
+/// The cycles, doubled, of one tap in a register tile: two multiply-adds and two loads a cycle, and eight multiply-adds in
+/// flight to cover their latency.
+constexpr std::size_t tap_cost(std::size_t multiply_adds, std::size_t loads) {
+  return std::max({multiply_adds, loads, std::size_t{8}});
+}
+
+/// Calls `f(integral_constant)` for few taps, unrolled, and `f(size_t)` in a loop for many.
+template <std::size_t N, class F>
+LEVADA_INLINE inline void for_each_tap(F&& f) {
+  if constexpr (N <= 7)
+    static_for<N>(f);
+  else
+    for (std::size_t i = 0; i < N; ++i) f(i);
+}
+
+}  // namespace levada::detail

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/transform.hpp: the lambda called with a vector of elements at a time.
+
+#include <levada/backend/simd/kernel.hpp>
+#include <levada/backend/simd/vector.hpp>
+#include <levada/nn/transform.hpp>
+
+namespace levada {
+
+template <class T, class Arch>
+struct lane_traits<xsimd::batch<T, Arch>> {
+  using element = T;
+
+  template <class U>
+  static xsimd::batch<U, Arch> convert(const xsimd::batch<T, Arch>& v) {
+    if constexpr (std::is_same_v<U, T>)
+      return v;
+    else
+      return detail::convert<U>(v);
+  }
+  template <class C>
+  static xsimd::batch<T, Arch> select(const xsimd::batch_bool<C, Arch>& condition, const xsimd::batch<T, Arch>& a,
+                                      const xsimd::batch<T, Arch>& b) {
+    if constexpr (std::is_same_v<C, T>)
+      return xsimd::select(condition, a, b);
+    else  // the condition comes from lanes of another type
+      return xsimd::select(
+          detail::convert<T>(xsimd::select(condition, xsimd::batch<C, Arch>(C{1}), xsimd::batch<C, Arch>(C{0}))) ==
+              xsimd::batch<T, Arch>(T{1}),
+          a, b);
+  }
+};
+
+template <class T, class Arch>
+struct lane_traits<xsimd::batch_bool<T, Arch>> {
+  using element = bool;
+};
+
+namespace detail {
+
+/// The lambda gives vectors of as many lanes as it takes: else one register does not become one register.
+template <class F, class Arch, class T>
+concept vectorizes = requires(const F& f, lanes<vector<T, Arch>> x) {
+  { f(x).value } -> std::convertible_to<vector<transformed_t<F, T>, Arch>>;
+} && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>;
+
+}  // namespace detail
+
+template <class Arch, class In, class F>
+  requires op_takes<transform_op<F>, In> && detail::vectorizes<F, Arch, promoted_t<typename In::value_type>>
+struct simd_kernel<Arch, In, transform_op<F>> {
+  using op_type = transform_op<F>;
+  using out_type = typename op_type::template output<In>;
+  using argument = promoted_t<typename In::value_type>;
+
+  static constexpr std::size_t scratch_bytes = 0;
+
+  simd_kernel(const op_type& op, parameter_values) : function_(op.function) {}
+
+  void operator()(const In& in, out_type& out, std::byte*) const {
+    using namespace detail;
+    using result = typename out_type::value_type;
+    constexpr std::size_t step = lanes_in<argument, Arch>, rest = In::elements % step;
+    const auto computed = [&](const vector<argument, Arch>& x) -> vector<result, Arch> {
+      return function_(lanes<vector<argument, Arch>>(x)).value;
+    };
+    std::size_t i = 0;
+    for (; i + step <= In::elements; i += step) computed(loaded(in.data() + i)).store_unaligned(out.data() + i);
+    if constexpr (rest != 0) {
+      typename In::value_type last[step]{};
+      for (std::size_t k = 0; k < rest; ++k) last[k] = in[i + k];
+      store_part<rest>(out.data() + i, computed(loaded(last)));
+    }
+  }
+
+ private:
+  static detail::vector<argument, Arch> loaded(const typename In::value_type* p) {
+    if constexpr (std::is_same_v<typename In::value_type, half> || std::is_same_v<typename In::value_type, bool>) {
+      alignas(Arch::alignment()) argument values[detail::lanes_in<argument, Arch>];
+      for (argument& v : values) v = static_cast<argument>(*p++);
+      return detail::vector<argument, Arch>::load_aligned(values);
+    } else {
+      return detail::load_as<argument, Arch>(p);
+    }
+  }
+
+  F function_;
+};
+
+}  // namespace levada

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/error.hpp: what levada throws at run time. Whatever can be known earlier is a compile error instead.
+
+#include <stdexcept>
+#include <string>
+
+namespace levada {
+
+/// The base of every exception that levada itself throws: the message names the stage, file or tensor and what is wrong.
+/// Exceptions of user callables are passed on as they are.
+class error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A device failed or was lost; delivered at each item it held.
+class device_error : public error {
+ public:
+  using error::error;
+};
+
+/// The item was given up because its session was cancelled.
+class cancelled : public error {
+ public:
+  using error::error;
+};
+
+}  // namespace levada

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/foreign.hpp: memory that belongs to somebody else (a driver's ring, another library) for as long as an item needs it.
+
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/error.hpp>
+
+namespace levada {
+
+/// A view of foreign memory that gives the memory back: the hook is called exactly once per buffer, with the context and
+/// the view, when the item is destroyed, wherever that is: behind its last stage, where it failed or was filtered, dropped
+/// or cancelled, or with its session. Move-only; never allocates. The hook runs on whichever thread ends the item, several
+/// at once for several buffers, and must not call the session that the item was in.
+template <class View>
+  requires std::is_nothrow_copy_constructible_v<View>
+class foreign {
+ public:
+  using view_type = View;
+  using release_hook = void (*)(void* context, const View& view) noexcept;
+
+  /// Throws levada::error for a null hook; the memory stays the caller's then.
+  foreign(const View& view, release_hook release, void* context) : view_(view), release_(release), context_(context) {
+    if (release == nullptr) throw error("levada: foreign: the release hook is null");
+  }
+  foreign(foreign&& other) noexcept
+      : view_(other.view_), release_(std::exchange(other.release_, nullptr)), context_(other.context_) {}
+  foreign& operator=(foreign&& other) noexcept {
+    if (this != &other) {
+      give_back();
+      view_ = other.view_;
+      release_ = std::exchange(other.release_, nullptr);
+      context_ = other.context_;
+    }
+    return *this;
+  }
+  ~foreign() { give_back(); }
+
+  /// The view; throws levada::error when the memory was given back or moved on.
+  const View& view() const {
+    if (release_ == nullptr) throw error("levada: foreign: the memory was given back or moved on");
+    return view_;
+  }
+  const View* operator->() const { return &view(); }
+
+  /// Still holds its memory.
+  explicit operator bool() const noexcept { return release_ != nullptr; }
+
+  /// Ends the loan now; later nothing more happens.
+  void give_back() noexcept {
+    if (const release_hook release = std::exchange(release_, nullptr)) release(context_, view_);
+  }
+
+ private:
+  View view_;
+  release_hook release_;
+  void* context_;
+};
+
+}  // namespace levada

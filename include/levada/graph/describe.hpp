@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/describe.hpp: from types to values. The pipeline is flattened once, each place is looked at once, and what is known
+// of it is written into a graph_info. The first mistake found on the way is the pipeline's mistake.
+
+#include <cstddef>
+#include <type_traits>
+
+#include <levada/core/type_list.hpp>
+#include <levada/graph/graph_info.hpp>
+#include <levada/graph/missing.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/graph/pipeline.hpp>
+
+namespace levada {
+namespace detail {
+
+/// What flows behind a mistake: nothing more is said about it.
+struct unknown_item {};
+
+/// What a sink gives: a following stage is a mistake.
+struct nothing_more {};
+
+/// Ahead of the first part.
+struct before_all {
+  using out = void;
+  using mistake = no_mistake;
+  static constexpr fixed_string name = "input";
+};
+
+/// One part of the flattened pipeline in its place: what comes in, what goes out, in which form, or the mistake.
+template <class Parts, std::size_t I>
+struct place;
+
+template <class Parts, std::size_t I>
+struct place_before : type_tag<place<Parts, I - 1>> {};
+template <class Parts>
+struct place_before<Parts, 0> : type_tag<before_all> {};
+
+template <class T>
+concept fine_item = std::is_move_constructible_v<T> || is_tensor<T>;
+
+/// A part that is no stage: the item passes by.
+template <class Part, class Before>
+struct at_part {
+  using out = typename Before::out;
+  using mistake = no_mistake;
+  static constexpr auto name = Before::name;
+};
+
+template <class T, class Before>
+struct at_part<input_part<T>, Before> {
+  static constexpr bool agrees = std::is_void_v<typename Before::out> || std::same_as<typename Before::out, T> ||
+                                 std::same_as<typename Before::out, unknown_item>;
+  using out = T;
+  using mistake =
+      std::conditional_t<!agrees,
+                         nested_pipeline_declares_another_input_than_it_gets<Before::name, typename Before::out, T>,
+                         std::conditional_t<fine_item<T>, no_mistake, item_cannot_be_moved<Before::name, T>>>;
+  static constexpr auto name = Before::name;
+};
+template <class T, class Before>
+  requires(!std::is_object_v<T> || std::is_const_v<T> || std::is_volatile_v<T>)
+struct at_part<input_part<T>, Before> {
+  using out = unknown_item;
+  using mistake = input_is_not_a_plain_object_type<T>;
+  static constexpr auto name = Before::name;
+};
+/// Behind a sink the next stage says the mistake.
+template <class T, class Before>
+  requires(std::same_as<typename Before::out, nothing_more> && std::is_object_v<T> && !std::is_const_v<T> &&
+           !std::is_volatile_v<T>)
+struct at_part<input_part<T>, Before> {
+  using out = nothing_more;
+  using mistake = no_mistake;
+  static constexpr auto name = Before::name;
+};
+
+template <class Stage, class Before>
+consteval auto form_at() {
+  using in = typename Before::out;
+  if constexpr (std::same_as<in, unknown_item>)
+    return call_form<form::map, unknown_item>{};
+  else if constexpr (std::is_void_v<in>) {
+    if constexpr (requires { Stage::form_written; }) {
+      if constexpr (Stage::form_written == written::source)
+        return form_of_source<Stage::name, typename Stage::callable_type>();
+      else
+        return pipeline_starts_without_input_or_source<Stage::name>{};
+    } else
+      return pipeline_starts_without_input_or_source<Stage::name>{};
+  } else
+    return stage_form<Stage, Before::name, in>{};
+}
+
+template <class Form, fixed_string Name>
+struct outcome {
+  using out = unknown_item;
+  using mistake = Form;
+};
+template <form F, class Out, fixed_string Name>
+struct outcome<call_form<F, Out>, Name> {
+  using out = Out;
+  using mistake = std::conditional_t<fine_item<Out> || std::same_as<Out, unknown_item>, no_mistake,
+                                     item_cannot_be_moved<Name, Out>>;
+};
+template <fixed_string Name>
+struct outcome<call_form<form::sink, void>, Name> {
+  using out = nothing_more;
+  using mistake = no_mistake;
+};
+
+template <class Stage, class Before>
+  requires is_stage<Stage>
+struct at_part<Stage, Before> {
+  static constexpr bool after_sink = std::same_as<typename Before::out, nothing_more>;
+  static consteval auto found() {
+    if constexpr (after_sink)
+      return nothing_can_follow_a_sink<Before::name, Stage::name>{};
+    else if constexpr (requires(typename Stage::callable_type& f, missing why) {
+                         f.missed(why);
+                         requires !noexcept(f.missed(why));
+                       })
+      return stage_is_told_of_missing_items_by_a_member_that_has_to_be_noexcept<Stage::name>{};
+    else
+      return form_at<Stage, Before>();
+  }
+  using call = decltype(found());
+  using out = typename outcome<call, Stage::name>::out;
+  using mistake = typename outcome<call, Stage::name>::mistake;
+  static constexpr auto name = Stage::name;
+};
+
+template <class Parts, std::size_t I>
+struct place : at_part<typename type_at<Parts, I>::part, typename place_before<Parts, I>::type> {
+  using part = typename type_at<Parts, I>::part;
+  using device = typename type_at<Parts, I>::device;
+  using in = typename place_before<Parts, I>::type::out;
+};
+
+template <class Part>
+inline constexpr bool is_split_after = false;
+template <std::size_t... Stages>
+inline constexpr bool is_split_after<split_after_part<Stages...>> = true;
+
+template <class Stage>
+inline constexpr bool is_source = false;
+template <fixed_string Name, class F, concurrency C, class Out>
+inline constexpr bool is_source<callable_stage<Name, F, C, written::source, Out>> = true;
+
+template <class T>
+consteval device_id pin_of() {
+  if constexpr (std::is_void_v<T>)
+    return {};
+  else
+    return T::id;
+}
+
+template <class T>
+constexpr value_info value_of(std::size_t producer) {
+  value_info v{sizeof(T), alignof(T), element::other, {}, std::is_trivially_copyable_v<T>, producer};
+  if constexpr (any_tensor<T>) {
+    v.type = element_of<typename T::value_type>;
+    v.extents = shape_of<T>;
+  }
+  return v;
+}
+
+template <class Place>
+constexpr node_info node_of() {
+  using stage_type = typename Place::part;
+  node_info node;
+  node.name = stage_type::name.view();
+  node.how = Place::call::value;
+  node.pin = pin_of<typename Place::device>();
+  if constexpr (Place::call::value == form::op) {
+    using op_type = typename stage_type::op_type;
+    node.kind = op_type::kind;
+    node.flops = static_cast<double>(op_type::template flops<typename Place::in>);
+    for (const parameter_info& p : op_type::template parameters<typename Place::in>)
+      node.parameter_bytes += p.extents.elements() * size_of(p.type);
+  } else {
+    node.kind = "callable";
+    node.order = stage_type::how;
+  }
+  return node;
+}
+
+template <class Parts, class Indices = std::make_index_sequence<Parts::size>>
+struct flat_pipeline;
+
+/// The flattened pipeline: its places, its mistake or its values.
+template <class Parts, std::size_t... I>
+struct flat_pipeline<Parts, std::index_sequence<I...>> {
+  static constexpr std::size_t parts = Parts::size;
+  template <std::size_t J>
+  using part = typename type_at<Parts, J>::part;
+
+  static constexpr bool stage_flags[parts] = {is_stage<part<I>>...};
+  /// Nodes: the stages that are no source.
+  static constexpr bool node_flags[parts] = {(is_stage<part<I>> && !is_source<part<I>>)...};
+
+  static constexpr std::size_t count(const bool (&flags)[parts]) {
+    std::size_t n = 0;
+    for (bool f : flags) n += f ? 1u : 0u;
+    return n;
+  }
+  static constexpr std::size_t stages = count(stage_flags);
+  static constexpr std::size_t nodes = count(node_flags);
+
+  /// The index among the parts of the `n`-th flagged one.
+  static constexpr std::size_t nth(const bool (&flags)[parts], std::size_t n) {
+    for (std::size_t i = 0; i < parts; ++i)
+      if (flags[i] && n-- == 0) return i;
+    return parts;
+  }
+
+  template <std::size_t Node>
+  using node_place = place<Parts, nth(node_flags, Node)>;
+
+  static consteval auto first_mistake() {
+    constexpr bool wrong[] = {place<Parts, I>::mistake::is_mistake...};
+    constexpr std::size_t at = [&] {
+      for (std::size_t i = 0; i < parts; ++i)
+        if (wrong[i]) return i;
+      return parts;
+    }();
+    if constexpr (at < parts)
+      return typename place<Parts, at>::mistake{};
+    else
+      return mistaken_marks();
+  }
+
+  template <std::size_t... S>
+  static consteval auto mistaken_split(split_after_part<S...>) {
+    constexpr std::size_t beyond = [] {
+      std::size_t found = ~std::size_t{0};
+      ((found = found == ~std::size_t{0} && S + 1 >= stages ? S : found), ...);
+      return found;
+    }();
+    if constexpr (beyond != ~std::size_t{0})
+      return split_after_names_no_stage<beyond, stages>{};
+    else
+      return no_mistake{};
+  }
+
+  template <std::size_t J>
+  static consteval auto mistaken_mark() {
+    if constexpr (std::same_as<part<J>, split_here_part>) {
+      constexpr bool inner = [] {
+        bool before = false, behind = false;
+        for (std::size_t i = 0; i < parts; ++i) (i < J ? before : behind) |= stage_flags[i];
+        return before && behind;
+      }();
+      return std::conditional_t<inner, no_mistake, split_here_has_no_stage_on_one_side>{};
+    } else if constexpr (is_split_after<part<J>>)
+      return mistaken_split(part<J>{});
+    else
+      return no_mistake{};
+  }
+
+  static consteval auto mistaken_marks() {
+    if constexpr (nodes == 0)
+      return pipeline_has_no_stage{};
+    else {
+      constexpr bool wrong[] = {decltype(mistaken_mark<I>())::is_mistake...};
+      constexpr std::size_t at = [&] {
+        for (std::size_t i = 0; i < parts; ++i)
+          if (wrong[i]) return i;
+        return parts;
+      }();
+      if constexpr (at < parts)
+        return decltype(mistaken_mark<at>()){};
+      else
+        return no_mistake{};
+    }
+  }
+
+  template <std::size_t... S>
+  static constexpr void mark(bool (&after)[parts + 1], split_after_part<S...>) {
+    ((after[S] = true), ...);
+  }
+  template <class T>
+  static constexpr void mark(bool (&)[parts + 1], T) {}
+
+  static consteval auto describe() {
+    graph_info<(nodes > 0 ? nodes : 1)> graph;
+    bool split[parts + 1]{};  // over stages
+    std::size_t stage = 0;
+    (
+        [&] {
+          using here = part<I>;
+          if constexpr (is_stage<here>) ++stage;
+          if constexpr (std::same_as<here, split_here_part>) split[stage - 1] = true;
+          if constexpr (!is_stage<here> && std::is_empty_v<here>) mark(split, here{});
+        }(),
+        ...);
+    stage = 0;
+    (
+        [&] {
+          using at = place<Parts, I>;
+          if constexpr (is_source<part<I>>) {
+            graph.source = part<I>::name.view();
+            graph.values.push_back(value_of<typename at::out>(value_info::nobody));
+            ++stage;
+          } else if constexpr (is_stage<part<I>>) {
+            node_info node = node_of<at>();
+            node.split_after = split[stage++];
+            node.in = graph.values.size() - 1;
+            if constexpr (std::same_as<typename at::out, nothing_more>)
+              graph.ends_in_sink = true;
+            else
+              graph.values.push_back(value_of<typename at::out>(graph.nodes.size()));
+            node.out = graph.values.size() - 1;
+            graph.nodes.push_back(node);
+          } else if constexpr (!std::is_void_v<typename at::out>) {
+            if (graph.values.empty()) graph.values.push_back(value_of<typename at::out>(value_info::nobody));
+          }
+        }(),
+        ...);
+    return graph;
+  }
+};
+
+template <class Pipeline>
+using flat = flat_pipeline<typename flatten<Pipeline, void>::type>;
+
+}  // namespace detail
+
+/// The first mistake of a pipeline, or `no_mistake`.
+template <pipeline_part Pipeline>
+using pipeline_mistake = decltype(detail::flat<Pipeline>::first_mistake());
+
+/// A pipeline as plain values.
+template <pipeline_part Pipeline>
+  requires correct<pipeline_mistake<Pipeline>>
+consteval auto describe() {
+  return detail::flat<Pipeline>::describe();
+}
+
+}  // namespace levada

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/graph_info.hpp: a pipeline as plain values. Everything behind this point plans over arrays of these; nothing there
+// knows a stage type.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <levada/core/bounded.hpp>
+#include <levada/core/device.hpp>
+#include <levada/core/shape.hpp>
+#include <levada/graph/form.hpp>
+#include <levada/graph/stage.hpp>
+
+namespace levada {
+
+/// An edge: what one node gives and others take. Value 0 of a pipeline with an input is that input.
+struct value_info {
+  static constexpr std::size_t nobody = ~std::size_t{0};
+
+  std::size_t bytes = 0;
+  std::size_t alignment = 1;
+  element type = element::other;  ///< `other` unless the item is a tensor
+  shape extents{};                ///< of a tensor
+  bool trivial = false;           ///< trivially copyable: may cross to a device, needs no destruction
+  std::size_t producer = nobody;  ///< the node that gives it; `nobody` for the pipeline's input
+};
+
+/// A stage as a value.
+struct node_info {
+  std::string_view name;
+  std::string_view kind;  ///< the op's kind, or "callable"
+  form how = form::map;
+  concurrency order = concurrency::parallel;
+  device_id pin{};           ///< the device it is pinned to, if any
+  bool split_after = false;  ///< a border follows it
+  double flops = 0;          ///< per item; 0 where unknown
+  std::size_t parameter_bytes = 0;
+  std::size_t in = 0;   ///< the value it takes (its own for a source, which takes none)
+  std::size_t out = 0;  ///< the value it gives (its input's for a sink, which gives none)
+};
+
+constexpr bool is_op(const node_info& node) { return node.how == form::op; }
+constexpr bool filters(const node_info& node) { return node.how == form::filter || node.how == form::consume_filter; }
+/// The node writes into its input or destroys it, so the input has to be the pipeline's own.
+constexpr bool consumes(const node_info& node) {
+  return node.how == form::in_place || node.how == form::consume || node.how == form::consume_filter;
+}
+
+/// A pipeline of at most `N` stages as values: nodes in execution order, values in order of production. A source is no node:
+/// it only feeds value 0.
+template <std::size_t N>
+struct graph_info {
+  bounded<node_info, N> nodes;
+  bounded<value_info, N + 1> values;
+  std::string_view source;  ///< the name of the source that feeds value 0; empty where the caller does
+  bool ends_in_sink = false;
+};
+
+}  // namespace levada

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/mistake.hpp: the sentences of compile errors. A wrong pipeline fails one constraint, `correct<...>`, whose argument
+// is one of these types: its name is the sentence, its arguments are the place.
+
+#include <cstddef>
+
+#include <levada/core/fixed_string.hpp>
+
+namespace levada {
+
+struct no_mistake {
+  static constexpr bool is_mistake = false;
+};
+
+/// The constraint on a deployment: no mistake was found in it. Otherwise the argument says which and where.
+template <class Mistake>
+concept correct = !Mistake::is_mistake;
+
+/// What a wrong call returns: `Mistake` is the sentence, its arguments are the place. Never defined, so that the call is the
+/// one error, which spells out this type, and nothing behind it is looked at: what it was to initialise has no type.
+template <class Mistake>
+struct mistake_found;
+
+namespace detail {
+struct mistake {
+  static constexpr bool is_mistake = true;
+};
+}  // namespace detail
+
+/// What an op takes, in words, as a type.
+template <fixed_string Text>
+struct expects {};
+
+// ---- what deploy is called with ----
+template <class Given>
+struct only_a_pipeline_can_be_deployed : detail::mistake {};
+template <class Given>
+struct deploy_needs_a_target_first : detail::mistake {};
+struct target_has_no_device : detail::mistake {};
+template <class Given>
+struct target_names_something_that_is_no_device : detail::mistake {};
+template <class Device>
+struct target_names_a_device_twice : detail::mistake {};
+template <int Min, int Max>
+struct cpu_needs_at_least_one_thread_and_a_maximum_not_below_its_minimum : detail::mistake {};
+template <class Cpu>
+struct cpu_takes_a_maximum_an_affinity_and_an_l2_each_once : detail::mistake {};
+template <class Given>
+struct deploy_has_no_such_option : detail::mistake {};
+struct deploy_needs_at_least_one_slot : detail::mistake {};
+
+// ---- the line ----
+template <class Given>
+struct no_part_of_a_pipeline_write_stage_with_a_name_around_it : detail::mistake {};
+template <class Given>
+struct input_is_not_a_plain_object_type : detail::mistake {};
+struct pipeline_has_no_stage : detail::mistake {};
+template <fixed_string FirstStage>
+struct pipeline_starts_without_input_or_source : detail::mistake {};
+template <fixed_string Before, class Given, fixed_string Stage, class Taken>
+struct stage_cannot_take_what_the_one_before_gives : detail::mistake {};
+template <fixed_string Before, class Given, class Declared>
+struct nested_pipeline_declares_another_input_than_it_gets : detail::mistake {};
+template <fixed_string Before, fixed_string Source>
+struct source_is_not_the_first_stage : detail::mistake {};
+template <fixed_string Sink, fixed_string Next>
+struct nothing_can_follow_a_sink : detail::mistake {};
+
+// ---- one callable ----
+template <fixed_string Stage, class ByReference>
+struct stage_takes_a_large_item_by_value_write_const_reference : detail::mistake {};
+template <fixed_string Stage>
+struct generic_stage_returns_nothing_write_in_place_or_sink : detail::mistake {};
+template <fixed_string Stage, class Item>
+struct stage_changes_its_input_and_returns_another_item : detail::mistake {};
+template <fixed_string Stage, class Item>
+struct in_place_stage_cannot_be_called_with_a_reference_to_the_item : detail::mistake {};
+template <fixed_string Stage, class Item>
+struct sink_cannot_be_called_with_the_item : detail::mistake {};
+template <fixed_string Stage, class In, class Out>
+struct destination_stage_cannot_be_called_with_input_and_output : detail::mistake {};
+template <fixed_string Stage, class Out>
+struct output_of_a_destination_stage_has_no_default_constructor : detail::mistake {};
+template <fixed_string Source>
+struct source_does_not_return_an_optional_item : detail::mistake {};
+template <fixed_string Stage, class Item>
+struct item_cannot_be_moved : detail::mistake {};
+
+template <fixed_string Stage, class Item>
+struct only_a_stage_that_leaves_its_item_as_it_is_can_be_retried : detail::mistake {};
+template <fixed_string Stage>
+struct stage_is_told_of_missing_items_by_a_member_that_has_to_be_noexcept : detail::mistake {};
+
+// ---- weights ----
+template <fixed_string Stage, class Source>
+struct weights_have_to_outlive_deploy_give_them_a_name : detail::mistake {};
+template <fixed_string Stage, class Given>
+struct weights_come_from_something_with_find : detail::mistake {};
+
+// ---- items of an app ----
+template <class Item, class Given>
+struct pipeline_takes_another_item : detail::mistake {};
+template <class Item, class Range>
+struct pipeline_streams_a_range_of_its_items : detail::mistake {};
+template <class Item>
+struct item_cannot_be_copied_move_it_in : detail::mistake {};
+template <class Given>
+struct on_error_takes_a_noexcept_function_of_a_sequence_number_and_an_exception : detail::mistake {};
+template <class Declared, class Actual>
+struct any_pipeline_has_another_signature : detail::mistake {};
+struct any_pipeline_cannot_hold_a_source : detail::mistake {};
+
+// ---- splits and places ----
+template <std::size_t Index, std::size_t Stages>
+struct split_after_names_no_stage : detail::mistake {};
+struct split_here_has_no_stage_on_one_side : detail::mistake {};
+template <fixed_string Stage, class Device>
+struct stage_is_pinned_to_a_device_the_target_lacks : detail::mistake {};
+template <fixed_string Stage, class Device>
+struct callable_cannot_run_on_this_device : detail::mistake {};
+template <class Device>
+struct device_needs_the_header_that_brings_its_driver : detail::mistake {};
+template <fixed_string Stage, class Op, class In, class Device>
+struct no_backend_takes_this_op_on_this_device : detail::mistake {};
+
+}  // namespace levada

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/op.hpp: what an op is, and the stage that an op becomes when it is given a name and a source of weights.
+//
+// An op is a type that says everything but the code:
+//
+//   struct relu_op {
+//     static constexpr std::string_view kind = "relu";             // ONNX's term
+//     template <any_tensor In> using output = In;                  // the shape rule; constrained: not there = not taken
+//     template <class In> static constexpr double flops = ...;     // per item
+//     template <class In> static constexpr std::array<parameter_info, 0> parameters{};
+//     static constexpr std::string_view expects = "a tensor";      // what it takes, for the message
+//   };
+//
+// How it is computed is a backend's: `Backend::kernel<In, Op...>`, a class that is complete where the backend takes that
+// run of ops (see op_kernel below).
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+
+#include <levada/core/fixed_string.hpp>
+#include <levada/core/tensor.hpp>
+#include <levada/graph/parameters.hpp>
+
+namespace levada {
+
+/// A computation described by its type alone; see the head of this file.
+template <class T>
+concept op = requires {
+  { T::kind } -> std::convertible_to<std::string_view>;
+  { T::expects } -> std::convertible_to<std::string_view>;
+};
+
+/// The op's shape rule takes that input.
+template <class Op, class In>
+concept op_takes = op<Op> && requires { typename Op::template output<In>; };
+
+/// A stage computed by an op: its name, the op, and where its weights are found ("<name>.<parameter>").
+template <fixed_string Name, op Op>
+struct op_stage {
+  using op_type = Op;
+  static constexpr auto name = Name;
+
+  [[no_unique_address]] Op description{};
+  parameter_source_ref weights{};
+};
+
+namespace detail {
+
+template <class In, class... Ops>
+struct run_output {
+  using type = In;
+};
+template <class In, class First, class... Rest>
+  requires op_takes<First, In>
+struct run_output<In, First, Rest...> : run_output<typename First::template output<In>, Rest...> {};
+
+}  // namespace detail
+
+/// What a run of ops makes of `In`.
+template <class In, class... Ops>
+using run_output_t = typename detail::run_output<In, Ops...>::type;
+
+/// A backend computes that run of ops as one. Its kernel
+/// - is constructed from the ops and their parameters in order, and packs the weights then (its size is their bytes),
+/// - has `static constexpr std::size_t scratch_bytes`, which the plan provides, aligned to 64,
+/// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`.
+template <class Backend, class In, class... Ops>
+concept op_kernel =
+    requires { sizeof(typename Backend::template kernel<In, Ops...>); } &&
+    requires(const typename Backend::template kernel<In, Ops...>& kernel, const In& in, run_output_t<In, Ops...>& out,
+             std::byte* scratch) {
+      { Backend::template kernel<In, Ops...>::scratch_bytes } -> std::convertible_to<std::size_t>;
+      kernel(in, out, scratch);
+    } &&
+    std::constructible_from<typename Backend::template kernel<In, Ops...>, const Ops&..., parameter_values>;
+
+/// Anything with kernels for ops: a tag with a name and the kind of device it computes on.
+template <class T>
+concept backend = requires {
+  { T::name } -> std::convertible_to<std::string_view>;
+  T::device;
+  { T::longest_run } -> std::convertible_to<std::size_t>;
+};
+
+}  // namespace levada

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// interop/future_session.hpp: a std::future for each item. Apart from run/, since <future> is a heavy header.
+
+#include <chrono>
+#include <concepts>
+#include <exception>
+#include <future>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <levada/run/completed_session.hpp>
+#include <levada/run/multi_producer.hpp>
+
+namespace levada {
+
+/// A session whose results come as futures: `future_session session(app.open())`. Any number of threads push; the items' order
+/// is the order in which `push_future` was entered. A future without value has the exception of the stage, no_result where
+/// the item was filtered or dropped, or cancelled. The session's end cancels what is in flight and makes all futures ready.
+template <class Session>
+class future_session {
+ public:
+  using item = typename Session::item;
+  using output = typename Session::output;
+  using time_point = typename Session::time_point;
+
+  explicit future_session(Session of) : core_(std::make_unique<core_state>(std::move(of))) {
+    core_->completed.items().hand_out_all();
+    core_->completed.start([core = core_.get()] { core->completed.complete_all([] { return false; }, [] {}); });
+  }
+  future_session(future_session&&) = default;
+  future_session& operator=(future_session&&) = delete;
+  ~future_session() {
+    if (core_) core_->completed.end();
+  }
+
+  /// Gives an item to the pipeline; waits while that is full, or does what the session's `overflow` says. Throws
+  /// levada::cancelled where the session is closed or cancelled.
+  std::future<output> push_future(item&& given, time_point captured = {}) {
+    return push([&]() -> item&& { return std::move(given); }, captured);
+  }
+  std::future<output> push_future(const item& given, time_point captured = {})
+    requires std::copy_constructible<item>
+  {
+    return push([&]() -> const item& { return given; }, captured);
+  }
+
+  void close() { core_->completed.session().close(); }
+  void cancel() { core_->completed.session().cancel(); }
+  bool is_over() const { return core_->completed.session().is_over(); }
+  item_counts counts() const { return core_->completed.session().counts(); }
+
+ private:
+  class promised final : public detail::completion {
+   public:
+    std::promise<output> promise;
+    void take(void* value, const std::exception_ptr& why) noexcept override {
+      try {
+        if (value == nullptr)
+          promise.set_exception(why);
+        else if constexpr (std::is_void_v<output>)
+          promise.set_value();
+        else
+          promise.set_value(std::move(*static_cast<output*>(value)));
+      } catch (...) {  // the value's move threw
+        promise.set_exception(std::current_exception());
+      }
+    }
+    void done() noexcept override { delete this; }
+  };
+
+  struct core_state {
+    explicit core_state(Session of) : completed(std::move(of)) {}
+    detail::completed_session<Session> completed;
+    detail::turnstile order;
+  };
+
+  template <class Make>
+  std::future<output> push(Make make, time_point captured) {
+    auto told = std::make_unique<promised>();
+    std::future<output> future = told->promise.get_future();
+    const detail::turnstile::turn mine(core_->order);
+    if (core_->completed.push_for(told.get(), make, captured))
+      static_cast<void>(told.release());
+    else
+      told->take(nullptr, detail::why_missing(missing::dropped));
+    return future;
+  }
+
+  std::unique_ptr<core_state> core_;
+};
+
+}  // namespace levada

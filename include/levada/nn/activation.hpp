@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/activation.hpp: functions between layers, relu and softmax (ONNX Relu, Softmax).
+
+#include <levada/graph/op_rules.hpp>
+
+namespace levada {
+
+/// max(x, 0) of each element. NaN stays NaN.
+struct relu_op : weightless_op {
+  static constexpr std::string_view kind = "relu";
+  static constexpr std::string_view expects = "a float or double tensor";
+
+  template <floating_tensor In>
+  using output = In;
+
+  template <class In>
+  static constexpr double flops = static_cast<double>(In::elements);
+};
+
+/// exp(x) / sum of exp(x) along the last axis, computed from x - max(x) so that it does not overflow. A NaN, or an
+/// infinity that is the largest, makes its whole row NaN.
+struct softmax_op : weightless_op {
+  static constexpr std::string_view kind = "softmax";
+  static constexpr std::string_view expects = "a float or double tensor of at least one axis";
+
+  template <floating_tensor In>
+    requires(In::rank >= 1)
+  using output = In;
+
+  template <class In>
+  static constexpr double flops = 4.0 * static_cast<double>(In::elements);
+};
+
+namespace nn {
+
+inline constexpr op_stage<"relu", relu_op> relu{};
+inline constexpr op_stage<"softmax", softmax_op> softmax{};
+
+}  // namespace nn
+}  // namespace levada

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/bias.hpp: one number added to each channel (ONNX Add of a [C, 1, 1] constant).
+
+#include <levada/graph/op_rules.hpp>
+
+namespace levada {
+
+/// output[c, ...] = input[c, ...] + bias[c]. Parameter: "bias" [C].
+struct bias_op {
+  static constexpr std::string_view kind = "bias";
+  static constexpr std::string_view expects = "a float or double tensor whose first axis is the channel";
+
+  template <floating_tensor In>
+    requires(In::rank >= 1)
+  using output = In;
+
+  template <class In>
+  static constexpr double flops = static_cast<double>(In::elements);
+
+  template <class In>
+  static constexpr std::array<parameter_info, 1> parameters{
+      parameter_info{"bias", element_of<typename In::value_type>, shape(In::extents[0])}};
+};
+
+namespace nn {
+
+/// A bias named `Name` whose parameter is "<Name>.bias" of `weights`, which must outlive `deploy`.
+template <fixed_string Name, parameter_source Source>
+constexpr auto bias(const Source& weights) {
+  return op_stage<Name, bias_op>{{}, parameter_source_ref(weights)};
+}
+template <fixed_string Name, parameter_source Source>
+mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> bias(const Source&& weights);
+template <fixed_string Name, class Given>
+  requires(!parameter_source<Given>)
+mistake_found<weights_come_from_something_with_find<Name, Given>> bias(const Given& weights);
+
+}  // namespace nn
+}  // namespace levada

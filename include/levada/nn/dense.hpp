@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/dense.hpp: the fully connected layer (ONNX Gemm with transB = 1, PyTorch Linear).
+
+#include <levada/graph/op_rules.hpp>
+#include <levada/nn/window.hpp>
+
+namespace levada {
+
+/// output[o] = bias[o] + sum over i of weight[o, i] * input[i]. Parameters: "weight" [Outputs, Inputs], "bias" [Outputs]
+/// unless `no_bias`.
+template <std::size_t Outputs, std::same_as<no_bias>... Options>
+  requires(Outputs > 0)
+struct dense_op {
+  static constexpr std::string_view kind = "dense";
+  static constexpr std::string_view expects = "a float or double tensor of one axis (flatten comes before dense)";
+  static constexpr std::size_t outputs = Outputs;
+  static constexpr bool has_bias = sizeof...(Options) == 0;
+
+  template <floating_tensor In>
+    requires(In::rank == 1)
+  using output = tensor<typename In::value_type, Outputs>;
+
+  template <class In>
+  static constexpr double flops = 2.0 * static_cast<double>(In::elements * Outputs);
+
+  template <class In>
+  static constexpr auto parameters = [] {
+    constexpr element type = element_of<typename In::value_type>;
+    constexpr parameter_info weight{"weight", type, shape(Outputs, In::elements)};
+    if constexpr (has_bias)
+      return std::array{weight, parameter_info{"bias", type, shape(Outputs)}};
+    else
+      return std::array{weight};
+  }();
+};
+
+namespace nn {
+
+/// A dense layer named `Name` whose parameters are "<Name>.weight" and "<Name>.bias" of `weights`, which must outlive
+/// `deploy`: `nn::dense<"fc", 10>(w)`.
+template <fixed_string Name, std::size_t Outputs, std::same_as<no_bias>... Options, parameter_source Source>
+constexpr auto dense(const Source& weights) {
+  return op_stage<Name, dense_op<Outputs, Options...>>{{}, parameter_source_ref(weights)};
+}
+template <fixed_string Name, std::size_t Outputs, std::same_as<no_bias>... Options, parameter_source Source>
+mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> dense(const Source&& weights);
+template <fixed_string Name, std::size_t Outputs, std::same_as<no_bias>... Options, class Given>
+  requires(!parameter_source<Given>)
+mistake_found<weights_come_from_something_with_find<Name, Given>> dense(const Given& weights);
+
+}  // namespace nn
+}  // namespace levada

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/lanes.hpp: what an element-wise lambda is called with, one value or a vector of them, and the arithmetic on it.
+// The functions stand beside the type, so that a lambda finds them without a `using` (`to_float(px) / 255.0f`).
+
+#include <cmath>
+#include <concepts>
+#include <type_traits>
+
+namespace levada {
+
+/// How to compute with a value type `V`; backends add their vectors. `element` is the type of one lane.
+template <class V>
+struct lane_traits {
+  using element = V;
+
+  template <class U>
+  static constexpr U convert(V v) {
+    return static_cast<U>(v);
+  }
+  static constexpr V select(bool condition, V a, V b) { return condition ? a : b; }
+};
+
+/// One number (V is arithmetic) or several side by side (V is a SIMD vector). Has the arithmetic and comparisons of C++,
+/// lane by lane. A literal beside it takes the type of the lanes, and a floating literal turns integer lanes into float.
+template <class V>
+struct lanes {
+  using value_type = V;
+  using element = typename lane_traits<V>::element;
+
+  V value;
+
+  constexpr lanes() = default;
+  constexpr lanes(V v) : value(v) {}
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_lanes = false;
+template <class V>
+inline constexpr bool is_lanes<lanes<V>> = true;
+
+template <class T>
+concept number = std::is_arithmetic_v<T>;
+
+/// The lanes that an operand becomes beside a literal of type S.
+template <class S, class V>
+constexpr auto beside(const lanes<V>& a) {
+  if constexpr (std::is_floating_point_v<S> && !std::is_floating_point_v<typename lanes<V>::element>) {
+    auto converted = lane_traits<V>::template convert<float>(a.value);
+    return lanes<decltype(converted)>(converted);
+  } else {
+    return a;
+  }
+}
+
+/// The literal in all lanes of `like`.
+template <class V, class S>
+constexpr lanes<V> in_all(const lanes<V>&, S s) {
+  return lanes<V>(V(static_cast<typename lanes<V>::element>(s)));
+}
+
+constexpr bool negated(bool condition) { return !condition; }
+template <class M>
+M negated(const M& condition) {
+  return ~condition;
+}
+
+}  // namespace detail
+
+#define LEVADA_LANES_OPERATOR(op, result)                            \
+  template <class V>                                                 \
+  constexpr auto operator op(const lanes<V>& a, const lanes<V>& b) { \
+    auto r = result;                                                 \
+    return lanes<decltype(r)>(r);                                    \
+  }                                                                  \
+  template <class V, detail::number S>                               \
+  constexpr auto operator op(const lanes<V>& a, S s) {               \
+    const auto b = detail::beside<S>(a);                             \
+    return b op detail::in_all(b, s);                                \
+  }                                                                  \
+  template <class V, detail::number S>                               \
+  constexpr auto operator op(S s, const lanes<V>& a) {               \
+    const auto b = detail::beside<S>(a);                             \
+    return detail::in_all(b, s) op b;                                \
+  }
+
+LEVADA_LANES_OPERATOR(+, a.value + b.value)
+LEVADA_LANES_OPERATOR(-, a.value - b.value)
+LEVADA_LANES_OPERATOR(*, a.value* b.value)
+LEVADA_LANES_OPERATOR(/, a.value / b.value)
+LEVADA_LANES_OPERATOR(<, a.value < b.value)
+LEVADA_LANES_OPERATOR(<=, a.value <= b.value)
+LEVADA_LANES_OPERATOR(>, a.value > b.value)
+LEVADA_LANES_OPERATOR(>=, a.value >= b.value)
+LEVADA_LANES_OPERATOR(==, a.value == b.value)
+// Not by the vectors' own !=: xsimd 8.1 has a NaN unequal to itself on SSE only.
+LEVADA_LANES_OPERATOR(!=, detail::negated(a.value == b.value))
+#undef LEVADA_LANES_OPERATOR
+
+template <class V>
+constexpr lanes<V> operator-(const lanes<V>& a) {
+  return lanes<V>(-a.value);
+}
+
+/// Where `condition` holds `a`, else `b`.
+template <class M, class V>
+constexpr lanes<V> select(const lanes<M>& condition, const lanes<V>& a, const lanes<V>& b) {
+  return lanes<V>(lane_traits<V>::select(condition.value, a.value, b.value));
+}
+template <class M, class V, detail::number S>
+constexpr lanes<V> select(const lanes<M>& condition, const lanes<V>& a, S b) {
+  return select(condition, a, detail::in_all(a, b));
+}
+template <class M, class V, detail::number S>
+constexpr lanes<V> select(const lanes<M>& condition, S a, const lanes<V>& b) {
+  return select(condition, detail::in_all(b, a), b);
+}
+
+/// The smaller, as `b < a ? b : a`: where either is NaN, `a`.
+template <class V>
+constexpr lanes<V> min(const lanes<V>& a, const lanes<V>& b) {
+  return select(b < a, b, a);
+}
+/// The larger, as `a < b ? b : a`: where either is NaN, `a`.
+template <class V>
+constexpr lanes<V> max(const lanes<V>& a, const lanes<V>& b) {
+  return select(a < b, b, a);
+}
+template <class V, detail::number S>
+constexpr lanes<V> min(const lanes<V>& a, S b) {
+  return min(a, detail::in_all(a, b));
+}
+template <class V, detail::number S>
+constexpr lanes<V> min(S a, const lanes<V>& b) {
+  return min(detail::in_all(b, a), b);
+}
+template <class V, detail::number S>
+constexpr lanes<V> max(const lanes<V>& a, S b) {
+  return max(a, detail::in_all(a, b));
+}
+template <class V, detail::number S>
+constexpr lanes<V> max(S a, const lanes<V>& b) {
+  return max(detail::in_all(b, a), b);
+}
+
+/// The absolute value, the square root and e to the power of each lane.
+template <class V>
+lanes<V> abs(const lanes<V>& a) {
+  using std::abs;
+  return lanes<V>(abs(a.value));
+}
+template <class V>
+lanes<V> sqrt(const lanes<V>& a) {
+  using std::sqrt;
+  return lanes<V>(sqrt(a.value));
+}
+template <class V>
+lanes<V> exp(const lanes<V>& a) {
+  using std::exp;
+  return lanes<V>(exp(a.value));
+}
+
+/// The lanes as float, and as int32 towards zero (undefined where they do not fit).
+template <class V>
+constexpr auto to_float(const lanes<V>& a) {
+  auto converted = lane_traits<V>::template convert<float>(a.value);
+  return lanes<decltype(converted)>(converted);
+}
+template <class V>
+constexpr auto to_int(const lanes<V>& a) {
+  auto converted = lane_traits<V>::template convert<int>(a.value);
+  return lanes<decltype(converted)>(converted);
+}
+
+}  // namespace levada

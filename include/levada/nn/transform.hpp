@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/transform.hpp: a generic lambda applied to each element.
+
+#include <utility>
+
+#include <levada/graph/op_rules.hpp>
+#include <levada/nn/lanes.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// The type that an element is computed in: narrow integers as int, as C++ promotes them; half as float.
+template <class T>
+struct promoted {
+  using type = decltype(+std::declval<T>());
+};
+template <>
+struct promoted<half> {
+  using type = float;
+};
+
+template <class R>
+struct transform_result {
+  using type = R;
+};
+template <class V>
+struct transform_result<lanes<V>> {
+  using type = typename lanes<V>::element;
+};
+
+}  // namespace detail
+
+/// The type that elements of type `T` have when they reach a `transform`.
+template <tensor_element T>
+using promoted_t = typename detail::promoted<T>::type;
+
+/// The type of element that `F` makes of elements of type `T`.
+template <class F, class T>
+using transformed_t =
+    typename detail::transform_result<std::remove_cvref_t<std::invoke_result_t<const F&, lanes<promoted_t<T>>>>>::type;
+
+/// `F` applied to each element, called with `lanes`: of one number by `reference`, of a SIMD vector by `simd`. Integers
+/// narrower than int arrive as int, half as float.
+template <class F>
+struct transform_op : weightless_op {
+  static constexpr std::string_view kind = "transform";
+  static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes as lanes";
+
+  F function;
+
+  constexpr explicit transform_op(F callable) : function(std::move(callable)) {}
+
+  template <any_tensor In>
+    requires tensor_element<transformed_t<F, typename In::value_type>>
+  using output = with_element_t<transformed_t<F, typename In::value_type>, In>;
+
+  // One per element: what the lambda does is not known.
+  template <class In>
+  static constexpr double flops = static_cast<double>(In::elements);
+};
+
+/// A stage that applies a generic lambda to each element:
+/// `transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })`. Captures are allowed on the CPU.
+template <fixed_string Name, class F>
+constexpr auto transform(F function) {
+  return op_stage<Name, transform_op<F>>{transform_op<F>(std::move(function)), {}};
+}
+
+}  // namespace levada

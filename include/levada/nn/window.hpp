@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/window.hpp: the attributes of ops that slide a window over height and width, as types in any order
+// (`conv2d<"c", 8, size<5, 5>, padding<2>>`) and as the plain value that shape rules and kernels read.
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+namespace levada {
+
+/// A window over an image, ONNX's kernel_shape, strides, pads and dilations.
+struct window2d {
+  std::size_t height = 1, width = 1;
+  std::size_t stride_y = 1, stride_x = 1;
+  std::size_t top = 0, left = 0, bottom = 0, right = 0;
+  std::size_t dilation_y = 1, dilation_x = 1;
+
+  /// The rows and columns from the first tap to the last, both included.
+  constexpr std::size_t reach_y() const { return (height - 1) * dilation_y + 1; }
+  constexpr std::size_t reach_x() const { return (width - 1) * dilation_x + 1; }
+
+  /// The padded image holds the window at least once.
+  constexpr bool fits(std::size_t rows, std::size_t columns) const {
+    return rows + top + bottom >= reach_y() && columns + left + right >= reach_x();
+  }
+  /// The output's height and width for an image of that size (ceil_mode = 0).
+  constexpr std::size_t output_rows(std::size_t rows) const { return (rows + top + bottom - reach_y()) / stride_y + 1; }
+  constexpr std::size_t output_columns(std::size_t columns) const {
+    return (columns + left + right - reach_x()) / stride_x + 1;
+  }
+  constexpr std::size_t taps() const { return height * width; }
+};
+
+/// The window's size.
+template <std::size_t Height, std::size_t Width = Height>
+  requires(Height > 0 && Width > 0)
+struct size {
+  static constexpr void apply(window2d& w) { w.height = Height, w.width = Width; }
+};
+
+/// The step between windows. Convolutions default to 1, pools to the size of the window.
+template <std::size_t Y, std::size_t X = Y>
+  requires(Y > 0 && X > 0)
+struct stride {
+  static constexpr void apply(window2d& w) { w.stride_y = Y, w.stride_x = X; }
+};
+
+/// Rows and columns added around the image: one number for all sides, two for height and width, or four in ONNX's order
+/// top, left, bottom, right. A convolution sees zeros there, a pool nothing.
+template <std::size_t... Sides>
+  requires(sizeof...(Sides) == 1 || sizeof...(Sides) == 2 || sizeof...(Sides) == 4)
+struct padding {
+  static constexpr void apply(window2d& w) {
+    constexpr std::size_t sides[] = {Sides...};
+    constexpr std::size_t last = sizeof...(Sides) - 1;
+    w.top = sides[0], w.left = sides[last < 1 ? 0 : 1];
+    w.bottom = sides[last < 3 ? 0 : 2], w.right = sides[last];
+  }
+};
+
+/// The step between taps inside the window.
+template <std::size_t Y, std::size_t X = Y>
+  requires(Y > 0 && X > 0)
+struct dilation {
+  static constexpr void apply(window2d& w) { w.dilation_y = Y, w.dilation_x = X; }
+};
+
+/// Convolution only: channels and filters fall into so many groups that do not see each other.
+template <std::size_t Count>
+  requires(Count > 0)
+struct groups {
+  static constexpr std::size_t count = Count;
+};
+
+/// The op has no bias parameter.
+struct no_bias {};
+
+template <class T>
+concept window_option = requires(window2d& w) { T::apply(w); };
+
+namespace detail {
+
+template <class T>
+inline constexpr std::size_t group_count = 0;
+template <std::size_t Count>
+inline constexpr std::size_t group_count<groups<Count>> = Count;
+
+template <class... Options>
+consteval window2d convolution_window() {
+  window2d window;
+  const auto apply = [&]<class Option>(std::type_identity<Option>) {
+    if constexpr (window_option<Option>) Option::apply(window);
+  };
+  (apply(std::type_identity<Options>()), ...);
+  return window;
+}
+
+/// As above, with strides of the window's size unless the options say otherwise.
+template <class... Options>
+consteval window2d pool_window() {
+  window2d window = convolution_window<Options...>();
+  window.stride_y = window.height, window.stride_x = window.width;
+  (Options::apply(window), ...);
+  return window;
+}
+
+}  // namespace detail
+}  // namespace levada

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/budget.hpp: which stage to look at when a plan needs more memory than it may.
+
+#include <cstddef>
+
+#include <levada/core/fixed_string.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/plan/plan.hpp>
+
+namespace levada {
+
+/// Bytes of the whole plan, bytes allowed, and the stage that takes most of them with its part.
+template <std::size_t Needed, std::size_t Allowed, fixed_string WorstStage, std::size_t ItsBytes>
+struct plan_needs_more_memory_than_its_budget : detail::mistake {};
+
+/// All bytes that a unit has a part in: the buffers it takes and gives, in all slots and scratchpads, its kernels' scratch,
+/// its weights. A buffer is counted for both of its ends, so these do not add up to the plan's total.
+template <std::size_t N>
+constexpr std::size_t bytes_of_unit(const plan_info<N>& plan, std::size_t unit) {
+  const planned_unit& u = plan.unit[unit];
+  const planned_segment& s = plan.segment[u.segment];
+  const auto buffer = [&](std::size_t v) {
+    const planned_value& value = plan.value[v];
+    const std::size_t copies = value.where == placement::slot    ? plan.slots
+                               : value.where == placement::item  ? s.grains * s.grain
+                               : value.where == placement::grain ? s.grains
+                                                                 : 0;
+    return copies * value.bytes;
+  };
+  const bool gives_another = plan.value[u.in].storage != plan.value[u.out].storage;
+  return buffer(u.in) + (gives_another ? buffer(u.out) : 0) + s.grains * u.scratch_bytes + u.weight_bytes;
+}
+
+/// The unit that has a part in most bytes, the first of equals.
+template <std::size_t N>
+constexpr std::size_t worst_unit(const plan_info<N>& plan) {
+  std::size_t worst = 0;
+  for (std::size_t u = 1; u < plan.units; ++u)
+    if (bytes_of_unit(plan, u) > bytes_of_unit(plan, worst)) worst = u;
+  return worst;
+}
+
+namespace detail {
+
+template <const auto& Plan, std::size_t Allowed>
+consteval auto memory_mistake_of() {
+  if constexpr (Plan.bytes_total <= Allowed)
+    return no_mistake{};
+  else {
+    constexpr std::size_t worst = worst_unit(Plan);
+    constexpr std::string_view name = Plan.graph.nodes[Plan.unit[worst].first].name;
+    return plan_needs_more_memory_than_its_budget<Plan.bytes_total, Allowed, as_fixed_string<name.size()>(name),
+                                                  bytes_of_unit(Plan, worst)>{};
+  }
+}
+
+}  // namespace detail
+
+/// The mistake of a plan that needs more than `Allowed` bytes, or `no_mistake`.
+template <const auto& Plan, std::size_t Allowed>
+using memory_mistake = decltype(detail::memory_mistake_of<Plan, Allowed>());
+
+}  // namespace levada

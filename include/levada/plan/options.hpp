@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/options.hpp: what can be said to `deploy<Target, Options...>` besides the target.
+
+#include <cstddef>
+
+#include <levada/core/fixed_string.hpp>
+
+namespace levada {
+
+/// `Count` items in flight at most; 64 by default.
+template <std::size_t Count>
+struct slots {};
+
+/// The backends that compute ops, the preferred one first.
+template <class... Backends>
+struct backends {};
+
+/// The partition and the slots of a plan that was saved: `pinned<saved<plan>()>`, or the line itself. The deployment does not
+/// compile where the line no longer fits.
+template <fixed_string Line>
+struct pinned {};
+
+/// A bound on all bytes of the plan (`bytes_total`), for `budget`.
+template <std::size_t Bytes>
+struct memory {};
+
+/// The deployment does not compile when its plan needs more.
+template <class... Bounds>
+struct budget;
+template <std::size_t Bytes>
+struct budget<memory<Bytes>> {};
+
+}  // namespace levada

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/plan.hpp: the constexpr answer. Units, segments, and every buffer with its place, offset and lifetime.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <levada/plan/memory.hpp>
+#include <levada/plan/partition.hpp>
+
+namespace levada {
+
+/// Where the memory of a value is.
+enum class placement : std::uint8_t {
+  none,  ///< nowhere: inside a fused kernel
+  slot,  ///< one for each item in flight: crosses a segment border, enters or leaves the pipeline
+  item,  ///< in the scratchpad of a grain, one for each of its items
+  grain  ///< in the scratchpad of a grain, one for all of its items in turn
+};
+
+/// A value and its buffer.
+struct planned_value {
+  placement where = placement::none;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  std::size_t alignment = 1;
+  std::size_t first = 0;    ///< the step that gives it: 0 for the input, u + 1 for unit u
+  std::size_t last = 0;     ///< the last step that takes it
+  std::size_t storage = 0;  ///< the value whose buffer it uses: its own, or that of the item it was made of in place
+};
+
+/// What runs as one.
+struct planned_unit {
+  std::size_t first = 0, count = 1;  ///< its nodes
+  std::size_t backend = partition_unit::callable;
+  std::size_t candidate = partition_unit::callable;
+  std::size_t segment = 0;
+  concurrency order = concurrency::parallel;
+  form how = form::map;
+  std::size_t in = 0, out = 0;    ///< the values it takes and gives
+  std::size_t group_end = 0;      ///< the unit behind the last of its group
+  bool item_by_item = false;      ///< its group runs over the items one by one, else unit by unit
+  std::size_t scratch_bytes = 0;  ///< that its kernel wants while it runs
+  std::size_t weight_bytes = 0;   ///< that its kernel's packed parameters take
+};
+
+/// What one flow-graph node runs.
+struct planned_segment {
+  device_id device{};
+  std::size_t first = 0, count = 0;  ///< its units
+  std::size_t grain = 1;             ///< items that one scheduling step takes, at most
+  std::size_t grains = 1;            ///< grains in flight, at most
+  std::size_t item_bytes = 0;        ///< of the scratchpad, for each item of a grain
+  std::size_t shared_bytes = 0;   ///< of the scratchpad, once for a grain: its `grain` values and the kernels' scratch
+  std::size_t kernel_offset = 0;  ///< where in the shared part the kernels' scratch begins
+  constexpr std::size_t scratch_bytes() const { return grain * item_bytes + shared_bytes; }
+};
+
+/// The plan of a pipeline with at most `N` nodes.
+template <std::size_t N>
+struct plan_info {
+  graph_info<N> graph;
+  bounded<planned_unit, N> unit;
+  bounded<planned_segment, N> segment;
+  bounded<planned_value, N + 1> value;
+  bounded<backend_info, 8> backend;
+
+  std::size_t nodes = 0, units = 0, segments = 0;
+  std::size_t slots = 0;
+  std::size_t slot_bytes = 0;       ///< of one slot
+  std::size_t alignment = 64;       ///< of slots, scratchpads, and the parts of these
+  std::size_t bytes_in_flight = 0;  ///< slots
+  std::size_t bytes_scratch = 0;    ///< the scratchpads of all grains in flight
+  std::size_t bytes_weights = 0;    ///< packed parameters
+  std::size_t bytes_total = 0;      ///< all of these
+  bool has_result = true;           ///< false behind a sink
+  int threads = 1;                  ///< at most, on the processor
+};
+
+/// What a deployment asks for besides its target.
+struct plan_request {
+  std::size_t slots = 64;
+};
+
+namespace detail {
+
+inline constexpr std::size_t cache_line = 64;  // what plan_info::alignment is at least
+inline constexpr std::size_t largest_grain = 16;
+/// More grains in flight than this make workers wait for each other's tickets (measured: 0.2 times the speed without a cap).
+inline constexpr std::size_t grains_in_flight = 12;
+
+/// Buffers of at least a cache line start on one.
+constexpr std::size_t buffer_alignment(const planned_value& v) {
+  return std::max(v.alignment, v.bytes >= cache_line ? cache_line : std::size_t{1});
+}
+
+template <std::size_t N>
+constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std::span<const candidate> candidates) {
+  const graph_info<N>& graph = plan.graph;
+  for (const partition_unit& p : parts) {
+    if (p.starts_segment) plan.segment.push_back({p.device, plan.unit.size(), 0});
+    planned_unit u;
+    u.first = p.first;
+    u.count = p.count;
+    u.backend = p.backend;
+    u.candidate = p.candidate;
+    if (p.candidate != partition_unit::callable) {
+      u.scratch_bytes = candidates[p.candidate].scratch_bytes;
+      u.weight_bytes = candidates[p.candidate].weight_bytes;
+    }
+    u.segment = plan.segment.size() - 1;
+    const node_info& first = graph.nodes[p.first];
+    const node_info& last = graph.nodes[p.first + p.count - 1];
+    u.how = first.how;
+    u.order = first.order;
+    u.in = first.in;
+    u.out = last.out;
+    plan.unit.push_back(u);
+    ++plan.segment.back().count;
+  }
+  plan.units = plan.unit.size();
+  plan.segments = plan.segment.size();
+}
+
+/// Lifetimes in steps, and which values share a buffer because an in-place stage made one of the other.
+template <std::size_t N>
+constexpr void find_lifetimes(plan_info<N>& plan) {
+  const graph_info<N>& graph = plan.graph;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    planned_value value;
+    value.bytes = graph.values[v].bytes;
+    value.alignment = graph.values[v].alignment;
+    value.storage = v;
+    plan.value.push_back(value);
+  }
+  plan.value[0].where = placement::slot;
+  for (std::size_t u = 0; u < plan.units; ++u) {
+    const planned_unit& unit = plan.unit[u];
+    plan.value[unit.in].last = u + 1;
+    if (unit.how == form::sink) continue;
+    planned_value& out = plan.value[unit.out];
+    out.first = out.last = u + 1;
+    out.where = placement::item;
+    if (unit.how == form::in_place) out.storage = plan.value[unit.in].storage;
+  }
+  if (plan.has_result) {
+    planned_value& result = plan.value[plan.unit.back().out];
+    result.last = plan.units + 1;
+    result.where = placement::slot;
+  }
+}
+
+/// The most bytes that one item keeps alive at a step of a run of units: what a unit takes and what it gives.
+template <std::size_t N>
+constexpr std::size_t live_bytes(const plan_info<N>& plan, std::size_t first_unit, std::size_t last_unit) {
+  std::size_t most = 0;
+  for (std::size_t u = first_unit; u <= last_unit; ++u) {
+    const planned_unit& unit = plan.unit[u];
+    const bool gives_another = unit.how != form::sink && unit.how != form::in_place;
+    most = std::max(most, plan.value[unit.in].bytes + (gives_another ? plan.value[unit.out].bytes : 0));
+  }
+  return most;
+}
+
+/// Grain, groups and the place of each value; then a buffer is where any of the values sharing it has to be.
+template <std::size_t N>
+constexpr void place_values(plan_info<N>& plan, std::span<const device_info> devices) {
+  for (planned_segment& s : plan.segment) {
+    device_info device{};
+    for (const device_info& d : devices)
+      if (d.id == s.device) device = d;
+    const std::size_t end = s.first + s.count;
+    if (s.device.kind == device_kind::cpu) {
+      const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, end - 1));
+      s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));
+      s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
+    }
+    for (std::size_t u = s.first; u < end;) {
+      std::size_t behind = u + 1;
+      if (plan.unit[u].order == concurrency::parallel)
+        while (behind < end && plan.unit[behind].order == concurrency::parallel) ++behind;
+      const bool by_item = behind - u > 1 && s.grain * live_bytes(plan, u, behind - 1) > device.l1_bytes / 2;
+      for (; u < behind; ++u) {
+        plan.unit[u].group_end = behind;
+        plan.unit[u].item_by_item = by_item;
+        if (by_item && u + 1 < behind && plan.value[plan.unit[u].out].where == placement::item)
+          plan.value[plan.unit[u].out].where = placement::grain;
+      }
+    }
+    if (plan.unit[end - 1].how != form::sink)
+      plan.value[plan.unit[end - 1].out].where = placement::slot;  // crosses the border, or is the result
+  }
+  // A shared buffer is alive from its first value to its last, in the widest of their places.
+  for (std::size_t v = 0; v < plan.value.size(); ++v) {
+    planned_value& value = plan.value[v];
+    planned_value& owner = plan.value[value.storage];
+    if (value.storage == v || value.where == placement::none) continue;
+    owner.last = std::max(owner.last, value.last);
+    owner.where = std::min(owner.where, value.where);
+  }
+}
+
+/// Offsets of the buffers at one place among the given values; the bytes they take.
+template <std::size_t N>
+constexpr std::size_t lay_out_values(plan_info<N>& plan, placement where, std::size_t first_value, std::size_t behind) {
+  bounded<buffer_lifetime, N + 1> buffers;
+  bounded<std::size_t, N + 1> owners;
+  for (std::size_t v = first_value; v < behind; ++v) {
+    const planned_value& value = plan.value[v];
+    if (value.storage != v || value.where != where) continue;
+    buffers.push_back({value.bytes, buffer_alignment(value), value.first, value.last});
+    owners.push_back(v);
+  }
+  if (owners.empty()) return 0;
+  std::optional<memory_layout<N + 1>> layout = from_both_ends(buffers);
+  if (!layout) {
+    // Padded sizes fit both ends of a line always; without them a long line would be searched for a few bytes.
+    for (buffer_lifetime& b : buffers) b.bytes = aligned(b.bytes, b.alignment);
+    layout = lay_out(buffers);
+  }
+  for (std::size_t i = 0; i < owners.size(); ++i) plan.value[owners[i]].offset = layout->offset[i];
+  return aligned(layout->bytes, plan.alignment);
+}
+
+}  // namespace detail
+
+/// The plan that follows from a partition; one without units where the partition does not cover the graph.
+template <std::size_t N>
+constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>& parts, const plan_request& request,
+                                 std::span<const device_info> devices, std::span<const candidate> candidates,
+                                 std::span<const backend_info> backends) {
+  plan_info<N> plan;
+  plan.graph = graph;
+  plan.nodes = graph.nodes.size();
+  plan.slots = request.slots;
+  plan.has_result = !graph.ends_in_sink;
+  for (const backend_info& b : backends) plan.backend.push_back(b);
+  for (const device_info& d : devices)
+    if (d.id.kind == device_kind::cpu) plan.threads = d.max_threads;
+
+  if (covered_nodes(parts) != plan.nodes) return plan;
+  detail::connect_units(plan, parts, candidates);
+  detail::find_lifetimes(plan);
+  detail::place_values(plan, devices);
+  for (const planned_value& v : plan.value) plan.alignment = std::max(plan.alignment, v.alignment);
+
+  plan.slot_bytes = detail::lay_out_values(plan, placement::slot, 0, plan.value.size());
+  for (planned_segment& s : plan.segment) {
+    // The values that units of this segment give stand in a row; those that fused kernels keep inside are nowhere.
+    const planned_unit &first = plan.unit[s.first], &last = plan.unit[s.first + s.count - 1];
+    s.item_bytes = detail::lay_out_values(plan, placement::item, first.in + 1, last.out + 1);
+    s.kernel_offset = detail::lay_out_values(plan, placement::grain, first.in + 1, last.out + 1);
+    std::size_t kernel_bytes = 0;
+    for (std::size_t u = s.first; u < s.first + s.count; ++u) {
+      kernel_bytes = std::max(kernel_bytes, plan.unit[u].scratch_bytes);
+      plan.bytes_weights += plan.unit[u].weight_bytes;
+    }
+    s.shared_bytes = s.kernel_offset + detail::aligned(kernel_bytes, plan.alignment);
+    plan.bytes_scratch += s.grains * s.scratch_bytes();
+  }
+  for (planned_value& v : plan.value) {
+    v.offset = plan.value[v.storage].offset;
+    if (v.where != placement::none) v.where = plan.value[v.storage].where;
+  }
+  plan.bytes_in_flight = plan.slots * plan.slot_bytes;
+  plan.bytes_total = plan.bytes_in_flight + plan.bytes_scratch + plan.bytes_weights;
+  return plan;
+}
+
+}  // namespace levada

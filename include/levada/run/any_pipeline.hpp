@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/any_pipeline.hpp: a deployed pipeline known by its item types alone, so that one translation unit compiles its stages
+// and all others see neither them nor oneTBB nor xsimd. An executable converts to it (run/erased_pipeline.hpp).
+//
+//   any_pipeline<int(picture)> make_classify();             // in a header, for everybody
+//   any_pipeline<int(picture)> make_classify() {            // in the one unit that includes <levada/levada.hpp>
+//     return deploy<box>(input<picture> | ...);
+//   }
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <levada/run/any_session.hpp>
+#include <levada/run/any_stream.hpp>
+
+namespace levada {
+namespace detail {
+
+template <class Result>
+struct output_of_result : std::type_identity<Result> {};
+template <class Out>
+struct output_of_result<std::optional<Out>> : std::type_identity<Out> {};
+
+/// What an executable does, erased once per session, stream or inline call.
+template <class Result, class In>
+class pipeline_interface {
+ public:
+  using output = typename output_of_result<Result>::type;
+  virtual ~pipeline_interface() = default;
+  virtual Result call(given_item<In> item) = 0;
+  virtual std::unique_ptr<session_interface<In, output>> open() = 0;
+  virtual std::unique_ptr<stream_interface<output>> stream(std::unique_ptr<feed_interface<In>> feed, bool lasting) = 0;
+};
+
+}  // namespace detail
+
+template <class Signature>
+class any_pipeline;
+
+/// A deployed pipeline. `Result(In)` is its inline call: `Out(In)`, `std::optional<Out>(In)` where it filters, `void(In)` where
+/// it ends in a sink. Cheap to copy; copies share weights and plan. Never empty, unless moved from.
+template <class Result, class In>
+class any_pipeline<Result(In)> {
+ public:
+  using item = In;
+  using output = typename detail::output_of_result<Result>::type;
+
+  explicit any_pipeline(std::shared_ptr<detail::pipeline_interface<Result, In>> of) : of_(std::move(of)) {}
+
+  /// One item on the calling thread. Throws what its stage throws.
+  Result operator()(In&& given) const { return of_->call(std::move(given)); }
+  Result operator()(const In& given) const
+    requires std::copy_constructible<In>
+  {
+    return of_->call(given);
+  }
+
+  /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used where
+  /// they are.
+  template <class Range>
+    requires detail::feeds<Range, In>
+  any_stream<output> stream(Range&& range) const {
+    using feed = detail::any_feed<In, Range>;
+    return any_stream<output>(of_->stream(std::make_unique<feed>(std::forward<Range>(range)), feed::lasting));
+  }
+
+  /// A session: push and pop.
+  any_session<In, output> open() const { return any_session<In, output>(of_->open()); }
+
+ private:
+  std::shared_ptr<detail::pipeline_interface<Result, In>> of_;
+};
+
+}  // namespace levada

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/callback_session.hpp: a session whose results are handed to a function.
+
+#include <chrono>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <levada/run/completed_session.hpp>
+
+namespace levada {
+
+/// Calls `f(result)`, or `f(result, envelope)`, for each result in input order, never twice at once, on one thread of the
+/// session: `callback_session session(app.open(), f)`. `result` is a `result<Out&>` whose value may be moved from and is gone
+/// after the call. Filtered, dropped and cancelled items are passed over. `f` may not throw, nor destroy the session; while it
+/// runs no other result is handed out, and it may push only what fits in. One thread pushes at a time. The session's end
+/// cancels what is in flight, and hands out what was finished.
+template <class Session, class F>
+class callback_session {
+ public:
+  using item = typename Session::item;
+  using output = typename Session::output;
+  using time_point = typename Session::time_point;
+  using handed = std::conditional_t<std::is_void_v<output>, result<void>, result<std::add_lvalue_reference_t<output>>>;
+
+  callback_session(Session of, F f) : core_(std::make_unique<core_state>(std::move(of), std::move(f))) {
+    core_->completed.start([core = core_.get()] { core->serve(); });
+  }
+  callback_session(callback_session&&) = default;
+  callback_session& operator=(callback_session&&) = delete;
+  ~callback_session() {
+    if (core_) core_->completed.end();
+  }
+
+  /// As in a session.
+  bool push(item&& given, time_point captured = {}) { return session().push(std::move(given), captured); }
+  bool push(const item& given, time_point captured = {})
+    requires std::copy_constructible<item>
+  {
+    return session().push(given, captured);
+  }
+  bool try_push(item&& given, time_point captured = {}) { return session().try_push(std::move(given), captured); }
+  bool try_push(const item& given, time_point captured = {})
+    requires std::copy_constructible<item>
+  {
+    return session().try_push(given, captured);
+  }
+  void close() { session().close(); }
+  void cancel() { session().cancel(); }
+  /// Works and waits until `f` has returned for all that was pushed.
+  void drain() {
+    core_->completed.running().wait_until([&] { return core_->completed.items().all_popped(); });
+  }
+  bool is_over() const { return core_->completed.session().is_over(); }
+  item_counts counts() const { return core_->completed.session().counts(); }
+
+ private:
+  struct core_state {
+    core_state(Session of, F g) : completed(std::move(of)), f(std::move(g)) {}
+
+    void serve() {
+      while (completed.await([] { return false; })) completed.take_head([this](detail::engine& e) { hand_out(e); });
+    }
+    void hand_out(detail::engine& e) {
+      handed r = [&]() -> handed {
+        if (e.head_state() == detail::item_state::failed) return handed(e.head_error());
+        if constexpr (std::is_void_v<output>)
+          return handed();
+        else
+          return handed(*static_cast<output*>(e.head_value()));
+      }();
+      if constexpr (std::is_invocable_v<F&, handed&, const item_envelope&>)
+        f(r, e.head_envelope());
+      else
+        f(r);
+    }
+
+    detail::completed_session<Session> completed;
+    F f;
+  };
+
+  Session& session() { return core_->completed.session(); }
+
+  std::unique_ptr<core_state> core_;
+};
+
+}  // namespace levada

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/completed_session.hpp: a session and the one thread that hands out its results, the mechanism below callbacks, futures,
+// awaitables and event descriptors. The thread works on the items while it waits (not in a `dedicated` session), and sleeps
+// where there is nothing to do.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include <levada/core/result.hpp>
+#include <levada/run/completion.hpp>
+#include <levada/run/session.hpp>
+
+namespace levada::detail {
+
+template <class Session>
+class completed_session {
+ public:
+  using item = typename Session::item;
+  using output = typename Session::output;
+  using time_point = typename Session::time_point;
+
+  explicit completed_session(Session of) : session_(std::move(of)) { session_.core_->unknown_pushers = true; }
+  /// `end` has been called.
+  ~completed_session() = default;
+
+  Session& session() { return session_; }
+  const Session& session() const { return session_; }
+  engine& items() { return session_.core_->running.items(); }
+  auto& running() { return session_.core_->running; }
+  bool waits_when_full() const { return session_.core_->running.items().settings().waits_when_full(); }
+
+  /// Items that were pushed for a completion.
+  template <class Make>
+  bool push_for(completion* told, Make make, time_point captured) {
+    return session_.emplace_for(told, make, captured);
+  }
+  template <class Make>
+  bool try_push_for(completion* told, Make make, time_point captured) {
+    return session_.try_emplace_for(told, make, captured);
+  }
+
+  /// Runs `serve` on the thread; it returns soon after `ending`.
+  template <class Serve>
+  void start(Serve serve) {
+    thread_ = std::thread([serve]() noexcept { serve(); });
+    session_.core_->popper.store(thread_.get_id());
+  }
+  /// Gives up what is not finished; returns when the thread has handed out the rest.
+  void end() {
+    ending_.store(true);
+    session_.cancel();
+    if (thread_.joinable()) thread_.join();
+  }
+  /// Nothing more comes, and nobody will push.
+  bool ending() { return ending_.load() && running().is_over() && !has_dropped(); }
+
+  bool has_dropped() const { return session_.core_->dropped.load() != nullptr; }
+
+  /// Waits, and works, until something is to be handed out or `also()`. False: never again.
+  template <class Also>
+  bool await(Also also) {
+    running().wait_until([&] { return items().has_result() || has_dropped() || also() || ending(); });
+    return !ending();
+  }
+
+  /// Passes what is at the head, if anything, to `take`, and frees its slot.
+  template <class Take>
+  bool take_head(Take take) {
+    engine& e = items();
+    if (!e.has_result()) return false;
+    take(e);
+    e.drop_head();
+    e.free_kept();
+    return true;
+  }
+
+  /// Tells each completion what became of its item, for ever; `between` is called behind each.
+  template <class Also, class Between>
+  void complete_all(Also also, Between between) {
+    while (await(also)) {
+      completion* told = nullptr;
+      take_head([&](engine& e) {
+        told = e.head_completion();
+        if (told != nullptr) tell(e, *told);
+      });
+      between();
+      if (told != nullptr) told->done();
+      for (completion* gone = session_.core_->dropped.exchange(nullptr); gone != nullptr;) {
+        completion* const one = std::exchange(gone, gone->next);
+        one->take(nullptr, why_missing(missing::dropped));
+        one->done();
+      }
+    }
+  }
+
+ private:
+  static void tell(engine& e, completion& told) {
+    const item_state as = e.head_state();
+    if (as == item_state::value)
+      told.take(std::is_void_v<output> ? static_cast<void*>(&told) : e.head_value(), nullptr);
+    else if (as == item_state::failed)
+      told.take(nullptr, e.head_error());
+    else
+      told.take(nullptr, why_missing(missing_as(as)));
+  }
+
+  Session session_;
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/deploy.hpp: from a pipeline to an executable. The one place that sees both the types and the plan: it asks the
+// backends for candidates, has the plan made, and turns the plan's answers back into types, by index.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <levada/core/device.hpp>
+#include <levada/graph/describe.hpp>
+#include <levada/plan/budget.hpp>
+#include <levada/plan/options.hpp>
+#include <levada/plan/pinned.hpp>
+#include <levada/plan/plan.hpp>
+#include <levada/run/device_queue.hpp>
+#include <levada/run/executable.hpp>
+#include <levada/run/executor.hpp>
+#include <levada/run/unit.hpp>
+
+namespace levada {
+
+/// The backends where no option (`void`) names any: specialised where one becomes the default (levada.hpp).
+template <class Option>
+struct default_backends {
+  using type = backends<>;
+};
+
+namespace detail {
+
+// ---- options ----
+
+template <class Option>
+inline constexpr std::size_t slot_count_in = 0;
+template <std::size_t N>
+inline constexpr std::size_t slot_count_in<slots<N>> = N;
+
+template <class... Options>
+consteval std::size_t slot_count_of() {
+  std::size_t count = 64;
+  ((count = slot_count_in<Options> != 0 ? slot_count_in<Options> : count), ...);
+  return count;
+}
+
+template <class Option>
+inline constexpr std::size_t memory_bound_in = ~std::size_t{0};
+template <std::size_t Bytes>
+inline constexpr std::size_t memory_bound_in<budget<memory<Bytes>>> = Bytes;
+
+template <class... Options>
+consteval std::size_t memory_bound_of() {
+  std::size_t bound = ~std::size_t{0};
+  ((bound = std::min(bound, memory_bound_in<Options>)), ...);
+  return bound;
+}
+
+template <class Option>
+inline constexpr bool pins_plan = false;
+template <fixed_string Line>
+inline constexpr bool pins_plan<pinned<Line>> = true;
+
+template <class Option>
+struct pinned_line;
+template <fixed_string Line>
+struct pinned_line<pinned<Line>> {
+  static constexpr auto line = Line;
+};
+template <class... Options>
+struct pinned_option : type_tag<void> {};
+template <class First, class... Rest>
+struct pinned_option<First, Rest...> : std::conditional_t<pins_plan<First>, type_tag<First>, pinned_option<Rest...>> {};
+
+template <class... Options>
+struct backends_of : default_backends<std::conditional_t<sizeof...(Options) == 0, void, type_list<Options...>>> {};
+template <class... B, class... Rest>
+struct backends_of<backends<B...>, Rest...> : type_tag<backends<B...>> {};
+template <class First, class... Rest>
+struct backends_of<First, Rest...> : backends_of<Rest...> {};
+
+template <class... Options>
+struct executor_of : default_executor<std::conditional_t<sizeof...(Options) == 0, void, type_list<Options...>>> {};
+template <class E, class... Rest>
+struct executor_of<run_by<E>, Rest...> : type_tag<E> {};
+template <class First, class... Rest>
+struct executor_of<First, Rest...> : executor_of<Rest...> {};
+
+/// The leaner executor, where there is one and no device needs more.
+template <class Executor, bool OnDevices>
+struct executor_for : type_tag<Executor> {};
+template <class Executor>
+  requires requires { typename Executor::without_devices; }
+struct executor_for<Executor, false> : type_tag<typename Executor::without_devices> {};
+
+// ---- target and backends as values ----
+
+template <class Device>
+inline constexpr bool has_driver = requires { device_driver<Device>::open(); };
+
+template <class Device>
+consteval device_info device_value() {
+  device_info info{Device::id};
+  if constexpr (Device::id.kind == device_kind::cpu)
+    info = {Device::id, Device::max_threads, Device::l1_bytes, Device::l2_bytes};
+  return info;
+}
+
+template <class Target>
+struct target_values;
+template <class... Devices>
+struct target_values<target<Devices...>> {
+  static constexpr device_info list[] = {device_value<Devices>()...};
+  static constexpr bool has(device_id id) { return ((Devices::id == id) || ...); }
+  /// The bounds on the processor's threads; one where the target names none: the caller's.
+  static constexpr std::pair<int, int> thread_bounds() {
+    std::pair<int, int> bounds{1, 1};
+    (
+        [&] {
+          if constexpr (Devices::id.kind == device_kind::cpu) bounds = {Devices::min_threads, Devices::max_threads};
+        }(),
+        ...);
+    return bounds;
+  }
+  static constexpr processor_set processors() {
+    processor_set set{};
+    (
+        [&] {
+          if constexpr (Devices::id.kind == device_kind::cpu) set = Devices::processors;
+        }(),
+        ...);
+    return set;
+  }
+};
+
+template <class Backends>
+struct backend_values;
+template <class... B>
+struct backend_values<backends<B...>> {
+  using list = type_list<B...>;
+  static constexpr std::size_t count = sizeof...(B);
+  static constexpr std::array<backend_info, sizeof...(B)> values{backend_info{B::name, B::device}...};
+  static constexpr std::size_t longest_run() {
+    std::size_t longest = 0;
+    ((longest = B::longest_run > longest ? B::longest_run : longest), ...);
+    return longest;
+  }
+};
+
+// ---- candidates ----
+
+template <class Flat, std::size_t First, class Indices>
+struct run_of_ops;
+template <class Flat, std::size_t First, std::size_t... I>
+struct run_of_ops<Flat, First, std::index_sequence<I...>> {
+  using in = typename Flat::template node_place<First>::in;
+  template <class Backend>
+  static constexpr bool taken_by =
+      op_kernel<Backend, in, typename Flat::template node_place<First + I>::part::op_type...>;
+  template <class Backend>
+  using kernel = typename Backend::template kernel<in, typename Flat::template node_place<First + I>::part::op_type...>;
+};
+
+/// All runs of ops that some backend takes as one.
+template <class Flat, class Backends>
+struct enumerated {
+  using values = backend_values<Backends>;
+  static constexpr auto graph = Flat::describe();
+  static constexpr std::size_t nodes = Flat::nodes;
+  static constexpr std::size_t most = nodes * values::longest_run() * values::count;
+  using list = bounded<candidate, (most > 0 ? most : 1)>;
+
+  static consteval std::size_t ops_from(std::size_t node) {
+    std::size_t n = 0;
+    while (node + n < nodes && is_op(graph.nodes[node + n])) ++n;
+    return n;
+  }
+
+  template <std::size_t Node, std::size_t Backend, std::size_t Length>
+  static consteval void add(list& found) {
+    using run = run_of_ops<Flat, Node, std::make_index_sequence<Length>>;
+    using backend = type_at<typename values::list, Backend>;
+    if constexpr (run::template taken_by<backend>) {
+      using kernel = typename run::template kernel<backend>;
+      found.push_back({Node, Length, Backend, kernel::scratch_bytes, std::is_empty_v<kernel> ? 0 : sizeof(kernel)});
+    }
+  }
+
+  template <std::size_t Node, std::size_t Backend, std::size_t... L>
+  static consteval void add_lengths(list& found, std::index_sequence<L...>) {
+    (add<Node, Backend, L + 1>(found), ...);
+  }
+
+  template <std::size_t Node, std::size_t... B>
+  static consteval void add_backends([[maybe_unused]] list& found, std::index_sequence<B...>) {
+    [[maybe_unused]] constexpr std::size_t there = ops_from(Node);
+    (add_lengths<Node, B>(
+         found,
+         std::make_index_sequence<std::min<std::size_t>(there, type_at<typename values::list, B>::longest_run)>{}),
+     ...);
+  }
+
+  template <std::size_t... Node>
+  static consteval list all(std::index_sequence<Node...>) {
+    list found;
+    (add_backends<Node>(found, std::make_index_sequence<values::count>{}), ...);
+    return found;
+  }
+
+  static constexpr list candidates = all(std::make_index_sequence<nodes>{});
+};
+
+// ---- the plan ----
+
+template <class Pipeline, class Target, class... Options>
+struct planned {
+  using flat = detail::flat<Pipeline>;
+  using backend_list = typename backends_of<Options...>::type;
+  using found = enumerated<flat, backend_list>;
+  using target = target_values<Target>;
+  static constexpr std::size_t nodes = flat::nodes;
+
+  static consteval std::span<const candidate> candidates() {
+    return {found::candidates.data(), found::candidates.size()};
+  }
+  static consteval std::span<const backend_info> backend_infos() { return backend_values<backend_list>::values; }
+
+  static constexpr const auto& graph = found::graph;
+  static constexpr const auto& devices = target::list;
+  using pin = typename pinned_option<Options...>::type;
+
+  /// The first node that no device of the target can take: the partition stops short of it.
+  static consteval std::size_t homeless() {
+    return covered_nodes(choose_partition(graph, devices, candidates(), backend_infos()));
+  }
+
+  /// A device of the target that the plan uses and nobody has brought a driver for.
+  template <class... Devices>
+  static consteval auto driver_mistake(type_tag<levada::target<Devices...>>) {
+    constexpr bool missing[] = {(Devices::id.kind != device_kind::cpu && !has_driver<Devices> && uses(Devices::id))...};
+    constexpr std::size_t first = [] {
+      for (std::size_t i = 0; i < sizeof...(Devices); ++i)
+        if (missing[i]) return i;
+      return sizeof...(Devices);
+    }();
+    if constexpr (first < sizeof...(Devices))
+      return device_needs_the_header_that_brings_its_driver<type_at<type_list<Devices...>, first>>{};
+    else
+      return no_mistake{};
+  }
+  static consteval bool uses(device_id id) {
+    for (const planned_segment& s : plan.segment)
+      if (s.device == id) return true;
+    return false;
+  }
+
+  static consteval auto pin_mistake() {
+    if constexpr (std::is_void_v<pin>)
+      return no_mistake{};
+    else
+      return pinned_mistake<pinned_line<pin>::line, found::graph, target::list, found::candidates,
+                            backend_values<backend_list>::values>{};
+  }
+
+  static consteval auto make() {
+    if constexpr (std::is_void_v<pin>) {
+      const auto parts = choose_partition(graph, devices, candidates(), backend_infos());
+      return make_plan(graph, parts, {slot_count_of<Options...>()}, devices, candidates(), backend_infos());
+    } else {
+      constexpr const auto& saved = pinned_partition<pinned_line<pin>::line, found::graph, target::list,
+                                                     found::candidates, backend_values<backend_list>::values>;
+      return make_plan(graph, saved.parts, {saved.slots}, devices, candidates(), backend_infos());
+    }
+  }
+  static constexpr auto plan = make();
+};
+
+template <class T>
+inline constexpr bool is_option = memory_bound_in<T> != ~std::size_t{0} || pins_plan<T>;
+template <std::size_t Count>
+inline constexpr bool is_option<slots<Count>> = true;
+template <class... B>
+inline constexpr bool is_option<backends<B...>> = true;
+template <class Executor>
+inline constexpr bool is_option<run_by<Executor>> = true;
+template <class Option>
+  requires requires(worker_settings w) { Option::apply(w); }
+inline constexpr bool is_option<Option> = true;
+
+/// How the workers of a deployment are to be, from the target and the options.
+template <class Target, class... Options>
+constexpr worker_settings workers_of() {
+  worker_settings w;
+  w.processors = target_values<Target>::processors();
+  (
+      [&] {
+        if constexpr (requires { Options::apply(w); }) Options::apply(w);
+      }(),
+      ...);
+  return w;
+}
+
+template <std::size_t N>
+consteval std::size_t first_true(const bool (&flags)[N]) {
+  std::size_t i = 0;
+  while (i < N && !flags[i]) ++i;
+  return i;
+}
+
+template <class Device>
+consteval auto device_mistake(type_tag<Device>) {
+  if constexpr (device_tag<Device>)
+    return no_mistake{};
+  else
+    return target_names_something_that_is_no_device<Device>{};
+}
+template <int Min, auto... Options>
+consteval auto device_mistake(type_tag<cpu<Min, Options...>>) {
+  if constexpr (!are_cpu_options<std::remove_cv_t<decltype(Options)>...>)
+    return cpu_takes_a_maximum_an_affinity_and_an_l2_each_once<cpu<Min, Options...>>{};
+  else if constexpr (constexpr int most = cpu<Min, Options...>::max_threads; Min >= 1 && most >= Min)
+    return no_mistake{};
+  else
+    return cpu_needs_at_least_one_thread_and_a_maximum_not_below_its_minimum<Min, most>{};
+}
+
+template <class Target>
+consteval auto target_mistake(type_tag<Target>) {
+  return deploy_needs_a_target_first<Target>{};
+}
+consteval auto target_mistake(type_tag<target<>>) { return target_has_no_device{}; }
+template <class... Devices>
+consteval auto target_mistake(type_tag<target<Devices...>>) {
+  constexpr std::size_t count = sizeof...(Devices);
+  constexpr bool wrong[] = {decltype(device_mistake(type_tag<Devices>{}))::is_mistake...};
+  if constexpr (constexpr std::size_t at = first_true(wrong); at < count) {
+    return device_mistake(type_tag<type_at<type_list<Devices...>, at>>{});
+  } else {
+    constexpr device_id ids[] = {Devices::id...};
+    constexpr std::size_t twice = [&] {
+      for (std::size_t i = 1; i < count; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          if (ids[i] == ids[j]) return i;
+      return count;
+    }();
+    if constexpr (twice < count)
+      return target_names_a_device_twice<type_at<type_list<Devices...>, twice>>{};
+    else
+      return no_mistake{};
+  }
+}
+
+/// The mistake in what `deploy` was called with, if any.
+template <class Pipeline, class Target, class... Options>
+consteval auto call_mistake() {
+  if constexpr (!pipeline_part<Pipeline>)
+    return only_a_pipeline_can_be_deployed<Pipeline>{};
+  else if constexpr (decltype(target_mistake(type_tag<Target>{}))::is_mistake)
+    return target_mistake(type_tag<Target>{});
+  else if constexpr (!(is_option<Options> && ...)) {
+    constexpr bool unknown[] = {!is_option<Options>...};
+    return deploy_has_no_such_option<type_at<type_list<Options...>, first_true(unknown)>>{};
+  } else if constexpr ((std::same_as<Options, slots<0>> || ...))
+    return deploy_needs_at_least_one_slot{};
+  else
+    return no_mistake{};
+}
+
+template <class Pipeline, class Target, class... Options>
+consteval auto find_deployment_mistake() {
+  using call_check = decltype(call_mistake<Pipeline, Target, Options...>());
+  if constexpr (call_check::is_mistake) {
+    return call_check{};
+  } else if constexpr (pipeline_mistake<Pipeline>::is_mistake) {
+    return pipeline_mistake<Pipeline>{};
+  } else {
+    using plan_type = planned<Pipeline, Target, Options...>;
+    constexpr std::size_t node = plan_type::homeless();
+    if constexpr (node < plan_type::nodes) {
+      using place = typename plan_type::flat::template node_place<node>;
+      using stage = typename place::part;
+      if constexpr (!std::is_void_v<typename place::device>) {
+        if constexpr (!plan_type::target::has(place::device::id))
+          return stage_is_pinned_to_a_device_the_target_lacks<stage::name, typename place::device>{};
+        else if constexpr (!requires { typename stage::op_type; })
+          return callable_cannot_run_on_this_device<stage::name, typename place::device>{};
+        else
+          return no_backend_takes_this_op_on_this_device<stage::name, typename stage::op_type, typename place::in,
+                                                         typename place::device>{};
+      } else if constexpr (requires { typename stage::op_type; })
+        return no_backend_takes_this_op_on_this_device<stage::name, typename stage::op_type, typename place::in,
+                                                       Target>{};
+      else
+        return callable_cannot_run_on_this_device<stage::name, Target>{};
+    } else if constexpr (decltype(plan_type::pin_mistake())::is_mistake) {
+      return plan_type::pin_mistake();
+    } else if constexpr (decltype(plan_type::driver_mistake(type_tag<Target>{}))::is_mistake) {
+      return plan_type::driver_mistake(type_tag<Target>{});
+    } else {
+      return memory_mistake<plan_type::plan, memory_bound_of<Options...>()>{};
+    }
+  }
+}
+
+/// The first mistake of a deployment.
+template <class Pipeline, class Target, class... Options>
+using deployment_mistake = decltype(find_deployment_mistake<Pipeline, Target, Options...>());
+
+// ---- back to types ----
+
+struct no_source {};
+
+template <class Part>
+consteval auto source_callable_of() {
+  if constexpr (is_source<Part>)
+    return type_tag<typename Part::callable_type>{};
+  else
+    return type_tag<no_source>{};
+}
+
+/// The item that enters a pipeline: that of its first part, a source's or a declared one.
+template <class Flat>
+struct rim_types;
+template <class Parts, std::size_t... I>
+struct rim_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
+  using flat = flat_pipeline<Parts, std::index_sequence<I...>>;
+  using first_part = typename type_at<Parts, flat::nth(flat::stage_flags, 0)>::part;
+  using source_callable = typename decltype(source_callable_of<first_part>())::type;
+  static constexpr bool has_source = is_source<first_part>;
+  using input_item = typename flat::template node_place<0>::in;
+  using last_out = typename flat::template node_place<flat::nodes - 1>::out;
+  using output_item = std::conditional_t<std::same_as<last_out, nothing_more>, void, last_out>;
+};
+
+/// What the typed rim of an executable knows.
+template <class Pipeline, class Target, class... Options>
+struct rim : rim_types<detail::flat<Pipeline>> {
+  using planning = planned<Pipeline, Target, Options...>;
+  static constexpr const auto& plan = planning::plan;
+  static constexpr bool filters = [] {
+    for (const node_info& n : plan.graph.nodes)
+      if (levada::filters(n)) return true;
+    return false;
+  }();
+  static constexpr bool on_devices = [] {
+    for (const planned_segment& s : plan.segment)
+      if (s.device.kind != device_kind::cpu) return true;
+    return false;
+  }();
+  /// The app needs an item of its own: a stage changes or consumes it, or it goes through a session, as devices need.
+  static constexpr bool owns_input = on_devices || consumes(plan.graph.nodes[0]);
+};
+
+/// Collects where the stage objects of a pipeline are: the callables, and the ops with their weights.
+struct stage_addresses {
+  void** next;
+  template <class Stage>
+  [[gnu::always_inline]] void operator()(Stage& stage) {
+    if constexpr (requires { stage.callable; })
+      *next++ = const_cast<void*>(static_cast<const volatile void*>(std::addressof(stage.callable)));
+    else
+      *next++ = &stage;
+  }
+};
+
+template <class Flat, std::size_t Node>
+using stage_at = typename Flat::template node_place<Node>::part;
+
+template <class Planning, std::size_t U>
+using backend_of_unit =
+    type_at<typename backend_values<typename Planning::backend_list>::list, Planning::plan.unit[U].backend>;
+
+/// The unit of the plan as code.
+template <class Planning, std::size_t U, std::size_t... I>
+consteval const unit_text* text_of_run(std::index_sequence<I...>) {
+  using flat = typename Planning::flat;
+  constexpr std::size_t first = Planning::plan.unit[U].first;
+  using in = typename flat::template node_place<first>::in;
+  return &kernel_text<
+      typename backend_of_unit<Planning, U>::template kernel<in, typename stage_at<flat, first + I>::op_type...>, in,
+      run_output_t<in, typename stage_at<flat, first + I>::op_type...>>;
+}
+template <class Planning, std::size_t U>
+consteval const unit_text* text_of_unit() {
+  constexpr const auto& unit = Planning::plan.unit[U];
+  if constexpr (unit.backend != partition_unit::callable) {
+    return text_of_run<Planning, U>(std::make_index_sequence<unit.count>{});
+  } else {
+    using place = typename Planning::flat::template node_place<unit.first>;
+    return &callable_text<place::part::name, typename place::part::callable_type, place::call::value,
+                          typename place::in, typename place::call::output>;
+  }
+}
+
+template <class Planning, std::size_t... U>
+consteval std::array<const unit_text*, sizeof...(U)> unit_texts(std::index_sequence<U...>) {
+  return {text_of_unit<Planning, U>()...};
+}
+
+template <class Planning, std::size_t U, std::size_t... I>
+[[gnu::always_inline]] inline erased_object kernel_of_unit(void* const* stages, std::index_sequence<I...>) {
+  using flat = typename Planning::flat;
+  constexpr std::size_t first = Planning::plan.unit[U].first;
+  using in = typename flat::template node_place<first>::in;
+  const std::string_view names[] = {stage_at<flat, first + I>::name.view()...};
+  const parameter_source_ref sources[] = {static_cast<const stage_at<flat, first + I>*>(stages[first + I])->weights...};
+  return make_kernel<backend_of_unit<Planning, U>, in, typename stage_at<flat, first + I>::op_type...>(
+      static_cast<const stage_at<flat, first + I>*>(stages[first + I])->description..., names, sources);
+}
+
+/// The kernels of a deployment, in the order of its units.
+template <class Planning, std::size_t... U>
+[[gnu::always_inline]] inline std::vector<erased_object> make_kernels([[maybe_unused]] void* const* stages,
+                                                                      std::index_sequence<U...>) {
+  constexpr std::size_t count =
+      (std::size_t{0} + ... + (Planning::plan.unit[U].backend != partition_unit::callable ? 1 : 0));
+  std::vector<erased_object> kernels(count);
+  [[maybe_unused]] std::size_t next = 0;
+  (
+      [&] {
+        if constexpr (Planning::plan.unit[U].backend != partition_unit::callable)
+          kernels[next++] =
+              kernel_of_unit<Planning, U>(stages, std::make_index_sequence<Planning::plan.unit[U].count>{});
+      }(),
+      ...);
+  return kernels;
+}
+
+template <class... Devices>
+std::vector<attached_device> attach_devices(target<Devices...>) {
+  std::vector<attached_device> devices;
+  (
+      [&] {
+        if constexpr (has_driver<Devices>) devices.push_back({Devices::id, device_driver<Devices>::open()});
+      }(),
+      ...);
+  return devices;
+}
+
+/// The threads of this machine within the bounds of `cpu<Min, Max>`.
+inline int bind_threads(std::pair<int, int> bounds) {
+  const int here = static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(bounds.first, std::min(bounds.second, here));
+}
+
+template <class Executor>
+[[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(const program_layout& layout,
+                                                                  const program_parts& parts, int threads,
+                                                                  std::vector<attached_device> devices,
+                                                                  const worker_settings& workers) {
+  return std::make_shared<deployed<Executor>>(make_program(layout, parts, threads), std::move(devices), workers);
+}
+
+}  // namespace detail
+
+/// Decides, while compiling, which device and backend runs what, where the pipeline is split, what is fused and buffered;
+/// then binds the weights and returns the executable. A mistake is one compile error that names it: the overload below.
+/// Throws levada::error when a parameter is missing from its source or has another shape or type, or when an affinity names
+/// a processor that is not ours. `arena`: its workers work in place of some of our own.
+template <class Target, class... Options, class Pipeline>
+  requires correct<detail::deployment_mistake<Pipeline, Target, Options...>>
+[[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline pipeline, worker_arena arena = {}) {
+  using rim = detail::rim<Pipeline, Target, Options...>;
+  using executor = typename detail::executor_for<typename detail::executor_of<Options...>::type, rim::on_devices>::type;
+  using flat = typename rim::planning::flat;
+  void* stages[flat::stages];
+  detail::stage_addresses visit{stages};
+  detail::for_each_stage(pipeline, visit);
+  constexpr std::size_t sources = rim::has_source ? 1 : 0;
+  // A local constant: a static one would become a symbol that spells out the pipeline.
+  constexpr auto layout = detail::layout_of(rim::planning::plan);
+  using units = std::make_index_sequence<layout.unit_count>;
+  const auto texts = detail::unit_texts<typename rim::planning>(units{});
+  auto kernels = detail::make_kernels<typename rim::planning>(stages + sources, units{});
+  typename rim::source_callable source = [&] {
+    if constexpr (rim::has_source)
+      return std::move(*static_cast<typename rim::source_callable*>(stages[0]));
+    else
+      return detail::no_source{};
+  }();
+  auto workers = detail::workers_of<Target, Options...>();
+  workers.arena = arena;
+  return executable<rim, executor>(
+      detail::make_deployment<executor>(
+          layout,
+          {layout.arrays(), texts.data(), detail::destroy_code_of<typename rim::input_item>(), stages + sources,
+           kernels.data()},
+          detail::bind_threads(rim::planning::target::thread_bounds()), detail::attach_devices(Target{}), workers),
+      std::move(source));
+}
+
+/// A wrong deployment.
+template <class Target, class... Options, class Pipeline>
+  requires(detail::deployment_mistake<Pipeline, Target, Options...>::is_mistake)
+mistake_found<detail::deployment_mistake<Pipeline, Target, Options...>> deploy(Pipeline pipeline, worker_arena = {});
+
+}  // namespace levada

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/event_count.hpp: where threads park until something may have changed. Telling nobody costs one load.
+
+#include <atomic>
+#include <cstdint>
+
+namespace levada::detail {
+
+/// An event count: `prepare`, look again, then `wait` or `cancel`. Whoever changes what waiters look at does so with
+/// sequentially consistent stores and calls `notify_all` behind them; a waiter then sees the change or is woken.
+class event_count {
+ public:
+  std::uint32_t prepare() {
+    waiters_.fetch_add(1);
+    return epoch_.load();
+  }
+  void cancel() { waiters_.fetch_sub(1); }
+  void wait(std::uint32_t epoch) {
+    epoch_.wait(epoch);
+    waiters_.fetch_sub(1);
+  }
+  bool has_waiters() const { return waiters_.load() != 0; }
+  void notify_all() {
+    if (!has_waiters()) return;
+    epoch_.fetch_add(1);
+    epoch_.notify_all();
+  }
+
+ private:
+  alignas(64) std::atomic<std::uint32_t> epoch_{0};
+  std::atomic<std::uint32_t> waiters_{0};
+};
+
+/// A pause in a spinning loop.
+inline void spin_pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+}  // namespace levada::detail

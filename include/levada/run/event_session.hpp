@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/event_session.hpp: a session with a file descriptor that is readable when a result waits. For poll and epoll, on Linux.
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <levada/core/error.hpp>
+#include <levada/core/result.hpp>
+#include <levada/run/completed_session.hpp>
+
+namespace levada {
+
+/// A session for an event loop: `event_session session(app.open())`. `descriptor()` becomes readable when a result waits, and
+/// stays so until `try_pop` found nothing; when the session is over it is readable for good. One thread pushes and one pops at
+/// a time. Neither `try_push` nor `try_pop` ever blocks. Throws levada::error where the system has no descriptor left.
+template <class Session>
+class event_session {
+ public:
+  using item = typename Session::item;
+  using output = typename Session::output;
+  using time_point = typename Session::time_point;
+
+  explicit event_session(Session of) : core_(std::make_unique<core_state>(std::move(of))) {
+    core_->completed.items().invite_always();
+    core_->completed.start([core = core_.get()] { core->watch(); });
+  }
+  event_session(event_session&&) = default;
+  event_session& operator=(event_session&&) = delete;
+  ~event_session() {
+    if (core_) core_->end();
+  }
+
+  /// To be polled for reading, and never read, written or closed.
+  int descriptor() const { return core_->events.descriptor; }
+
+  bool push(item&& given, time_point captured = {}) { return session().push(std::move(given), captured); }
+  bool push(const item& given, time_point captured = {})
+    requires std::copy_constructible<item>
+  {
+    return session().push(given, captured);
+  }
+  bool try_push(item&& given, time_point captured = {}) { return session().try_push(std::move(given), captured); }
+  bool try_push(const item& given, time_point captured = {})
+    requires std::copy_constructible<item>
+  {
+    return session().try_push(given, captured);
+  }
+  /// The next result. Empty where the descriptor is not readable; where nothing is left, it is readable from then on no more.
+  std::optional<result<output>> try_pop() {
+    return pop_with([&] { return session().try_pop(); });
+  }
+  std::optional<result<output>> try_pop(item_envelope& envelope) {
+    return pop_with([&] { return session().try_pop(envelope); });
+  }
+  void close() { session().close(); }
+  void cancel() { session().cancel(); }
+  bool is_over() const { return core_->completed.session().is_over(); }
+  item_counts counts() const { return core_->completed.session().counts(); }
+
+ private:
+  /// Whose turn it is to look for results.
+  enum class turn { watcher, caller, over };
+
+  struct event_file {
+    event_file() : descriptor(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+      if (descriptor < 0) throw error("levada: the system gives no event descriptor");
+    }
+    ~event_file() { ::close(descriptor); }
+    event_file(const event_file&) = delete;
+    event_file& operator=(const event_file&) = delete;
+    void set() const { static_cast<void>(!::write(descriptor, &one, sizeof one)); }
+    void reset() const {
+      std::uint64_t count;
+      static_cast<void>(!::read(descriptor, &count, sizeof count));
+    }
+    static constexpr std::uint64_t one = 1;
+    const int descriptor;
+  };
+
+  struct core_state {
+    explicit core_state(Session of) : completed(std::move(of)) {}
+
+    void watch() noexcept {
+      for (;;) {
+        completed.running().wait_until(
+            [&] { return completed.items().has_result() || completed.running().is_over() || whose == turn::over; });
+        turn mine = turn::watcher;
+        if (!whose.compare_exchange_strong(mine, turn::caller)) return;
+        events.set();
+        whose.wait(turn::caller);
+        if (whose == turn::over) return;
+      }
+    }
+    void end() {
+      whose = turn::over;
+      whose.notify_all();
+      completed.end();
+    }
+
+    event_file events;
+    std::atomic<turn> whose{turn::watcher};
+    detail::completed_session<Session> completed;
+  };
+
+  template <class Pop>
+  std::optional<result<output>> pop_with(Pop pop) {
+    if (core_->whose != turn::caller) return std::nullopt;
+    auto popped = pop();
+    if (!popped && !is_over()) {
+      core_->events.reset();
+      core_->whose = turn::watcher;
+      core_->whose.notify_all();
+    }
+    return popped;
+  }
+  Session& session() { return core_->completed.session(); }
+
+  std::unique_ptr<core_state> core_;
+};
+
+}  // namespace levada

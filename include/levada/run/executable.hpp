@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/executable.hpp: what `deploy` returns. A typed rim around an erased deployment: everything whose type holds the whole
+// pipeline is inlined away.
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/result.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/run/any_pipeline.hpp>
+#include <levada/run/erased_pipeline.hpp>
+#include <levada/run/inline_call.hpp>
+#include <levada/run/session.hpp>
+#include <levada/run/stream.hpp>
+
+namespace levada {
+namespace detail {
+
+/// A deployment and what the typed rim needs beside it.
+template <class Executor>
+struct deployed : deployment<Executor> {
+  using deployment<Executor>::deployment;
+  inline_contexts contexts{this->code};
+};
+
+/// Iterates to the end; throws the first failure there.
+template <class Stream>
+item_counts run_to_end(Stream& results) {
+  std::exception_ptr first;
+  for (auto& r : results)
+    if (!r && !first) first = r.error();
+  if (first) std::rethrow_exception(first);
+  return results.counts();
+}
+
+/// One item on the calling thread; what a stage throws is thrown here.
+template <class In, class Out, bool Filters, class Executor, class Given>
+std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> call_inline(deployed<Executor>& app,
+                                                                                         Given&& given) {
+  const inline_contexts::lease context(app.contexts);
+  const void* item = std::addressof(given);
+  if constexpr (std::constructible_from<In, Given>)  // else the pipeline owns none, or the call would not compile
+    if (app.code.owns_input) item = ::new (context->input()) In(std::forward<Given>(given));
+  const item_state state = context->run(item);
+  if (state == item_state::failed) {
+    const std::exception_ptr failure = context->error();
+    context->forget_error();
+    std::rethrow_exception(failure);
+  }
+  if constexpr (!std::is_void_v<Out>) {
+    if constexpr (Filters)
+      if (state == item_state::filtered) return std::nullopt;
+    struct destroyed_at_end {
+      Out* value;
+      ~destroyed_at_end() { std::destroy_at(value); }
+    } const result{static_cast<Out*>(context->result())};
+    return std::move(*result.value);
+  }
+}
+
+/// The same through devices: a session of one item.
+template <class In, class Out, bool Filters, class Executor, class Given>
+std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> call_through(
+    std::shared_ptr<deployed<Executor>> app, Given&& given) {
+  session<In, Out, Executor> once(std::move(app), {});
+  once.push(std::forward<Given>(given));
+  once.close();
+  using popped = std::optional<result<Out>>;
+  const std::unique_ptr<popped> out(new popped(once.pop()));  // a large one has no place on the stack
+  if constexpr (std::is_void_v<Out>) {
+    if (*out) (*out)->value();
+  } else {
+    if constexpr (Filters)
+      if (!*out) return std::nullopt;
+    return std::move(**out).value();
+  }
+}
+
+/// What an executable does without the types of its stages.
+template <class In, class Out, bool Filters, bool OnDevices, class Executor>
+struct app_of_items {
+  using deployment = deployed<Executor>;
+  using executor = Executor;
+  using result = std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out>;
+
+  template <class Given>
+  static result call(const std::shared_ptr<deployment>& app, Given&& given) {
+    if constexpr (OnDevices)
+      return call_through<In, Out, Filters>(app, std::forward<Given>(given));
+    else
+      return call_inline<In, Out, Filters>(*app, std::forward<Given>(given));
+  }
+};
+
+/// What is wrong with `any_pipeline<Result(In)>` of an executable, if anything.
+template <class Signature>
+struct erasure;
+template <class Result, class In>
+struct erasure<Result(In)> {
+  template <class App, class Rim>
+  static consteval auto mistake() {
+    if constexpr (Rim::has_source)
+      return any_pipeline_cannot_hold_a_source{};
+    else if constexpr (!std::same_as<In, typename Rim::input_item> ||
+                       !(std::same_as<Result, typename App::result> ||
+                         std::same_as<Result, std::optional<typename App::result>>))
+      return any_pipeline_has_another_signature<Result(In), typename App::result(typename Rim::input_item)>{};
+    else
+      return no_mistake{};
+  }
+  template <class App>
+  using type = erased_pipeline<Result, In, App>;
+};
+
+}  // namespace detail
+
+/// A deployed pipeline: the plan and the weights, immutable. `Rim` holds the pipeline's types and its plan as a constant.
+template <class Rim, class Executor>
+class executable {
+ public:
+  using item = typename Rim::input_item;
+  using output = typename Rim::output_item;
+
+  /// What was decided while compiling.
+  static constexpr const auto& plan = Rim::plan;
+
+  [[gnu::always_inline]] explicit executable(std::shared_ptr<detail::deployed<Executor>> app,
+                                             typename Rim::source_callable source)
+      : app_(std::move(app)) {
+    if constexpr (Rim::has_source) source_ = std::make_shared<typename Rim::source_callable>(std::move(source));
+  }
+
+  /// One item on the calling thread. Throws what its stage throws; `optional` where the pipeline filters. Thread-safe; calls of
+  /// a pipeline with stage state take turns on one state.
+  [[gnu::always_inline]] auto operator()(const item& given) const
+    requires(!Rim::has_source && (!Rim::owns_input || std::copy_constructible<item>))
+  {
+    return call(given);
+  }
+  [[gnu::always_inline]] auto operator()(item&& given) const
+    requires(!Rim::has_source)
+  {
+    return call(std::move(given));
+  }
+
+  /// For another item: deduced and never defined, since clang would go on to convert a type that is incomplete.
+  template <detail::no_item_of<item> Given, class Mistake = pipeline_takes_another_item<item, Given>>
+    requires(!Rim::has_source)
+  auto operator()(const Given& given) const;
+  template <class Mistake = item_cannot_be_copied_move_it_in<item>>
+  auto operator()(const item& given) const
+    requires(!Rim::has_source && Rim::owns_input && !std::copy_constructible<item>);
+
+  /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used where
+  /// they are. `stop` gives up what is not finished.
+  template <class Range>
+    requires(!Rim::has_source) && detail::range_of_items<std::remove_reference_t<Range>, item>
+  [[gnu::always_inline]] auto stream(Range&& range, std::stop_token stop = {}) const {
+    using feed = detail::range_feed<item, Range&&>;
+    return item_stream<item, output, feed, Executor>(app_, feed(std::forward<Range>(range)), std::move(stop));
+  }
+
+  template <class Range>
+    requires(!Rim::has_source && !detail::range_of_items<std::remove_reference_t<Range>, item>)
+  mistake_found<pipeline_streams_a_range_of_its_items<item, std::remove_cvref_t<Range>>> stream(
+      Range&& range, std::stop_token = {}) const;
+
+  /// The items of the pipeline's own source. The source is shared by all streams of the app: one at a time.
+  [[gnu::always_inline]] auto stream(std::stop_token stop = {})
+    requires Rim::has_source
+  {
+    using feed = detail::source_feed<item, typename Rim::source_callable>;
+    return item_stream<item, output, feed, Executor>(app_, feed(source_), std::move(stop));
+  }
+
+  /// Runs a stream to its end for what its stages do, and says what became of the items. Throws the first failure at the end.
+  template <class... Arguments>
+  [[gnu::always_inline]] item_counts run(Arguments&&... arguments) {
+    auto results = stream(std::forward<Arguments>(arguments)...);
+    return detail::run_to_end(results);
+  }
+
+  /// A session: push and pop, with the options of run/session_options.hpp.
+  template <class... Options>
+    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, Options...>())>
+  [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
+    return session<item, output, Executor>(app_, std::move(stop), detail::settings_of<Options...>());
+  }
+  template <class... Options>
+    requires(!Rim::has_source && decltype(detail::session_mistake<item, Options...>())::is_mistake)
+  mistake_found<decltype(detail::session_mistake<item, Options...>())> open(std::stop_token = {}) const;
+
+  /// Sessions and streams that begin from now on measure themselves from their start, or do not: `statistics()` of each.
+  void measure(bool on = true) const { app_->measures.store(on); }
+
+  /// The same app, known by its item types alone.
+  template <class Signature>
+  [[gnu::always_inline]] operator any_pipeline<Signature>() const {
+    using erasure = detail::erasure<Signature>;
+    using mistake = decltype(erasure::template mistake<erased, Rim>());
+    if constexpr (correct<mistake>)
+      return any_pipeline<Signature>(std::make_shared<typename erasure::template type<erased>>(app_));
+    else
+      return mistake_found<mistake>();
+  }
+
+ private:
+  using erased = detail::app_of_items<item, output, Rim::filters, Rim::on_devices, Executor>;
+
+  template <class Given>
+  [[gnu::always_inline]] auto call(Given&& given) const {
+    return erased::call(app_, std::forward<Given>(given));
+  }
+
+  std::shared_ptr<detail::deployed<Executor>> app_;
+  /// Shared, since streams may outlive the app.
+  [[no_unique_address]] std::conditional_t<Rim::has_source, std::shared_ptr<typename Rim::source_callable>,
+                                           typename Rim::source_callable>
+      source_;
+};
+
+}  // namespace levada

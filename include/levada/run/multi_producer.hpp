@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/multi_producer.hpp: many threads push into one session.
+
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+#include <levada/run/session.hpp>
+
+namespace levada {
+namespace detail {
+
+/// One thread at a time, in the order in which they came.
+class turnstile {
+ public:
+  /// The calling thread's turn, which it waits for.
+  class turn {
+   public:
+    explicit turn(turnstile& of) : of_(of) {
+      const std::uint32_t mine = of_.next_.fetch_add(1);
+      for (std::uint32_t now = of_.now_.load(); now != mine; now = of_.now_.load()) of_.now_.wait(now);
+    }
+    ~turn() { of_.pass_on(); }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+
+   private:
+    turnstile& of_;
+  };
+
+  /// Calls `f` where nobody is inside or waits, and returns what it says; else false.
+  template <class F>
+  bool try_at_once(F f) {
+    std::uint32_t now = now_.load();
+    if (!next_.compare_exchange_strong(now, now + 1)) return false;
+    const leave at_end{*this};
+    return f();
+  }
+
+ private:
+  struct leave {
+    turnstile& of;
+    ~leave() { of.pass_on(); }
+  };
+  void pass_on() {
+    now_.fetch_add(1);
+    now_.notify_all();
+  }
+
+  alignas(64) std::atomic<std::uint32_t> next_{0};
+  alignas(64) std::atomic<std::uint32_t> now_{0};
+};
+
+}  // namespace detail
+
+/// Any number of threads push through it: `multi_producer producers(session)`. The items' order is the order in which `push`
+/// was entered. A push that waits for room holds up the pushes behind it, and nobody who pops. It refers to the session, which
+/// is popped, closed and cancelled as before; meanwhile all pushes go through it.
+template <class Session>
+class multi_producer {
+ public:
+  using item = typename Session::item;
+  using time_point = typename Session::time_point;
+
+  explicit multi_producer(Session& of) : session_(of) { of.core_->unknown_pushers = true; }
+
+  bool push(item&& given, time_point captured = {}) {
+    const detail::turnstile::turn mine(order_);
+    return session_.push(std::move(given), captured);
+  }
+  bool push(const item& given, time_point captured = {})
+    requires std::copy_constructible<item>
+  {
+    const detail::turnstile::turn mine(order_);
+    return session_.push(given, captured);
+  }
+  /// Says false, too, where another thread is pushing.
+  bool try_push(item&& given, time_point captured = {}) {
+    return order_.try_at_once([&] { return session_.try_push(std::move(given), captured); });
+  }
+  bool try_push(const item& given, time_point captured = {})
+    requires std::copy_constructible<item>
+  {
+    return order_.try_at_once([&] { return session_.try_push(given, captured); });
+  }
+
+ private:
+  Session& session_;
+  detail::turnstile order_;
+};
+
+}  // namespace levada

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/program.hpp: a deployed pipeline with its types erased, as the engine runs it: the plan's units with their code,
+// objects and buffers. One indirect call runs a unit over the items of a grain.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <levada/core/error.hpp>
+#include <levada/graph/missing.hpp>
+#include <levada/plan/plan.hpp>
+
+namespace levada::detail {
+
+/// What has become of an item in its slot. `failing` and `filtering` last from the unit's code to the engine's cleaning up.
+enum class item_state : std::uint8_t { value, failing, failed, filtering, filtered, dropped, cancelled };
+
+/// The state of an item is looked at by threads that may find its slot already taken by another item, and then drop what
+/// they read: so it is written and read as an atomic.
+inline item_state state_of(item_state& s) { return std::atomic_ref(s).load(std::memory_order_relaxed); }
+inline void set_state(item_state& s, item_state value) { std::atomic_ref(s).store(value, std::memory_order_release); }
+
+/// Of an item that ended.
+constexpr missing missing_as(item_state s) {
+  switch (s) {
+    case item_state::failing:
+    case item_state::failed:
+      return missing::failed;
+    case item_state::filtering:
+    case item_state::filtered:
+      return missing::filtered;
+    case item_state::dropped:
+      return missing::dropped;
+    default:
+      return missing::cancelled;
+  }
+}
+
+/// One unit over `count` consecutive items.
+struct unit_call {
+  void* object = nullptr;               ///< the callable or kernel
+  const void* const* inputs = nullptr;  ///< where each item of the pipeline's input is; null for other values
+  std::byte* in = nullptr;
+  std::size_t in_stride = 0;
+  std::byte* out = nullptr;
+  std::size_t out_stride = 0;
+  std::byte* scratch = nullptr;  ///< the kernel's
+  item_state* state = nullptr;
+  std::exception_ptr* error = nullptr;
+  std::size_t count = 0;
+  bool some_ended = false;  ///< not every item is a value any more
+  bool lost_some = false;   ///< out: an item failed or was filtered here
+};
+
+using unit_code = void (*)(unit_call&) noexcept;
+using destroy_code = void (*)(void*) noexcept;
+
+/// An object of a type that is no longer known, on cache lines of its own: two stages run on two processors.
+class erased_object {
+ public:
+  erased_object() = default;
+  /// Constructs a `T` from the arguments.
+  template <class T, class... Arguments>
+  static erased_object make(Arguments&&... arguments) {
+    erased_object o;
+    o.object_ = new own_lines<T>{T(std::forward<Arguments>(arguments)...)};
+    o.destroy_ = [](void* p, std::align_val_t) noexcept { delete static_cast<own_lines<T>*>(p); };
+    if constexpr (std::is_copy_constructible_v<T>)
+      o.copy_ = [](const void* p, std::size_t, std::align_val_t) -> void* {
+        return new own_lines<T>{*static_cast<const T*>(p)};
+      };
+    return o;
+  }
+  /// The same for trivially copyable types, with no code for each.
+  static erased_object make_trivial(const void* from, std::size_t bytes, std::size_t alignment) {
+    erased_object o;
+    o.bytes_ = bytes;
+    o.alignment_ = std::align_val_t{alignment < cache_line ? cache_line : alignment};
+    o.object_ = copy_bytes(from, bytes, o.alignment_);
+    o.destroy_ = [](void* p, std::align_val_t aligned) noexcept { ::operator delete(p, aligned); };
+    o.copy_ = &copy_bytes;
+    return o;
+  }
+
+  erased_object(erased_object&& other) noexcept { swap(other); }
+  erased_object& operator=(erased_object&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~erased_object() {
+    if (object_ != nullptr) destroy_(object_, alignment_);
+  }
+
+  void* get() const { return object_; }
+  bool copyable() const { return copy_ != nullptr; }
+  erased_object copy() const {
+    erased_object o;
+    o.bytes_ = bytes_;
+    o.alignment_ = alignment_;
+    o.object_ = copy_(object_, bytes_, alignment_);
+    o.destroy_ = destroy_;
+    o.copy_ = copy_;
+    return o;
+  }
+
+ private:
+  static constexpr std::size_t cache_line = 64;
+  template <class T>
+  struct alignas(alignof(T) < cache_line ? cache_line : alignof(T)) own_lines {
+    T object;
+  };
+
+  static void* copy_bytes(const void* from, std::size_t bytes, std::align_val_t alignment) {
+    return std::memcpy(::operator new((bytes + cache_line - 1) / cache_line * cache_line, alignment), from, bytes);
+  }
+  void swap(erased_object& other) noexcept {
+    std::swap(object_, other.object_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(alignment_, other.alignment_);
+    std::swap(destroy_, other.destroy_);
+    std::swap(copy_, other.copy_);
+  }
+
+  void* object_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::align_val_t alignment_{1};
+  void (*destroy_)(void*, std::align_val_t) noexcept = nullptr;
+  void* (*copy_)(const void*, std::size_t, std::align_val_t) = nullptr;
+};
+
+/// A unit's code, and how its object comes about: a constant for each stage.
+struct unit_text {
+  std::string_view name{};
+  unit_code run = nullptr;
+  erased_object (*make)(void* callable) = nullptr;  ///< where the object owns something
+  std::size_t bytes = 0, alignment = 0;             ///< where it is copied as bytes; 0: it is a kernel, and made before
+  bool own_copy = false;                            ///< each session has a copy of the object: it has state
+  destroy_code destroy = nullptr;                   ///< of what it gives
+  bool told = false;                                ///< its code is also called for items that ended before
+};
+
+/// Values by index.
+struct value_list {
+  const std::uint16_t* first = nullptr;
+  const std::uint16_t* last = nullptr;
+  const std::uint16_t* begin() const { return first; }
+  const std::uint16_t* end() const { return last; }
+};
+
+/// A unit of the program.
+struct program_unit {
+  std::string name;  ///< of its stages
+  unit_code run = nullptr;
+  void* shared = nullptr;  ///< the object that all sessions use, or null where each has its own
+  std::size_t own = 0;     ///< else its index among the session's copies
+  bool told = false;       ///< its code is also called where all items ended before
+  bool serial = false;
+  std::size_t ticket = 0;  ///< of a serial unit: its index in its segment
+  std::size_t in = 0, out = 0;
+  bool has_out = true;
+  std::size_t group_end = 0;
+  bool item_by_item = false;
+  std::size_t scratch_offset = 0;
+  value_list dying;      ///< values to destroy behind the unit
+  value_list alive;      ///< values to destroy when an item ends here
+  erased_object object;  ///< what `shared` points to
+};
+
+/// A value of the program.
+struct program_value {
+  placement where = placement::none;
+  std::size_t offset = 0;
+  destroy_code destroy = nullptr;  ///< null where nothing needs to be done
+};
+
+struct program_segment {
+  device_id device{};
+  std::size_t first = 0, end = 0;
+  std::size_t grain = 1, grains = 1;
+  std::size_t item_bytes = 0, scratch_bytes = 0;
+  std::size_t tickets = 0;
+};
+
+/// A stage state that sessions own copies of.
+struct program_state {
+  std::string_view name;
+  erased_object prototype;
+  mutable std::atomic<bool> given_away = false;  ///< a move-only state went to the one session it allows
+};
+
+/// The whole: immutable while it runs, shared by all sessions.
+struct program {
+  std::vector<program_unit> units;
+  std::vector<program_value> values;
+  std::vector<program_segment> segments;
+  std::vector<program_state> states;
+  std::vector<std::uint16_t> ended;  ///< the units' lists of values
+  std::size_t slots = 1, slot_bytes = 0;
+  std::size_t alignment = 64;  ///< of slots and scratchpads
+  std::size_t result = 0;      ///< the value that leaves
+  bool has_result = true;
+  bool owns_input = false;  ///< the first unit changes or consumes its input
+  bool has_source = false;
+  int threads = 1;
+};
+
+/// One session's copies of the stage states. A state that cannot be copied goes to the first who asks.
+struct session_states {
+  explicit session_states(const program& code) : copies(code.states.size()), objects(code.states.size()) {
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      const program_state& s = code.states[i];
+      if (s.prototype.copyable())
+        copies[i] = s.prototype.copy();
+      else if (s.given_away.exchange(true))
+        refuse_second(s.name);
+      objects[i] = (s.prototype.copyable() ? copies[i] : s.prototype).get();
+    }
+  }
+
+  /// Copies the states once more.
+  void reset(const program& code) {
+    std::vector<erased_object> fresh(copies.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      const program_state& s = code.states[i];
+      if (!s.prototype.copyable()) refuse_reset(s.name);
+      fresh[i] = s.prototype.copy();
+    }
+    copies = std::move(fresh);
+    for (std::size_t i = 0; i < copies.size(); ++i) objects[i] = copies[i].get();
+  }
+
+  std::vector<erased_object> copies;
+  std::vector<void*> objects;
+
+ private:
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_reset(std::string_view stage) {
+    std::string message("levada: stage \"");
+    message.append(stage).append("\": its state cannot be copied, so it cannot be reset");
+    throw error(message);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_second(std::string_view stage) {
+    std::string message("levada: stage \"");
+    message.append(stage).append("\": its state cannot be copied, so there can be one session, and there was one");
+    throw error(message);
+  }
+};
+
+/// What the run time needs of a plan, as small numbers: a constant of some bytes a unit, where a whole plan would become
+/// thousands of store instructions in the function that deploys.
+struct program_layout {
+  struct unit {
+    std::uint16_t in, out, group_end, segment;
+    form how;
+    concurrency order;
+    bool item_by_item;
+    std::uint16_t stage;
+  };
+  struct value {
+    std::uint64_t offset;
+    placement where;
+  };
+  struct segment {
+    std::uint64_t item_bytes, scratch_bytes, kernel_offset;
+    std::uint32_t grain, grains;
+    std::uint16_t first, end;
+    device_id device;
+  };
+
+  std::uint64_t slots, slot_bytes;
+  std::uint32_t alignment;
+  std::uint16_t unit_count, value_count, segment_count;
+  std::uint16_t stage_count;
+  bool has_result, has_source;
+};
+
+/// The arrays of a layout.
+struct layout_arrays {
+  const program_layout::unit* units;
+  const program_layout::value* values;
+  const program_layout::segment* segments;
+  const std::string_view* names;  ///< of the ops
+};
+
+template <std::size_t N>
+struct layout_of_units : program_layout {
+  unit units[N];
+  value values[N + 1];
+  segment segments[N];
+  std::string_view names[N];
+
+  layout_arrays arrays() const { return {units, values, segments, names}; }
+};
+
+template <std::size_t N>
+constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
+  layout_of_units<N> l{};
+  const auto small = [](std::size_t n) { return static_cast<std::uint16_t>(n); };
+  l.unit_count = small(plan.units);
+  l.value_count = small(plan.value.size());
+  l.segment_count = small(plan.segments);
+  l.stage_count = small(plan.nodes);
+  for (const planned_unit& u : plan.unit)  // a callable's text has its name
+    if (u.backend != partition_unit::callable)
+      for (std::size_t n = u.first; n < u.first + u.count; ++n) l.names[n] = plan.graph.nodes[n].name;
+  l.slots = plan.slots;
+  l.slot_bytes = plan.slot_bytes;
+  l.alignment = static_cast<std::uint32_t>(plan.alignment);
+  l.has_result = plan.has_result;
+  l.has_source = !plan.graph.source.empty();
+  for (std::size_t u = 0; u < plan.units; ++u) {
+    const planned_unit& p = plan.unit[u];
+    l.units[u] = {small(p.in), small(p.out), small(p.group_end), small(p.segment),
+                  p.how,       p.order,      p.item_by_item,     small(p.first)};
+  }
+  for (std::size_t v = 0; v < plan.value.size(); ++v) l.values[v] = {plan.value[v].offset, plan.value[v].where};
+  for (std::size_t s = 0; s < plan.segments; ++s) {
+    const planned_segment& p = plan.segment[s];
+    l.segments[s] = {p.item_bytes,
+                     p.scratch_bytes(),
+                     p.grain * p.item_bytes + p.kernel_offset,
+                     static_cast<std::uint32_t>(p.grain),
+                     static_cast<std::uint32_t>(p.grains),
+                     small(p.first),
+                     small(p.first + p.count),
+                     p.device};
+  }
+  return l;
+}
+
+/// Which values each unit has to destroy: for good, and when an item ends there.
+[[gnu::cold]] inline void list_ended_values(program& p, const program_layout::unit* planned) {
+  struct life {
+    std::size_t born = 0, last_use = 0;
+  };
+  std::vector<life> lives(p.values.size());
+  for (std::size_t u = 0; u < p.units.size(); ++u) {
+    lives[planned[u].in].last_use = u;
+    if (p.units[u].has_out) lives[planned[u].out].born = u + 1;
+  }
+  std::size_t count = 0;
+  for (const life& l : lives) count += l.last_use >= l.born ? l.last_use - l.born + 2 : 0;
+  p.ended = std::vector<std::uint16_t>(count);
+  std::uint16_t* next = p.ended.data();
+  for (std::size_t u = 0; u < p.units.size(); ++u) {
+    program_unit& unit = p.units[u];
+    unit.alive.first = next;
+    for (std::size_t v = 0; v < lives.size(); ++v)
+      if (p.values[v].where != placement::none && p.values[v].destroy != nullptr && lives[v].born <= u &&
+          lives[v].last_use >= u)
+        *next++ = static_cast<std::uint16_t>(v);
+    unit.alive.last = unit.dying.first = next;
+    const program_value& in = p.values[unit.in];
+    if (in.where != placement::none && in.destroy != nullptr && lives[unit.in].last_use == u &&
+        planned[u].how != form::in_place)
+      *next++ = static_cast<std::uint16_t>(unit.in);
+    unit.dying.last = next;
+  }
+}
+
+/// What a program is made from. The stages' objects and the kernels, which are in the order of their units, are moved from.
+struct program_parts {
+  layout_arrays plan;
+  const unit_text* const* texts;
+  destroy_code destroy_input;
+  void* const* stages;
+  erased_object* kernels;
+};
+
+/// A program that all sessions of a deployment share.
+[[gnu::cold]] inline program make_program(const program_layout& plan, const program_parts& parts, int threads) {
+  const layout_arrays& of = parts.plan;
+  erased_object* kernels = parts.kernels;
+  program p;
+  p.slots = plan.slots;
+  p.slot_bytes = plan.slot_bytes;
+  p.alignment = plan.alignment;
+  p.has_result = plan.has_result;
+  p.has_source = plan.has_source;
+  p.threads = threads;
+  p.values = std::vector<program_value>(plan.value_count);
+  p.units = std::vector<program_unit>(plan.unit_count);
+  p.segments = std::vector<program_segment>(plan.segment_count);
+  for (std::size_t v = 0; v < plan.value_count; ++v) p.values[v] = {of.values[v].where, of.values[v].offset, nullptr};
+  p.values[0].destroy = parts.destroy_input;
+
+  std::size_t states = 0;
+  for (std::size_t u = 0; u < plan.unit_count; ++u) states += parts.texts[u]->own_copy ? 1 : 0;
+  p.states = std::vector<program_state>(states);
+  states = 0;
+  for (std::size_t i = 0; i < plan.segment_count; ++i) {
+    const auto& s = of.segments[i];
+    program_segment& segment = p.segments[i];
+    segment = {s.device, s.first, s.end, s.grain, s.grains, s.item_bytes, s.scratch_bytes, 0};
+    for (std::size_t u = segment.first; u < segment.end; ++u) {
+      const auto& planned = of.units[u];
+      const unit_text& text = *parts.texts[u];
+      program_unit& unit = p.units[u];
+      void* const stage = parts.stages[planned.stage];
+      erased_object object = text.make != nullptr ? text.make(stage)
+                             : text.bytes != 0
+                                 ? erased_object::make_trivial(text.own_copy ? stage : "", text.bytes, text.alignment)
+                                 : std::move(*kernels++);
+      unit.run = text.run;
+      unit.name = text.name;
+      if (text.name.empty()) {
+        const std::size_t next = u + 1 < plan.unit_count ? of.units[u + 1].stage : plan.stage_count;
+        for (std::size_t n = planned.stage; n < next; ++n)
+          unit.name.append(n > planned.stage ? " + " : "").append(of.names[n]);
+      }
+      unit.told = text.told;
+      if (planned.how != form::sink) p.values[planned.out].destroy = text.destroy;
+      if (text.own_copy) {
+        unit.own = states;
+        p.states[states].name = text.name;
+        p.states[states++].prototype = std::move(object);
+      } else {
+        unit.shared = object.get();
+        unit.object = std::move(object);
+      }
+      unit.serial = planned.order == concurrency::serial;
+      if (unit.serial) unit.ticket = segment.tickets++;
+      unit.in = planned.in;
+      unit.out = planned.out;
+      unit.has_out = planned.how != form::sink;
+      unit.group_end = planned.group_end;
+      unit.item_by_item = planned.item_by_item;
+      unit.scratch_offset = s.kernel_offset;
+    }
+  }
+  list_ended_values(p, of.units);
+  const form first = of.units[0].how;
+  p.owns_input = first == form::in_place || first == form::consume || first == form::consume_filter;
+  p.result = p.units.back().out;
+  return p;
+}
+
+}  // namespace levada::detail

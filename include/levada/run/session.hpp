@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/session.hpp: push and pop with the item types of a pipeline.
+
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/result.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/run/completion.hpp>
+#include <levada/run/deployment.hpp>
+
+namespace levada {
+namespace detail {
+
+/// Neither an item nor something that becomes one.
+template <class Given, class Item>
+concept no_item_of =
+    !std::same_as<Given, Item> && !std::convertible_to<const Given&, Item> && !std::convertible_to<Given&&, Item>;
+
+template <class Session>
+class completed_session;
+
+/// What can hear of failed items.
+template <class F>
+concept hears_of_failures = std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>;
+
+}  // namespace detail
+
+template <class Session>
+class multi_producer;
+
+/// One running instance of an app: its own stage state and slots, the app's weights and plan. One thread pushes and one pops
+/// at a time; they may be the same. Movable; its end cancels what is in flight. `Out` is void behind a sink: then only failed
+/// items are popped.
+template <class In, class Out, class Executor>
+class session {
+ public:
+  using item = In;
+  using output = Out;
+  using time_point = std::chrono::steady_clock::time_point;
+
+  session(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,
+          const detail::session_settings& settings = {})
+      : core_(std::make_unique<core_state>(std::move(of), std::move(stop), settings)) {}
+
+  /// Gives an item to the pipeline, captured at a time that travels with it, and says whether the pipeline has it. While it
+  /// is full it waits, and works, or does what the session's `overflow` says. Throws levada::error when the session is closed
+  /// or cancelled, or when it is full of results that only the calling thread could pop.
+  bool push(In&& value, time_point captured = {}) {
+    return emplace([&]() -> In&& { return std::move(value); }, captured);
+  }
+  bool push(const In& value, time_point captured = {})
+    requires std::copy_constructible<In>
+  {
+    return emplace([&]() -> const In& { return value; }, captured);
+  }
+
+  template <detail::no_item_of<In> Given>
+  mistake_found<pipeline_takes_another_item<In, Given>> push(const Given& value);
+  mistake_found<item_cannot_be_copied_move_it_in<In>> push(const In& value)
+    requires(!std::copy_constructible<In>);
+
+  /// Gives what `make()` returns, constructed in its slot.
+  template <class Make>
+    requires std::constructible_from<In, std::invoke_result_t<Make&>>
+  bool emplace(Make make, time_point captured = {}) {
+    return emplace_for(nullptr, make, captured);
+  }
+
+  /// Gives an item if there is room, or room is made by the session's `overflow`, and says whether the pipeline has it. Never
+  /// blocks and never runs a stage; `value` is untouched when false, unless the session drops the newest.
+  bool try_push(In&& value, time_point captured = {}) {
+    return try_emplace([&]() -> In&& { return std::move(value); }, captured);
+  }
+  bool try_push(const In& value, time_point captured = {})
+    requires std::copy_constructible<In>
+  {
+    return try_emplace([&]() -> const In& { return value; }, captured);
+  }
+
+  /// How many items fit in now: a driver may be told to skip the next one before it is made.
+  std::size_t credits() const { return core_->running.is_closed() ? 0 : core_->running.items().free_slots(); }
+
+  /// For another item: deduced and never defined, since clang would go on to convert a type that is incomplete.
+  template <detail::no_item_of<In> Given, class Mistake = pipeline_takes_another_item<In, Given>>
+  auto try_push(const Given& value);
+  template <class Mistake = item_cannot_be_copied_move_it_in<In>>
+  auto try_push(const In& value)
+    requires(!std::copy_constructible<In>);
+
+  /// The next result in input order; filtered, dropped and cancelled items are passed over. Works while it waits. Empty when
+  /// the session is closed or cancelled and nothing more comes. Throws levada::error when nothing is in flight and only the
+  /// calling thread has ever pushed.
+  std::optional<result<Out>> pop() {
+    await_result();
+    return take(nullptr);
+  }
+  /// The same, and what travelled with the item.
+  std::optional<result<Out>> pop(item_envelope& envelope) {
+    await_result();
+    return take(&envelope);
+  }
+
+  /// The next result if it is there. Never blocks and never runs a stage.
+  std::optional<result<Out>> try_pop() { return try_take(nullptr); }
+  std::optional<result<Out>> try_pop(item_envelope& envelope) { return try_take(&envelope); }
+
+  /// No more items will be pushed; those in flight go on.
+  void close() { core_->running.close(); }
+
+  /// Works and waits until all that was pushed is finished and waits to be popped.
+  void drain() {
+    core_->running.wait_until([&] { return core_->running.items().all_finished(); });
+  }
+
+  /// Waits until all that was pushed is finished, and gives every stage the state it had when the session was opened. Only by
+  /// the pushing thread. Throws levada::error where a state cannot be copied.
+  void reset() {
+    drain();
+    core_->running.items().reset_states();
+  }
+
+  /// `f(sequence, exception)` is called for each item that fails, on the thread where it failed and before its result can be
+  /// popped; at once for two items that fail in a parallel stage. To be said before the first push; throws levada::error
+  /// behind it.
+  template <class F>
+    requires detail::hears_of_failures<F>
+  void on_error(F f) {
+    if (core_->running.items().pushed() != 0) throw error("levada: on_error: an item was pushed before it");
+    core_->failure_listener = detail::erased_object::make<F>(std::move(f));
+    core_->running.items().set_failure_hook(
+        {[](void* object, std::uint64_t sequence, const std::exception_ptr& why) noexcept {
+           (*static_cast<F*>(object))(sequence, why);
+         },
+         core_->failure_listener.get()});
+  }
+  template <class F, class Mistake = on_error_takes_a_noexcept_function_of_a_sequence_number_and_an_exception<F>>
+    requires(!detail::hears_of_failures<F>)
+  auto on_error(F f);
+
+  /// Items that are not finished are given up, at their next stage, and nothing more is taken.
+  void cancel() { core_->running.items().cancel(); }
+
+  /// Closed or cancelled, and everything popped.
+  bool is_over() const { return core_->running.is_closed() && core_->running.items().all_popped(); }
+
+  item_counts counts() const { return core_->running.items().counts(); }
+
+  /// Switches measuring on or off, at any moment, from any thread. The first time allocates; what is measured adds up.
+  void measure(bool on = true) { core_->running.items().measure(on); }
+  /// What was measured so far, for any thread to look at.
+  session_statistics statistics() const { return core_->running.items().statistics(); }
+  /// Measures, and keeps the last `events` of each worker, in fresh rings; 0 keeps none. For any thread; waits for
+  /// stages that run.
+  void trace(std::size_t events = 65'536) { core_->running.items().trace(events); }
+  /// The events kept so far, to be written by interop/trace.hpp. For any thread; waits for stages that run.
+  session_trace traced() const { return core_->running.items().traced(); }
+
+ private:
+  template <class>
+  friend class detail::completed_session;
+  template <class>
+  friend class multi_producer;
+
+  struct core_state {
+    core_state(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,
+               const detail::session_settings& given)
+        : running(std::move(of), false, std::move(stop), given) {
+      if (given.drops_older()) spare = std::make_unique<detail::arena_bytes>(sizeof(In), alignof(In));
+      if (!given.waits_when_full()) running.items().invite_always();
+    }
+    detail::erased_object failure_listener;
+    std::unique_ptr<detail::arena_bytes> spare;  ///< where an item is constructed before another gives way to it
+    detail::session_core<Executor> running;
+    std::atomic<std::thread::id> pusher{}, popper{};
+    bool unknown_pushers = false;  ///< others than the last one may push
+
+    /// Items that gave way to newer ones, for who tells of them.
+    void leave_dropped(detail::completion& of) {
+      of.next = dropped.load();
+      while (!dropped.compare_exchange_weak(of.next, &of)) {
+      }
+    }
+    std::atomic<detail::completion*> dropped{nullptr};
+  };
+
+  /// `told` hears what becomes of the item, where the session completes items: run/completion.hpp.
+  template <class Make>
+  bool emplace_for(detail::completion* told, Make& make, time_point captured) {
+    detail::engine& items = core_->running.items();
+    if (items.settings().waits_when_full() && items.free_slots() == 0)
+      core_->running.wait_for_another(
+          [&] { return items.free_slots() != 0 || core_->running.is_closed(); }, core_->popper,
+          "levada: push: the pipeline is full of results, and only this thread has ever popped any");
+    if (core_->running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
+    const bool taken = place(told, make, captured, items.settings().waits_when_full());
+    // Who cancelled meanwhile may have seen an empty session and gone: nobody else would end this item.
+    if (items.is_cancelled()) drain();
+    return taken;
+  }
+
+  void await_result() {
+    detail::engine& items = core_->running.items();
+    core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    if (!items.has_result() && core_->unknown_pushers)
+      core_->running.wait_until([&] { return items.has_result() || core_->running.is_over(); });
+    else if (!items.has_result())
+      core_->running.wait_for_another([&] { return items.has_result() || core_->running.is_over(); }, core_->pusher,
+                                      "levada: pop: nothing is in flight, and only this thread has ever pushed");
+  }
+
+  std::optional<result<Out>> try_take(item_envelope* envelope) {
+    core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    std::optional<result<Out>> taken = take(envelope);
+    if (!taken) core_->running.items().invite_if_idle();
+    return taken;
+  }
+
+  template <class Make>
+  bool try_emplace(Make make, time_point captured) {
+    return try_emplace_for(nullptr, make, captured);
+  }
+  template <class Make>
+  bool try_emplace_for(detail::completion* told, Make& make, time_point captured) {
+    if (core_->running.is_closed()) return false;
+    core_->running.items().invite_always();
+    return place(told, make, captured, false);
+  }
+
+  /// Puts the item into a free slot, or does what the session's policy says where there is none.
+  template <class Make>
+  bool place(detail::completion* told, Make& make, time_point captured, bool has_room) {
+    detail::engine& items = core_->running.items();
+    core_->pusher.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    if constexpr (std::is_nothrow_move_constructible_v<In>) {
+      const bool oldest_gives_way =
+          items.settings().latest_only
+              ? items.has_waiting()
+              : items.settings().overflow == overflow_policy::drop_oldest && items.free_slots() == 0;
+      if (oldest_gives_way) {
+        struct made_first {
+          In* item;
+          ~made_first() { std::destroy_at(item); }
+        } const fresh{::new (static_cast<void*>(core_->spare->get())) In(make())};
+        if (replace_oldest(told, *fresh.item, captured)) return true;
+        auto from_there = [&]() -> In&& { return std::move(*fresh.item); };
+        return place_if_room(told, from_there, captured, has_room);
+      }
+    }
+    return place_if_room(told, make, captured, has_room);
+  }
+
+  template <class Make>
+  bool place_if_room(detail::completion* told, Make& make, time_point captured, bool has_room) {
+    detail::engine& items = core_->running.items();
+    if (!has_room && items.free_slots() == 0) {
+      if (items.settings().drops()) items.count_dropped_at_the_door();
+      return false;
+    }
+    void* const at = items.input_place();
+    ::new (at) In(make());
+    items.input_envelope() = envelope_of(captured);
+    if (items.hands_out_all()) items.input_completion() = told;
+    items.set_input(0, at);
+    items.publish(1);
+    return true;
+  }
+
+  /// The oldest item that waits gives way, and the new one waits behind the others. False where none waits any more.
+  bool replace_oldest(detail::completion* told, In& fresh, time_point captured) {
+    detail::engine& items = core_->running.items();
+    const std::size_t count = items.take_back_waiting();
+    if (count == 0) return false;
+    const auto waiting = [&](std::size_t i) { return static_cast<In*>(items.waiting_place(i, count)); };
+    std::destroy_at(waiting(0));
+    detail::completion* const gone = items.waiting_completion(0, count);
+    for (std::size_t i = 1; i < count; ++i) {
+      ::new (static_cast<void*>(waiting(i - 1))) In(std::move(*waiting(i)));
+      std::destroy_at(waiting(i));
+      items.waiting_envelope(i - 1, count) = items.waiting_envelope(i, count);
+      items.waiting_completion(i - 1, count) = items.waiting_completion(i, count);
+    }
+    ::new (static_cast<void*>(waiting(count - 1))) In(std::move(fresh));
+    items.waiting_envelope(count - 1, count) = envelope_of(captured);
+    items.waiting_completion(count - 1, count) = told;
+    items.count_dropped_at_the_door();
+    if (gone != nullptr) core_->leave_dropped(*gone);
+    items.give_back(count);
+    return true;
+  }
+
+  item_envelope envelope_of(time_point captured) const {
+    if (captured == time_point() && core_->running.items().settings().deadline.count() != 0)
+      captured = std::chrono::steady_clock::now();
+    return {core_->running.items().next_sequence(), captured};
+  }
+
+  /// Constructs the result where the caller wants it: a large one has no place on the stack.
+  std::optional<result<Out>> take(item_envelope* envelope) {
+    detail::engine& items = core_->running.items();
+    std::optional<result<Out>> taken;
+    if (items.has_result()) {
+      if (envelope != nullptr) *envelope = items.head_envelope();
+      if (items.head_state() == detail::item_state::failed)
+        taken.emplace(items.head_error());
+      else if constexpr (!std::is_void_v<Out>)
+        taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(items.head_value())); });
+      items.drop_head();
+      items.free_kept();
+    }
+    return taken;
+  }
+
+  std::unique_ptr<core_state> core_;
+};
+
+}  // namespace levada

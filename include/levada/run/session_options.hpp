@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/session_options.hpp: what can be said to `app.open<Options...>()`.
+
+#include <chrono>
+#include <cstdint>
+#include <type_traits>
+
+#include <levada/core/units.hpp>
+#include <levada/graph/mistake.hpp>
+
+namespace levada {
+
+/// What becomes of an item that is pushed into a full pipeline.
+enum class overflow_policy : std::uint8_t {
+  block,        ///< push waits, and works; the default
+  reject,       ///< push says false and leaves the item with the caller, who may skip or try again
+  drop_oldest,  ///< the oldest item that no stage has begun gives way, counted; the new one where all have begun
+  drop_newest   ///< the new item is dropped and counted
+};
+using enum overflow_policy;
+
+template <overflow_policy Policy>
+struct overflow {};
+
+/// At most one item waits for its first stage: a newer one takes its place, and it is counted as dropped. push never waits.
+struct latest_only {};
+
+/// An item older than this, counted from its capture time, or from its push where none was given, is dropped before its next
+/// stage and counted.
+template <duration Age>
+struct deadline {};
+
+/// Stages stay off the calling threads: the session has a worker of its own.
+struct dedicated {};
+
+/// Like `dedicated`, and its worker polls: try_push and try_pop make no system call, take no lock and allocate nothing.
+struct realtime {};
+
+template <class Given>
+struct session_has_no_such_option : detail::mistake {};
+template <class Item>
+struct session_that_drops_older_items_needs_items_that_move_without_throwing : detail::mistake {};
+
+namespace detail {
+
+/// The options of a session as values.
+struct session_settings {
+  overflow_policy overflow = overflow_policy::block;
+  bool latest_only = false;
+  bool dedicated = false;
+  bool polls = false;
+  std::chrono::nanoseconds deadline{0};  ///< 0: none
+
+  /// push may drop an item that was pushed before.
+  constexpr bool drops_older() const { return latest_only || overflow == overflow_policy::drop_oldest; }
+  constexpr bool waits_when_full() const { return !latest_only && overflow == overflow_policy::block; }
+  /// push may end an item, that one or an older one.
+  constexpr bool drops() const { return drops_older() || overflow == overflow_policy::drop_newest; }
+};
+
+template <class Option>
+inline constexpr bool is_session_option = false;
+template <overflow_policy Policy>
+inline constexpr bool is_session_option<levada::overflow<Policy>> = true;
+template <>
+inline constexpr bool is_session_option<levada::latest_only> = true;
+template <duration Age>
+inline constexpr bool is_session_option<levada::deadline<Age>> = true;
+template <>
+inline constexpr bool is_session_option<levada::dedicated> = true;
+template <>
+inline constexpr bool is_session_option<levada::realtime> = true;
+
+template <overflow_policy Policy>
+constexpr void set(session_settings& s, levada::overflow<Policy>) {
+  s.overflow = Policy;
+}
+constexpr void set(session_settings& s, levada::latest_only) { s.latest_only = true; }
+template <duration Age>
+constexpr void set(session_settings& s, levada::deadline<Age>) {
+  s.deadline = Age;
+}
+constexpr void set(session_settings& s, levada::dedicated) { s.dedicated = true; }
+constexpr void set(session_settings& s, levada::realtime) { s.dedicated = s.polls = true; }
+
+template <class... Options>
+constexpr session_settings settings_of() {
+  session_settings s;
+  (set(s, Options{}), ...);
+  return s;
+}
+
+/// The first of the options that is none.
+template <class First, class... Rest>
+consteval auto unknown_option() {
+  if constexpr (!is_session_option<First>)
+    return session_has_no_such_option<First>{};
+  else
+    return unknown_option<Rest...>();
+}
+
+/// What is wrong with a session of `Item`s opened with these options, if anything.
+template <class Item, class... Options>
+consteval auto session_mistake() {
+  if constexpr (!(is_session_option<Options> && ...))
+    return unknown_option<Options...>();
+  else if constexpr (settings_of<Options...>().drops_older() && !std::is_nothrow_move_constructible_v<Item>)
+    return session_that_drops_older_items_needs_items_that_move_without_throwing<Item>{};
+  else
+    return no_mistake{};
+}
+
+}  // namespace detail
+
+/// What travels with an item beside its value.
+struct item_envelope {
+  std::uint64_t sequence = 0;  ///< its place among all that were pushed, dropped ones included
+  std::chrono::steady_clock::time_point
+      captured{};  ///< as given to push; else when it was pushed, in sessions with a deadline
+};
+
+}  // namespace levada

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/simulated.hpp: a device for tests. It computes in order on a thread of its own and reports out of band and out of
+// order, late, or with a failure, as a GPU may: so the backbone is exercised where no GPU is.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <levada/core/device.hpp>
+#include <levada/core/error.hpp>
+#include <levada/run/device_queue.hpp>
+
+namespace levada {
+
+/// How a simulated device behaves; may be changed while it runs.
+struct simulation {
+  std::atomic<std::int64_t> delay_ns{0};       ///< before an item is reported, at most: each draws its own
+  std::atomic<std::size_t> reorder_window{1};  ///< reports held back and given in random order; 1: in order
+  std::atomic<bool (*)(std::uint64_t item)> fails{nullptr};  ///< true: the item's work is lost
+  std::atomic<bool> lost{false};                             ///< the device is gone: every item fails
+
+  void reset() {
+    delay_ns = 0;
+    reorder_window = 1;
+    fails = nullptr;
+    lost = false;
+  }
+};
+
+/// The behaviour of `simulated<Index>`, for all deployments of the process.
+template <int Index>
+simulation& simulated_device() {
+  static simulation s;
+  return s;
+}
+
+namespace detail {
+
+class simulated_queue final : public device_queue {
+ public:
+  simulated_queue(int index, const simulation& behaviour)
+      : index_(index), behaviour_(behaviour), thread_([this] { serve(); }) {}
+  ~simulated_queue() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+  void submit(const device_job& job) override {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(job);
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  void serve() {
+    std::vector<device_job> taken, held;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        if (held.empty()) changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+        if (waiting_.empty() && held.empty()) return;
+        taken.swap(waiting_);
+      }
+      for (const device_job& job : taken) {
+        if (behaviour_.lost.load()) {
+          job.client->fail(job.segment, job.item, failure("was lost", job.item));
+          continue;
+        }
+        const auto fails = behaviour_.fails.load();
+        if (fails != nullptr && fails(job.item)) {
+          job.client->fail(job.segment, job.item, failure("failed", job.item));
+          continue;
+        }
+        job.client->execute(job.segment, job.item);
+        held.push_back(job);
+        report(held, behaviour_.reorder_window.load());
+      }
+      if (taken.empty()) report(held, 1);  // nothing more came while these were held back
+      taken.clear();
+    }
+  }
+
+  /// Reports held items, drawn at random, until fewer than `window` are left.
+  void report(std::vector<device_job>& held, std::size_t window) {
+    while (held.size() >= (window == 0 ? 1 : window)) {
+      const std::int64_t delay = behaviour_.delay_ns.load();
+      if (delay > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(draw() % static_cast<std::uint64_t>(delay)));
+      const std::size_t i = static_cast<std::size_t>(draw() % held.size());
+      const device_job job = held[i];
+      held[i] = held.back();
+      held.pop_back();
+      job.client->complete(job.segment, job.item);
+    }
+  }
+
+  std::exception_ptr failure(const char* what, std::uint64_t item) const {
+    return std::make_exception_ptr(device_error("levada: device simulated<" + std::to_string(index_) + "> " + what +
+                                                " at item " + std::to_string(item)));
+  }
+
+  std::uint64_t draw() { return (random_ = random_ * 6364136223846793005u + 1442695040888963407u) >> 33; }
+
+  const int index_;
+  const simulation& behaviour_;
+  std::uint64_t random_ = 1;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<device_job> waiting_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace detail
+
+template <int Index>
+struct device_driver<simulated<Index>> {
+  static std::unique_ptr<detail::device_queue> open() {
+    return std::make_unique<detail::simulated_queue>(Index, simulated_device<Index>());
+  }
+};
+
+}  // namespace levada

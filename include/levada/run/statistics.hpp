@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/statistics.hpp: what a session or stream measured of itself while it was asked to, as plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <levada/run/item_counts.hpp>
+
+namespace levada {
+
+/// Many numbers, in short. Count, sum, minimum and maximum are exact, the others at most a sixteenth off. All 0 where none.
+struct distribution {
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;
+  std::uint64_t min = 0;
+  std::uint64_t median = 0;
+  std::uint64_t p99 = 0;
+  std::uint64_t max = 0;
+};
+
+/// The stages that run as one: a callable, or ops in one kernel.
+struct stage_statistics {
+  std::string name;         ///< as in the plan's report: "conv1 + relu"
+  std::size_t segment = 0;  ///< where it runs
+  std::uint64_t items = 0;  ///< that came to it
+  /// ns an item. Items that a worker takes through together count as their mean; where stages are so short that reading the
+  /// clock would show, some of them are timed, and `time.count` is less than `items`.
+  distribution time;
+  distribution
+      waited;  ///< ns that the timed items stood before it, between two stages: for their turn, or for a worker
+  std::uint64_t failed = 0;  ///< items that ended here, by how
+  std::uint64_t filtered = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t cancelled = 0;
+};
+
+/// A segment as its items find it.
+struct segment_statistics {
+  /// ns from when an item was there, pushed or through the segment before, until it was begun; of the timed items.
+  distribution waited;
+};
+
+/// What was measured, while it was switched on; `items` and `slots` always hold. Taken while items are in flight, figures may
+/// be some items apart.
+struct session_statistics {
+  item_counts items;
+  std::vector<stage_statistics> stages;
+  std::vector<segment_statistics> segments;
+  distribution
+      age;  ///< ns of values and failures at the output, since their capture, or their push where none was given
+  distribution occupied;  ///< slots in use, after each push
+  std::size_t slots = 0;
+};
+
+}  // namespace levada

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/thread_executor.hpp: plain std::threads in place of oneTBB, without one symbol of it: the same engine for
+// ThreadSanitizer, which would report oneTBB's own uninstrumented synchronisation.
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <levada/core/error.hpp>
+#include <levada/run/executor.hpp>
+#include <levada/run/worker.hpp>
+
+namespace levada {
+
+/// A fixed set of threads that parks on a condition variable.
+class thread_executor {
+ public:
+  thread_executor(int threads, const detail::worker_settings& workers) {
+    if (workers.arena.arena != nullptr) throw error("levada: thread_executor works in no arena");
+    detail::check_processors(workers.processors);
+    for (int i = 0; i < threads; ++i)
+      threads_.emplace_back([this, workers] {
+        detail::dress_for_good(workers);
+        serve();
+      });
+  }
+  ~thread_executor() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& t : threads_) t.join();
+  }
+
+  void invite(detail::invitation i) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(i);
+    }
+    changed_.notify_one();
+  }
+
+  template <class F>
+  static void isolated(F f) {
+    f();
+  }
+
+  class backbone {
+   public:
+    backbone(const std::vector<bool>& on_device, void* session, detail::step_code step)
+        : segments_(on_device.size()), session_(session), step_(step) {}
+    void enter(detail::visit& v) noexcept {
+      for (std::size_t s = 0; s < segments_; ++s) step_(session_, s, v);
+    }
+
+   private:
+    std::size_t segments_;
+    void* session_;
+    detail::step_code step_;
+  };
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const detail::invitation i = waiting_.back();
+      waiting_.pop_back();
+      lock.unlock();
+      i.call(i.argument);
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<detail::invitation> waiting_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace levada

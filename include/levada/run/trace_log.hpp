@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/trace_log.hpp: what happened when, event by event, as a session kept it in rings of fixed size. interop/trace.hpp
+// writes it as a file for a viewer.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace levada {
+
+enum class trace_kind : std::uint8_t {
+  grain,    ///< a worker took items through units of segment `what`
+  stage,    ///< and through unit `what`
+  waiting,  ///< items stood before unit `what`
+  device,   ///< the item was at the device of segment `what`
+  occupied  ///< so many slots were in use: `count`
+};
+
+/// One event: when in nanoseconds of the steady clock, and of which items.
+struct trace_event {
+  trace_kind kind = trace_kind::grain;
+  std::uint32_t what = 0;
+  std::uint32_t thread = 0;  ///< a small number for each thread of the process
+  std::uint32_t count = 0;
+  std::uint64_t item = 0;  ///< the first of `count` neighbours, in the order of pushes
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// The last events of a session.
+struct session_trace {
+  std::vector<std::string> stages;  ///< names of the units
+  std::vector<trace_event> events;  ///< in no order
+  std::uint64_t overwritten = 0;    ///< older events that are lost
+};
+
+namespace detail {
+
+/// The last events of one writer.
+class trace_ring {
+ public:
+  void resize(std::size_t events) {
+    events_.assign(events, {});
+    written_ = 0;
+  }
+  bool is_on() const { return !events_.empty(); }
+  void add(const trace_event& e) {
+    if (!events_.empty()) events_[static_cast<std::size_t>(written_++ % events_.size())] = e;
+  }
+  void copy_to(session_trace& to) const {
+    const std::uint64_t kept = written_ < events_.size() ? written_ : events_.size();
+    to.events.insert(to.events.end(), events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(kept));
+    to.overwritten += written_ - kept;
+  }
+
+ private:
+  std::vector<trace_event> events_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace detail
+}  // namespace levada

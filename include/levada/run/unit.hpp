@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/unit.hpp: from a stage to the code of a unit. The last place where a stage has a type: each function here is made for
+// one callable or kernel and its item types, never for the pipeline.
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <levada/graph/missing.hpp>
+#include <levada/graph/op.hpp>
+#include <levada/graph/retry.hpp>
+#include <levada/graph/stage.hpp>
+#include <levada/run/program.hpp>
+
+namespace levada::detail {
+
+/// What is being thrown becomes the item's.
+[[gnu::cold, gnu::noinline]] inline void fail_item(unit_call& call, std::size_t i) noexcept {
+  call.error[i] = std::current_exception();
+  set_state(call.state[i], item_state::failing);
+  call.lost_some = true;
+}
+
+/// Where nobody is told of the items that ended before.
+struct skip_ended {
+  void operator()(item_state) const noexcept {}
+};
+
+/// Calls `body(in, out)` for each item that is still a value, and `ended(state)` for each other. What the body throws becomes
+/// the item's; the loop goes on behind it.
+template <class Body, class Ended = skip_ended>
+[[gnu::always_inline]] inline void for_each_item(unit_call& call, Body body, Ended ended = {}) {
+  // Copies, which the body cannot change.
+  const void* const* const inputs = call.inputs;
+  const std::size_t count = call.count, in_stride = call.in_stride, out_stride = call.out_stride;
+  const bool some_ended = call.some_ended;
+  for (std::size_t i = 0;;) {
+    try {
+      std::byte* in = call.in + i * in_stride;
+      std::byte* out = call.out + i * out_stride;
+      for (; i < count; ++i, in += in_stride, out += out_stride) {
+        if (some_ended) {
+          if (const item_state now = state_of(call.state[i]); now != item_state::value) {
+            ended(now);
+            continue;
+          }
+        }
+        // The pipeline's input may be the caller's own object, which only a program that owns its input writes to.
+        if (!body(inputs != nullptr ? const_cast<void*>(inputs[i]) : in, out)) {
+          set_state(call.state[i], item_state::filtering);
+          call.lost_some = true;
+        }
+      }
+      return;
+    } catch (...) {
+      fail_item(call, i++);
+    }
+  }
+}
+
+/// Constructs in place what a call returns.
+template <class T, class Make>
+[[gnu::always_inline]] inline void construct_from(void* at, Make&& make) {
+  ::new (at) T(std::forward<Make>(make)());
+}
+
+/// One item: false where it is filtered. What the callable throws leaves no output.
+template <form Form, class In, class Out, class F>
+[[gnu::always_inline]] inline bool call_with(F& f, void* in, void* out) {
+  In& item = *static_cast<In*>(in);
+  if constexpr (Form == form::map)
+    construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::as_const(item)); });
+  else if constexpr (Form == form::consume)
+    construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::move(item)); });
+  else if constexpr (Form == form::in_place)
+    f(item);
+  else if constexpr (Form == form::sink)
+    f(std::as_const(item));
+  else if constexpr (Form == form::destination) {
+    std::unique_ptr<Out, void (*)(Out*)> made(::new (out) Out, [](Out* o) { std::destroy_at(o); });
+    f(std::as_const(item), *made);
+    made.release();
+  } else {
+    auto kept = [&]() -> decltype(auto) {
+      if constexpr (Form == form::filter)
+        return f(std::as_const(item));
+      else
+        return f(std::move(item));
+    }();
+    if (!kept.has_value()) return false;
+    ::new (out) Out(std::move(*kept));
+  }
+  return true;
+}
+/// The same with a callable that is called again where it throws.
+template <form Form, class In, class Out, class F, std::size_t Again>
+bool call_with(retried<F, Again>& f, void* in, void* out) {
+  for (std::size_t left = Again; left != 0; --left) {
+    try {
+      return call_with<Form, In, Out>(f.callable, in, out);
+    } catch (...) {  // the next call decides
+    }
+  }
+  return call_with<Form, In, Out>(f.callable, in, out);
+}
+
+template <class F, form Form, class In, class Out>
+void run_callable(unit_call& call) noexcept {
+  F& f = *static_cast<F*>(call.object);
+  const auto body = [&f](void* in, void* out) { return call_with<Form, In, Out>(f, in, out); };
+  if constexpr (told_of_missing_items<F>)
+    for_each_item(call, body, [&f](item_state as) noexcept { f.missed(missing_as(as)); });
+  else
+    for_each_item(call, body);
+}
+
+template <class Kernel, class In, class Out>
+void run_kernel(unit_call& call) noexcept {
+  const Kernel& kernel = *static_cast<const Kernel*>(call.object);
+  for_each_item(call, [&](void* in, void* out) {
+    kernel(*static_cast<const In*>(in), *::new (out) Out, call.scratch);
+    return true;
+  });
+}
+
+template <class T>
+constexpr destroy_code destroy_code_of() {
+  if constexpr (std::is_trivially_destructible_v<T> || std::is_void_v<T>)
+    return nullptr;
+  else
+    return [](void* p) noexcept { std::destroy_at(static_cast<T*>(p)); };
+}
+
+/// A callable as a unit.
+template <class F, form Form, class In, class Out>
+consteval unit_text describe_callable(std::string_view name) {
+  unit_text text{name, &run_callable<F, Form, In, Out>, nullptr, 0, 0, true, destroy_code_of<Out>()};
+  if constexpr (std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>) {
+    text.bytes = sizeof(F);
+    text.alignment = alignof(F);
+    text.own_copy = !std::is_empty_v<F>;
+  } else {
+    text.make = [](void* callable) { return erased_object::make<F>(std::move(*static_cast<F*>(callable))); };
+  }
+  text.told = told_of_missing_items<F>;
+  return text;
+}
+template <fixed_string Name, class F, form Form, class In, class Out>
+inline constexpr unit_text callable_text = describe_callable<F, Form, In, Out>(Name.view());
+
+template <class Kernel, class In, class Out>
+inline constexpr unit_text kernel_text{{}, &run_kernel<Kernel, In, Out>};
+
+/// The stored parameters of one op under "<stage>.<parameter>", checked and copied to aligned memory.
+class collected_parameters {
+ public:
+  /// Throws levada::error naming stage, tensor, and what was found instead.
+  void collect(std::string_view stage, const parameter_source_ref& source, const parameter_info& wanted) {
+    const std::string name = std::string(stage) + "." + std::string(wanted.name);
+    const std::optional<stored_tensor> found = source.find(name);
+    const std::string place = "levada: stage \"" + std::string(stage) + "\": parameter \"" + name + "\" ";
+    if (!found) throw error(place + "is missing from its source");
+    const bool widened = found->type == element::f16 && wanted.type == element::f32;
+    if (found->type != wanted.type && !widened)
+      throw error(place + "has elements of type " + std::string(name_of(found->type)) + ", not " +
+                  std::string(name_of(wanted.type)));
+    if (found->extents != wanted.extents)
+      throw error(place + "has shape " + text_of(found->extents) + ", not " + text_of(wanted.extents));
+    const std::size_t count = wanted.extents.elements();
+    memory_.emplace_back(new (std::align_val_t{64}) std::byte[count * size_of(wanted.type)]);
+    std::byte* to = memory_.back().get();
+    const auto* from = static_cast<const std::byte*>(found->data);
+    if (!widened) {
+      std::memcpy(to, from, count * size_of(wanted.type));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) {
+        half h;
+        std::memcpy(&h.bits, from + i * sizeof h.bits, sizeof h.bits);
+        const float f(h);
+        std::memcpy(to + i * sizeof f, &f, sizeof f);
+      }
+    }
+    pointers_.push_back(to);
+  }
+
+  parameter_values values() const { return parameter_values(pointers_); }
+
+ private:
+  struct release {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+  };
+  static std::string text_of(const shape& extents) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < extents.rank; ++i) text += (i != 0 ? ", " : "") + std::to_string(extents[i]);
+    return text + "]";
+  }
+
+  std::vector<std::unique_ptr<std::byte[], release>> memory_;
+  std::vector<const void*> pointers_;
+};
+
+template <class In, class Op>
+void collect_parameters(collected_parameters& into, std::string_view stage, const parameter_source_ref& source) {
+  for (const parameter_info& wanted : Op::template parameters<In>) into.collect(stage, source, wanted);
+}
+
+/// The inputs of the ops of a run: each op's is the output of the ops before it.
+template <class In, class... Ops>
+struct run_inputs;
+template <class In>
+struct run_inputs<In> : type_tag<type_list<>> {};
+template <class In, class First, class... Rest>
+struct run_inputs<In, First, Rest...>
+    : type_tag<concatenated<type_list<In>, typename run_inputs<typename First::template output<In>, Rest...>::type>> {};
+
+template <class Backend, class In, class... Ops>
+[[gnu::noinline]] erased_object make_kernel(const Ops&... ops, const std::string_view (&names)[sizeof...(Ops)],
+                                            const parameter_source_ref (&sources)[sizeof...(Ops)]) {
+  using kernel = typename Backend::template kernel<In, Ops...>;
+  using inputs = typename run_inputs<In, Ops...>::type;
+  collected_parameters parameters;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (collect_parameters<type_at<inputs, I>, Ops>(parameters, names[I], sources[I]), ...);
+  }(std::index_sequence_for<Ops...>{});
+  return erased_object::make<kernel>(ops..., parameters.values());
+}
+
+}  // namespace levada::detail

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/worker.hpp: how the worker threads of a deployment are to be: where they stay, what they are called, what they do first.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#ifdef __linux__
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#endif
+
+#include <levada/core/device.hpp>
+#include <levada/core/error.hpp>
+#include <levada/core/fixed_string.hpp>
+
+namespace levada {
+
+enum class priority : std::uint8_t { normal, low, high };
+
+/// An arena of the executor's library that the caller owns and keeps alive, with its own number of workers:
+/// `deploy<box>(pipeline, in_arena(arena))`, run/tbb_executor.hpp.
+struct worker_arena {
+  void* arena = nullptr;
+};
+
+namespace detail {
+
+struct worker_settings {
+  processor_set processors{};
+  const char* name = nullptr;
+  levada::priority priority = levada::priority::normal;
+  void (*on_start)() noexcept = nullptr;
+  worker_arena arena{};
+
+  constexpr bool are_plain() const {
+    return processors.count == 0 && name == nullptr && priority == levada::priority::normal && on_start == nullptr;
+  }
+};
+
+}  // namespace detail
+
+/// Option of `deploy`: the name of its workers, as a debugger shows it; 15 characters at most.
+template <fixed_string Name>
+  requires(Name.view().size() <= 15)
+struct worker_name {
+  static constexpr auto text = Name;
+  static constexpr void apply(detail::worker_settings& w) { w.name = text.view().data(); }
+};
+
+/// Option of `deploy`: workers before, or behind, others. oneTBB: the priority of the arena; else the nice value, as far as
+/// the system lets us.
+template <priority Priority>
+struct worker_priority {
+  static constexpr void apply(detail::worker_settings& w) { w.priority = Priority; }
+};
+
+/// Option of `deploy`: what a worker calls when it begins to work for this deployment; oneTBB's workers come and go.
+template <void (*Hook)() noexcept>
+struct on_worker_start {
+  static constexpr void apply(detail::worker_settings& w) { w.on_start = Hook; }
+};
+
+namespace detail {
+
+/// Throws levada::error where a processor of the set is not ours.
+inline void check_processors([[maybe_unused]] const processor_set& set) {
+#ifdef __linux__
+  cpu_set_t ours;
+  if (set.count == 0 || sched_getaffinity(0, sizeof ours, &ours) != 0) return;
+  for (int i = 0; i < set.count; ++i)
+    if (!CPU_ISSET(static_cast<std::size_t>(set.numbers[i]), &ours))
+      throw error("levada: affinity: this process may not run on processor " + std::to_string(set.numbers[i]));
+#endif
+}
+
+/// What a thread was before it became a worker.
+struct thread_before {
+#ifdef __linux__
+  cpu_set_t processors;
+  char name[16];
+#endif
+};
+
+/// Makes the calling thread a worker; `dress` and `undress` frame its time as one.
+inline thread_before dress(const worker_settings& w) noexcept {
+  thread_before before{};
+#ifdef __linux__
+  if (w.processors.count != 0) {
+    pthread_getaffinity_np(pthread_self(), sizeof before.processors, &before.processors);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int i = 0; i < w.processors.count; ++i) CPU_SET(static_cast<std::size_t>(w.processors.numbers[i]), &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  }
+  if (w.name != nullptr) {
+    pthread_getname_np(pthread_self(), before.name, sizeof before.name);
+    pthread_setname_np(pthread_self(), w.name);
+  }
+#endif
+  if (w.on_start != nullptr) w.on_start();
+  return before;
+}
+inline void undress([[maybe_unused]] const worker_settings& w, [[maybe_unused]] const thread_before& before) noexcept {
+#ifdef __linux__
+  if (w.processors.count != 0) pthread_setaffinity_np(pthread_self(), sizeof before.processors, &before.processors);
+  if (w.name != nullptr) pthread_setname_np(pthread_self(), before.name);
+#endif
+}
+
+/// For a thread of our own, that ends as a worker.
+inline void dress_for_good(const worker_settings& w) noexcept {
+  dress(w);
+#ifdef __linux__
+  if (w.priority != priority::normal) setpriority(PRIO_PROCESS, 0, w.priority == priority::low ? 10 : -10);
+#endif
+}
+
+}  // namespace detail
+}  // namespace levada

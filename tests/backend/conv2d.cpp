@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv2d of `simd`, alone and with what fuses into it, against `reference`; conv2d_many.cpp has more shapes.
+
+#include "backend/conv2d.hpp"
+
+using namespace levada;
+using namespace levada::testing;
+
+TEST_CASE("the seed network's convolutions fuse with bias, relu, pool and flatten") {
+  check_conv<planes<1, 28, 28>>(conv2d_op<8, window<5>, padding<2>>(), relu_op(), max_pool2d_op<window<2>>());
+  check_conv<planes<8, 14, 14>>(conv2d_op<16, window<5>, padding<2>>(), relu_op(), max_pool2d_op<window<3>>());
+  check_conv<planes<8, 14, 14>>(conv2d_op<16, window<5>, padding<2>, no_bias>(), bias_op(), relu_op(),
+                                max_pool2d_op<window<3>>(), flatten_op());
+}
+
+TEST_CASE("a pool inside the kernel reads what the convolution alone would give") {
+  check_conv<planes<3, 11, 23>>(conv2d_op<5, window<3>>(), max_pool2d_op<window<2>>());
+  check_conv<planes<3, 11, 23>>(conv2d_op<33, window<3>>(), max_pool2d_op<window<2>>());
+  check_conv<planes<3, 11, 23>>(conv2d_op<5, window<3>, stride<2>>(), relu_op(), max_pool2d_op<window<2, 3>>());
+  check_conv<planes<3, 11, 23>>(conv2d_op<16, window<3>, padding<1>>(), max_pool2d_op<window<2>, stride<3>>(),
+                                relu_op());
+  check_conv<planes<3, 40, 40>>(conv2d_op<4, window<3>, padding<1>>(), relu_op(), max_pool2d_op<window<4>>());
+  check_conv<planes<3, 20, 66>>(conv2d_op<7, window<3>, padding<1>>(), relu_op(), max_pool2d_op<window<2>>());
+  check_conv<planes<3, 6, 6>>(conv2d_op<16, window<3>, padding<1>>(), bias_op(), relu_op(), max_pool2d_op<window<6>>(),
+                              reshape_op<4, 4>());
+}
+
+TEST_CASE("double is computed as double") {
+  check_conv<tensor<double, 2, 9, 21>>(conv2d_op<5, window<3>, padding<1>>(), relu_op());
+  check_conv<tensor<double, 2, 9, 21>>(conv2d_op<24, window<3>, padding<1>>(), relu_op(), max_pool2d_op<window<3>>());
+}
+
+TEST_CASE("a NaN reaches exactly the outputs that its definition says") {
+  const auto poisoned = []<class In>(std::type_identity<In>, const auto&... ops) {
+    auto in = random_tensor<In>();
+    (*in)[In::elements / 2 + 3] = std::numeric_limits<float>::quiet_NaN();
+    check_agreement(*in, 1e-4, ops...);
+    (*in)[In::elements / 3] = std::numeric_limits<float>::infinity();
+    check_agreement(*in, 1e-4, ops...);
+    (*in)[In::elements / 3 + 1] = -std::numeric_limits<float>::infinity();
+    check_agreement(*in, 1e-4, ops...);
+  };
+  poisoned(std::type_identity<planes<1, 28, 28>>(), conv2d_op<8, window<5>, padding<2>>(), relu_op(),
+           max_pool2d_op<window<2>>());
+  poisoned(std::type_identity<planes<8, 14, 14>>(), conv2d_op<16, window<5>, padding<2>>(), relu_op(),
+           max_pool2d_op<window<3>>());
+  poisoned(std::type_identity<planes<2, 9, 40>>(), conv2d_op<3, window<3>, padding<1>>(), relu_op());
+}
+
+TEST_CASE("what does not fuse is not taken as one kernel") {
+  using in = planes<2, 12, 12>;
+  using conv = conv2d_op<4, window<3>>;
+  static_assert(op_kernel<simd, in, conv, relu_op>);
+  static_assert(!op_kernel<simd, in, conv, softmax_op>);
+  static_assert(!op_kernel<simd, in, conv, relu_op, bias_op>);
+  static_assert(!op_kernel<simd, in, conv, relu_op, relu_op>);
+  static_assert(!op_kernel<simd, in, conv, max_pool2d_op<window<3>, stride<1>>>);
+  static_assert(!op_kernel<simd, in, conv, max_pool2d_op<window<3>, padding<1>>>);
+  static_assert(!op_kernel<simd, in, conv, max_pool2d_op<window<11>>>);
+  static_assert(!op_kernel<simd, in, conv2d_op<4, window<3>, groups<2>>>);
+  static_assert(op_kernel<reference, in, conv2d_op<4, window<3>, groups<2>>>);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools of `simd` against `reference`.
+
+#include "backend/compare.hpp"
+
+using namespace levada;
+using namespace levada::testing;
+
+namespace {
+
+template <std::size_t... S>
+using window = levada::size<S...>;
+
+}  // namespace
+
+TEST_CASE("max pools are exact for all windows, strides and paddings") {
+  for_lengths([](auto n) {
+    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<window<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<window<3>, stride<1>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<window<3>, stride<2>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n + 4>>(0, max_pool2d_op<window<2, 5>, stride<1, 3>, padding<1, 0, 0, 4>>());
+    check_agreement<tensor<float, 2, 3, n + 1>>(0, max_pool2d_op<window<2>>());
+  });
+  check_agreement<tensor<double, 3, 9, 21>>(0, max_pool2d_op<window<3>>());
+  check_agreement<tensor<float, 3, 9, 50>>(0, max_pool2d_op<window<9, 50>>());
+}
+
+TEST_CASE("average pools count only the picture, within n epsilon") {
+  for_lengths([](auto n) {
+    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<window<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<window<3>, stride<1>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<window<3>, stride<2>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n + 4>>(10 * epsilon,
+                                                avg_pool2d_op<window<2, 5>, stride<1, 3>, padding<1, 0, 0, 4>>());
+    check_agreement<tensor<float, 2, 3, n + 1>>(10 * epsilon, avg_pool2d_op<window<2>>());
+  });
+  check_agreement<tensor<double, 3, 9, 21>>(1e-14, avg_pool2d_op<window<3>>());
+  check_agreement<tensor<float, 3, 7, 7>>(49 * epsilon, avg_pool2d_op<window<7>>());
+}
+
+TEST_CASE("a NaN anywhere in a pool's window makes its output NaN") {
+  auto in = random_tensor<tensor<float, 2, 9, 37>>();
+  for (int i = 0; i < 20; ++i) {
+    (*in)[generator()() % in->size()] = not_a_number;
+    (*in)[generator()() % in->size()] = -infinity;
+    check_agreement(*in, 0, max_pool2d_op<window<3>, stride<2>, padding<1>>());
+    check_agreement(*in, 0, max_pool2d_op<window<2>>());
+    check_agreement(*in, 10 * epsilon, avg_pool2d_op<window<2>>());
+  }
+}

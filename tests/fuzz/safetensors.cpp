@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// libFuzzer target: any bytes are read or refused by a levada::error; anything else is a crash.
+//   clang++-16 -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/safetensors.cpp -o fuzz
+//   mkdir corpus; cp examples/fashion_mnist/weights.safetensors corpus; ./fuzz -max_total_time=60 corpus
+
+#include <cstddef>
+#include <cstdint>
+
+#include "safetensors_property.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  levada_test::accepts_safetensors({reinterpret_cast<const std::byte*>(data), size});
+  return 0;
+}

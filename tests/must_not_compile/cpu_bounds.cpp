@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: cpu_needs_at_least_one_thread_and_a_maximum_not_below_its_minimum
+// place: <4, 2>
+//
+// The bounds of the threads the wrong way round.
+
+#include <vector>
+
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+
+int main() {
+  auto p = lv::input<int> | lv::stage<"twice">([](const int& i) { return 2 * i; });
+#ifdef LEVADA_CORRECT
+  auto app = lv::deploy<lv::target<lv::cpu<2, 4>>>(p);
+#else
+  auto app = lv::deploy<lv::target<lv::cpu<4, 2>>>(p);
+#endif
+  static_assert(decltype(app)::plan.slots > 0);
+  const std::vector<int> items{1, 2, 3};
+  int sum = app(items[0]);
+  for (auto&& r : app.stream(items)) sum += r.value();
+  auto session = app.open();
+  session.push(4);
+  return sum + session.pop()->value();
+}

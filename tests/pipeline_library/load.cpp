@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines that come from shared libraries while the program runs.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <levada/run/hot_swap.hpp>
+#include <levada/run/load_pipeline.hpp>
+
+#include "libraries/answer.hpp"
+
+namespace lv = levada;
+
+namespace {
+
+std::string at(const char* name) { return std::string(LEVADA_LIBRARIES "/") + name + ".so"; }
+
+/// What load_pipeline says of a library.
+template <class Signature = answer(int)>
+std::string error_of(const std::string& path) {
+  try {
+    lv::load_pipeline<Signature>(path);
+    return "";
+  } catch (const lv::error& e) {
+    return e.what();
+  }
+}
+bool says(const std::string& text, const char* what) {
+  INFO(text);
+  CHECK(text.find(what) != std::string::npos);
+  return text.find("levada: load_pipeline: ") == 0 && text.find(what) != std::string::npos;
+}
+
+void copy(const std::string& from, const std::string& to) {
+  std::remove(to.c_str());
+  std::ofstream(to, std::ios::binary) << std::ifstream(from, std::ios::binary).rdbuf();
+}
+
+answer outcome_of(const lv::result<answer>& r) {
+  try {
+    return r.value();
+  } catch (const no_answer& e) {
+    return {e.item, e.library, 0};
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a loaded pipeline is called, streams, and throws its exceptions by their types") {
+  const auto pipeline = lv::load_pipeline<answer(int)>(at("library_1"));
+  CHECK(pipeline(1).library == 1);
+  CHECK_THROWS_AS(pipeline(4), no_answer);
+  CHECK_THROWS_AS(pipeline(4), lv::error);
+  int next = 0;
+  for (auto& r : pipeline.stream(std::vector<int>{0, 1, 2, 3, 4, 5})) {
+    CHECK(r.has_value() != fails(next));
+    if (r) CHECK(r->item == next);
+    ++next;
+  }
+  CHECK(next == 6);
+}
+
+TEST_CASE("two versions in one program share nothing") {
+  const auto one = lv::load_pipeline<answer(int)>(at("library_1")),
+             two = lv::load_pipeline<answer(int)>(at("library_2"));
+  CHECK(one(1).library == 1);
+  CHECK(two(1).library == 2);
+  CHECK(one(1).library == 1);
+}
+
+TEST_CASE("sessions and exceptions outlive the pipeline that was loaded") {
+  auto session = lv::load_pipeline<answer(int)>(at("library_2")).open();
+  std::exception_ptr kept;
+  session.push(4);
+  session.push(5);
+  kept = session.pop()->error();
+  CHECK(session.pop()->value().item == 5);
+  session = lv::load_pipeline<answer(int)>(at("library_1")).open();
+  CHECK_THROWS_AS(std::rethrow_exception(kept), no_answer);
+}
+
+TEST_CASE("a library that is not what the program expects is refused with a reason") {
+  CHECK(says(error_of(at("absent")), "cannot open shared object file"));
+  CHECK(says(error_of(at("library_of_nothing")), "it holds no pipeline: no symbol levada_pipeline"));
+  CHECK(says(error_of(at("library_of_later")), "it is a library of version 2, this program takes version 1"));
+  CHECK(says(error_of<answer(long)>(at("library_1")),
+             "its item is int (4 bytes, aligned to 4), this program's is long (8 bytes, aligned to 8)"));
+  CHECK(says(error_of<void(int)>(at("library_1")),
+             "its result is answer (12 bytes, aligned to 4), this program's is void"));
+  CHECK_THROWS_WITH_AS(lv::load_pipeline<answer(int)>(at("library_throws")), "no answer", no_answer);
+}
+
+TEST_CASE("another file under the name of a loaded library is refused, since the loader would give the old one") {
+  const std::string path = at("replaced");
+  copy(at("library_1"), path);
+  CHECK(lv::load_pipeline<answer(int)>(path)(1).library == 1);
+  CHECK(lv::load_pipeline<answer(int)>(path)(1).library == 1);
+  copy(at("library_2"), path);
+  CHECK(says(error_of(path), "the file has changed since it was loaded; a new version needs a new name"));
+  std::remove(path.c_str());
+}
+
+TEST_CASE("two libraries take turns under load, and nothing is lost") {
+  lv::hot_swap<answer(int)> hot(lv::load_pipeline<answer(int)>(at("library_1")));
+  auto session = hot.open();
+  session.push(0);
+  std::atomic<int> pushed{1};
+  std::atomic<bool> swapping{true}, popping{false};
+  std::thread swapper([&] {
+    for (int swap = 1; swap <= 200; ++swap) {
+      hot.swap(lv::load_pipeline<answer(int)>(at(swap % 2 == 0 ? "library_1" : "library_2")));
+      int now = pushed.load();
+      for (const int until = now + 2; now < until; now = pushed.load()) pushed.wait(now);
+    }
+    swapping.store(false);
+  });
+  int next = 0, wrong = 0, of_two = 0;
+  std::thread popper([&] {
+    while (auto r = session.pop()) {
+      const answer a = outcome_of(*r);
+      wrong += a.item != next || r->has_value() == fails(next);
+      of_two += a.library == 2;
+      ++next;
+      popping.store(true);
+      popping.notify_all();
+    }
+  });
+  popping.wait(false);
+  while (swapping.load()) {
+    session.push(pushed.load());
+    pushed.fetch_add(1);
+    pushed.notify_all();
+  }
+  session.close();
+  swapper.join();
+  popper.join();
+  CHECK(next == pushed.load());
+  CHECK(wrong == 0);
+  CHECK(of_two >= 100);
+  const auto c = session.counts();
+  CHECK(c.pushed == static_cast<std::uint64_t>(next));
+  CHECK(c.delivered + c.failed == c.pushed);
+}

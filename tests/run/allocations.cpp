@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a running pipeline takes from the heap: nothing.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <levada/core/foreign.hpp>
+#include <levada/run/deploy.hpp>
+#include <levada/run/simulated.hpp>
+#include <levada/run/tbb_executor.hpp>
+
+#include <support/counting.hpp>
+
+#include "watchdog.hpp"
+
+namespace lv = levada;
+
+namespace {
+
+using payload = std::array<int, 64>;
+
+auto pipeline() {
+  return lv::input<payload> | lv::stage<"change">([](payload& p) { ++p[0]; }) |
+         lv::stage<"sum">([n = 0](const payload& p) mutable { return p[0] + n++ * 0; }) |
+         lv::stage<"odd">([](const int& v) -> std::optional<long> {
+           if (v % 7 == 0) return std::nullopt;
+           return v;
+         });
+}
+
+constexpr std::uint64_t steady_items = 20'000;
+
+/// Runs `items(n)` until it is warm, then counts.
+template <class F>
+allocation_counts steady(F items) {
+  items(steady_items);
+  const allocation_counts before = allocations_now();
+  items(steady_items);
+  return allocations_now() - before;
+}
+
+void check(const allocation_counts& counts) {
+  MESSAGE("heap " << counts.heap() << ", oneTBB's pool " << counts.tbb_pooled << " for " << steady_items << " items");
+  // No allocation an item; what begins and ends a thing may allocate a few times.
+  CHECK(counts.heap() < 100);
+  CHECK(counts.tbb_pooled <= steady_items);
+}
+
+}  // namespace
+
+TEST_CASE("inline calls do not allocate") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(pipeline());
+  const payload item{};
+  const auto counts = steady([&](std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) static_cast<void>(app(item));
+  });
+  CHECK(counts.heap() == 0);
+  CHECK(counts.tbb_pooled == 0);
+}
+
+TEST_CASE("measuring and tracing do not allocate once they are on") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(pipeline());
+  auto session = app.open();
+  session.trace(1000);
+  const payload item{};
+  const auto counts = steady([&](std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      session.push(item);
+      session.pop();
+    }
+  });
+  CHECK(session.statistics().stages[0].items == 2 * steady_items);
+  if (counts_allocations) CHECK(counts.heap() < 10);
+  check(counts);
+}
+
+TEST_CASE("push and pop do not allocate") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(pipeline());
+  auto session = app.open();
+  payload item{};
+  SUBCASE("by one thread") {
+    const auto counts = steady([&](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        session.push(item);
+        CHECK(session.pop().has_value());
+      }
+    });
+    if (counts_allocations) CHECK(counts.heap() < 10);
+    check(counts);
+  }
+  SUBCASE("by trying") {
+    check(steady([&](std::uint64_t n) {
+      std::uint64_t popped = 0;
+      for (std::uint64_t i = 0; popped < n;) {
+        if (i < n && session.try_push(item)) ++i;
+        popped += session.try_pop().has_value();
+      }
+    }));
+  }
+}
+
+TEST_CASE("buffers lent to a pipeline come and go without an allocation") {
+  using loan = lv::foreign<int>;
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<2>>>(lv::input<loan> | lv::stage<"keep most">([](loan&& l) -> std::optional<loan> {
+                                           if (l.view() % 7 == 0) return std::nullopt;
+                                           return std::move(l);
+                                         }) |
+                                         lv::stage<"look">([](const loan& l) { return l.view(); }));
+  std::atomic<std::uint64_t> returned{0};
+  auto session = app.open();
+  const auto counts = steady([&](std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      session.push(loan(
+          static_cast<int>(i),
+          [](void* count, const int&) noexcept { ++*static_cast<std::atomic<std::uint64_t>*>(count); }, &returned));
+      if (i % 7 != 0) CHECK(session.pop().has_value());
+    }
+  });
+  session.drain();
+  if (counts_allocations) CHECK(counts.heap() < 10);
+  check(counts);
+  CHECK(returned.load() == 2 * steady_items);
+}
+
+TEST_CASE("push and pop by two threads do not allocate") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(pipeline());
+  auto session = app.open();
+  allocation_counts counts;
+  std::thread pusher([&] {
+    for (std::uint64_t i = 0; i < 2 * steady_items; ++i) session.push(payload{});
+    session.close();
+  });
+  std::uint64_t n = 0;
+  allocation_counts before;
+  while (session.pop()) {
+    if (++n == steady_items) before = allocations_now();
+    if (n == 2 * steady_items - 100) counts = allocations_now() - before;
+  }
+  pusher.join();
+  CHECK(n == 2 * steady_items);
+  check(counts);
+}
+
+TEST_CASE("a stream does not allocate for its items") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(pipeline());
+  const std::vector<payload> items(steady_items);
+  check(steady([&](std::uint64_t) {
+    std::uint64_t n = 0;
+    for (auto& r : app.stream(items)) n += r.has_value();
+    CHECK(n == steady_items);
+  }));
+}
+
+TEST_CASE("a stream through a device does not allocate for its items") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::simulated<0>>>(
+      pipeline() | lv::on<lv::simulated<0>>(lv::stage<"far">([](const long& v) { return v; })) |
+      lv::stage<"near">([](const long& v) { return v; }));
+  const std::vector<payload> items(steady_items);
+  check(steady([&](std::uint64_t) {
+    std::uint64_t n = 0;
+    for (auto& r : app.stream(items)) n += r.has_value();
+    CHECK(n == steady_items);
+  }));
+}

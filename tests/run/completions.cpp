@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results that come to the caller: callback, future, coroutine, event descriptor; and pushes from many threads.
+
+#include <atomic>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/run/tbb_executor.hpp>
+#include <levada/run/thread_executor.hpp>
+
+#include "completing.hpp"
+
+namespace lv = levada;
+using namespace lv::literals;
+using namespace lv::test;
+
+namespace {
+
+using box = lv::target<lv::cpu<2>>;
+using default_tbb = lv::default_executor<void>::type;
+
+/// A sink that holds items back until it is opened.
+struct gate {
+  std::atomic<bool> open{false};
+  std::atomic<int> entered{0};
+  void pass() {
+    entered.fetch_add(1);
+    while (!open) std::this_thread::yield();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each item is completed once, as it is in the loop: callback, future, coroutine, event descriptor") {
+  SUBCASE("oneTBB") { completions<default_tbb>(2'000); }
+  SUBCASE("plain threads") { completions<lv::thread_executor>(2'000); }
+}
+
+TEST_CASE("a callback may move the result out, and hears of the failures of a sink") {
+  std::vector<std::unique_ptr<int>> kept;
+  const auto owners =
+      lv::deploy<box>(lv::input<int> | lv::stage<"own">([](const int& v) { return std::make_unique<int>(v); }));
+  lv::callback_session session(owners.open(),
+                               [&](lv::result<std::unique_ptr<int>&> r) { kept.push_back(std::move(*r)); });
+  for (int i = 0; i < 100; ++i) session.push(i);
+  session.drain();
+  REQUIRE(kept.size() == 100);
+  for (int i = 0; i < 100; ++i) CHECK(*kept[static_cast<std::size_t>(i)] == i);
+
+  const auto sink = lv::deploy<box>(lv::input<int> | lv::stage<"check">([](const int& v) {
+                                      if (fails(v)) throw unlucky(v);
+                                    }));
+  int failed = 0;
+  lv::callback_session failures(sink.open(), [&](const lv::result<void>& r) { failed += !r; });
+  for (int i = 0; i < 1'000; ++i) failures.push(i);
+  failures.drain();
+  CHECK(failed == 30);
+  CHECK(failures.counts().delivered == 970);
+}
+
+TEST_CASE("a session with workers of its own completes off the calling threads, too") {
+  const auto app = lv::deploy<box>(failing_sum<told_sum>());
+  const expectation expected = expected_of<told_sum>(500);
+  const auto on = [&](auto opened) {
+    lv::future_session session(std::move(opened));
+    std::vector<std::future<long>> futures;
+    for (int i = 0; i < 500; ++i) futures.push_back(session.push_future(i));
+    int wrong = 0;
+    for (int i = 0; i < 500; ++i)
+      wrong +=
+          outcome_of(i, [&] { return futures[static_cast<std::size_t>(i)].get(); }) != expected_outcome(expected, i);
+    CHECK(wrong == 0);
+  };
+  SUBCASE("dedicated") { on(app.open<lv::dedicated>()); }
+  SUBCASE("realtime") { on(app.open<lv::realtime>()); }
+}
+
+TEST_CASE("futures of a sink") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"check">([](const int& v) {
+                                     if (v == 3) throw unlucky(v);
+                                   }));
+  lv::future_session session(app.open());
+  auto fine = session.push_future(1), fails = session.push_future(3);
+  fine.get();
+  CHECK_THROWS_AS(fails.get(), unlucky);
+}
+
+TEST_CASE("a late item's future says that it was dropped") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  lv::future_session session(app.open<lv::deadline<60_s>>());
+  auto late = session.push_future(1, std::chrono::steady_clock::now() - std::chrono::hours(1));
+  auto in_time = session.push_future(2);
+  CHECK(outcome_of(1, [&] { return late.get(); }) == -1 - static_cast<long>(lv::missing::dropped));
+  CHECK(in_time.get() == 2);
+}
+
+TEST_CASE("futures come from many threads") {
+  const auto app =
+      lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"twice">([](const int& v) { return 2 * v; }));
+  lv::future_session session(app.open());
+  std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 300; ++i) right += session.push_future(1'000 * t + i).get() == 2 * (1'000 * t + i);
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(right == 1'200);
+}
+
+TEST_CASE("a coroutine waits for room without holding up a thread, and resumes on the completion thread") {
+  gate g;
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>, lv::slots<2>>(lv::input<int> |
+                                                                    lv::stage<"gated">(lv::serial([&](const int& v) {
+                                                                      g.pass();
+                                                                      return v;
+                                                                    })));
+  std::atomic<int> resumed{0}, elsewhere{0};
+  lv::awaitable_session session(app.open<lv::dedicated>());
+  const std::thread::id here = std::this_thread::get_id();
+  const auto each = [&](int v) -> detached {
+    auto r = co_await session.asynchronous(v);
+    elsewhere += std::this_thread::get_id() != here && r && *r == v;
+    ++resumed;
+  };
+  for (int i = 0; i < 50; ++i) each(i);  // returns though only two fit in and none is finished
+  CHECK(resumed == 0);
+  g.open = true;
+  while (resumed != 50) std::this_thread::yield();
+  CHECK(elsewhere == 50);
+}
+
+TEST_CASE("a push that waits for room holds up later pushes, and nobody who pops") {
+  const auto app =
+      lv::deploy<box, lv::slots<2>>(lv::input<int> | lv::stage<"same">(lv::serial([](const int& v) { return v; })));
+  auto session = app.open();
+  lv::multi_producer producers(session);
+  producers.push(0);
+  producers.push(1);
+  CHECK(!producers.try_push(7));
+  std::atomic<int> pushed{0};
+  std::vector<std::thread> waiting;
+  for (int t = 0; t < 8; ++t)
+    waiting.emplace_back([&, t] {
+      producers.push(10 + t);
+      ++pushed;
+    });
+  CHECK(**session.pop() == 0);
+  CHECK(**session.pop() == 1);
+  int sum = 0;
+  for (int i = 0; i < 8; ++i) sum += **session.pop();
+  for (std::thread& t : waiting) t.join();
+  CHECK(sum == 8 * 10 + 28);
+  CHECK(pushed == 8);
+}
+
+TEST_CASE("cancel lets go of all threads that push") {
+  const auto app =
+      lv::deploy<box, lv::slots<2>>(lv::input<int> | lv::stage<"same">(lv::serial([](const int& v) { return v; })));
+  auto session = app.open();
+  lv::multi_producer producers(session);
+  std::thread popper([&] {
+    for (int i = 0; i < 100; ++i) static_cast<void>(session.pop());
+    session.cancel();
+    while (session.pop()) {
+    }
+  });
+  std::vector<std::thread> pushing;
+  std::atomic<int> refused{0};
+  for (int t = 0; t < 8; ++t)
+    pushing.emplace_back([&] {
+      try {
+        for (;;) producers.push(1);
+      } catch (const lv::cancelled&) {
+        ++refused;
+      }
+    });
+  popper.join();
+  for (std::thread& t : pushing) t.join();
+  CHECK(refused == 8);
+}
+
+TEST_CASE("the descriptor of a session that is over stays readable, and a cancelled one wakes the loop") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  lv::event_session session(app.open());
+  pollfd waiting{session.descriptor(), POLLIN, 0};
+  CHECK(::poll(&waiting, 1, 0) == 0);
+  CHECK(session.try_push(5));
+  REQUIRE(::poll(&waiting, 1, -1) == 1);
+  CHECK(**session.try_pop() == 5);
+  CHECK(!session.try_pop());
+  CHECK(::poll(&waiting, 1, 0) == 0);
+  session.cancel();
+  REQUIRE(::poll(&waiting, 1, -1) == 1);
+  CHECK(!session.try_pop());
+  CHECK(session.is_over());
+  CHECK(::poll(&waiting, 1, 0) == 1);
+}

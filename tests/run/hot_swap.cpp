@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines that are replaced while items stream: nothing is lost, order is kept, the old one finishes what it was given.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include <levada/run/hot_swap.hpp>
+#include <levada/run/tbb_executor.hpp>
+
+#include <soak.hpp>
+
+#include "progress.hpp"
+#include "swapping.hpp"
+
+namespace lv = levada;
+using namespace levada::test;
+
+namespace {
+
+template <int Slots = 16>
+versioned_pipeline version(int of) {
+  return make_version<lv::tbb_executor, Slots>(of);
+}
+
+}  // namespace
+
+TEST_CASE("a thousand swaps under load lose nothing, keep the order, and free what they replace") {
+  swaps_under_load<lv::tbb_executor>(1'000 * soak_scale());
+}
+
+TEST_CASE("what was pushed before a swap finishes on the old pipeline, what is pushed after it goes to the new one") {
+  versioned_swap hot(version(1));
+  auto session = hot.open();
+  int item = 0;
+  outcomes_in_order outcomes;
+  int popped = 0;
+  const auto check = [&](const lv::result<versioned>& r) {
+    const versioned v = outcomes.add(r);
+    CHECK(v.version == 1 + v.item / 10);
+    ++popped;
+  };
+  for (int v = 1; v <= 5; ++v) {
+    if (v > 1) hot.swap(version(v));
+    for (int i = 0; i < 10; ++i) session.push(item++);
+    for (int i = 0; v > 1 && i < 8; ++i) check(*session.pop());
+  }
+  session.close();
+  while (auto r = session.pop()) check(*r);
+  CHECK(outcomes.wrong() == 0);
+  CHECK(popped == 40);
+  check_final(session.counts(), 50);
+  CHECK_THROWS_AS(session.push(1), lv::cancelled);
+  CHECK(!session.try_push(1));
+}
+
+TEST_CASE("an inline call is of the current pipeline") {
+  versioned_swap hot(version(1));
+  CHECK(hot(0)->version == 1);
+  hot.swap(version(2));
+  CHECK(hot(0)->version == 2);
+  CHECK(!hot(2));
+  CHECK_THROWS_AS(static_cast<void>(hot(3)), version_failure);
+}
+
+TEST_CASE("swaps without a push between them open no session") {
+  const int before = versions_alive.load();
+  versioned_swap hot(version(0));
+  auto session = hot.open();
+  session.push(0);
+  for (int v = 1; v <= 10; ++v) hot.swap(version(v));
+  CHECK(versions_alive.load() - before == 2);
+  session.push(1);
+  CHECK(session.pop()->value().version == 0);
+  CHECK(session.pop()->value().version == 10);
+  CHECK(versions_alive.load() - before == 1);
+}
+
+TEST_CASE(
+    "a push behind a second swap waits for the results of the first pipeline, and says so where nobody pops them") {
+  versioned_swap hot(version(0));
+  auto session = hot.open();
+  session.push(0);
+  hot.swap(version(1));
+  session.push(1);
+  hot.swap(version(2));
+  CHECK(!session.try_push(4));
+  CHECK_THROWS_WITH_AS(session.push(4),
+                       "levada: push: results from before a swap wait, and only this thread has ever popped any",
+                       lv::error);
+  CHECK(session.pop()->value().version == 0);
+  CHECK(eventually([&] { return session.try_push(4); }));
+  CHECK(session.pop()->value().version == 1);
+  CHECK(session.pop()->value().version == 2);
+  const auto c = session.counts();
+  CHECK(c.pushed == 3);
+  CHECK(c.delivered == 3);
+}
+
+TEST_CASE("a full pipeline is swapped while its popper is elsewhere") {
+  versioned_swap hot(version<4>(0));
+  auto session = hot.open();
+  outcomes_in_order outcomes;
+  session.push(0);
+  outcomes.add(*session.pop());
+  std::atomic<bool> pushing{false};
+  std::thread pusher([&] {
+    int item = 1;
+    for (int v = 1; v <= 3; ++v) {
+      for (int i = 0; i < 40; ++i) {
+        session.push(item++);
+        pushing.store(true);
+        pushing.notify_all();
+      }
+      hot.swap(version<4>(v));
+    }
+    session.push(item);
+    session.close();
+  });
+  pushing.wait(false);
+  while (auto r = session.pop()) outcomes.add(*r);
+  pusher.join();
+  CHECK(outcomes.wrong() == 0);
+  check_final(session.counts(), 122);
+}
+
+TEST_CASE("a session used only through try_push and try_pop goes over swaps") {
+  versioned_swap hot(version(0));
+  auto session = hot.open();
+  outcomes_in_order outcomes;
+  int item = 0, swaps = 0;
+  CHECK(eventually([&] {
+    for (; item < 2'000 && session.try_push(item); ++item)
+      if (item % 50 == 49) hot.swap(version(++swaps));
+    while (auto r = session.try_pop()) outcomes.add(*r);
+    return item == 2'000;
+  }));
+  session.close();
+  while (auto r = session.pop()) outcomes.add(*r);
+  CHECK(outcomes.wrong() == 0);
+  CHECK(swaps == 40);
+  check_final(session.counts(), 2'000);
+}
+
+TEST_CASE("pipelines whose results nobody has to pop are swapped without a popper") {
+  std::atomic<long> sum{0};
+  const auto make = [&](int times) -> lv::any_pipeline<void(int)> {
+    return lv::deploy<lv::target<lv::cpu<2>>, lv::run_by<lv::tbb_executor>>(
+        lv::input<int> | lv::sink<"sum">([&sum, times](const int& v) { sum += times * v; }));
+  };
+  lv::hot_swap<void(int)> hot(make(1));
+  auto session = hot.open();
+  for (int round = 1; round <= 20; ++round) {
+    for (int i = 0; i < 100; ++i) session.push(1);
+    hot.swap(make(round + 1));
+  }
+  session.drain();
+  CHECK(sum.load() == 100 * 20 * 21 / 2);
+  CHECK(session.counts().pushed == 2'000);
+}
+
+TEST_CASE("cancelled sessions of swapped pipelines end, account for every item, and free everything") {
+  const int before = versions_alive.load();
+  for (int round = 0; round < 100; ++round) {
+    versioned_swap hot(version(0));
+    auto session = hot.open();
+    std::atomic<bool> pushing{false};
+    std::thread pusher([&] {
+      try {
+        for (int item = 0;; ++item) {
+          if (item % 10 == 9) hot.swap(version(item));
+          session.push(item);
+          pushing.store(true);
+          pushing.notify_all();
+        }
+      } catch (const lv::cancelled&) {
+      }
+    });
+    pushing.wait(false);
+    for (int i = 0; i < round; ++i) static_cast<void>(session.pop());
+    std::thread popper([&] {
+      while (session.pop()) {
+      }
+    });
+    session.cancel();
+    pusher.join();
+    popper.join();
+    CHECK(session.is_over());
+    const auto c = session.counts();
+    CHECK(c.in_flight == 0);
+    CHECK(c.pushed == c.delivered + c.failed + c.filtered + c.dropped + c.cancelled);
+  }
+  {
+    versioned_swap hot(version(0));
+    auto abandoned = hot.open();
+    abandoned.push(0);
+    hot.swap(version(1));
+    abandoned.push(1);
+  }
+  CHECK(versions_alive.load() == before);
+}

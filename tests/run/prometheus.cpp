@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prometheus' text exposition format 0.0.4: what is written is read here by the rules of the format.
+
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/levada.hpp>
+#include <levada/run/prometheus.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+struct sample {
+  std::string name;
+  std::map<std::string, std::string> labels;
+  double value = 0;
+};
+
+/// A strict reader: every line is a HELP or TYPE comment or a sample, and each metric is declared before its samples, which
+/// stand together.
+struct exposition {
+  std::map<std::string, std::string> types;
+  std::vector<sample> samples;
+  std::set<std::string> seen;  ///< names with labels
+  std::string current, helped;
+
+  explicit exposition(const std::string& text) {
+    REQUIRE(!text.empty());
+    REQUIRE(text.back() == '\n');
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const std::size_t end = text.find('\n', at);
+      line(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+
+  void line(const std::string& l) {
+    CAPTURE(l);
+    if (l.rfind("# HELP ", 0) == 0) {
+      helped = l.substr(7, l.find(' ', 7) - 7);
+      REQUIRE(is_name(helped));
+      REQUIRE(types.count(helped) == 0);  // one group for each metric
+    } else if (l.rfind("# TYPE ", 0) == 0) {
+      const std::size_t space = l.find(' ', 7);
+      current = l.substr(7, space - 7);
+      REQUIRE(current == helped);
+      const std::string type = l.substr(space + 1);
+      REQUIRE((type == "counter" || type == "gauge" || type == "summary"));
+      types[current] = type;
+    } else {
+      samples.push_back(read(l));
+    }
+  }
+
+  static bool is_name(const std::string& n) {
+    if (n.empty() || std::isdigit(static_cast<unsigned char>(n[0]))) return false;
+    for (const char c : n)
+      if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
+    return true;
+  }
+
+  sample read(const std::string& l) {
+    sample s;
+    std::size_t at = l.find_first_of("{ ");
+    REQUIRE(at != std::string::npos);
+    s.name = l.substr(0, at);
+    REQUIRE(is_name(s.name));
+    if (l[at] == '{') {
+      ++at;
+      while (l[at] != '}') {
+        const std::size_t equals = l.find('=', at);
+        const std::string name = l.substr(at, equals - at);
+        REQUIRE(is_name(name));
+        REQUIRE(l[equals + 1] == '"');
+        std::string value;
+        for (at = equals + 2; l[at] != '"'; ++at) {
+          REQUIRE(at < l.size());
+          if (l[at] != '\\') {
+            value += l[at];
+            continue;
+          }
+          ++at;
+          REQUIRE((l[at] == 'n' || l[at] == '\\' || l[at] == '"'));
+          value += l[at] == 'n' ? '\n' : l[at];
+        }
+        REQUIRE(s.labels.emplace(name, value).second);
+        ++at;
+        if (l[at] == ',') ++at;
+      }
+      ++at;
+    }
+    REQUIRE(l[at] == ' ');
+    std::size_t used = 0;
+    s.value = std::stod(l.substr(at + 1), &used);
+    REQUIRE(at + 1 + used == l.size());
+    // The name is the metric's, or a summary's sum or count.
+    const bool is_summary = types[current] == "summary";
+    if (is_summary && s.name != current)
+      REQUIRE((s.name == current + "_sum" || s.name == current + "_count"));
+    else
+      REQUIRE(s.name == current);
+    REQUIRE((is_summary && s.name == current) == (s.labels.count("quantile") == 1));
+    if (types[current] == "counter") REQUIRE(s.name.substr(s.name.size() - 6) == "_total");
+    REQUIRE(seen.insert(l.substr(0, at)).second);  // no sample twice
+    return s;
+  }
+
+  double value(const std::string& name, const std::map<std::string, std::string>& labels = {}) const {
+    for (const sample& s : samples) {
+      bool all = s.name == name;
+      for (const auto& [n, v] : labels) all = all && s.labels.count(n) != 0 && s.labels.at(n) == v;
+      if (all) return s.value;
+    }
+    FAIL("there is no " << name);
+    return 0;
+  }
+};
+
+lv::session_statistics some() {
+  lv::session_statistics s;
+  s.items = {20, 10, 3, 2, 1, 1, 3};
+  s.slots = 64;
+  s.stages.resize(2);
+  s.stages[0].name = "decode";
+  s.stages[0].items = 20;
+  s.stages[0].time = {10, 1'500'000'000, 1, 100'000'000, 200'000'000, 300'000'000};
+  s.stages[0].failed = 3;
+  s.stages[1].name = "decode";  // the same name twice
+  s.segments.resize(1);
+  s.age = {13, 26'000'000'007, 1'000'000'000, 2'000'000'000, 2'500'000'000, 3'000'000'000};
+  s.occupied = {20, 40, 1, 2, 5, 6};
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("every line follows the format, and every number is there") {
+  const exposition e(lv::prometheus_text(some()));
+  CHECK(e.value("levada_items_pushed_total") == 20);
+  CHECK(e.value("levada_items_total", {{"outcome", "failed"}}) == 3);
+  CHECK(e.value("levada_items_in_flight") == 3);
+  CHECK(e.value("levada_stage_items_total", {{"stage", "decode"}, {"position", "0"}}) == 20);
+  CHECK(e.value("levada_stage_items_total", {{"stage", "decode"}, {"position", "1"}}) == 0);
+  CHECK(e.value("levada_stage_ended_total", {{"position", "0"}, {"outcome", "failed"}}) == 3);
+  CHECK(e.value("levada_stage_seconds", {{"position", "0"}, {"quantile", "0.5"}}) == doctest::Approx(0.1));
+  CHECK(e.value("levada_stage_seconds", {{"position", "0"}, {"quantile", "0"}}) == doctest::Approx(1e-9));
+  CHECK(e.value("levada_stage_seconds_sum", {{"position", "0"}}) == doctest::Approx(1.5));
+  CHECK(e.value("levada_stage_seconds_count", {{"position", "0"}}) == 10);
+  CHECK(std::isnan(e.value("levada_stage_seconds", {{"position", "1"}, {"quantile", "0.99"}})));
+  CHECK(e.value("levada_stage_seconds_count", {{"position", "1"}}) == 0);
+  CHECK(e.value("levada_age_seconds_sum") == doctest::Approx(26.000000007).epsilon(1e-12));
+  CHECK(e.value("levada_age_seconds", {{"quantile", "0.99"}}) == 2.5);
+  CHECK(e.value("levada_slots") == 64);
+  CHECK(e.value("levada_slots_occupied_max") == 6);
+}
+
+TEST_CASE("labels are on every sample, and whatever is in them is escaped") {
+  lv::session_statistics s = some();
+  s.stages[0].name = "a \"b\"\\n\nc";
+  const std::string odd = "C:\\cam\n\"2\"";
+  const lv::prometheus_label labels[] = {{"pipeline", odd}, {"host", "\xc3\xa9"}};
+  const exposition e(lv::prometheus_text(s, labels));
+  for (const sample& one : e.samples) {
+    CHECK(one.labels.at("pipeline") == odd);
+    CHECK(one.labels.at("host") == "\xc3\xa9");
+  }
+  CHECK(e.value("levada_stage_items_total", {{"stage", "a \"b\"\\n\nc"}}) == 20);
+}
+
+TEST_CASE("a label name that Prometheus does not take, or that is taken, is refused") {
+  for (const char* name : {"", "1a", "a-b", "__name__", "stage", "quantile", "le", "caf\xc3\xa9"}) {
+    CAPTURE(name);
+    const lv::prometheus_label labels[] = {{name, "x"}};
+    CHECK_THROWS_AS(lv::prometheus_text(some(), labels), lv::error);
+  }
+  const lv::prometheus_label twice[] = {{"a", "x"}, {"a", "y"}};
+  CHECK_THROWS_WITH_AS(lv::prometheus_text(some(), twice), "levada: prometheus_text: label \"a\" cannot be used",
+                       lv::error);
+}
+
+TEST_CASE("a session's own statistics are written the same way") {
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"twice">([](const int& x) { return 2 * x; }));
+  auto session = app.open();
+  session.measure();
+  for (int i = 0; i < 30; ++i) session.push(i);
+  session.close();
+  while (session.pop()) {
+  }
+  const exposition e(lv::prometheus_text(session.statistics()));
+  CHECK(e.value("levada_items_total", {{"outcome", "delivered"}}) == 30);
+  CHECK(e.value("levada_stage_items_total", {{"stage", "twice"}}) == 30);
+  CHECK(e.value("levada_age_seconds_count") == 30);
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions: who waits for whom, who does the work, and how they end.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <levada/run/deploy.hpp>
+#include <levada/run/simulated.hpp>
+#include <levada/run/tbb_executor.hpp>
+
+#include "items.hpp"
+#include "progress.hpp"
+
+namespace lv = levada;
+using namespace levada::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto sum_pipeline() {
+  return lv::input<int> | lv::stage<"twice">([](const int& v) { return 2L * v; }) |
+         lv::stage<"sum">([sum = 0L](const long& v) mutable { return sum += v; });
+}
+template <int Threads>
+using cpu_only = lv::target<lv::cpu<Threads>>;
+
+constexpr long sum_of(long items) { return items * (items - 1); }
+
+/// Pushes the numbers below `count` on a thread of its own and pops here: the last sum.
+template <class Session>
+long push_and_pop(Session& session, int count) {
+  std::thread pusher([&] {
+    for (int i = 0; i < count; ++i) session.push(i);
+    session.close();
+  });
+  long last = 0, popped = 0;
+  while (auto r = session.pop()) last = r->value(), ++popped;
+  pusher.join();
+  CHECK(popped == count);
+  return last;
+}
+
+}  // namespace
+
+TEST_CASE("push and pop by one thread") {
+  const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  auto session = app.open();
+  long expected = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    session.push(i);
+    expected += 2L * i;
+    REQUIRE(session.pop()->value() == expected);
+  }
+  session.close();
+  CHECK(!session.pop());
+  CHECK(session.is_over());
+  CHECK_THROWS_AS(session.push(1), lv::cancelled);
+  CHECK(!session.try_push(1));
+}
+
+TEST_CASE("a session used only through try_push and try_pop makes progress") {
+  const auto on = [](const auto& app) {
+    auto session = app.open();
+    CHECK(drives_by_trying(session, 2'000));
+    // A lone item, cold.
+    std::this_thread::sleep_for(20ms);
+    CHECK(drives_by_trying(session, 1));
+  };
+  SUBCASE("cpu<1>") { on(lv::deploy<cpu_only<1>>(sum_pipeline())); }
+  SUBCASE("cpu<2>") { on(lv::deploy<cpu_only<2>>(sum_pipeline())); }
+  SUBCASE("cpu<8>") { on(lv::deploy<cpu_only<8>>(sum_pipeline())); }
+  SUBCASE("through a device") {
+    on(lv::deploy<lv::target<lv::cpu<1>, lv::simulated<0>>>(
+        sum_pipeline() | lv::on<lv::simulated<0>>(lv::stage<"far">([](const long& v) { return v; })) |
+        lv::stage<"near">([](const long& v) { return v; })));
+  }
+}
+
+TEST_CASE("a session used only through try_* makes progress while another session of the app waits in pop") {
+  const auto app = lv::deploy<cpu_only<1>>(sum_pipeline());
+  auto waiting = app.open(), trying = app.open();
+  std::thread other([&] { CHECK(waiting.pop()->value() == 2); });
+  std::this_thread::sleep_for(20ms);
+  CHECK(drives_by_trying(trying, 200));
+  waiting.push(1);
+  other.join();
+}
+
+TEST_CASE("a session used only through try_* makes progress while others keep the only permit busy") {
+  const auto slow = lv::input<int> | lv::stage<"slow">([](const int& v) {
+                      std::this_thread::sleep_for(2ms);
+                      return v;
+                    });
+  const auto app = lv::deploy<cpu_only<1>>(slow);
+  auto busy = app.open(), trying = app.open();
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) {
+      busy.push(1);
+      CHECK(busy.pop()->value() == 1);
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    CHECK(drives_by_trying(trying, 1));
+    std::this_thread::sleep_for(1ms);
+  }
+  stop = true;
+  other.join();
+  // And the same once the other thread has gone to sleep for good in the middle of it.
+  REQUIRE(trying.try_push(5));
+  busy.push(1);
+  CHECK(eventually([&] { return trying.try_pop().has_value(); }));
+}
+
+TEST_CASE("items given by push are worked on for a thread that only tries to pop") {
+  const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  auto session = app.open();
+  for (int i = 0; i < 100; ++i) {
+    session.push(i);
+    if (i % 10 == 0) std::this_thread::sleep_for(1ms);
+    CHECK(eventually([&] { return session.try_pop().has_value(); }));
+  }
+}
+
+TEST_CASE("a sink does its work though nobody pops") {
+  std::atomic<int> sum{0};
+  const auto app =
+      lv::deploy<cpu_only<1>>(lv::input<int> | lv::stage<"add">([&sum](const int& v) { sum.fetch_add(v); }));
+  auto session = app.open();
+  for (int i = 1; i <= 1'000; ++i) session.push(i);
+  CHECK(eventually([&] { return sum == 500'500; }));
+  session.drain();
+  CHECK(session.counts().delivered == 1'000);
+  session.close();
+  CHECK(!session.pop());
+}
+
+TEST_CASE("a slow consumer blocks push and loses nothing") {
+  const auto app = lv::deploy<cpu_only<2>, lv::slots<8>>(sum_pipeline());
+  auto session = app.open();
+  std::atomic<int> pushed{0};
+  std::thread pusher([&] {
+    for (int i = 0; i < 100; ++i) {
+      session.push(i);
+      pushed = i + 1;
+    }
+    session.close();
+  });
+  std::this_thread::sleep_for(50ms);
+  CHECK(pushed == 8);
+  CHECK(!session.try_push(1));
+  long last = 0;
+  int popped = 0;
+  while (auto r = session.pop()) {
+    last = r->value();
+    ++popped;
+    if (popped % 10 == 0) std::this_thread::sleep_for(3ms);
+    CHECK(pushed <= popped + 8 + 1);
+  }
+  pusher.join();
+  CHECK(popped == 100);
+  CHECK(last == sum_of(100));
+}
+
+TEST_CASE("a consumer that starts to pop late is waited for") {
+  const auto app = lv::deploy<cpu_only<2>, lv::slots<4>>(sum_pipeline());
+  auto session = app.open();
+  std::thread popper([&] {
+    std::this_thread::sleep_for(1s);
+    for (int i = 0; i < 20; ++i) CHECK(session.pop().has_value());
+  });
+  for (int i = 0; i < 20; ++i) session.push(i);
+  popper.join();
+}
+
+TEST_CASE("waiting for oneself is an error, not a hang: push into a session full of results") {
+  const auto app = lv::deploy<cpu_only<2>, lv::slots<4>>(sum_pipeline());
+  auto session = app.open();
+  for (int i = 0; i < 4; ++i) session.push(i);
+  CHECK_THROWS_AS(session.push(4), lv::error);
+  // It goes on after that.
+  CHECK(session.pop()->value() == 0);
+  session.push(4);
+  CHECK(session.counts().pushed == 5);
+}
+
+TEST_CASE("waiting for oneself is an error, not a hang: pop where nothing is in flight") {
+  const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  auto session = app.open();
+  session.push(1);
+  CHECK(session.pop()->value() == 2);
+  CHECK_THROWS_AS(static_cast<void>(session.pop()), lv::error);
+  session.push(1);
+  CHECK(session.pop()->value() == 4);
+}
+
+TEST_CASE("an all-filtered stream flows on though nobody pops") {
+  const auto app =
+      lv::deploy<cpu_only<2>>(lv::input<int> | lv::stage<"none">([](const int&) { return std::optional<int>(); }));
+  auto session = app.open();
+  for (int i = 0; i < 100'000; ++i) session.push(i);
+  session.drain();
+  CHECK(session.counts().filtered == 100'000);
+  CHECK(session.counts().in_flight == 0);
+  session.close();
+  CHECK(!session.pop());
+  CHECK(session.is_over());
+}
+
+TEST_CASE("two sessions of an app equal two isolated runs, each with its own state") {
+  const auto app = lv::deploy<cpu_only<8>>(sum_pipeline());
+  auto a = app.open(), b = app.open();
+  long last_a = 0, last_b = 0;
+  std::thread other([&] { last_b = push_and_pop(b, 5'000); });
+  last_a = push_and_pop(a, 3'000);
+  other.join();
+  CHECK(last_a == sum_of(3'000));
+  CHECK(last_b == sum_of(5'000));
+}
+
+TEST_CASE("eight threads on any number of cores push and pop four sessions") {
+  const auto app = lv::deploy<cpu_only<8>>(sum_pipeline());
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      auto session = app.open();
+      right += push_and_pop(session, 2'000 + t) == sum_of(2'000 + t);
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(right == 4);
+}
+
+TEST_CASE("sessions inside oneTBB tasks") {
+  const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  std::atomic<int> right{0};
+  const auto one = [&](int k) {
+    auto session = app.open();
+    long last = 0;
+    for (int i = 0; i < 40; ++i) session.push(i);
+    session.close();
+    while (auto r = session.pop()) last = r->value();
+    int streamed = 0;
+    for (auto& r : app.stream(std::vector<int>(static_cast<std::size_t>(100 + k), 1))) streamed += r.has_value();
+    right += last == sum_of(40) && streamed == 100 + k;
+  };
+  SUBCASE("parallel_for over sessions") {
+    oneapi::tbb::parallel_for(0, 100, one);
+    CHECK(right == 100);
+  }
+  SUBCASE("in an arena of one thread") {
+    oneapi::tbb::task_arena(1).execute([&] { oneapi::tbb::parallel_for(0, 20, one); });
+    CHECK(right == 20);
+  }
+}
+
+TEST_CASE("every oneTBB worker blocked in pop, while another thread pushes") {
+  const int workers = oneapi::tbb::info::default_concurrency();
+  const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  using session_type = decltype(app.open());
+  std::vector<session_type> sessions;
+  for (int i = 0; i < workers; ++i) sessions.push_back(app.open());
+  std::atomic<int> blocked{0}, right{0};
+  std::thread pusher([&] {
+    const auto until = std::chrono::steady_clock::now() + 500ms;
+    while (blocked < workers && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);
+    for (int i = 0; i < 300; ++i)
+      for (session_type& s : sessions) s.push(i);
+    for (session_type& s : sessions) s.close();
+  });
+  oneapi::tbb::task_group group;
+  for (session_type& s : sessions)
+    group.run([&] {
+      ++blocked;
+      long last = 0;
+      while (auto r = s.pop()) last = r->value();
+      right += last == sum_of(300);
+    });
+  group.wait();
+  pusher.join();
+  CHECK(right == workers);
+}
+
+TEST_CASE("a stage may call parallel_for, serial or parallel, under a full pipeline") {
+  const auto work = [](int v) {
+    std::atomic<long> sum{0};
+    oneapi::tbb::parallel_for(0, 64, [&](int i) { sum += i + v; });
+    return sum.load();
+  };
+  const auto pipeline =
+      lv::input<int> | lv::stage<"parallel">([work](const int& v) { return work(v); }) |
+      lv::stage<"serial">([work, n = 0](const long& v) mutable { return work(static_cast<int>(v % 1000)) + n++; });
+  const auto check = [&](const auto& app) {
+    std::vector<int> items(400);
+    for (int i = 0; i < 400; ++i) items[static_cast<std::size_t>(i)] = i;
+    int n = 0;
+    for (auto& r : app.stream(items)) {
+      const long first = 64L * n + 2016;
+      CHECK(r.value() == 64 * (first % 1000) + 2016 + n);
+      ++n;
+    }
+    CHECK(n == 400);
+  };
+  SUBCASE("cpu<1>") { check(lv::deploy<cpu_only<1>>(pipeline)); }
+  SUBCASE("cpu<8>") { check(lv::deploy<cpu_only<8>>(pipeline)); }
+  SUBCASE("inside an arena of one") {
+    oneapi::tbb::task_arena(1).execute([&] { check(lv::deploy<cpu_only<2>>(pipeline)); });
+  }
+  SUBCASE("from several parallel tasks") {
+    const auto app = lv::deploy<cpu_only<2>>(pipeline);
+    oneapi::tbb::parallel_for(0, 4, [&](int) { check(app); });
+  }
+}
+
+TEST_CASE("a stage may use a session of another app") {
+  const auto inner = lv::deploy<cpu_only<2>>(lv::input<int> | lv::stage<"add">([](const int& v) { return v + 1; }));
+  auto session = inner.open();
+  const auto outer = lv::deploy<cpu_only<2>>(lv::input<int> | lv::stage<"ask">([&](const int& v) {
+                                               session.push(v);
+                                               return session.pop()->value();
+                                             }));
+  std::vector<int> items(1'000, 41);
+  int n = 0;
+  for (auto& r : outer.stream(items)) n += r.value() == 42;
+  CHECK(n == 1'000);
+}
+
+TEST_CASE("apps and sessions are movable") {
+  auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  auto moved = std::move(app);
+  auto session = moved.open();
+  for (int i = 0; i < 10; ++i) session.push(i);
+  auto other = std::move(session);
+  for (int i = 10; i < 20; ++i) other.push(i);
+  long last = 0;
+  for (int i = 0; i < 20; ++i) last = other.pop()->value();
+  CHECK(last == sum_of(20));
+  other = moved.open();
+  other.push(3);
+  CHECK(other.pop()->value() == 6);
+}
+
+TEST_CASE("a session outlives its app") {
+  auto app = std::make_optional(lv::deploy<lv::target<lv::cpu<2>, lv::simulated<0>>>(
+      sum_pipeline() | lv::on<lv::simulated<0>>(lv::stage<"far">([](const long& v) { return v; }))));
+  auto session = app->open();
+  session.push(1);
+  app.reset();
+  CHECK(session.pop()->value() == 2);
+  for (int i = 2; i < 1'000; ++i) {
+    session.push(1);
+    CHECK(session.pop()->value() == 2 * i);
+  }
+}
+
+TEST_CASE("a stream from a source outlives its app") {
+  auto app = std::make_optional(lv::deploy<cpu_only<2>>(lv::source<"count">([at = std::make_shared<int>(0)] {
+                                                          return *at < 500 ? std::optional((*at)++) : std::nullopt;
+                                                        }) |
+                                                        lv::stage<"same">([](const int& v) { return v; })));
+  auto results = app->stream();
+  auto at = results.begin();
+  auto moved = std::move(*app);
+  app.reset();
+  int n = 0;
+  for (; at != results.end(); ++at) CHECK(at->value() == n++);
+  CHECK(n == 500);
+}
+
+TEST_CASE("thousands of sessions open, work a little and close") {
+  const nothing_leaks guard;
+  const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::simulated<0>>>(
+      lv::input<tracked<0>> | lv::stage<"a">([](tracked<0>& t) { ++t.value; }) |
+      lv::on<lv::simulated<0>>(lv::stage<"b">([](tracked<0>& t) { ++t.value; })));
+  for (int i = 0; i < 3'000; ++i) {
+    auto session = app.open();
+    for (int k = 0; k < i % 5; ++k) session.push(tracked<0>(k));
+    if (i % 3 == 0 && i % 5 != 0) CHECK(session.pop()->value().value == 2);
+  }
+  for (int i = 0; i < 300; ++i) {
+    const auto lone = lv::deploy<cpu_only<2>>(sum_pipeline());
+    auto session = lone.open();
+    session.try_push(i);
+  }
+}
+
+TEST_CASE("cancel wakes who waits in push and in pop") {
+  const auto app = lv::deploy<cpu_only<2>, lv::slots<4>>(sum_pipeline());
+  for (const bool by_token : {false, true}) {
+    std::stop_source stop;
+    auto full = app.open(stop.get_token());
+    auto empty = app.open(stop.get_token());
+    std::thread pusher([&] {
+      CHECK_THROWS_AS(
+          [&] {
+            for (int i = 0; i < 100; ++i) full.push(i);
+          }(),
+          lv::cancelled);
+    });
+    std::thread popper([&] { CHECK(!empty.pop()); });
+    std::this_thread::sleep_for(30ms);
+    if (by_token) {
+      stop.request_stop();
+    } else {
+      full.cancel();
+      empty.cancel();
+    }
+    pusher.join();
+    popper.join();
+    // What had been finished is still there; then it is over.
+    int rest = 0;
+    while (full.pop()) ++rest;
+    CHECK(rest <= 4);
+    CHECK(full.is_over());
+    CHECK(full.counts().in_flight == 0);
+  }
+}
+
+TEST_CASE("a session cancelled before it begins takes nothing") {
+  const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  std::stop_source stop;
+  stop.request_stop();
+  auto session = app.open(stop.get_token());
+  CHECK_THROWS_AS(session.push(1), lv::cancelled);
+  CHECK(!session.pop());
+  int n = 0;
+  for (auto& r : app.stream(std::vector<int>(10, 1), stop.get_token())) n += r.has_value();
+  CHECK(n == 0);
+}
+
+TEST_CASE("drain finishes what was pushed") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::simulated<0>>>(
+      sum_pipeline() | lv::on<lv::simulated<0>>(lv::stage<"far">([](const long& v) { return v; })));
+  auto session = app.open();
+  for (int i = 0; i < 50; ++i) session.push(i);
+  session.drain();
+  for (int i = 0; i < 50; ++i) CHECK(session.try_pop().has_value());
+}

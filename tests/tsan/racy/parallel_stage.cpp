@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A race planted on purpose: a stage that changes what it captured, declared parallel. Left serial, it has none.
+
+#include <levada/run/deploy.hpp>
+#include <levada/run/thread_executor.hpp>
+
+#include <cstdio>
+#include <vector>
+
+namespace lv = levada;
+
+int main() {
+  long sum = 0;
+  auto add = [&sum](const int& item) {
+    sum += item;
+    return item;
+  };
+  const auto app = lv::deploy<lv::target<lv::cpu<4>>, lv::run_by<lv::thread_executor>>(
+      lv::input<int> | lv::stage<"add">(lv::parallel(add)));
+  for (auto&& item : app.stream(std::vector<int>(20'000, 1))) static_cast<void>(item);
+  std::printf("%ld\n", sum);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios of run/scenarios.hpp on plain threads, for ThreadSanitizer.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <levada/run/thread_executor.hpp>
+
+#include <run/progress.hpp>
+#include <run/scenarios.hpp>
+#include <run/watchdog.hpp>
+
+namespace lv = levada;
+using namespace levada::test;
+
+TEST_CASE("no race on the processor alone") { scenario<lv::thread_executor, on_the_processor>(1); }
+TEST_CASE("no race through four segments") { scenario<lv::thread_executor, in_four_segments>(1); }
+TEST_CASE("no race through a device in the middle") { scenario<lv::thread_executor, device_in_the_middle>(1); }
+TEST_CASE("no race through two devices") { scenario<lv::thread_executor, two_devices>(1); }
+TEST_CASE("no race through adjacent devices") { scenario<lv::thread_executor, adjacent_devices>(1); }
+
+TEST_CASE("no race between threads that try, wait, push, pop and close several sessions of one app") {
+  const auto app = lv::deploy<lv::target<lv::cpu<4>>, lv::run_by<lv::thread_executor>>(
+      lv::input<int> | lv::stage<"twice">([](const int& v) { return 2 * v; }) |
+      lv::stage<"sum">([sum = 0L](const int& v) mutable { return sum += v; }) |
+      lv::stage<"none">([](const long& v) -> std::optional<long> {
+        if (v % 3 == 0) return std::nullopt;
+        return v;
+      }));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 10; ++round) {
+        auto session = app.open();
+        std::thread pusher([&] {
+          for (int i = 0; i < 200; ++i) session.push(i);
+          session.close();
+        });
+        std::thread watcher([&] { check_sum(session.counts()); });
+        int popped = 0;
+        while (session.pop()) ++popped;
+        pusher.join();
+        watcher.join();
+        CHECK(popped > 0);
+      }
+    });
+  threads.emplace_back([&] {
+    auto session = app.open();
+    for (int i = 0; i < 300; ++i) session.try_push(i), static_cast<void>(session.try_pop());
+  });
+  for (int i = 0; i < 200; ++i) static_cast<void>(app(i));
+  for (std::thread& t : threads) t.join();
+}

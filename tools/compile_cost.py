@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What levada costs to compile, by counts that do not depend on the machine.
+
+Tested against tests/compile_cost/pinned.json (at most 10 % more):
+  - template instantiations of tests/compile_cost/fifty_stages.cpp, counted by clang's -ftime-trace;
+  - its object size, and its longest symbol, which is below 2,000 characters;
+  - the preprocessed lines of <levada/levada.hpp> over those of oneTBB's flow graph plus xsimd.
+Reported beside them: seconds and peak memory of the compiler.
+
+compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--pin]
+    --report   adds fifty plain stages, and the time of the include against the same two headers, as the median of paired runs
+    --pin      writes what was counted into pinned.json
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "tests" / "compile_cost"
+PINNED = FOLDER / "pinned.json"
+PROGRAM = FOLDER / "fifty_stages.cpp"
+PLAIN = FOLDER / "fifty_plain_stages.cpp"
+OURS = "#include <levada/levada.hpp>\n"
+THEIRS = "#include <tbb/flow_graph.h>\n#include <xsimd/xsimd.hpp>\n"
+LONGEST_SYMBOL = 2000
+ALLOWED = 1.10
+INCLUDE_LIMIT = 1.5
+PAIRS = 7
+SKIPPED = 77
+
+
+def compile_unit(compiler, *flags, unit=None):
+    """Compiles, and returns its output, its seconds, and its peak memory in MiB."""
+    command = [compiler, "-std=c++20", "-I", str(ROOT / "include"), *flags]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdin.write(unit or "")
+    process.stdin.close()
+    output = process.stdout.read()
+    process.stdout.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"does not compile: {' '.join(command)}")
+    # The driver waits for the compiler proper, so its children are counted with it.
+    return output, time.perf_counter() - start, usage.ru_maxrss / 1024
+
+
+def instantiations(clang, folder):
+    """How many classes and functions clang instantiates."""
+    trace = folder / "unit.json"
+    compile_unit(clang, "-c", str(PROGRAM), "-o", str(folder / "unit.o"), "-ftime-trace", "-ftime-trace-granularity=0")
+    events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+    return sum(event["name"] in ("InstantiateClass", "InstantiateFunction") for event in events)
+
+
+def longest_symbol(object_file):
+    names = subprocess.run(["nm", "-j", str(object_file)], text=True, capture_output=True, check=True).stdout.split()
+    return max(map(len, names))
+
+
+def preprocessed_lines(compiler, unit):
+    return compile_unit(compiler, "-E", "-P", "-x", "c++", "-", unit=unit)[0].count("\n")
+
+
+def include_seconds(compiler, unit):
+    return compile_unit(compiler, "-fsyntax-only", "-x", "c++", "-", unit=unit)[1]
+
+
+def measure(compiler, clang):
+    """What was counted, by the names of pinned.json."""
+    counted = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if PROGRAM.exists():
+            _, seconds, memory = compile_unit(compiler, "-O2", "-c", str(PROGRAM), "-o", str(folder / "unit.o"))
+            print(f"fifty stages: {seconds:.2f} s and {memory:.0f} MiB in {compiler} -O2")
+            counted["object_bytes"] = (folder / "unit.o").stat().st_size
+            counted["longest_symbol"] = longest_symbol(folder / "unit.o")
+            if clang:
+                counted["instantiations"] = instantiations(clang, folder)
+    if (ROOT / "include" / "levada" / "levada.hpp").exists():
+        lines = [preprocessed_lines(compiler, unit) for unit in (OURS, THEIRS)]
+        print(f"include: {lines[0]} preprocessed lines against {lines[1]} of oneTBB's flow graph and xsimd")
+        counted["include_lines_ratio"] = round(lines[0] / lines[1], 3)
+    return counted
+
+
+def report_time(compiler):
+    with tempfile.TemporaryDirectory() as name:
+        for level in ("-O0", "-O2"):
+            _, seconds, memory = compile_unit(compiler, level, "-c", str(PLAIN), "-o", str(Path(name) / "unit.o"))
+            print(f"fifty plain stages: {seconds:.2f} s and {memory:.0f} MiB in {compiler} {level}")
+    ratios = []
+    for _ in range(PAIRS):
+        ratios.append(include_seconds(compiler, OURS) / include_seconds(compiler, THEIRS))
+    print(f"include: {statistics.median(ratios):.2f} times the seconds of oneTBB's flow graph and xsimd"
+          f" (median of {PAIRS} pairs, {min(ratios):.2f} to {max(ratios):.2f}; limit {INCLUDE_LIMIT})")
+
+
+def family_and_release(compiler):
+    """"gcc 12", "clang 16": whose counts are pinned together."""
+    def ask(flag):
+        return subprocess.run([compiler, flag], text=True, capture_output=True, check=True).stdout
+    return f"{'clang' if 'clang' in ask('--version') else 'gcc'} {ask('-dumpversion').split('.')[0].strip()}"
+
+
+def above(counted, pinned):
+    """A sentence for every count above what it may be."""
+    limits = {"longest_symbol": LONGEST_SYMBOL - 1, "include_lines_ratio": INCLUDE_LIMIT}
+    for name, value in counted.items():
+        limit = min(limits.get(name, value), pinned.get(name, value) * ALLOWED)
+        note = f"{name}: {value}, pinned {pinned.get(name, 'nowhere')}"
+        if value > limit:
+            yield f"{note}: above {limit:g}"
+        elif value < pinned.get(name, value):
+            print(f"{note}: lower, so it can be pinned lower")
+        else:
+            print(note)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--compiler", default="g++")
+    arguments.add_argument("--clang")
+    arguments.add_argument("--report", action="store_true")
+    arguments.add_argument("--pin", action="store_true")
+    options = arguments.parse_args()
+
+    counted = measure(options.compiler, options.clang)
+    if not counted:
+        print("neither tests/compile_cost/fifty_stages.cpp nor <levada/levada.hpp> is there")
+        return SKIPPED
+    if options.report:
+        report_time(options.compiler)
+    compiler = family_and_release(options.compiler)
+    pins = json.loads(PINNED.read_text(encoding="utf-8")) if PINNED.exists() else {}
+    if options.pin:
+        pins[compiler] = counted
+        PINNED.write_text(json.dumps(pins, indent=2) + "\n", encoding="utf-8")
+    # Another compiler or release counts differently: only the absolute limits hold there.
+    found = list(above(counted, pins.get(compiler, {})))
+    print("\n".join(found) or "compile cost: within its limits")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
