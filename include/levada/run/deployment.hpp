@@ -178,7 +178,7 @@ class session_core final : public engine_host {
   }
   bool is_closed() const { return closed_.load() || engine_.is_cancelled(); }
   /// Nothing more will come out.
-  bool is_over() { return is_closed() && engine_.all_finished() && !engine_.has_result(); }
+  bool is_over() { return is_closed() && engine_.all_finished() && !engine_.has_result() && engine_.all_counted(); }
 
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {

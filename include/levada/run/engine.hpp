@@ -436,7 +436,15 @@ class engine final : public device_client {
   }
   bool is_cancelled() const { return cancelled_.load(); }
   bool all_finished() const { return finished() == pushed_.load(); }
-  bool all_popped() const { return popped_.load() == pushed_.load(); }
+  bool all_popped() const { return popped_.load() == pushed_.load() && all_counted(); }
+  /// Nobody is between freeing the slot of an item that gave no result and counting it.
+  bool all_counted() const { return passing_over_.load() == 0; }
+  /// All that was pushed is finished; and counted, where no result waits before it.
+  bool all_settled() {
+    if (!all_finished()) return false;
+    pass_over();
+    return all_counted();
+  }
   /// Devices have nothing more to report and their threads are out of here: a short wait once all is finished.
   void wait_for_devices() const {
     while (at_devices_.load() != 0) std::this_thread::yield();
@@ -1032,17 +1040,20 @@ class engine final : public device_client {
 
   /// Frees the slots of items that give no result, from the head on; any thread may.
   void pass_over() {
-    bool moved = false;
+    bool any = false;
     for (;;) {
       sequence p = popped_.load();
       if (p >= finished()) break;
       const item_state state = state_of(state_[index(p)]);
       if (!is_silent(state)) break;
-      if (!popped_.compare_exchange_strong(p, p + 1)) continue;
-      count_of(state).fetch_add(1, std::memory_order_relaxed);
-      moved = true;
+      // Said before the slot is free: whoever finds nothing in flight any more asks for exact counts.
+      if (!any) passing_over_.fetch_add(1);
+      any = true;
+      if (popped_.compare_exchange_strong(p, p + 1)) count_of(state).fetch_add(1, std::memory_order_relaxed);
     }
-    if (moved && !settings_.polls) event_.notify_all();
+    if (!any) return;
+    passing_over_.fetch_sub(1);
+    if (!settings_.polls) event_.notify_all();
   }
 
   std::atomic<std::uint64_t>& count_of(item_state state) {
@@ -1131,6 +1142,7 @@ class engine final : public device_client {
   std::atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
   alignas(64) std::atomic<std::uint32_t> hints_{0};
   alignas(64) std::atomic<int> parked_{0};
+  std::atomic<int> passing_over_{0};
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> invites_always_{false};
   alignas(64) std::atomic<std::uint64_t> delivered_{0};

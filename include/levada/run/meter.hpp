@@ -38,6 +38,11 @@ class meter {
     return static_cast<nanoseconds>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count());
   }
+  /// Of an item captured at that time: perhaps before the clock began to count, or by a clock that is ahead.
+  static nanoseconds age_at(nanoseconds at, std::chrono::steady_clock::time_point captured) {
+    const auto since = static_cast<std::int64_t>(at - nanoseconds_of(captured));
+    return static_cast<nanoseconds>(std::max<std::int64_t>(since, 0));
+  }
   static nanoseconds now() { return nanoseconds_of(std::chrono::steady_clock::now()); }
 
   /// What threads write that run stages: one thread at a time.
@@ -149,7 +154,7 @@ class meter {
     for_each_stamp(first, count, [&](sequence i, const stamp& is) {
       const auto captured = envelope++->captured;
       if (captured != std::chrono::steady_clock::time_point())
-        ages.add(at - std::min(at, nanoseconds_of(captured)));
+        ages.add(age_at(at, captured));
       else if (is.item == i)
         ages.add(at - is.entered);
     });

@@ -122,7 +122,7 @@ class session {
 
   /// Works and waits until all that was pushed is finished and waits to be popped.
   void drain() {
-    core_->running.wait_until([&] { return core_->running.items().all_finished(); });
+    core_->running.wait_until([&] { return core_->running.items().all_settled(); });
   }
 
   /// Waits until all that was pushed is finished, and gives every stage the state it had when the session was opened. Only by
