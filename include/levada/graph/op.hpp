@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include <levada/core/device_queue.hpp>
 #include <levada/core/fixed_string.hpp>
 #include <levada/core/tensor.hpp>
 #include <levada/graph/parameters.hpp>
@@ -64,17 +65,20 @@ template <class In, class... Ops>
 using run_output_t = typename detail::run_output<In, Ops...>::type;
 
 /// A backend computes that run of ops as one. Its kernel
-/// - is constructed from the ops and their parameters in order, and packs the weights then (its size is their bytes),
+/// - is constructed from the ops and their parameters in order, and packs the weights then (its size is their bytes, or
+///   `static constexpr std::size_t weight_bytes`),
 /// - has `static constexpr std::size_t scratch_bytes`, which the plan provides, aligned to 64,
-/// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`.
+/// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`; or, of a device that
+///   computes by itself, is a `detail::device_kernel` that the device's driver knows.
 template <class Backend, class In, class... Ops>
 concept op_kernel =
     requires { sizeof(typename Backend::template kernel<In, Ops...>); } &&
-    requires(const typename Backend::template kernel<In, Ops...>& kernel, const In& in, run_output_t<In, Ops...>& out,
-             std::byte* scratch) {
+    requires {
       { Backend::template kernel<In, Ops...>::scratch_bytes } -> std::convertible_to<std::size_t>;
-      kernel(in, out, scratch);
     } &&
+    (std::derived_from<typename Backend::template kernel<In, Ops...>, detail::device_kernel> ||
+     requires(const typename Backend::template kernel<In, Ops...>& kernel, const In& in, run_output_t<In, Ops...>& out,
+              std::byte* scratch) { kernel(in, out, scratch); }) &&
     std::constructible_from<typename Backend::template kernel<In, Ops...>, const Ops&..., parameter_values>;
 
 /// Anything with kernels for ops: a tag with a name and the kind of device it computes on.

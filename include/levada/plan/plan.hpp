@@ -90,6 +90,8 @@ namespace detail {
 
 inline constexpr std::size_t cache_line = 64;  // what plan_info::alignment is at least
 inline constexpr std::size_t largest_grain = 16;
+/// What no Vulkan device may exceed in asking for the alignment of a storage buffer's offset.
+inline constexpr std::size_t device_buffer_alignment = 256;
 /// More grains in flight than this make workers wait for each other's tickets (measured: 0.2 times the speed without a cap).
 inline constexpr std::size_t grains_in_flight = 12;
 
@@ -178,12 +180,18 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
       const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, end - 1));
       s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));
       s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
+    } else if (s.device.kind == device_kind::vulkan) {
+      s.grains = plan.slots;  // items do not wait for each other's memory
+      for (std::size_t u = s.first; u + 1 < end; ++u)
+        plan.value[plan.unit[u].out].alignment =
+            std::max(plan.value[plan.unit[u].out].alignment, device_buffer_alignment);
     }
     for (std::size_t u = s.first; u < end;) {
       std::size_t behind = u + 1;
       if (plan.unit[u].order == concurrency::parallel)
         while (behind < end && plan.unit[behind].order == concurrency::parallel) ++behind;
-      const bool by_item = behind - u > 1 && s.grain * live_bytes(plan, u, behind - 1) > device.l1_bytes / 2;
+      const bool by_item = s.device.kind != device_kind::vulkan && behind - u > 1 &&
+                           s.grain * live_bytes(plan, u, behind - 1) > device.l1_bytes / 2;
       for (; u < behind; ++u) {
         plan.unit[u].group_end = behind;
         plan.unit[u].item_by_item = by_item;

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include <levada/core/device.hpp>
+#include <levada/core/device_queue.hpp>
 #include <levada/graph/describe.hpp>
 #include <levada/plan/budget.hpp>
 #include <levada/plan/options.hpp>
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
-#include <levada/run/device_queue.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
 #include <levada/run/unit.hpp>
@@ -75,12 +75,28 @@ struct pinned_option : type_tag<void> {};
 template <class First, class... Rest>
 struct pinned_option<First, Rest...> : std::conditional_t<pins_plan<First>, type_tag<First>, pinned_option<Rest...>> {};
 
-template <class... Options>
-struct backends_of : default_backends<std::conditional_t<sizeof...(Options) == 0, void, type_list<Options...>>> {};
-template <class... B, class... Rest>
-struct backends_of<backends<B...>, Rest...> : type_tag<backends<B...>> {};
-template <class First, class... Rest>
-struct backends_of<First, Rest...> : backends_of<Rest...> {};
+/// The backends that the devices of a target bring, each once, behind `Known`.
+template <class Known, class... Devices>
+struct with_brought : type_tag<Known> {};
+template <class... B, class First, class... Rest>
+struct with_brought<backends<B...>, First, Rest...> : with_brought<backends<B...>, Rest...> {};
+template <class... B, class First, class... Rest>
+  requires requires { typename device_driver<First>::backend; } &&
+           (!std::same_as<B, typename device_driver<First>::backend> && ...)
+struct with_brought<backends<B...>, First, Rest...>
+    : with_brought<backends<B..., typename device_driver<First>::backend>, Rest...> {};
+
+/// The backends that an option names, else the default ones and those that come with the target's devices.
+template <class Target, class... Options>
+struct backends_of;
+template <class... Devices>
+struct backends_of<target<Devices...>>
+    : with_brought<typename default_backends<std::conditional_t<sizeof...(Devices) != 0, void, target<>>>::type,
+                   Devices...> {};
+template <class Target, class... B, class... Rest>
+struct backends_of<Target, backends<B...>, Rest...> : type_tag<backends<B...>> {};
+template <class Target, class First, class... Rest>
+struct backends_of<Target, First, Rest...> : backends_of<Target, Rest...> {};
 
 template <class... Options>
 struct executor_of : default_executor<std::conditional_t<sizeof...(Options) == 0, void, type_list<Options...>>> {};
@@ -164,6 +180,12 @@ struct run_of_ops<Flat, First, std::index_sequence<I...>> {
   using kernel = typename Backend::template kernel<in, typename Flat::template node_place<First + I>::part::op_type...>;
 };
 
+template <class Kernel>
+inline constexpr std::size_t weight_bytes_of = std::is_empty_v<Kernel> ? 0 : sizeof(Kernel);
+template <class Kernel>
+  requires requires { Kernel::weight_bytes; }
+inline constexpr std::size_t weight_bytes_of<Kernel> = Kernel::weight_bytes;
+
 /// All runs of ops that some backend takes as one.
 template <class Flat, class Backends>
 struct enumerated {
@@ -185,7 +207,7 @@ struct enumerated {
     using backend = type_at<typename values::list, Backend>;
     if constexpr (run::template taken_by<backend>) {
       using kernel = typename run::template kernel<backend>;
-      found.push_back({Node, Length, Backend, kernel::scratch_bytes, std::is_empty_v<kernel> ? 0 : sizeof(kernel)});
+      found.push_back({Node, Length, Backend, kernel::scratch_bytes, weight_bytes_of<kernel>});
     }
   }
 
@@ -218,7 +240,7 @@ struct enumerated {
 template <class Pipeline, class Target, class... Options>
 struct planned {
   using flat = detail::flat<Pipeline>;
-  using backend_list = typename backends_of<Options...>::type;
+  using backend_list = typename backends_of<Target, Options...>::type;
   using found = enumerated<flat, backend_list>;
   using target = target_values<Target>;
   static constexpr std::size_t nodes = flat::nodes;
@@ -529,12 +551,14 @@ template <class Planning, std::size_t... U>
   return kernels;
 }
 
-template <class... Devices>
+/// Opens those devices of the target that the plan uses.
+template <class Planning, class... Devices>
 std::vector<attached_device> attach_devices(target<Devices...>) {
   std::vector<attached_device> devices;
   (
       [&] {
-        if constexpr (has_driver<Devices>) devices.push_back({Devices::id, device_driver<Devices>::open()});
+        if constexpr (has_driver<Devices> && Planning::uses(Devices::id))
+          devices.push_back({Devices::id, device_driver<Devices>::open()});
       }(),
       ...);
   return devices;
@@ -588,7 +612,8 @@ template <class Target, class... Options, class Pipeline>
           layout,
           {layout.arrays(), texts.data(), detail::destroy_code_of<typename rim::input_item>(), stages + sources,
            kernels.data()},
-          detail::bind_threads(rim::planning::target::thread_bounds()), detail::attach_devices(Target{}), workers),
+          detail::bind_threads(rim::planning::target::thread_bounds()),
+          detail::attach_devices<typename rim::planning>(Target{}), workers),
       std::move(source));
 }
 

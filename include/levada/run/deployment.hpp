@@ -36,10 +36,15 @@ struct deployment {
         devices(std::move(devices_)),
         workers(workers_),
         crew(code.threads),
-        executor(code.threads, workers) {}
+        executor(code.threads, workers) {
+    for (std::size_t s = 0; s < code.segments.size(); ++s)
+      if (const device_segment on_device = device_segment_of(code, s); !on_device.units.empty())
+        for (const attached_device& device : devices)
+          if (device.id == code.segments[s].device) device.queue->prepare(on_device);
+  }
 
   program code;
-  std::vector<attached_device> devices;
+  std::vector<attached_device> devices;  ///< behind the program, whose kernels they hold
   worker_settings workers;
   permits crew;
   event_count event;

@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
-#include <levada/run/device_queue.hpp>
 #include <levada/run/event_count.hpp>
 #include <levada/run/item_counts.hpp>
 #include <levada/run/meter.hpp>
@@ -132,6 +132,8 @@ class engine final : public device_client {
         states_(code) {
     for (const program_segment& s : code.segments)
       segments_.emplace_back(std::make_unique<segment>(s, slots_, code.slot_bytes, code.alignment, code.threads));
+    for (std::size_t s = 0; s < queues_.size(); ++s)
+      lanes_.push_back(queues_[s] != nullptr ? queues_[s]->open(s, slots_, *this) : nullptr);
   }
 
   ~engine() {
@@ -475,6 +477,23 @@ class engine final : public device_client {
     g.watch.restart();
     g.watch.runs(turn, s, seg.code.first, item, 1, 0);
     for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
+  }
+  const void* input(std::size_t s, sequence item) noexcept override {
+    segment& seg = *segments_[s];
+    const program_unit& unit = code_.units[seg.code.first];
+    grain g;  // only its slot is asked for, as in `fail`
+    g.slot = index(item);
+    if (cancelled_.load(std::memory_order_relaxed))
+      cancel_items(seg, g, unit, 0, 1);
+    else if (settings_.deadline.count() != 0)
+      drop_late_items(seg, g, unit, 0, 1);
+    if (state_of(state_[g.slot]) != item_state::value) return nullptr;
+    std::size_t stride;
+    return unit.in == 0 && !destroys_input_ ? input_[g.slot] : place(seg, g, unit.in, 0, stride);
+  }
+  void* output(std::size_t s, sequence item) noexcept override {
+    const program_unit& unit = code_.units[segments_[s]->code.end - 1];
+    return slot(index(item)) + code_.values[unit.out].offset;
   }
   void complete(std::size_t s, sequence item) noexcept override {
     if (meter* m = measuring()) [[unlikely]]
@@ -1087,12 +1106,13 @@ class engine final : public device_client {
           m->handed(item);
         at_devices_.fetch_add(1);
         try {
-          queues_[s]->submit({this, s, item});
+          lanes_[s]->submit(item);
         } catch (...) {
           fail(s, item, std::current_exception());
         }
         any = true;
       }
+      lanes_[s]->flush();
       seg.submitting.store(false);
     }
   }
@@ -1126,6 +1146,7 @@ class engine final : public device_client {
   bool hands_out_all_ = false;
   session_states states_;
   std::vector<std::unique_ptr<segment>> segments_;
+  std::vector<std::unique_ptr<device_lane>> lanes_;  ///< null where the processor computes
 
   std::atomic<meter*> meter_{nullptr};
   std::atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on

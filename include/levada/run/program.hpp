@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/plan/plan.hpp>
@@ -146,6 +147,7 @@ struct unit_text {
   bool own_copy = false;                            ///< each session has a copy of the object: it has state
   destroy_code destroy = nullptr;                   ///< of what it gives
   bool told = false;                                ///< its code is also called for items that ended before
+  const device_kernel* (*on_device)(const void* kernel) = nullptr;  ///< where a device computes it by itself
 };
 
 /// Values by index.
@@ -170,9 +172,10 @@ struct program_unit {
   std::size_t group_end = 0;
   bool item_by_item = false;
   std::size_t scratch_offset = 0;
-  value_list dying;      ///< values to destroy behind the unit
-  value_list alive;      ///< values to destroy when an item ends here
-  erased_object object;  ///< what `shared` points to
+  const device_kernel* kernel = nullptr;  ///< where a device computes it by itself
+  value_list dying;                       ///< values to destroy behind the unit
+  value_list alive;                       ///< values to destroy when an item ends here
+  erased_object object;                   ///< what `shared` points to
 };
 
 /// A value of the program.
@@ -188,6 +191,7 @@ struct program_segment {
   std::size_t grain = 1, grains = 1;
   std::size_t item_bytes = 0, scratch_bytes = 0;
   std::size_t tickets = 0;
+  std::size_t device_bytes = 0;  ///< that an item needs on a device that computes by itself, between input and output
 };
 
 /// A stage state that sessions own copies of.
@@ -375,6 +379,16 @@ struct program_parts {
   erased_object* kernels;
 };
 
+/// A segment as the device that computes it sees it; without units where the host computes it.
+[[gnu::cold]] inline device_segment device_segment_of(const program& code, std::size_t index) {
+  const program_segment& s = code.segments[index];
+  device_segment segment{index, s.device_bytes, {}};
+  for (std::size_t u = s.first; u < s.end && code.units[u].kernel != nullptr; ++u)
+    segment.units.push_back(
+        {code.units[u].kernel, code.values[code.units[u].out].offset, code.units[u].scratch_offset});
+  return segment;
+}
+
 /// A program that all sessions of a deployment share.
 [[gnu::cold]] inline program make_program(const program_layout& plan, const program_parts& parts, int threads) {
   const layout_arrays& of = parts.plan;
@@ -399,7 +413,7 @@ struct program_parts {
   for (std::size_t i = 0; i < plan.segment_count; ++i) {
     const auto& s = of.segments[i];
     program_segment& segment = p.segments[i];
-    segment = {s.device, s.first, s.end, s.grain, s.grains, s.item_bytes, s.scratch_bytes, 0};
+    segment = {s.device, s.first, s.end, s.grain, s.grains, s.item_bytes, s.scratch_bytes, 0, 0};
     for (std::size_t u = segment.first; u < segment.end; ++u) {
       const auto& planned = of.units[u];
       const unit_text& text = *parts.texts[u];
@@ -417,6 +431,7 @@ struct program_parts {
           unit.name.append(n > planned.stage ? " + " : "").append(of.names[n]);
       }
       unit.told = text.told;
+      if (text.on_device != nullptr) unit.kernel = text.on_device(object.get());
       if (planned.how != form::sink) p.values[planned.out].destroy = text.destroy;
       if (text.own_copy) {
         unit.own = states;
@@ -434,6 +449,10 @@ struct program_parts {
       unit.group_end = planned.group_end;
       unit.item_by_item = planned.item_by_item;
       unit.scratch_offset = s.kernel_offset;
+    }
+    if (p.units[segment.first].kernel != nullptr) {  // its scratchpads are on the device, one for each slot
+      segment.device_bytes = std::exchange(segment.scratch_bytes, 0);
+      segment.grains = 1;
     }
   }
   list_ended_values(p, of.units);

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <levada/core/device.hpp>
+#include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
-#include <levada/run/device_queue.hpp>
 
 namespace levada {
 
@@ -45,6 +45,12 @@ simulation& simulated_device() {
 
 namespace detail {
 
+struct simulated_job {
+  device_client* client = nullptr;
+  std::size_t segment = 0;
+  std::uint64_t item = 0;
+};
+
 class simulated_queue final : public device_queue {
  public:
   simulated_queue(int index, const simulation& behaviour)
@@ -58,7 +64,24 @@ class simulated_queue final : public device_queue {
     thread_.join();
   }
 
-  void submit(const device_job& job) override {
+  std::unique_ptr<device_lane> open(std::size_t segment, std::size_t, device_client& client) override {
+    return std::make_unique<lane>(*this, segment, client);
+  }
+
+ private:
+  class lane final : public device_lane {
+   public:
+    lane(simulated_queue& queue, std::size_t segment, device_client& client)
+        : queue_(queue), segment_(segment), client_(client) {}
+    void submit(std::uint64_t item) override { queue_.submit({&client_, segment_, item}); }
+
+   private:
+    simulated_queue& queue_;
+    std::size_t segment_;
+    device_client& client_;
+  };
+
+  void submit(const simulated_job& job) {
     {
       const std::lock_guard lock(mutex_);
       waiting_.push_back(job);
@@ -66,9 +89,8 @@ class simulated_queue final : public device_queue {
     changed_.notify_one();
   }
 
- private:
   void serve() {
-    std::vector<device_job> taken, held;
+    std::vector<simulated_job> taken, held;
     for (;;) {
       {
         std::unique_lock lock(mutex_);
@@ -76,7 +98,7 @@ class simulated_queue final : public device_queue {
         if (waiting_.empty() && held.empty()) return;
         taken.swap(waiting_);
       }
-      for (const device_job& job : taken) {
+      for (const simulated_job& job : taken) {
         if (behaviour_.lost.load()) {
           job.client->fail(job.segment, job.item, failure("was lost", job.item));
           continue;
@@ -96,12 +118,12 @@ class simulated_queue final : public device_queue {
   }
 
   /// Reports held items, drawn at random, until fewer than `window` are left.
-  void report(std::vector<device_job>& held, std::size_t window) {
+  void report(std::vector<simulated_job>& held, std::size_t window) {
     while (held.size() >= (window == 0 ? 1 : window)) {
       const std::int64_t delay = behaviour_.delay_ns.load();
       if (delay > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(draw() % static_cast<std::uint64_t>(delay)));
       const std::size_t i = static_cast<std::size_t>(draw() % held.size());
-      const device_job job = held[i];
+      const simulated_job job = held[i];
       held[i] = held.back();
       held.pop_back();
       job.client->complete(job.segment, job.item);
@@ -120,7 +142,7 @@ class simulated_queue final : public device_queue {
   std::uint64_t random_ = 1;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<device_job> waiting_;
+  std::vector<simulated_job> waiting_;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -3,6 +3,7 @@
 // run/unit.hpp: from a stage to the code of a unit. The last place where a stage has a type: each function here is made for
 // one callable or kernel and its item types, never for the pipeline.
 
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -156,8 +157,13 @@ consteval unit_text describe_callable(std::string_view name) {
 template <fixed_string Name, class F, form Form, class In, class Out>
 inline constexpr unit_text callable_text = describe_callable<F, Form, In, Out>(Name.view());
 
+/// A kernel as a unit: one that is called, or one that its device runs.
 template <class Kernel, class In, class Out>
 inline constexpr unit_text kernel_text{{}, &run_kernel<Kernel, In, Out>};
+template <class Kernel, class In, class Out>
+  requires std::derived_from<Kernel, device_kernel>
+inline constexpr unit_text kernel_text<Kernel, In, Out>{
+    .on_device = [](const void* kernel) -> const device_kernel* { return static_cast<const Kernel*>(kernel); }};
 
 /// The stored parameters of one op under "<stage>.<parameter>", checked and copied to aligned memory.
 class collected_parameters {

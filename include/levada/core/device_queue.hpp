@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/device_queue.hpp: how a session hands items to a device other than the processor, and hears of them again. The run
+// time calls it, the header that brings a device implements it; neither knows the other.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace levada::detail {
+
+/// What a session is to its devices. They report items done or failed on a thread of their own, out of band and in any order.
+class device_client {
+ public:
+  /// Runs the segment's units on this thread: for a device whose work is computed by the host, as a simulated one's is.
+  virtual void execute(std::size_t segment, std::uint64_t item) noexcept = 0;
+
+  /// Where a device that computes by itself finds the segment's input; null where the item has ended, before or just now:
+  /// then it is reported complete as it is.
+  virtual const void* input(std::size_t segment, std::uint64_t item) noexcept = 0;
+  /// Where such a device leaves the segment's output.
+  virtual void* output(std::size_t segment, std::uint64_t item) noexcept = 0;
+
+  /// The last touch: whoever destroys the session waits for the report of each item.
+  virtual void complete(std::size_t segment, std::uint64_t item) noexcept = 0;
+  virtual void fail(std::size_t segment, std::uint64_t item, std::exception_ptr why) noexcept = 0;
+
+ protected:
+  ~device_client() = default;
+};
+
+/// A run of ops as a backend made it for its device: the base of its kernels. What else is in it, the device's driver knows.
+struct device_kernel {
+  std::size_t in_bytes = 0, out_bytes = 0;
+};
+
+/// A segment that a device computes by itself, a line of units: each takes what the one before it gives.
+struct device_segment {
+  struct unit {
+    const device_kernel* kernel = nullptr;
+    std::size_t out_offset = 0;      ///< of what it gives to the next unit, among the item's inner bytes
+    std::size_t scratch_offset = 0;  ///< of its own scratchpad, likewise
+  };
+  std::size_t index = 0;
+  std::size_t inner_bytes = 0;  ///< that an item needs between its input and its output
+  std::vector<unit> units;
+};
+
+/// A session's way to one of its segments on a device.
+class device_lane {
+ public:
+  virtual ~device_lane() = default;
+  /// Takes the next item; never blocks for long, never runs a stage on this thread. Where it throws, it has not taken it.
+  virtual void submit(std::uint64_t item) = 0;
+  /// No further item comes at once: what was taken and is held back goes to the device.
+  virtual void flush() noexcept {}
+};
+
+/// A device as one deployment has opened it.
+class device_queue {
+ public:
+  virtual ~device_queue() = default;
+  /// Makes ready what all sessions share, for a segment with kernels of this device; the kernels live as long as the queue.
+  virtual void prepare(const device_segment&) {}
+  /// A session with so many slots opens; an item's slot is its number modulo that.
+  virtual std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) = 0;
+};
+
+}  // namespace levada::detail
+
+namespace levada {
+
+/// How a device of the target is opened: `std::unique_ptr<detail::device_queue> device_driver<Device>::open()`, and, where
+/// the device brings a backend of its own, `using backend`. Specialised by the header that brings the device.
+template <class Device>
+struct device_driver;
+
+}  // namespace levada
