@@ -4,14 +4,20 @@
 #include <levada/run/deploy.hpp>
 #include <levada/run/thread_executor.hpp>
 
+#include <atomic>
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 namespace lv = levada;
 
 int main() {
   long sum = 0;
-  auto add = [&sum](const int& item) {
+  // Two items meet in the stage, so that two threads are there; relaxed, since that must not put them in an order.
+  std::atomic<int> inside{0};
+  auto add = [&](const int& item) {
+    inside.fetch_add(1, std::memory_order_relaxed);
+    while (inside.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
     sum += item;
     return item;
   };
