@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <levada/graph/op_rules.hpp>
+#include <levada/kernel/scalar.hpp>
 #include <levada/nn/lanes.hpp>
 
 namespace levada {
@@ -21,6 +22,18 @@ struct promoted<half> {
   using type = float;
 };
 
+/// What stands for an element while the type of the result is asked for: a value of the kernel language, or lanes of a type
+/// that this does not compute with, as double.
+template <class T>
+struct asked_with {
+  using type = lanes<T>;
+};
+template <class T>
+  requires ir::is_scalar<T>
+struct asked_with<T> {
+  using type = scalar_value<T>;
+};
+
 template <class R>
 struct transform_result {
   using type = R;
@@ -28,6 +41,10 @@ struct transform_result {
 template <class V>
 struct transform_result<lanes<V>> {
   using type = typename lanes<V>::element;
+};
+template <class T, class Machine>
+struct transform_result<kernel_value<T, Machine>> {
+  using type = T;
 };
 
 }  // namespace detail
@@ -38,15 +55,15 @@ using promoted_t = typename detail::promoted<T>::type;
 
 /// The type of element that `F` makes of elements of type `T`.
 template <class F, class T>
-using transformed_t =
-    typename detail::transform_result<std::remove_cvref_t<std::invoke_result_t<const F&, lanes<promoted_t<T>>>>>::type;
+using transformed_t = typename detail::transform_result<
+    std::remove_cvref_t<std::invoke_result_t<const F&, typename detail::asked_with<promoted_t<T>>::type>>>::type;
 
-/// `F` applied to each element, called with `lanes`: of one number by `reference`, of a SIMD vector by `simd`. Integers
-/// narrower than int arrive as int, half as float.
+/// `F` applied to each element, called with values of the kernel language: of one number by `reference`, of a SIMD vector by
+/// `simd`, of the kernel that is traced by `spirv`. Integers narrower than int arrive as int, half as float.
 template <class F>
 struct transform_op : weightless_op {
   static constexpr std::string_view kind = "transform";
-  static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes as lanes";
+  static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes";
 
   F function;
 
@@ -62,7 +79,7 @@ struct transform_op : weightless_op {
 };
 
 /// A stage that applies a generic lambda to each element:
-/// `transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })`. Captures are allowed on the CPU.
+/// `transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })`. Any captures on the CPU; on a device `uniform`s.
 template <fixed_string Name, class F>
 constexpr auto transform(F function) {
   return op_stage<Name, transform_op<F>>{transform_op<F>(std::move(function)), {}};

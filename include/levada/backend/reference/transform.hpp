@@ -18,9 +18,9 @@ struct reference_kernel<In, transform_op<F>> {
   reference_kernel(const op_type& op, parameter_values) : function_(op.function) {}
 
   void operator()(const In& in, out_type& out, std::byte*) const {
-    using argument = promoted_t<typename In::value_type>;
+    using number = promoted_t<typename In::value_type>;
     for (std::size_t i = 0; i < In::elements; ++i)
-      out[i] = unwrapped(function_(lanes<argument>(static_cast<argument>(in[i]))));
+      out[i] = unwrapped(function_(typename detail::asked_with<number>::type{static_cast<number>(in[i])}));
   }
 
  private:
@@ -31,6 +31,10 @@ struct reference_kernel<In, transform_op<F>> {
   template <class V>
   static V unwrapped(lanes<V> result) {
     return result.value;
+  }
+  template <class T>
+  static T unwrapped(scalar_value<T> result) {
+    return result.rep;
   }
 
   F function_;

@@ -4,6 +4,7 @@
 
 #include <levada/backend/simd/kernel.hpp>
 #include <levada/backend/simd/vector.hpp>
+#include <levada/kernel/xsimd.hpp>
 #include <levada/nn/transform.hpp>
 
 namespace levada {
@@ -39,11 +40,24 @@ struct lane_traits<xsimd::batch_bool<T, Arch>> {
 
 namespace detail {
 
-/// The lambda gives vectors of as many lanes as it takes: else one register does not become one register.
+/// What the lambda makes of a vector: values of the kernel language, or lanes of a type that this does not compute with.
+template <class Arch, class T, class F>
+auto transformed_vector(const F& f, const vector<T, Arch>& x) {
+  if constexpr (ir::is_scalar<T>) {
+    const simd_value<T, Arch> value{x};
+    return kernel_detail::lift<transformed_t<F, T>>(value, f(value)).rep;
+  } else {
+    return f(lanes<vector<T, Arch>>(x)).value;
+  }
+}
+
+/// The lambda gives vectors of as many elements as it takes: else one register does not become one register.
 template <class F, class Arch, class T>
-concept vectorizes = requires(const F& f, lanes<vector<T, Arch>> x) {
-  { f(x).value } -> std::convertible_to<vector<transformed_t<F, T>, Arch>>;
-} && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>;
+concept vectorizes =
+    (ir::is_scalar<T> && ir::is_scalar<transformed_t<F, T>> && !std::same_as<transformed_t<F, T>, bool>) ||
+    (!ir::is_scalar<T> && requires(const F& f, lanes<vector<T, Arch>> x) {
+      { f(x).value } -> std::convertible_to<vector<transformed_t<F, T>, Arch>>;
+    } && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>);
 
 }  // namespace detail
 
@@ -63,7 +77,7 @@ struct simd_kernel<Arch, In, transform_op<F>> {
     using result = typename out_type::value_type;
     constexpr std::size_t step = lanes_in<argument, Arch>, rest = In::elements % step;
     const auto computed = [&](const vector<argument, Arch>& x) -> vector<result, Arch> {
-      return function_(lanes<vector<argument, Arch>>(x)).value;
+      return transformed_vector<Arch, argument>(function_, x);
     };
     std::size_t i = 0;
     for (; i + step <= In::elements; i += step) computed(loaded(in.data() + i)).store_unaligned(out.data() + i);

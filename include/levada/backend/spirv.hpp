@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/spirv.hpp: `vulkan<Index>` as a device, and the backend that computes there, all its kernels. Needs Vulkan's header
+// <vulkan/vulkan_core.h> (Debian package libvulkan-dev) and links nothing: the loader is opened where a deployment asks for
+// a device.
+
+#include <levada/backend/spirv/driver.hpp>
+#include <levada/backend/spirv/transform.hpp>

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/spirv/queue.hpp: a Vulkan device as a deployment uses it. Sessions hand it items through lanes; a batch of items is
+// one submission to each queue that takes part. One thread waits for timeline semaphores and reports the items.
+
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <levada/backend/spirv/lane_memory.hpp>
+#include <levada/backend/spirv/pipeline_cache.hpp>
+#include <levada/core/device_queue.hpp>
+
+namespace levada::detail {
+
+class vulkan_queue final : public device_queue {
+ public:
+  vulkan_queue(int index, const vulkan_settings& settings)
+      : context_(index, settings), staging_(settings.staging), cache_(context_, settings.pipeline_cache) {
+    for (owned<VkSemaphore>& timeline : timelines_) timeline = make_timeline();
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~vulkan_queue() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+    context_.vk.vkDeviceWaitIdle(context_.device());
+  }
+
+  void prepare(const device_segment& segment) override {
+    segments_.emplace(segment.index, std::make_unique<prepared_segment>(context_, segment, cache_.get()));
+    cache_.keep();
+  }
+
+  std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
+    return std::make_unique<lane>(*this, segment, slots, client);
+  }
+
+ private:
+  class lane;
+
+  /// An item on its way; its report is due when its last queue's timeline has come to `value`.
+  struct job {
+    lane* from = nullptr;
+    std::uint64_t item = 0;
+    std::size_t role = 0;
+    std::uint64_t value = 0;
+  };
+
+  class lane final : public device_lane {
+   public:
+    lane(vulkan_queue& queue, std::size_t segment, std::size_t slots, device_client& client)
+        : queue_(queue),
+          segment_(segment),
+          slots_(slots),
+          client_(client),
+          prepared_(*queue.segments_.at(segment)),
+          memory_(queue.context_, prepared_, slots, queue.staging_) {
+      batch_.reserve(slots);
+    }
+
+    void submit(std::uint64_t item) override {
+      const void* const input = client_.input(segment_, item);
+      if (input == nullptr) return client_.complete(segment_, item);
+      const std::size_t slot = static_cast<std::size_t>(item % slots_);
+      memory_.commands(slot);
+      std::memcpy(memory_.input(slot), input, prepared_.in_bytes());
+      batch_.push_back(item);
+    }
+
+    void flush() noexcept override {
+      if (batch_.empty()) return;
+      try {
+        queue_.submit(*this, batch_);
+      } catch (...) {
+        for (const std::uint64_t item : batch_) fail(item, std::current_exception());
+      }
+      batch_.clear();
+    }
+
+    void report(std::uint64_t item) {
+      std::memcpy(client_.output(segment_, item), memory_.output(static_cast<std::size_t>(item % slots_)),
+                  prepared_.out_bytes());
+      client_.complete(segment_, item);
+    }
+    void fail(std::uint64_t item, std::exception_ptr why) { client_.fail(segment_, item, std::move(why)); }
+
+    const slot_commands& commands(std::uint64_t item) {
+      return memory_.commands(static_cast<std::size_t>(item % slots_));
+    }
+    bool takes_part(std::size_t role) const {
+      return role == vulkan_roles::compute ||
+             (role == vulkan_roles::upload ? memory_.uploads_by_itself() : memory_.downloads_by_itself());
+    }
+    std::size_t last_role() const {
+      return takes_part(vulkan_roles::download) ? vulkan_roles::download : vulkan_roles::compute;
+    }
+
+   private:
+    vulkan_queue& queue_;
+    const std::size_t segment_, slots_;
+    device_client& client_;
+    const prepared_segment& prepared_;
+    lane_memory memory_;
+    std::vector<std::uint64_t> batch_;
+  };
+
+  owned<VkSemaphore> make_timeline() const {
+    auto type = vulkan_struct<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    auto info = vulkan_struct<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
+    info.pNext = &type;
+    return context_.make(context_.vk.vkCreateSemaphore, context_.vk.vkDestroySemaphore, info, "vkCreateSemaphore");
+  }
+
+  // ---- submitting ----
+
+  /// What vkQueueSubmit points to, one entry an item; the room is used again.
+  struct submission {
+    std::vector<VkSubmitInfo> infos;
+    std::vector<VkTimelineSemaphoreSubmitInfo> values;
+    std::vector<std::uint64_t> waits, signals;
+  };
+
+  void submit(lane& from, const std::vector<std::uint64_t>& items) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!broken_.empty()) throw vulkan_error(context_.index(), broken_);
+      pending_.reserve(pending_.size() + items.size());
+      std::size_t before = vulkan_roles::count;
+      for (const std::size_t role : {vulkan_roles::upload, vulkan_roles::compute, vulkan_roles::download}) {
+        if (!from.takes_part(role)) continue;
+        submit_role(from, items, role, before);
+        before = role;
+      }
+      const std::uint64_t first = issued_[before] - items.size() + 1;
+      for (std::size_t i = 0; i < items.size(); ++i) pending_.push_back({&from, items[i], before, first + i});
+    }
+    changed_.notify_one();
+  }
+
+  /// All items to one queue; each waits for what the queue of `before` does for it, and signals the next value.
+  void submit_role(lane& from, const std::vector<std::uint64_t>& items, std::size_t role, std::size_t before) {
+    static constexpr VkPipelineStageFlags all_stages[] = {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
+    const std::size_t count = items.size();
+    const bool waits = before != vulkan_roles::count;
+    submission& s = submission_;
+    s.infos.assign(count, vulkan_struct<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO));
+    s.values.assign(count,
+                    vulkan_struct<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO));
+    s.waits.resize(count);
+    s.signals.resize(count);
+    const VkSemaphore signalled = timelines_[role].get(), waited = waits ? timelines_[before].get() : VkSemaphore{};
+    for (std::size_t i = 0; i < count; ++i) {
+      s.signals[i] = issued_[role] + i + 1;
+      s.values[i].signalSemaphoreValueCount = 1;
+      s.values[i].pSignalSemaphoreValues = &s.signals[i];
+      VkSubmitInfo& info = s.infos[i];
+      info.pNext = &s.values[i];
+      info.commandBufferCount = 1;
+      info.pCommandBuffers = &from.commands(items[i])[role];
+      info.signalSemaphoreCount = 1;
+      info.pSignalSemaphores = &signalled;
+      if (!waits) continue;
+      s.waits[i] = issued_[before] - count + i + 1;
+      s.values[i].waitSemaphoreValueCount = 1;
+      s.values[i].pWaitSemaphoreValues = &s.waits[i];
+      info.waitSemaphoreCount = 1;
+      info.pWaitSemaphores = &waited;
+      info.pWaitDstStageMask = all_stages;
+    }
+    const VkResult result = context_.vk.vkQueueSubmit(context_.queue(role), static_cast<std::uint32_t>(count),
+                                                      s.infos.data(), VK_NULL_HANDLE);
+    if (result != VK_SUCCESS) {
+      // What other queues were given for these items may still run: nothing goes to the device any more.
+      broken_ = "vkQueueSubmit failed: " + std::string(vulkan_words(result));
+      throw vulkan_error(context_.index(), broken_);
+    }
+    issued_[role] += count;
+  }
+
+  // ---- reporting ----
+
+  void serve() {
+    std::vector<job> taken;
+    for (;;) {
+      taken.clear();
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return stopping_ || !pending_.empty(); });
+        if (pending_.empty()) return;
+        taken.swap(pending_);
+      }
+      for (const job& j : taken) {
+        const VkResult result = wait_for(j.role, j.value);
+        if (result == VK_SUCCESS)
+          j.from->report(j.item);
+        else
+          j.from->fail(j.item, std::make_exception_ptr(vulkan_error(context_.index(), give_up(result))));
+      }
+    }
+  }
+
+  VkResult wait_for(std::size_t role, std::uint64_t value) {
+    if (reached_[role] >= value) return VK_SUCCESS;
+    const VkSemaphore timeline = timelines_[role].get();
+    auto info = vulkan_struct<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline;
+    info.pValues = &value;
+    const VkResult result = context_.vk.vkWaitSemaphores(context_.device(), &info, ~std::uint64_t{0});
+    if (result != VK_SUCCESS) return result;
+    std::uint64_t now = value;
+    context_.vk.vkGetSemaphoreCounterValue(context_.device(), timeline, &now);
+    reached_[role] = std::max(value, now);
+    return VK_SUCCESS;
+  }
+
+  /// From now on nothing is given to the device; the reason in words.
+  std::string give_up(VkResult result) {
+    const std::lock_guard lock(mutex_);
+    if (broken_.empty()) broken_ = "waiting for it failed: " + std::string(vulkan_words(result));
+    return broken_;
+  }
+
+  vulkan_context context_;
+  const bool staging_;
+  pipeline_cache cache_;
+  owned<VkSemaphore> timelines_[vulkan_roles::count];
+  std::map<std::size_t, std::unique_ptr<prepared_segment>> segments_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<job> pending_;
+  submission submission_;
+  std::uint64_t issued_[vulkan_roles::count]{};
+  std::string broken_;  ///< why nothing is given to the device any more
+  bool stopping_ = false;
+
+  std::uint64_t reached_[vulkan_roles::count]{};  ///< the waiting thread's own
+  std::thread thread_;
+};
+
+}  // namespace levada::detail
