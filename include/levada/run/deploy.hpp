@@ -10,7 +10,6 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <levada/core/device.hpp>
 #include <levada/core/device_queue.hpp>
@@ -105,12 +104,13 @@ struct executor_of<run_by<E>, Rest...> : type_tag<E> {};
 template <class First, class... Rest>
 struct executor_of<First, Rest...> : executor_of<Rest...> {};
 
-/// The leaner executor, where there is one and no device needs more.
+/// What makes the backbone of a session. A segment alone has no edges, and an executor need not have any.
 template <class Executor, bool OnDevices>
-struct executor_for : type_tag<Executor> {};
-template <class Executor>
-  requires requires { typename Executor::without_devices; }
-struct executor_for<Executor, false> : type_tag<typename Executor::without_devices> {};
+consteval backbone_code backbone_of(std::size_t segments) {
+  if constexpr (requires { &Executor::template make_backbone<OnDevices>; })
+    if (OnDevices || segments > 1) return &Executor::template make_backbone<OnDevices>;
+  return nullptr;
+}
 
 // ---- target and backends as values ----
 
@@ -535,11 +535,11 @@ template <class Planning, std::size_t U, std::size_t... I>
 
 /// The kernels of a deployment, in the order of its units.
 template <class Planning, std::size_t... U>
-[[gnu::always_inline]] inline std::vector<erased_object> make_kernels([[maybe_unused]] void* const* stages,
+[[gnu::always_inline]] inline fixed_array<erased_object> make_kernels([[maybe_unused]] void* const* stages,
                                                                       std::index_sequence<U...>) {
   constexpr std::size_t count =
       (std::size_t{0} + ... + (Planning::plan.unit[U].backend != partition_unit::callable ? 1 : 0));
-  std::vector<erased_object> kernels(count);
+  fixed_array<erased_object> kernels(count);
   [[maybe_unused]] std::size_t next = 0;
   (
       [&] {
@@ -553,12 +553,14 @@ template <class Planning, std::size_t... U>
 
 /// Opens those devices of the target that the plan uses.
 template <class Planning, class... Devices>
-std::vector<attached_device> attach_devices(target<Devices...>) {
-  std::vector<attached_device> devices;
+fixed_array<attached_device> attach_devices(target<Devices...>) {
+  fixed_array<attached_device> devices(
+      (std::size_t{0} + ... + (has_driver<Devices> && Planning::uses(Devices::id) ? 1 : 0)));
+  [[maybe_unused]] std::size_t next = 0;
   (
       [&] {
         if constexpr (has_driver<Devices> && Planning::uses(Devices::id))
-          devices.push_back({Devices::id, device_driver<Devices>::open()});
+          devices[next++] = {Devices::id, owned<device_queue>(device_driver<Devices>::open().release())};
       }(),
       ...);
   return devices;
@@ -570,12 +572,16 @@ inline int bind_threads(std::pair<int, int> bounds) {
   return std::max(bounds.first, std::min(bounds.second, here));
 }
 
-template <class Executor>
+template <class Executor, bool OnDevices>
 [[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(const program_layout& layout,
                                                                   const program_parts& parts, int threads,
-                                                                  std::vector<attached_device> devices,
+                                                                  fixed_array<attached_device> devices,
+                                                                  backbone_code make_backbone,
                                                                   const worker_settings& workers) {
-  return std::make_shared<deployed<Executor>>(make_program(layout, parts, threads), std::move(devices), workers);
+  auto app = std::make_shared<deployed<Executor>>(make_program(layout, parts, threads), std::move(devices),
+                                                  make_backbone, workers);
+  if constexpr (OnDevices) prepare_devices(*app);
+  return app;
 }
 
 }  // namespace detail
@@ -588,7 +594,7 @@ template <class Target, class... Options, class Pipeline>
   requires correct<detail::deployment_mistake<Pipeline, Target, Options...>>
 [[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline pipeline, worker_arena arena = {}) {
   using rim = detail::rim<Pipeline, Target, Options...>;
-  using executor = typename detail::executor_for<typename detail::executor_of<Options...>::type, rim::on_devices>::type;
+  using executor = typename detail::executor_of<Options...>::type;
   using flat = typename rim::planning::flat;
   void* stages[flat::stages];
   detail::stage_addresses visit{stages};
@@ -608,12 +614,13 @@ template <class Target, class... Options, class Pipeline>
   auto workers = detail::workers_of<Target, Options...>();
   workers.arena = arena;
   return executable<rim, executor>(
-      detail::make_deployment<executor>(
+      detail::make_deployment<executor, rim::on_devices>(
           layout,
           {layout.arrays(), texts.data(), detail::destroy_code_of<typename rim::input_item>(), stages + sources,
-           kernels.data()},
+           kernels.begin()},
           detail::bind_threads(rim::planning::target::thread_bounds()),
-          detail::attach_devices<typename rim::planning>(Target{}), workers),
+          detail::attach_devices<typename rim::planning>(Target{}),
+          detail::backbone_of<executor, rim::on_devices>(layout.segment_count), workers),
       std::move(source));
 }
 

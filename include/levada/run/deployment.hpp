@@ -13,9 +13,9 @@
 #include <stop_token>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <levada/core/error.hpp>
+#include <levada/core/storage.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/executor.hpp>
 #include <levada/run/worker.hpp>
@@ -25,32 +25,46 @@ namespace levada::detail {
 /// A device that the program uses, with its queue.
 struct attached_device {
   device_id id{};
-  std::unique_ptr<device_queue> queue;
+  owned<device_queue> queue;
 };
 
 /// What all sessions of an app share.
 template <class Executor>
 struct deployment {
-  deployment(program code_, std::vector<attached_device> devices_, const worker_settings& workers_)
+  deployment(program code_, fixed_array<attached_device> devices_, backbone_code make_backbone_,
+             const worker_settings& workers_)
       : code(std::move(code_)),
         devices(std::move(devices_)),
+        make_backbone(make_backbone_),
         workers(workers_),
         crew(code.threads),
-        executor(code.threads, workers) {
-    for (std::size_t s = 0; s < code.segments.size(); ++s)
-      if (const device_segment on_device = device_segment_of(code, s); !on_device.units.empty())
-        for (const attached_device& device : devices)
-          if (device.id == code.segments[s].device) device.queue->prepare(on_device);
-  }
+        executor(code.threads, workers) {}
 
   program code;
-  std::vector<attached_device> devices;  ///< behind the program, whose kernels they hold
+  fixed_array<attached_device> devices;  ///< behind the program, whose kernels they hold
+  backbone_code make_backbone;           ///< null where workers go from segment to segment by themselves
   worker_settings workers;
   permits crew;
   event_count event;
   std::atomic<bool> measures{false};  ///< sessions measure themselves from their start
   Executor executor;
 };
+
+/// Makes the devices ready for the segments that they compute by themselves.
+template <class Executor>
+void prepare_devices(deployment<Executor>& app) {
+  const program& code = app.code;
+  for (std::size_t s = 0; s < code.segments.size(); ++s) {
+    const program_segment& of = code.segments[s];
+    device_segment segment{s, of.device_bytes, {}};
+    for (std::size_t u = of.first; u < of.end && code.units[u].kernel != nullptr; ++u)
+      segment.units.push_back(
+          {code.units[u].kernel, code.values[code.units[u].out].offset, code.units[u].scratch_offset});
+    if (segment.units.empty()) continue;
+    for (const attached_device& device : app.devices)
+      if (device.id == of.device) device.queue->prepare(segment);
+  }
+}
 
 /// The door between a session and workers that were invited and may come late, when the session and its deployment are gone,
 /// or never: a session that has closed it is not touched again. Doors are used again and never destroyed.
@@ -120,18 +134,22 @@ struct cancel_engine {
   void operator()() const { of->cancel(); }
 };
 
-/// A question asked again and again while a thread waits; refers to the lambda that answers it. One function waits for all.
-class condition {
+/// Refers to a lambda, so that one function serves all.
+template <class Result>
+class lambda_ref {
  public:
   template <class F>
-  condition(const F& f)  // NOLINT: made where it is asked for
-      : of_(std::addressof(f)), ask_([](const void* of) { return bool((*static_cast<const F*>(of))()); }) {}
-  bool operator()() const { return ask_(of_); }
+  lambda_ref(const F& f)  // NOLINT: made where it is called
+      : of_(&f), call_([](const void* of) { return static_cast<Result>((*static_cast<const F*>(of))()); }) {}
+  Result operator()() const { return call_(of_); }
 
  private:
   const void* of_;
-  bool (*ask_)(const void*);
+  Result (*call_)(const void*);
 };
+
+/// A question asked again and again while a thread waits.
+using condition = lambda_ref<bool>;
 
 /// One running instance: an engine, its backbone, and the ways a calling thread helps and waits.
 template <class Executor>
@@ -142,10 +160,7 @@ class session_core final : public engine_host {
       : deployment_(std::move(of)),
         engine_(deployment_->code, queues(*deployment_), deployment_->crew, deployment_->event, *this, borrows_input,
                 settings),
-        backbone_(on_device(*deployment_), this,
-                  [](void* self, std::size_t segment, visit& v) noexcept {
-                    v.any |= static_cast<session_core*>(self)->engine_.step(segment);
-                  }),
+        backbone_(backbone_for(*deployment_)),
         gate_(session_gate::open(this)),
         on_stop_(std::move(stop), cancel_engine{&engine_}) {
     if (!deployment_->code.has_result) engine_.invite_always();
@@ -189,7 +204,7 @@ class session_core final : public engine_host {
   bool help() {
     if (engine_.settings().dedicated || !engine_.has_work() || !deployment_->crew.try_acquire()) return false;
     bool any = false;
-    Executor::isolated([&] {
+    isolated([&] {
       any = engine_.visit();
       // Cheap items that only this thread works on: all that wait, in one go.
       while (any && !engine_.is_shared() && !engine_.has_devices() && engine_.visit()) {
@@ -239,21 +254,23 @@ class session_core final : public engine_host {
   }
 
  private:
-  static std::vector<device_queue*> queues(const deployment<Executor>& d) {
-    std::vector<device_queue*> found;
-    for (const program_segment& s : d.code.segments) {
-      device_queue* queue = nullptr;
-      for (const attached_device& device : d.devices)
-        if (device.id == s.device) queue = device.queue.get();
-      found.push_back(queue);
-    }
-    return found;
+  static device_queue* queue_of(const deployment<Executor>& d, std::size_t segment) {
+    for (const attached_device& device : d.devices)
+      if (device.id == d.code.segments[segment].device) return device.queue.get();
+    return nullptr;
   }
-  static std::vector<bool> on_device(const deployment<Executor>& d) {
-    std::vector<bool> flags;
-    for (const device_queue* q : queues(d)) flags.push_back(q != nullptr);
-    return flags;
+  static fixed_array<device_queue*> queues(const deployment<Executor>& d) {
+    return fixed_array<device_queue*>(d.code.segments.size(), [&](std::size_t s) { return queue_of(d, s); });
   }
+  owned<backbone> backbone_for(const deployment<Executor>& d) {
+    if (d.make_backbone == nullptr) return {};
+    const fixed_array<bool> on_device(d.code.segments.size(), [&](std::size_t s) { return queue_of(d, s) != nullptr; });
+    return d.make_backbone(on_device, this, [](void* self, std::size_t segment, visit& v) noexcept {
+      v.any |= static_cast<session_core*>(self)->engine_.step(segment);
+    });
+  }
+
+  static void isolated(lambda_ref<void> f) { Executor::isolated(f); }
 
   bool can_work() { return engine_.has_work() && deployment_->crew.available(); }
   bool can_help() { return !engine_.settings().dedicated && can_work(); }
@@ -263,7 +280,7 @@ class session_core final : public engine_host {
     dress_for_good(deployment_->workers);
     while (!ending_.load(std::memory_order_relaxed)) {
       if (can_work() && deployment_->crew.try_acquire()) {
-        Executor::isolated([&] {
+        isolated([&] {
           while (engine_.visit()) {
           }
         });
@@ -345,8 +362,13 @@ class session_core final : public engine_host {
       if (deployment_->crew.try_acquire() || wait_for_permit()) {
         visit v;
         do {
-          v.any = false;
-          Executor::isolated([&] { backbone_.enter(v); });
+          isolated([&] {
+            v.any = false;
+            if (backbone_)
+              backbone_->enter(v);
+            else
+              v.any = engine_.visit();
+          });
         } while (v.any && engine_.pays_for_a_worker());
         release_permit();
       }
@@ -360,7 +382,7 @@ class session_core final : public engine_host {
 
   std::shared_ptr<deployment<Executor>> deployment_;
   engine engine_;
-  typename Executor::backbone backbone_;
+  owned<backbone> backbone_;
   session_gate& gate_;
   std::atomic<bool> closed_{false};
   std::atomic<bool> ending_{false};

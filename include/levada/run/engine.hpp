@@ -13,13 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <new>
 #include <thread>
-#include <vector>
 
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
+#include <levada/core/storage.hpp>
 #include <levada/run/event_count.hpp>
 #include <levada/run/item_counts.hpp>
 #include <levada/run/meter.hpp>
@@ -28,22 +27,6 @@
 
 namespace levada {
 namespace detail {
-
-/// Aligned bytes.
-class arena_bytes {
- public:
-  arena_bytes(std::size_t bytes, std::size_t alignment)
-      : alignment_(alignment),
-        bytes_(static_cast<std::byte*>(::operator new(bytes != 0 ? bytes : 1, std::align_val_t{alignment}))) {}
-  ~arena_bytes() { ::operator delete(bytes_, std::align_val_t{alignment_}); }
-  arena_bytes(const arena_bytes&) = delete;
-  arena_bytes& operator=(const arena_bytes&) = delete;
-  std::byte* get() const { return bytes_; }
-
- private:
-  std::size_t alignment_;
-  std::byte* bytes_;
-};
 
 /// What wakes or brings threads from the outside: the deployment.
 class engine_host {
@@ -111,7 +94,7 @@ class engine final : public device_client {
   using sequence = std::uint64_t;
 
   /// `queues[s]` is the device of segment `s`, null for the processor. `borrows_input`: items are the caller's own objects.
-  engine(const program& code, std::vector<device_queue*> queues, permits& crew, event_count& event, engine_host& host,
+  engine(const program& code, fixed_array<device_queue*> queues, permits& crew, event_count& event, engine_host& host,
          bool borrows_input, const session_settings& settings)
       : code_(code),
         settings_(settings),
@@ -120,7 +103,7 @@ class engine final : public device_client {
         event_(event),
         host_(host),
         destroys_input_(!borrows_input || code.owns_input),
-        has_devices_(std::any_of(queues_.begin(), queues_.end(), [](const device_queue* q) { return q != nullptr; })),
+        has_devices_(any_device(queues_)),
         slots_(code.slots),
         slots_mask_((code.slots & (code.slots - 1)) == 0 ? code.slots - 1 : 0),
         slot_memory_(code.slots * code.slot_bytes, code.alignment),
@@ -129,12 +112,14 @@ class engine final : public device_client {
         error_(code.slots),
         envelope_(code.slots),
         completion_(code.slots),
-        states_(code) {
-    for (const program_segment& s : code.segments)
-      segments_.emplace_back(std::make_unique<segment>(s, slots_, code.slot_bytes, code.alignment, code.threads));
-    for (std::size_t s = 0; s < queues_.size(); ++s)
-      lanes_.push_back(queues_[s] != nullptr ? queues_[s]->open(s, slots_, *this) : nullptr);
-  }
+        states_(code),
+        segments_(code.segments.size(),
+                  [&](std::size_t s) {
+                    return segment(code.segments[s], slots_, code.slot_bytes, code.alignment, code.threads);
+                  }),
+        lanes_(queues_.size(), [&](std::size_t s) {
+          return owned<device_lane>(queues_[s] != nullptr ? queues_[s]->open(s, slots_, *this).release() : nullptr);
+        }) {}
 
   ~engine() {
     discard_results();
@@ -185,7 +170,7 @@ class engine final : public device_client {
 
   /// Items that no stage has begun, taken back from the workers: the pusher has them to itself until `give_back`.
   std::size_t take_back_waiting() {
-    segment& seg = *segments_.front();
+    segment& seg = segments_.front();
     if (has_devices_ && seg.submitting.exchange(true)) return 0;  // they are being handed over just now
     sequence begin = seg.claimed.load();
     const sequence end = pushed_.load(std::memory_order_relaxed);
@@ -201,7 +186,7 @@ class engine final : public device_client {
   item_envelope& waiting_envelope(std::size_t i, std::size_t count) { return envelope_[waiting_index(i, count)]; }
   /// The workers may have them again.
   void give_back(std::size_t count) {
-    segment& seg = *segments_.front();
+    segment& seg = segments_.front();
     if (meter* m = measuring()) [[unlikely]]
       m->moved_up(pushed_.load(std::memory_order_relaxed) - count, count);
     seg.claimed.store(pushed_.load(std::memory_order_relaxed) - count);
@@ -243,10 +228,10 @@ class engine final : public device_client {
 
   // ---- results out: one popper ----
 
-  sequence finished() const { return segments_.back()->finished.load(); }
+  sequence finished() const { return segments_.back().finished.load(); }
 
   /// Items wait to be worked on.
-  bool has_waiting() const { return pushed_.load(std::memory_order_relaxed) != segments_.front()->claimed.load(); }
+  bool has_waiting() const { return pushed_.load(std::memory_order_relaxed) != segments_.front().claimed.load(); }
 
   /// A result waits at the head.
   bool has_result() {
@@ -335,9 +320,9 @@ class engine final : public device_client {
   /// From now on, or not. Any thread may say so; the first time allocates.
   void measure(bool on) {
     if (on && meter_.load() == nullptr) {
-      auto fresh = std::make_unique<meter>(code_);
+      auto* const fresh = new meter(code_);
       meter* none = nullptr;
-      if (meter_.compare_exchange_strong(none, fresh.get())) fresh.release();
+      if (!meter_.compare_exchange_strong(none, fresh)) delete fresh;
     }
     measuring_.store(on ? meter_.load() : nullptr);
   }
@@ -346,14 +331,17 @@ class engine final : public device_client {
     measure(events != 0 || measuring() != nullptr);
     if (meter* m = meter_.load()) m->trace(events);
   }
-  session_trace traced() const {
-    session_trace t;
+  /// These are templates, and so is what they call: a program that never asks does not compile them.
+  template <class Trace = session_trace>
+  Trace traced() const {
+    Trace t;
     for (const program_unit& unit : code_.units) t.stages.push_back(unit.name);
-    if (meter* m = meter_.load()) m->write_to(t);
+    if (meter* m = meter_.load()) m->write_trace_to(t);
     return t;
   }
-  session_statistics statistics() const {
-    session_statistics s;
+  template <class Statistics = session_statistics>
+  Statistics statistics() const {
+    Statistics s;
     s.items = counts();
     s.slots = slots_;
     s.segments.resize(segments_.size());
@@ -363,7 +351,7 @@ class engine final : public device_client {
         s.stages.back().name = code_.units[u].name;
         s.stages.back().segment = i;
       }
-    if (const meter* m = meter_.load()) m->write_to(s);
+    if (const meter* m = meter_.load()) m->write_statistics_to(s);
     return s;
   }
 
@@ -378,7 +366,7 @@ class engine final : public device_client {
 
   /// One grain, at most, at segment `s`; or what is ready there is handed to its device.
   bool step(std::size_t s) noexcept {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     if (queues_[s] != nullptr) return submit(s);
     if (grain* g = resume(seg)) {
       run(s, *g);
@@ -394,7 +382,7 @@ class engine final : public device_client {
   /// Something could be done now.
   bool has_work() const {
     for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const segment& seg = *segments_[s];
+      const segment& seg = segments_[s];
       if (arrived(s) > seg.claimed.load() && (queues_[s] != nullptr || (!is_backed_up(seg) && has_free_grain(seg))))
         return true;
       if (seg.deposited.load() != 0 && has_admitted_grain(seg)) return true;
@@ -414,8 +402,8 @@ class engine final : public device_client {
   bool pays_for_a_worker() const {
     if (invites_always() || has_devices_) return true;
     for (const auto& seg : segments_) {
-      const std::uint32_t ns = seg->item_ns.load(std::memory_order_relaxed);
-      if (ns == 0 || ns >= seg->cheap_ns) return true;
+      const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+      if (ns == 0 || ns >= seg.cheap_ns) return true;
     }
     return false;
   }
@@ -467,7 +455,7 @@ class engine final : public device_client {
   // ---- a device reports ----
 
   void execute(std::size_t s, sequence item) noexcept override {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     grain& g = seg.grains.front();
     g.begin = item;
     g.end = item + 1;
@@ -479,7 +467,7 @@ class engine final : public device_client {
     for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
   }
   const void* input(std::size_t s, sequence item) noexcept override {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     const program_unit& unit = code_.units[seg.code.first];
     grain g;  // only its slot is asked for, as in `fail`
     g.slot = index(item);
@@ -492,7 +480,7 @@ class engine final : public device_client {
     return unit.in == 0 && !destroys_input_ ? input_[g.slot] : place(seg, g, unit.in, 0, stride);
   }
   void* output(std::size_t s, sequence item) noexcept override {
-    const program_unit& unit = code_.units[segments_[s]->code.end - 1];
+    const program_unit& unit = code_.units[segments_[s].code.end - 1];
     return slot(index(item)) + code_.values[unit.out].offset;
   }
   void complete(std::size_t s, sequence item) noexcept override {
@@ -502,7 +490,7 @@ class engine final : public device_client {
     at_devices_.fetch_sub(1);  // the last touch: whoever destroys the session waits for it
   }
   void fail(std::size_t s, sequence item, std::exception_ptr why) noexcept override {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     const std::size_t at = index(item);
     if (state_of(state_[at]) == item_state::value) {
       grain g;  // only its slot is asked for: what crosses the border into a device lives in slots
@@ -564,9 +552,9 @@ class engine final : public device_client {
     std::size_t longest;         ///< of a grain of items so cheap that they are not shared
     std::size_t longest_shared;  ///< of the others
     arena_bytes memory;
-    std::vector<grain> grains;
-    std::vector<ticket> tickets;
-    std::vector<std::atomic<sequence>> done;  ///< where a finished grain began: its end
+    fixed_array<grain> grains;
+    fixed_array<ticket> tickets;
+    fixed_array<std::atomic<sequence>> done;  ///< where a finished grain began: its end
     alignas(64) std::atomic<sequence> claimed{0};
     alignas(64) std::atomic<sequence> finished{0};
     alignas(64) std::atomic<std::uint32_t> deposited{0};
@@ -601,7 +589,13 @@ class engine final : public device_client {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   std::byte* slot(std::size_t i) const { return slot_memory_.get() + i * code_.slot_bytes; }
-  sequence arrived(std::size_t s) const { return s == 0 ? pushed_.load() : segments_[s - 1]->finished.load(); }
+  sequence arrived(std::size_t s) const { return s == 0 ? pushed_.load() : segments_[s - 1].finished.load(); }
+
+  static bool any_device(const fixed_array<device_queue*>& queues) {
+    for (const device_queue* q : queues)
+      if (q != nullptr) return true;
+    return false;
+  }
 
   // ---- claiming ----
 
@@ -613,7 +607,7 @@ class engine final : public device_client {
   }
 
   grain* claim(std::size_t s) {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     if (arrived(s) <= seg.claimed.load(std::memory_order_relaxed) || is_backed_up(seg)) return nullptr;
     sequence begin = seg.claimed.load();
     // Where nothing is in flight, whoever moves `claimed` has the segment to itself: the first grain is kept for that.
@@ -651,16 +645,16 @@ class engine final : public device_client {
 
   /// As many grains wait at tickets as there are threads: another one would only wait, too.
   bool is_backed_up(const segment& seg) const {
-    if (settings_.latest_only && &seg == segments_.front().get()) return would_wait_inside();
+    if (settings_.latest_only && &seg == &segments_.front()) return would_wait_inside();
     return seg.deposited.load(std::memory_order_relaxed) >= static_cast<std::uint32_t>(crew_.count());
   }
 
   /// An item that was begun can no longer give way to a newer one: it is begun when every serial stage could take it at once,
   /// and no device has more than one before it.
   bool would_wait_inside() const {
-    const sequence begin = segments_.front()->claimed.load();
+    const sequence begin = segments_.front().claimed.load();
     for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const segment& seg = *segments_[s];
+      const segment& seg = segments_[s];
       if (queues_[s] != nullptr && begin > seg.finished.load() + 1) return true;
       for (const ticket& t : seg.tickets)
         if (queues_[s] == nullptr && t.next.load(std::memory_order_relaxed) < begin) return true;
@@ -703,7 +697,7 @@ class engine final : public device_client {
     if (awake_.load(std::memory_order_relaxed) >= crew_.count() || !crew_.available()) return;
     // Those who are parked are woken anyway, and take as many.
     const sequence waiting =
-        pushed_.load(std::memory_order_relaxed) - segments_.front()->claimed.load(std::memory_order_relaxed);
+        pushed_.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
     if (segments_.size() == 1 && waiting <= static_cast<sequence>(parked_.load(std::memory_order_relaxed))) return;
     if (waiting_ns() >= worth_a_worker_ns) host_.invite();
   }
@@ -712,7 +706,7 @@ class engine final : public device_client {
   std::uint64_t waiting_ns() const {
     std::uint64_t all = 0;
     for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const segment& seg = *segments_[s];
+      const segment& seg = segments_[s];
       if (queues_[s] != nullptr) continue;
       const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
       if (there <= claimed) continue;
@@ -824,7 +818,7 @@ class engine final : public device_client {
   /// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released is
   /// returned, to be run instead: the stage that others wait for goes on at once, where its state is in cache.
   grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
     const bool timed = ns > always_timed_ns || ns == 0 || count_relaxed(seg.grains_run) % timed_every == 0;
     const bool whole = g.unit == seg.code.first;
@@ -980,7 +974,7 @@ class engine final : public device_client {
     set_state(state, as);
     if (g.watch) g.watch.ended(index_of(unit), as);
   }
-  std::size_t index_of(const program_unit& unit) const { return static_cast<std::size_t>(&unit - code_.units.data()); }
+  std::size_t index_of(const program_unit& unit) const { return static_cast<std::size_t>(&unit - code_.units.begin()); }
   /// Null: nothing is measured.
   meter* measuring() const { return measuring_.load(std::memory_order_acquire); }
 
@@ -1018,7 +1012,7 @@ class engine final : public device_client {
   /// Moves the frontier on over a finished grain and those behind it that were finished before; or leaves a stamp for who
   /// finishes the one that is waited for. Says whether the frontier moved.
   bool finish(std::size_t s, sequence begin, sequence end, bool some_silent) {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     sequence frontier = seg.finished.load();
     if (frontier == begin) {
       seg.finished.store(end);  // nobody else can: there is no stamp at `begin`
@@ -1091,7 +1085,7 @@ class engine final : public device_client {
   // ---- devices ----
 
   bool submit(std::size_t s) noexcept {
-    segment& seg = *segments_[s];
+    segment& seg = segments_[s];
     bool any = false;
     for (;;) {
       sequence item = seg.claimed.load();
@@ -1128,7 +1122,7 @@ class engine final : public device_client {
 
   const program& code_;
   const session_settings settings_;
-  const std::vector<device_queue*> queues_;
+  const fixed_array<device_queue*> queues_;
   permits& crew_;
   event_count& event_;
   engine_host& host_;
@@ -1137,16 +1131,16 @@ class engine final : public device_client {
   const std::size_t slots_;
   const sequence slots_mask_;  ///< where their number is a power of two; else 0
   arena_bytes slot_memory_;
-  std::vector<const void*> input_;
-  std::vector<item_state> state_;
-  std::vector<std::exception_ptr> error_;
-  std::vector<item_envelope> envelope_;
-  std::vector<completion*> completion_;
+  fixed_array<const void*> input_;
+  fixed_array<item_state> state_;
+  fixed_array<std::exception_ptr> error_;
+  fixed_array<item_envelope> envelope_;
+  fixed_array<completion*> completion_;
   failure_hook on_failure_;
   bool hands_out_all_ = false;
   session_states states_;
-  std::vector<std::unique_ptr<segment>> segments_;
-  std::vector<std::unique_ptr<device_lane>> lanes_;  ///< null where the processor computes
+  fixed_array<segment> segments_;
+  fixed_array<owned<device_lane>> lanes_;  ///< null where the processor computes
 
   std::atomic<meter*> meter_{nullptr};
   std::atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/executor.hpp: what the engine asks of an executor: workers, and the nodes and edges that a visit goes along.
+// run/executor.hpp: what the engine asks of an executor: workers, and the nodes and edges that a visit goes along where a plan
+// has more segments than one.
 //
 //   struct executor {
 //     executor(int threads, const worker_settings&);  // workers, started or only allowed
 //     void invite(invitation);                        // some worker calls it, soon, once
 //     static void isolated(F f);                      // calls f; user code in it takes no outer tasks
-//     class backbone {                                // one per session: a node per segment
-//       backbone(const std::vector<bool>& on_device, void* session, step_code step);
-//       void enter(visit&) noexcept;                  // this thread goes through all nodes once
-//     };
-//     using without_devices = ...;                    // optional: a leaner one, for plans without devices
+//     template <bool WithDevices>                     // optional: nodes and edges between the segments of a session;
+//     static owned<backbone> make_backbone(...);      // without it, workers go from one to the next by themselves
 //   };
 
 #include <cstddef>
+
+#include <levada/core/storage.hpp>
 
 namespace levada {
 
@@ -33,6 +33,16 @@ struct visit {
 };
 
 using step_code = void (*)(void* session, std::size_t segment, visit&) noexcept;
+
+/// A node per segment, and the edges between them.
+class backbone {
+ public:
+  virtual ~backbone() = default;
+  /// This thread goes through all nodes once.
+  virtual void enter(visit& v) noexcept = 0;
+};
+
+using backbone_code = owned<backbone> (*)(const fixed_array<bool>& on_device, void* session, step_code step);
 
 /// A call that a worker makes once.
 struct invitation {

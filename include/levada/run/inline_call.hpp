@@ -5,12 +5,11 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <memory>
-#include <vector>
 
 #include <levada/core/error.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/program.hpp>
+#include <levada/core/storage.hpp>
 
 namespace levada::detail {
 
@@ -123,7 +122,7 @@ class inline_contexts {
  private:
   struct alignas(64) place {
     std::atomic<bool> busy{false};
-    std::unique_ptr<inline_context> context;
+    owned<inline_context> context;
   };
 
   std::size_t take() {
@@ -135,7 +134,7 @@ class inline_contexts {
           continue;
         if (!places_[i].context) {
           try {
-            places_[i].context = std::make_unique<inline_context>(code_);
+            places_[i].context = owned<inline_context>(new inline_context(code_));
           } catch (...) {
             give_back(i);
             throw;
@@ -156,7 +155,7 @@ class inline_contexts {
   }
 
   const program& code_;
-  std::vector<place> places_;
+  fixed_array<place> places_;
   std::atomic<std::uint32_t> returned_{0}, waiters_{0};
 };
 

@@ -8,15 +8,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <levada/run/histogram.hpp>
 #include <levada/run/program.hpp>
 #include <levada/run/session_options.hpp>
 #include <levada/run/statistics.hpp>
+#include <levada/core/storage.hpp>
 #include <levada/run/trace_log.hpp>
 
 namespace levada::detail {
@@ -53,8 +52,8 @@ class meter {
       std::atomic<std::uint64_t> failed{0}, filtered{0}, dropped{0}, cancelled{0};
     };
     std::atomic<bool> taken{false};
-    std::vector<unit_record> units;
-    std::vector<histogram> waits;  ///< before segments
+    fixed_array<unit_record> units;
+    fixed_array<histogram> waits;  ///< before segments
     std::uint32_t grains = 0;      ///< that were taken up here
     trace_ring trace;
 
@@ -119,8 +118,8 @@ class meter {
   explicit meter(const program& code)
       : stamps_(code.slots), lanes_(static_cast<std::size_t>(code.threads) + code.segments.size() + 1) {
     for (lane& l : lanes_) {
-      l.units = std::vector<lane::unit_record>(code.units.size());
-      l.waits = std::vector<histogram>(code.segments.size());
+      l.units = fixed_array<lane::unit_record>(code.units.size());
+      l.waits = fixed_array<histogram>(code.segments.size());
     }
   }
 
@@ -208,14 +207,16 @@ class meter {
 
   // ---- read by any thread ----
 
-  void write_to(session_trace& t) {
+  template <class Trace>
+  void write_trace_to(Trace& t) {
     for (lane& l : lanes_) in_lane(l, [&] { l.trace.copy_to(t); });
   }
 
-  void write_to(session_statistics& s) const {
+  template <class Statistics>
+  void write_statistics_to(Statistics& s) const {
     for (std::size_t u = 0; u < s.stages.size(); ++u) {
       merged_histogram time, waited;
-      stage_statistics& to = s.stages[u];
+      auto& to = s.stages[u];
       for (const lane& l : lanes_) {
         const lane::unit_record& r = l.units[u];
         time.add(r.time), waited.add(r.waited);
@@ -289,8 +290,8 @@ class meter {
     std::uint64_t value_ = 0, count_ = 0;
   };
 
-  std::vector<stamp> stamps_;
-  std::vector<lane> lanes_;
+  fixed_array<stamp> stamps_;
+  fixed_array<lane> lanes_;
   std::atomic<bool> traces_{false};
   alignas(64) histogram age_;
   alignas(64) histogram occupied_;

@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
+#include <levada/core/storage.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/plan/plan.hpp>
 
@@ -203,11 +203,11 @@ struct program_state {
 
 /// The whole: immutable while it runs, shared by all sessions.
 struct program {
-  std::vector<program_unit> units;
-  std::vector<program_value> values;
-  std::vector<program_segment> segments;
-  std::vector<program_state> states;
-  std::vector<std::uint16_t> ended;  ///< the units' lists of values
+  fixed_array<program_unit> units;
+  fixed_array<program_value> values;
+  fixed_array<program_segment> segments;
+  fixed_array<program_state> states;
+  fixed_array<std::uint16_t> ended;  ///< the units' lists of values
   std::size_t slots = 1, slot_bytes = 0;
   std::size_t alignment = 64;  ///< of slots and scratchpads
   std::size_t result = 0;      ///< the value that leaves
@@ -232,7 +232,7 @@ struct session_states {
 
   /// Copies the states once more.
   void reset(const program& code) {
-    std::vector<erased_object> fresh(copies.size());
+    fixed_array<erased_object> fresh(copies.size());
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       const program_state& s = code.states[i];
       if (!s.prototype.copyable()) refuse_reset(s.name);
@@ -242,8 +242,8 @@ struct session_states {
     for (std::size_t i = 0; i < copies.size(); ++i) objects[i] = copies[i].get();
   }
 
-  std::vector<erased_object> copies;
-  std::vector<void*> objects;
+  fixed_array<erased_object> copies;
+  fixed_array<void*> objects;
 
  private:
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_reset(std::string_view stage) {
@@ -345,15 +345,15 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   struct life {
     std::size_t born = 0, last_use = 0;
   };
-  std::vector<life> lives(p.values.size());
+  fixed_array<life> lives(p.values.size());
   for (std::size_t u = 0; u < p.units.size(); ++u) {
     lives[planned[u].in].last_use = u;
     if (p.units[u].has_out) lives[planned[u].out].born = u + 1;
   }
   std::size_t count = 0;
   for (const life& l : lives) count += l.last_use >= l.born ? l.last_use - l.born + 2 : 0;
-  p.ended = std::vector<std::uint16_t>(count);
-  std::uint16_t* next = p.ended.data();
+  p.ended = fixed_array<std::uint16_t>(count);
+  std::uint16_t* next = p.ended.begin();
   for (std::size_t u = 0; u < p.units.size(); ++u) {
     program_unit& unit = p.units[u];
     unit.alive.first = next;
@@ -379,16 +379,6 @@ struct program_parts {
   erased_object* kernels;
 };
 
-/// A segment as the device that computes it sees it; without units where the host computes it.
-[[gnu::cold]] inline device_segment device_segment_of(const program& code, std::size_t index) {
-  const program_segment& s = code.segments[index];
-  device_segment segment{index, s.device_bytes, {}};
-  for (std::size_t u = s.first; u < s.end && code.units[u].kernel != nullptr; ++u)
-    segment.units.push_back(
-        {code.units[u].kernel, code.values[code.units[u].out].offset, code.units[u].scratch_offset});
-  return segment;
-}
-
 /// A program that all sessions of a deployment share.
 [[gnu::cold]] inline program make_program(const program_layout& plan, const program_parts& parts, int threads) {
   const layout_arrays& of = parts.plan;
@@ -400,15 +390,15 @@ struct program_parts {
   p.has_result = plan.has_result;
   p.has_source = plan.has_source;
   p.threads = threads;
-  p.values = std::vector<program_value>(plan.value_count);
-  p.units = std::vector<program_unit>(plan.unit_count);
-  p.segments = std::vector<program_segment>(plan.segment_count);
+  p.values = fixed_array<program_value>(plan.value_count);
+  p.units = fixed_array<program_unit>(plan.unit_count);
+  p.segments = fixed_array<program_segment>(plan.segment_count);
   for (std::size_t v = 0; v < plan.value_count; ++v) p.values[v] = {of.values[v].where, of.values[v].offset, nullptr};
   p.values[0].destroy = parts.destroy_input;
 
   std::size_t states = 0;
   for (std::size_t u = 0; u < plan.unit_count; ++u) states += parts.texts[u]->own_copy ? 1 : 0;
-  p.states = std::vector<program_state>(states);
+  p.states = fixed_array<program_state>(states);
   states = 0;
   for (std::size_t i = 0; i < plan.segment_count; ++i) {
     const auto& s = of.segments[i];

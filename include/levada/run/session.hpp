@@ -53,7 +53,7 @@ class session {
 
   session(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,
           const detail::session_settings& settings = {})
-      : core_(std::make_unique<core_state>(std::move(of), std::move(stop), settings)) {}
+      : core_(new core_state(std::move(of), std::move(stop), settings)) {}
 
   /// Gives an item to the pipeline, captured at a time that travels with it, and says whether the pipeline has it. While it
   /// is full it waits, and works, or does what the session's `overflow` says. Throws levada::error when the session is closed
@@ -177,12 +177,12 @@ class session {
   struct core_state {
     core_state(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,
                const detail::session_settings& given)
-        : running(std::move(of), false, std::move(stop), given) {
-      if (given.drops_older()) spare = std::make_unique<detail::arena_bytes>(sizeof(In), alignof(In));
+        : spare(given.drops_older() ? detail::arena_bytes(sizeof(In), alignof(In)) : detail::arena_bytes()),
+          running(std::move(of), false, std::move(stop), given) {
       if (!given.waits_when_full()) running.items().invite_always();
     }
     detail::erased_object failure_listener;
-    std::unique_ptr<detail::arena_bytes> spare;  ///< where an item is constructed before another gives way to it
+    detail::arena_bytes spare;  ///< where an item is constructed before another gives way to it
     detail::session_core<Executor> running;
     std::atomic<std::thread::id> pusher{}, popper{};
     bool unknown_pushers = false;  ///< others than the last one may push
@@ -253,7 +253,7 @@ class session {
         struct made_first {
           In* item;
           ~made_first() { std::destroy_at(item); }
-        } const fresh{::new (static_cast<void*>(core_->spare->get())) In(make())};
+        } const fresh{::new (static_cast<void*>(core_->spare.get())) In(make())};
         if (replace_oldest(told, *fresh.item, captured)) return true;
         auto from_there = [&]() -> In&& { return std::move(*fresh.item); };
         return place_if_room(told, from_there, captured, has_room);
@@ -323,7 +323,7 @@ class session {
     return taken;
   }
 
-  std::unique_ptr<core_state> core_;
+  detail::owned<core_state> core_;
 };
 
 }  // namespace levada

@@ -153,7 +153,7 @@ class item_stream {
   item_stream(std::shared_ptr<detail::deployment<Executor>> of, Feed feed, std::stop_token stop)
       : stride_(of->code.slot_bytes),
         borrows_(Feed::lasting && !of->code.owns_input),
-        core_(std::make_unique<detail::session_core<Executor>>(std::move(of), borrows_, std::move(stop))),
+        core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop))),
         feed_(std::move(feed)) {}
 
   class iterator {
@@ -349,7 +349,7 @@ class item_stream {
 
   const std::size_t stride_;
   const bool borrows_;
-  std::unique_ptr<detail::session_core<Executor>> core_;
+  detail::owned<detail::session_core<Executor>> core_;
   Feed feed_;
   std::optional<result_type> current_;
   // The first and the last of the values that are known to be there, side by side in their slots.

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/tbb_executor.hpp: a oneTBB flow graph as the backbone, its workers as ours.
+// run/tbb_executor.hpp: oneTBB's workers as ours, and a flow graph as the backbone of plans with several segments.
 //
 // A message is the hint that there may be work; it carries a pointer to the visit. Nodes are lightweight and noexcept, so
 // they run on the thread that enters: nothing is spawned, queued or allocated on the way. A worker is invited by
 // task_arena::enqueue, one pooled task each time. try_put from a thread outside would need somebody in wait_for_all.
 
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <levada/run/executor.hpp>
+#include <levada/core/storage.hpp>
 #include <levada/run/worker.hpp>
 
 namespace levada {
@@ -26,23 +25,25 @@ namespace detail {
 /// destroyed keeps its memory while a task of it was not run (6 KB each, oneTBB 2021.8). How many threads run the stages of
 /// a deployment is up to its permits.
 inline oneapi::tbb::task_arena& shared_arena(int threads, priority wanted) {
+  using oneapi::tbb::task_arena;
   struct shared {
     int threads;
     priority wanted;
-    std::unique_ptr<oneapi::tbb::task_arena> arena;
+    task_arena arena;
+    shared* next;
   };
   struct arenas {
     std::mutex mutex;
-    std::vector<shared> all;
+    shared* first = nullptr;
   };
   static arenas& found = *new arenas;  // reachable to the end: workers may come late
   const std::lock_guard lock(found.mutex);
-  for (const shared& s : found.all)
-    if (s.threads == threads && s.wanted == wanted) return *s.arena;
-  using level = oneapi::tbb::task_arena::priority;
+  for (shared* s = found.first; s != nullptr; s = s->next)
+    if (s->threads == threads && s->wanted == wanted) return s->arena;
+  using level = task_arena::priority;
   const level p = wanted == priority::low ? level::low : wanted == priority::high ? level::high : level::normal;
-  found.all.push_back({threads, wanted, std::make_unique<oneapi::tbb::task_arena>(threads, 1, p)});
-  return *found.all.back().arena;
+  found.first = new shared{threads, wanted, task_arena(threads, 1, p), found.first};
+  return found.first->arena;
 }
 
 }  // namespace detail
@@ -50,16 +51,69 @@ inline oneapi::tbb::task_arena& shared_arena(int threads, priority wanted) {
 /// The workers of this arena, for `deploy<box>(pipeline, in_arena(arena))`. It has to outlive the app and its sessions.
 inline worker_arena in_arena(oneapi::tbb::task_arena& arena) { return {&arena}; }
 
-/// oneTBB: its workers come when invited and park by themselves. The nodes of devices are instantiated only where a plan has
-/// devices: they are a tenth of what compiling a small program costs.
-template <bool WithDevices>
-class basic_tbb_executor {
- public:
-  using without_devices = basic_tbb_executor<false>;
+namespace detail {
 
+/// A flow graph: a node for each segment, an edge between neighbours. The nodes of devices are compiled only where a plan has
+/// devices.
+template <bool WithDevices>
+class flow_backbone final : public backbone {
+ public:
+  flow_backbone(const fixed_array<bool>& on_device, void* session, step_code step)
+      : nodes_(on_device.size(), [&](std::size_t s) {
+          if constexpr (WithDevices)
+            if (on_device[s]) return device(session, s, step);
+          return processor(session, s, step);
+        }) {}
+
+  void enter(visit& v) noexcept override { first_->try_put(&v); }
+
+ private:
+  using hint = visit*;
+  using cpu_node = oneapi::tbb::flow::function_node<hint, hint, oneapi::tbb::flow::lightweight>;
+  using device_node = oneapi::tbb::flow::async_node<hint, hint, oneapi::tbb::flow::lightweight>;
+  using any_node = owned<oneapi::tbb::flow::graph_node>;
+
+  any_node processor(void* session, std::size_t s, step_code step) {
+    auto* const node = new cpu_node(graph_, oneapi::tbb::flow::unlimited, [=](hint v) noexcept {
+      step(session, s, *v);
+      return v;
+    });
+    connect(*node, *node);
+    return any_node(node);
+  }
+
+  any_node device(void* session, std::size_t s, step_code step) {
+    using gateway = typename device_node::gateway_type;
+    auto* const node = new device_node(graph_, oneapi::tbb::flow::unlimited, [=](hint v, gateway& to) noexcept {
+      step(session, s, *v);
+      to.try_put(v);  // the hint; the items come when the device reports them
+    });
+    connect(*node, oneapi::tbb::flow::output_port<0>(*node));  // an edge from the node itself would be none
+    return any_node(node);
+  }
+
+  void connect(oneapi::tbb::flow::receiver<hint>& in, oneapi::tbb::flow::sender<hint>& out) {
+    if (last_ != nullptr)
+      oneapi::tbb::flow::make_edge(*last_, in);
+    else
+      first_ = &in;
+    last_ = &out;
+  }
+
+  oneapi::tbb::flow::graph graph_;
+  oneapi::tbb::flow::receiver<hint>* first_ = nullptr;
+  oneapi::tbb::flow::sender<hint>* last_ = nullptr;
+  fixed_array<any_node> nodes_;  // made last
+};
+
+}  // namespace detail
+
+/// oneTBB: its workers come when invited and park by themselves.
+class tbb_executor {
+ public:
   /// One thread is the caller's. Where that leaves none, oneTBB still brings a worker for what is enqueued; to ask for one
   /// beyond the number of processors would make it print a warning.
-  basic_tbb_executor(int threads, const detail::worker_settings& workers)
+  tbb_executor(int threads, const detail::worker_settings& workers)
       : workers_(workers),
         arena_(workers.arena.arena != nullptr ? static_cast<oneapi::tbb::task_arena*>(workers.arena.arena)
                                               : &detail::shared_arena(allowed(threads), workers.priority)) {
@@ -82,54 +136,11 @@ class basic_tbb_executor {
     oneapi::tbb::this_task_arena::isolate(std::move(f));
   }
 
-  class backbone {
-   public:
-    backbone(const std::vector<bool>& on_device, void* session, detail::step_code step) {
-      for (std::size_t s = 0; s < on_device.size(); ++s) {
-        if (on_device[s]) {
-          if constexpr (WithDevices) {
-            using gateway = typename device_node::gateway_type;
-            auto node = std::make_unique<device_node>(
-                graph_, oneapi::tbb::flow::unlimited, [=](detail::visit* v, gateway& to) noexcept {
-                  step(session, s, *v);
-                  to.try_put(v);  // the hint; the items come when the device reports them
-                });
-            device_node& n = *node;
-            nodes_.push_back(std::move(node));
-            connect(n, oneapi::tbb::flow::output_port<0>(n));  // an edge from the node itself would be none
-          }
-        } else {
-          auto node = std::make_unique<cpu_node>(graph_, oneapi::tbb::flow::unlimited, [=](detail::visit* v) noexcept {
-            step(session, s, *v);
-            return v;
-          });
-          cpu_node& n = *node;
-          nodes_.push_back(std::move(node));
-          connect(n, n);
-        }
-      }
-    }
-
-    void enter(detail::visit& v) noexcept { first_->try_put(&v); }
-
-   private:
-    using hint = detail::visit*;
-    using cpu_node = oneapi::tbb::flow::function_node<hint, hint, oneapi::tbb::flow::lightweight>;
-    using device_node = oneapi::tbb::flow::async_node<hint, hint, oneapi::tbb::flow::lightweight>;
-
-    void connect(oneapi::tbb::flow::receiver<hint>& in, oneapi::tbb::flow::sender<hint>& out) {
-      if (last_ != nullptr)
-        oneapi::tbb::flow::make_edge(*last_, in);
-      else
-        first_ = &in;
-      last_ = &out;
-    }
-
-    oneapi::tbb::flow::graph graph_;
-    std::vector<std::unique_ptr<oneapi::tbb::flow::graph_node>> nodes_;
-    oneapi::tbb::flow::receiver<hint>* first_ = nullptr;
-    oneapi::tbb::flow::sender<hint>* last_ = nullptr;
-  };
+  template <bool WithDevices>
+  static detail::owned<detail::backbone> make_backbone(const detail::fixed_array<bool>& on_device, void* session,
+                                                       detail::step_code step) {
+    return detail::owned<detail::backbone>(new detail::flow_backbone<WithDevices>(on_device, session, step));
+  }
 
  private:
   /// oneTBB prints a warning when asked for more workers than it may have.
@@ -142,8 +153,6 @@ class basic_tbb_executor {
   const detail::worker_settings workers_;
   oneapi::tbb::task_arena* const arena_;
 };
-
-using tbb_executor = basic_tbb_executor<true>;
 
 /// oneTBB runs what no option gives to another executor.
 template <>

@@ -50,20 +50,6 @@ class thread_executor {
     f();
   }
 
-  class backbone {
-   public:
-    backbone(const std::vector<bool>& on_device, void* session, detail::step_code step)
-        : segments_(on_device.size()), session_(session), step_(step) {}
-    void enter(detail::visit& v) noexcept {
-      for (std::size_t s = 0; s < segments_; ++s) step_(session_, s, v);
-    }
-
-   private:
-    std::size_t segments_;
-    void* session_;
-    detail::step_code step_;
-  };
-
  private:
   void serve() {
     std::unique_lock lock(mutex_);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <levada/core/storage.hpp>
+
 namespace levada {
 
 enum class trace_kind : std::uint8_t {
@@ -42,21 +44,22 @@ namespace detail {
 class trace_ring {
  public:
   void resize(std::size_t events) {
-    events_.assign(events, {});
+    events_ = fixed_array<trace_event>(events);
     written_ = 0;
   }
   bool is_on() const { return !events_.empty(); }
   void add(const trace_event& e) {
     if (!events_.empty()) events_[static_cast<std::size_t>(written_++ % events_.size())] = e;
   }
-  void copy_to(session_trace& to) const {
+  template <class Trace>
+  void copy_to(Trace& to) const {
     const std::uint64_t kept = written_ < events_.size() ? written_ : events_.size();
-    to.events.insert(to.events.end(), events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(kept));
+    to.events.insert(to.events.end(), events_.begin(), events_.begin() + kept);
     to.overwritten += written_ - kept;
   }
 
  private:
-  std::vector<trace_event> events_;
+  fixed_array<trace_event> events_;
   std::uint64_t written_ = 0;
 };
 

@@ -13,13 +13,13 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <levada/graph/missing.hpp>
 #include <levada/graph/op.hpp>
 #include <levada/graph/retry.hpp>
 #include <levada/graph/stage.hpp>
 #include <levada/run/program.hpp>
+#include <levada/core/storage.hpp>
 
 namespace levada::detail {
 
@@ -168,6 +168,8 @@ inline constexpr unit_text kernel_text<Kernel, In, Out>{
 /// The stored parameters of one op under "<stage>.<parameter>", checked and copied to aligned memory.
 class collected_parameters {
  public:
+  explicit collected_parameters(std::size_t count) : memory_(count), pointers_(count) {}
+
   /// Throws levada::error naming stage, tensor, and what was found instead.
   void collect(std::string_view stage, const parameter_source_ref& source, const parameter_info& wanted) {
     const std::string name = std::string(stage) + "." + std::string(wanted.name);
@@ -181,8 +183,8 @@ class collected_parameters {
     if (found->extents != wanted.extents)
       throw error(place + "has shape " + text_of(found->extents) + ", not " + text_of(wanted.extents));
     const std::size_t count = wanted.extents.elements();
-    memory_.emplace_back(new (std::align_val_t{64}) std::byte[count * size_of(wanted.type)]);
-    std::byte* to = memory_.back().get();
+    std::byte* const to = (memory_[collected_] = arena_bytes(count * size_of(wanted.type), 64)).get();
+    pointers_[collected_++] = to;
     const auto* from = static_cast<const std::byte*>(found->data);
     if (!widened) {
       std::memcpy(to, from, count * size_of(wanted.type));
@@ -194,24 +196,26 @@ class collected_parameters {
         std::memcpy(to + i * sizeof f, &f, sizeof f);
       }
     }
-    pointers_.push_back(to);
   }
 
-  parameter_values values() const { return parameter_values(pointers_); }
+  parameter_values values() const { return parameter_values({pointers_.begin(), pointers_.size()}); }
 
  private:
-  struct release {
-    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
-  };
   static std::string text_of(const shape& extents) {
     std::string text = "[";
     for (std::size_t i = 0; i < extents.rank; ++i) text += (i != 0 ? ", " : "") + std::to_string(extents[i]);
     return text + "]";
   }
 
-  std::vector<std::unique_ptr<std::byte[], release>> memory_;
-  std::vector<const void*> pointers_;
+  fixed_array<arena_bytes> memory_;
+  fixed_array<const void*> pointers_;
+  std::size_t collected_ = 0;
 };
+
+template <class Inputs, class... Ops, std::size_t... I>
+consteval std::size_t wanted_of(std::index_sequence<I...>) {
+  return (std::size_t{0} + ... + Ops::template parameters<type_at<Inputs, I>>.size());
+}
 
 template <class In, class Op>
 void collect_parameters(collected_parameters& into, std::string_view stage, const parameter_source_ref& source) {
@@ -232,7 +236,7 @@ template <class Backend, class In, class... Ops>
                                             const parameter_source_ref (&sources)[sizeof...(Ops)]) {
   using kernel = typename Backend::template kernel<In, Ops...>;
   using inputs = typename run_inputs<In, Ops...>::type;
-  collected_parameters parameters;
+  collected_parameters parameters(wanted_of<inputs, Ops...>(std::index_sequence_for<Ops...>()));
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (collect_parameters<type_at<inputs, I>, Ops>(parameters, names[I], sources[I]), ...);
   }(std::index_sequence_for<Ops...>{});
