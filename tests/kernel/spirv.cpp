@@ -2,45 +2,12 @@
 // The SPIR-V modules of kernels: made while compiling as at run time, and accepted by the validator of SPIRV-Tools; the
 // GLSL text accepted by glslang. Where these programs are not installed, a line says so.
 
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include <unistd.h>
-
 #include "kernel/architectures.hpp"
 #include "kernel/random_kernel.hpp"
+#include "kernel/validators.hpp"
 
 namespace lv = levada;
 using namespace kernel_test;
-
-bool is_installed(const std::string& program) {
-  const bool found = std::system(("command -v " + program + " > /dev/null 2>&1").c_str()) == 0;
-  if (!found) MESSAGE(program, " is not installed: what it would check is not checked");
-  return found;
-}
-
-/// Runs `command` with the name of a file that holds `bytes`; true if it succeeds.
-bool accepts(const std::string& command, std::span<const char> bytes, const std::string& suffix) {
-  static int count = 0;
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() /
-      ("levada_kernel_" + std::to_string(::getpid()) + "_" + std::to_string(count++) + suffix);
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  const int code = std::system((command + " " + path.string()).c_str());
-  std::filesystem::remove(path);
-  return code == 0;
-}
-
-bool is_valid_spirv(std::span<const std::uint32_t> module) {
-  return accepts("spirv-val --target-env vulkan1.2", {reinterpret_cast<const char*>(module.data()), module.size() * 4},
-                 ".spv");
-}
-
-bool is_valid_glsl(const std::string& text) {
-  return accepts("glslangValidator --target-env vulkan1.2 -S comp -o /dev/null > /dev/null", text, ".comp");
-}
 
 template <class F, class... In>
 void check_module(const F&) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // kernel/builder.hpp: writes the instructions of a kernel while its lambda runs. Equal instructions become one,
-// constants are folded where every device would compute the same, and what no output needs is dropped at the end.
+// constants are folded where every device would compute the same, and what nothing needs is dropped at the end.
 
 #include <utility>
 
@@ -28,12 +28,21 @@ struct growing {
 
 inline constexpr std::uint32_t max_instructions = 2048, max_outputs = 16;
 
+/// What a kernel's lambda can do wrong, found out while it is traced.
+enum class mistake : std::uint8_t {
+  none,
+  value_left_its_loop,
+  outer_value_assigned,
+  barrier_in_divergent_code,
+};
+
 /// A kernel in room for any. `is_full`: more was asked for than there is room, and the rest is of no use.
 struct scratch_program {
   instruction code[max_instructions];
   std::uint32_t outputs[max_outputs];
   std::uint32_t size, output_count;
   bool is_full;
+  mistake found;
 };
 
 class builder {
@@ -50,20 +59,94 @@ class builder {
   constexpr std::uint32_t uniform(scalar_type type, std::uint32_t word) {
     return find_or_add({opcode::uniform, type, word ^ salt_});
   }
+  constexpr std::uint32_t built_in(built_in_number which) {
+    return find_or_add({opcode::built_in, scalar_type::int32, which});
+  }
   constexpr std::uint32_t add(opcode op, scalar_type type, std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
     if (code_.is_full) return 0;
     if (commutes(op) && b < a) std::swap(a, b);
     const instruction wanted{op, type, a, b, c};
+    check_operands(wanted);
     const std::uint32_t simpler = simplified(wanted);
     return simpler == none ? find_or_add(wanted) : simpler;
   }
+  /// The element of a buffer that is only read: equal loads become one.
+  constexpr std::uint32_t load(scalar_type type, std::uint32_t index, std::uint32_t buffer) {
+    if (code_.is_full) return 0;
+    const instruction wanted{opcode::load, type, index, buffer};
+    check_operands(wanted);
+    return find_or_add(wanted);
+  }
+  /// An instruction that happens here and now, whatever is equal to it.
+  constexpr std::uint32_t effect(opcode op, scalar_type type, std::uint32_t a = 0, std::uint32_t b = 0,
+                                 std::uint32_t c = 0) {
+    if (code_.is_full) return 0;
+    const instruction wanted{op, type, a, b, c};
+    check_operands(wanted);
+    code_.push(wanted);
+    return code_.size - 1;
+  }
   constexpr void output(std::uint32_t value) { outputs_.push(value); }
 
-  /// Keeps what the outputs need, and the first `inputs` instructions.
+  // ---- structure ----
+
+  /// Starts a loop: the counter, which is the last value to outlive `close`. Its phis come next.
+  constexpr std::uint32_t open_loop(std::uint32_t from, std::uint32_t up_to) {
+    const std::uint32_t counter = effect(opcode::loop, scalar_type::int32, from, up_to);
+    enter(!is_uniform(from) || !is_uniform(up_to));
+    return counter;
+  }
+  constexpr std::uint32_t phi(scalar_type type, std::uint32_t initial) {
+    return effect(opcode::phi, type, initial, initial);
+  }
+  constexpr void set_next(std::uint32_t phi, std::uint32_t value) {
+    if (is_full()) return;
+    check_use_of(value);
+    code_.elements[phi].b = value;
+  }
+  constexpr void open_branch(std::uint32_t condition) {
+    effect(opcode::branch, scalar_type::boolean, condition);
+    enter(!is_uniform(condition));
+  }
+  constexpr void otherwise() {
+    forget_scope();
+    effect(opcode::otherwise, scalar_type::boolean);
+  }
+  /// Ends the innermost loop or branch. Of its values the phis alone live on.
+  constexpr void close() {
+    if (is_full()) return;
+    forget_scope();
+    for (std::uint32_t i = starts_[depth_ - 1]; i < code_.size && code_.elements[i].op == opcode::phi; ++i)
+      left_[i] = false;
+    --depth_;
+    effect(opcode::end, scalar_type::boolean);
+  }
+  constexpr void barrier() {
+    for (std::uint32_t i = 0; i < depth_; ++i)
+      if (divergent_[i]) mistaken(mistake::barrier_in_divergent_code);
+    effect(opcode::barrier, scalar_type::boolean);
+  }
+  /// How many loops and branches are open.
+  constexpr std::uint32_t depth() const { return depth_; }
+  constexpr void mistaken(mistake what) {
+    if (found_ == mistake::none) found_ = what;
+  }
+  constexpr mistake found() const { return found_; }
+  constexpr bool is_full() const { return code_.is_full || outputs_.is_full || too_deep_; }
+
+  // ---- the end ----
+
+  /// Keeps what the outputs and effects need, and the first `inputs` instructions.
   constexpr void finish(std::uint32_t inputs) {
     bool needed[max_instructions];
     for (std::uint32_t i = 0; i < code_.size; ++i) needed[i] = i < inputs;
     for (std::uint32_t i = 0; i < outputs_.size; ++i) needed[outputs_.elements[i]] = true;
+    for (std::uint32_t i = inputs; i < code_.size; ++i) {
+      const opcode op = code_.elements[i].op;
+      if (!has_effect(op)) continue;
+      needed[i] = true;
+      if (op == opcode::phi) needed[code_.elements[i].b] = true;  // which comes later
+    }
     bool all = true;
     for (std::uint32_t i = code_.size; i-- > inputs;) {
       const instruction& user = code_.elements[i];
@@ -83,7 +166,8 @@ class builder {
     scratch_program all{};
     all.size = code_.size;
     all.output_count = outputs_.size;
-    all.is_full = code_.is_full || outputs_.is_full;
+    all.is_full = is_full();
+    all.found = found_;
     for (std::uint32_t i = 0; i < code_.size; ++i) all.code[i] = code_.elements[i];
     for (std::uint32_t i = 0; i < outputs_.size; ++i) all.outputs[i] = outputs_.elements[i];
     return all;
@@ -102,6 +186,11 @@ class builder {
   constexpr bool is_constant(std::uint32_t value) const { return code_.elements[value].op == opcode::constant; }
   constexpr bool is_constant(std::uint32_t value, std::uint32_t word) const {
     return is_constant(value) && code_.elements[value].a == word;
+  }
+  /// Plainly the same for all invocations of a workgroup.
+  constexpr bool is_uniform(std::uint32_t value) const {
+    const instruction& i = code_.elements[value];
+    return i.op == opcode::constant || i.op == opcode::uniform || (i.op == opcode::built_in && i.a >= group_x);
   }
 
   /// The instruction that `wanted` is equal to by the rules of arithmetic, or `none`.
@@ -131,6 +220,8 @@ class builder {
   constexpr void remove_others(const bool* needed) {
     std::uint32_t place[max_instructions];
     std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < code_.size; ++i)
+      if (needed[i]) place[i] = kept++;
     for (std::uint32_t i = 0; i < code_.size; ++i) {
       if (!needed[i]) continue;
       instruction moved = code_.elements[i];
@@ -138,17 +229,51 @@ class builder {
       if (count > 0) moved.a = place[moved.a];
       if (count > 1) moved.b = place[moved.b];
       if (count > 2) moved.c = place[moved.c];
-      place[i] = kept;
-      code_.elements[kept++] = moved;
+      code_.elements[place[i]] = moved;
     }
     code_.size = kept;
     for (std::uint32_t i = 0; i < outputs_.size; ++i) outputs_.elements[i] = place[outputs_.elements[i]];
   }
 
-  constexpr std::uint32_t find_or_add(const instruction& wanted) {
+  constexpr void check_use_of(std::uint32_t value) {
+    if (left_[value]) mistaken(mistake::value_left_its_loop);
+  }
+  constexpr void check_operands(const instruction& i) {
+    if (!has_left_) return;
+    const int count = operands(i.op);
+    if (count > 0) check_use_of(i.a);
+    if (count > 1) check_use_of(i.b);
+    if (count > 2) check_use_of(i.c);
+  }
+
+  constexpr void enter(bool divergent) {
+    if (depth_ == max_depth) {
+      too_deep_ = true;
+      return;
+    }
+    divergent_[depth_] = divergent;
+    starts_[depth_++] = code_.size;
+  }
+  /// What was computed since the innermost `enter` is not to be found again, leaves apart.
+  constexpr void forget_scope() {
+    if (is_full()) return;
+    for (std::uint32_t i = code_.size; i-- > starts_[depth_ - 1];) {
+      const opcode op = code_.elements[i].op;
+      if (is_leaf(op) || left_[i]) continue;
+      left_[i] = true;
+      if (!has_effect(op) && op != opcode::load_shared && op != opcode::load_local)
+        heads_[bucket(code_.elements[i])] = next_[i];
+    }
+    has_left_ = true;
+  }
+
+  static constexpr std::uint32_t bucket(const instruction& wanted) {
     const std::uint32_t mixed = (wanted.a * 0x9e3779b1u) ^ (wanted.b * 0x85ebca77u) ^ (wanted.c * 0xc2b2ae3du) ^
                                 (static_cast<std::uint32_t>(wanted.op) * 0x27d4eb2fu);
-    std::uint32_t& head = heads_[(mixed ^ (mixed >> 15)) % buckets];
+    return (mixed ^ (mixed >> 15)) % buckets + (is_leaf(wanted.op) ? buckets : 0);
+  }
+  constexpr std::uint32_t find_or_add(const instruction& wanted) {
+    std::uint32_t& head = heads_[bucket(wanted)];
     for (std::uint32_t i = head; i != 0; i = next_[i - 1])
       if (code_.elements[i - 1] == wanted) return i - 1;
     const std::uint32_t added = code_.size;
@@ -162,8 +287,15 @@ class builder {
   growing<instruction, max_instructions> code_;
   growing<std::uint32_t, max_outputs> outputs_;
   // Chains of instructions with the same hash; their numbers count from one, as zeros cost nothing while compiling.
-  std::uint32_t heads_[buckets]{};
+  // Leaves have chains of their own, from which nothing is taken away.
+  std::uint32_t heads_[2 * buckets]{};
   std::uint32_t next_[max_instructions];
+  bool left_[max_instructions]{};  // its loop or branch has ended
+  bool has_left_ = false, too_deep_ = false;
+  std::uint32_t starts_[max_depth];
+  bool divergent_[max_depth];
+  std::uint32_t depth_ = 0;
+  mistake found_ = mistake::none;
   std::uint32_t salt_;
 };
 

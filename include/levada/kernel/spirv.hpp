@@ -1,128 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // kernel/spirv.hpp: the words of the SPIR-V 1.3 module of an element-wise kernel, for Vulkan 1.2 or newer.
-// One function writes them, while the program compiles or later. Numbers and names of the instructions are those of the
-// SPIR-V specification, version 1.3, and of the extended instruction set GLSL.std.450.
+// One function writes them, while the program compiles or later.
 //
 // The module's interface: descriptor set 0 has a storage buffer of 32-bit elements for each input, then for each
 // output. The push constants are the bytes of the kernel's closure, then the number of elements as a uint32. The entry
 // point is "main"; workgroups are `module_options::local_size` by 1 by 1, in one or two dimensions. Invocations past
 // the number of elements do nothing.
 
-#include <initializer_list>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include <levada/kernel/builder.hpp>
+#include <levada/kernel/spirv_writer.hpp>
 
 namespace levada {
-
-struct module_options {
-  std::uint32_t local_size = 256;
-  bool debug_names = false;
-};
 
 namespace ir {
 
 namespace spirv {
 
-enum op : std::uint16_t {
-  op_name = 5,
-  op_ext_inst_import = 11,
-  op_ext_inst = 12,
-  op_memory_model = 14,
-  op_entry_point = 15,
-  op_execution_mode = 16,
-  op_capability = 17,
-  op_type_void = 19,
-  op_type_bool = 20,
-  op_type_int = 21,
-  op_type_float = 22,
-  op_type_vector = 23,
-  op_type_runtime_array = 29,
-  op_type_struct = 30,
-  op_type_pointer = 32,
-  op_type_function = 33,
-  op_constant_true = 41,
-  op_constant_false = 42,
-  op_constant = 43,
-  op_function = 54,
-  op_function_end = 56,
-  op_variable = 59,
-  op_load = 61,
-  op_store = 62,
-  op_access_chain = 65,
-  op_decorate = 71,
-  op_member_decorate = 72,
-  op_composite_extract = 81,
-  op_convert_f_to_s = 110,
-  op_convert_s_to_f = 111,
-  op_bitcast = 124,
-  op_f_negate = 127,
-  op_i_add = 128,
-  op_f_add = 129,
-  op_i_sub = 130,
-  op_f_sub = 131,
-  op_i_mul = 132,
-  op_f_mul = 133,
-  op_u_div = 134,
-  op_s_div = 135,
-  op_f_div = 136,
-  op_logical_equal = 164,
-  op_logical_not_equal = 165,
-  op_logical_or = 166,
-  op_logical_and = 167,
-  op_logical_not = 168,
-  op_select = 169,
-  op_i_equal = 170,
-  op_u_less_than = 176,
-  op_s_less_than = 177,
-  op_u_less_than_equal = 178,
-  op_s_less_than_equal = 179,
-  op_f_ord_equal = 180,
-  op_f_ord_less_than = 184,
-  op_f_ord_less_than_equal = 188,
-  op_shift_right_logical = 194,
-  op_shift_right_arithmetic = 195,
-  op_shift_left_logical = 196,
-  op_bitwise_or = 197,
-  op_bitwise_xor = 198,
-  op_bitwise_and = 199,
-  op_not = 200,
-  op_selection_merge = 247,
-  op_label = 248,
-  op_branch = 249,
-  op_branch_conditional = 250,
-  op_return = 253,
-};
-
-enum extended : std::uint32_t { round_even = 2, f_abs = 4, floor = 8, sqrt = 31 };
-
-enum storage : std::uint32_t { storage_input = 1, storage_push_constant = 9, storage_buffer = 12 };
-
-enum decoration : std::uint32_t {
-  block = 2,
-  array_stride = 6,
-  built_in = 11,
-  non_writable = 24,
-  non_readable = 25,
-  binding = 33,
-  descriptor_set = 34,
-  offset = 35,
-  no_contraction = 42,
-};
-
-inline constexpr std::uint32_t built_in_num_workgroups = 24, built_in_global_invocation_id = 28;
-
 /// Writes one module. Ids are given in advance: first those of what every module has, then of buffers and pushed
 /// members, then one for each instruction of the kernel; ids that nothing needs stay unused.
-class assembler {
+class assembler : public writer {
  public:
-  // Far more than the largest kernel needs: some 12 words an instruction.
-  static constexpr std::uint32_t max_words = 1u << 15;
-
-  constexpr assembler(program_view kernel, module_options options) : kernel_(kernel), options_(options) {
+  constexpr assembler(program_view kernel, module_options options)
+      : writer(kernel.code), kernel_(kernel), options_(options) {
+    first_scalar_ = id_scalar;
+    extended_set_ = id_extended;
     for (const instruction& i : kernel.code)
       if (i.op == opcode::uniform) insert_pushed({i.a, i.type});
     pushed_.push({kernel.uniform_bytes, scalar_type::uint32});  // the number of elements
@@ -140,20 +44,6 @@ class assembler {
     globals();
     body();
     words_.elements[3] = next_id_;
-  }
-
-  constexpr std::span<const std::uint32_t> words() const { return {words_.elements, words_.size}; }
-
-  /// The words in room for any module.
-  struct scratch {
-    std::uint32_t words[max_words];
-    std::uint32_t size;
-  };
-  constexpr scratch finished() const {
-    scratch all{};
-    all.size = words_.size;
-    for (std::uint32_t i = 0; i < words_.size; ++i) all.words[i] = words_.elements[i];
-    return all;
   }
 
  private:
@@ -182,39 +72,9 @@ class assembler {
     id_end,
     id_fixed_end,
   };
-  struct pushed_member {
-    std::uint32_t offset;
-    scalar_type type;
-  };
-
-  // ---- words ----
-
-  constexpr void emit(op code, std::initializer_list<std::uint32_t> operands) {
-    std::uint32_t at = words_.size;
-    words_.elements[at++] = static_cast<std::uint32_t>(operands.size() + 1) << 16 | code;
-    for (std::uint32_t word : operands) words_.elements[at++] = word;
-    words_.size = at;
-  }
-  /// An instruction that ends in a text: four characters a word, a zero behind them.
-  constexpr void emit_text(op code, std::initializer_list<std::uint32_t> before, std::string_view text,
-                           std::initializer_list<std::uint32_t> after = {}) {
-    const std::uint32_t start = words_.size;
-    words_.push(0);
-    for (std::uint32_t word : before) words_.push(word);
-    for (std::size_t i = 0; i <= text.size(); i += 4) {
-      std::uint32_t word = 0;
-      for (std::size_t k = 0; k < 4 && i + k < text.size(); ++k)
-        word |= static_cast<std::uint32_t>(static_cast<unsigned char>(text[i + k])) << (8 * k);
-      words_.push(word);
-    }
-    for (std::uint32_t word : after) words_.push(word);
-    words_.elements[start] = (words_.size - start) << 16 | code;
-  }
-
   static constexpr std::uint32_t of(std::uint32_t first, scalar_type type) {
     return first + static_cast<std::uint32_t>(type);
   }
-  constexpr std::uint32_t value(std::uint32_t index) const { return first_value_ + index; }
   constexpr scalar_type buffer_type(std::uint32_t buffer) const {
     return buffer < kernel_.inputs ? kernel_.type_of(buffer)
                                    : kernel_.type_of(kernel_.outputs[buffer - kernel_.inputs]);
@@ -223,13 +83,6 @@ class assembler {
     for (std::uint32_t b = 0; b < buffers_; ++b)
       if (buffer_type(b) == type) return true;
     return false;
-  }
-  constexpr void insert_pushed(pushed_member member) {
-    std::uint32_t place = pushed_.size;
-    pushed_.push(member);
-    for (; place > 0 && pushed_.elements[place - 1].offset > member.offset; --place)
-      pushed_.elements[place] = pushed_.elements[place - 1];
-    pushed_.elements[place] = member;
   }
   static constexpr scalar_type stored_types[] = {scalar_type::float32, scalar_type::int32, scalar_type::uint32};
 
@@ -276,13 +129,7 @@ class assembler {
       emit(op_decorate, {first_buffer_ + b, binding, b});
       emit(op_decorate, {first_buffer_ + b, b < kernel_.inputs ? non_writable : non_readable});
     }
-    // Neither fused nor rearranged: then the result has the same bits everywhere.
-    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i) {
-      const auto [operation, type, a, b, c] = kernel_.code[i];
-      const bool arithmetic = operation == opcode::add || operation == opcode::sub || operation == opcode::mul ||
-                              operation == opcode::div || operation == opcode::negate;
-      if (arithmetic && type == scalar_type::float32) emit(op_decorate, {value(i), no_contraction});
-    }
+    forbid_contraction();
   }
 
   constexpr void types() {
@@ -321,14 +168,7 @@ class assembler {
     emit(op_constant, {uint_type, id_zero, 0});
     emit(op_constant, {uint_type, id_local_size, options_.local_size});
     for (std::uint32_t m = 0; m < pushed_.size; ++m) emit(op_constant, {uint_type, first_pushed_ + m, m});
-    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i) {
-      const auto [operation, type, word, b, c] = kernel_.code[i];
-      if (operation != opcode::constant) continue;
-      if (type == scalar_type::boolean)
-        emit(word != 0 ? op_constant_true : op_constant_false, {of(id_scalar, type), value(i)});
-      else
-        emit(op_constant, {of(id_scalar, type), value(i), word});
-    }
+    constants();
   }
 
   /// Every invocation has one element; a second dimension of workgroups goes on where the first one ends.
@@ -349,7 +189,7 @@ class assembler {
     emit(op_selection_merge, {id_end, 0});
     emit(op_branch_conditional, {inside, id_guarded, id_end});
     emit(op_label, {id_guarded});
-    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i) compute(i);
+    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i) write(i);
     for (std::uint32_t o = 0; o < kernel_.outputs.size(); ++o)
       emit(op_store, {element_of(kernel_.inputs + o), value(kernel_.outputs[o])});
     emit(op_branch, {id_end});
@@ -357,8 +197,6 @@ class assembler {
     emit(op_return, {});
     emit(op_function_end, {});
   }
-
-  constexpr std::uint32_t fresh() { return next_id_++; }
 
   constexpr std::uint32_t load(std::uint32_t type, std::uint32_t pointer) {
     const std::uint32_t result = fresh();
@@ -379,121 +217,19 @@ class assembler {
     return pointer;
   }
 
-  constexpr void compute(std::uint32_t i) {
-    const opcode operation = kernel_.code[i].op;
-    const scalar_type type = kernel_.code[i].type;
-    const std::uint32_t a = kernel_.code[i].a, b = kernel_.code[i].b, c = kernel_.code[i].c;
-    const scalar_type operand = operands(operation) > 0 ? kernel_.type_of(a) : type;
-    const std::uint32_t result_type = of(id_scalar, type), result = value(i);
-    auto extended_one = [&](extended number) {
-      emit(op_ext_inst, {result_type, result, id_extended, number, value(a)});
-    };
-    auto one = [&](op code) { emit(code, {result_type, result, value(a)}); };
-    auto two = [&](op code) { emit(code, {result_type, result, value(a), value(b)}); };
-    // The instruction for floats, for int32, for uint32, for booleans.
-    auto by_type = [&](op f, op s, op u, op logical) {
-      two(operand == scalar_type::float32  ? f
-          : operand == scalar_type::int32  ? s
-          : operand == scalar_type::uint32 ? u
-                                           : logical);
-    };
-    switch (operation) {
-      case opcode::input:
-        emit(op_load, {result_type, result, element_of(a)});
-        break;
-      case opcode::uniform:
-        load_pushed(member_at(a, type), result);
-        break;
-      case opcode::constant:
-        break;
-      case opcode::add:
-        by_type(op_f_add, op_i_add, op_i_add, op_i_add);
-        break;
-      case opcode::sub:
-        by_type(op_f_sub, op_i_sub, op_i_sub, op_i_sub);
-        break;
-      case opcode::mul:
-        by_type(op_f_mul, op_i_mul, op_i_mul, op_i_mul);
-        break;
-      case opcode::div:
-        by_type(op_f_div, op_s_div, op_u_div, op_u_div);
-        break;
-      case opcode::negate:
-        one(op_f_negate);
-        break;
-      case opcode::abs:
-        extended_one(f_abs);
-        break;
-      case opcode::floor:
-        extended_one(spirv::floor);
-        break;
-      case opcode::round_even:
-        extended_one(spirv::round_even);
-        break;
-      case opcode::sqrt:
-        extended_one(spirv::sqrt);
-        break;
-      case opcode::min:
-      case opcode::max: {  // FMin and FMax may give anything where an operand is NaN
-        const std::uint32_t other_first = fresh();
-        const auto [left, right] = operation == opcode::min ? std::pair(b, a) : std::pair(a, b);
-        const op less = operand == scalar_type::float32 ? op_f_ord_less_than
-                        : operand == scalar_type::int32 ? op_s_less_than
-                                                        : op_u_less_than;
-        emit(less, {of(id_scalar, scalar_type::boolean), other_first, value(left), value(right)});
-        emit(op_select, {result_type, result, other_first, value(b), value(a)});
-        break;
-      }
-      case opcode::equal:
-        by_type(op_f_ord_equal, op_i_equal, op_i_equal, op_logical_equal);
-        break;
-      case opcode::less:
-        by_type(op_f_ord_less_than, op_s_less_than, op_u_less_than, op_u_less_than);
-        break;
-      case opcode::less_equal:
-        by_type(op_f_ord_less_than_equal, op_s_less_than_equal, op_u_less_than_equal, op_u_less_than_equal);
-        break;
-      case opcode::bit_and:
-        by_type(op_bitwise_and, op_bitwise_and, op_bitwise_and, op_logical_and);
-        break;
-      case opcode::bit_or:
-        by_type(op_bitwise_or, op_bitwise_or, op_bitwise_or, op_logical_or);
-        break;
-      case opcode::bit_xor:
-        by_type(op_bitwise_xor, op_bitwise_xor, op_bitwise_xor, op_logical_not_equal);
-        break;
-      case opcode::bit_not:
-        one(operand == scalar_type::boolean ? op_logical_not : op_not);
-        break;
-      case opcode::shift_left:
-        two(op_shift_left_logical);
-        break;
-      case opcode::shift_right:
-        two(operand == scalar_type::int32 ? op_shift_right_arithmetic : op_shift_right_logical);
-        break;
-      case opcode::select:
-        emit(op_select, {result_type, result, value(a), value(b), value(c)});
-        break;
-      case opcode::convert:
-        one(type == scalar_type::float32 ? op_convert_s_to_f : op_convert_f_to_s);
-        break;
-      case opcode::bitcast:
-        one(op_bitcast);
-        break;
-    }
-  }
-
-  constexpr std::uint32_t member_at(std::uint32_t byte_offset, scalar_type type) const {
-    std::uint32_t m = 0;
-    while (pushed_.elements[m].offset != byte_offset || pushed_.elements[m].type != type) ++m;
-    return m;
+  constexpr void write(std::uint32_t i) {
+    const auto [operation, type, a, b, c] = code_[i];
+    if (operation == opcode::input)
+      emit(op_load, {scalar(type), value(i), element_of(a)});
+    else if (operation == opcode::uniform)
+      load_pushed(member_at(a, type), value(i));
+    else
+      compute(i);
   }
 
   program_view kernel_;
   module_options options_;
-  growing<std::uint32_t, max_words> words_;
-  growing<pushed_member, 33> pushed_;
-  std::uint32_t buffers_, first_buffer_, first_pushed_, first_value_, next_id_;
+  std::uint32_t buffers_, first_buffer_, first_pushed_;
 };
 
 }  // namespace spirv

@@ -21,9 +21,11 @@ constexpr std::string_view name_of(scalar_type type) {
 
 constexpr std::string_view name_of(opcode op) {
   constexpr std::string_view names[] = {
-      "input",  "uniform",    "constant", "add",        "sub",         "mul",    "div",     "negate",     "abs",
-      "floor",  "round_even", "sqrt",     "min",        "max",         "equal",  "less",    "less_equal", "bit_and",
-      "bit_or", "bit_xor",    "bit_not",  "shift_left", "shift_right", "select", "convert", "bitcast"};
+      "input",       "uniform", "constant",   "add",     "sub",       "mul",         "div",          "negate",
+      "abs",         "floor",   "round_even", "sqrt",    "min",       "max",         "equal",        "less",
+      "less_equal",  "bit_and", "bit_or",     "bit_xor", "bit_not",   "shift_left",  "shift_right",  "select",
+      "convert",     "bitcast", "built_in",   "load",    "store",     "load_shared", "store_shared", "load_local",
+      "store_local", "loop",    "phi",        "branch",  "otherwise", "end",         "barrier"};
   return names[static_cast<int>(op)];
 }
 
@@ -66,45 +68,11 @@ inline std::string ir_text(ir::program_view kernel) {
 
 namespace ir {
 
-class glsl_writer {
- public:
-  glsl_writer(program_view kernel, std::uint32_t local_size) : kernel_(kernel) {
-    text_ = "#version 450\nlayout(local_size_x = " + std::to_string(local_size) + ") in;\n";
-    const auto buffers = kernel.inputs + kernel.outputs.size();
-    for (std::uint32_t b = 0; b < buffers; ++b) {
-      const bool input = b < kernel.inputs;
-      const std::string name = input ? input_name(b) : output_name(b - kernel.inputs);
-      const scalar_type type = kernel.type_of(input ? b : kernel.outputs[b - kernel.inputs]);
-      text_ += "layout(std430, set = 0, binding = " + std::to_string(b) + ") " + (input ? "readonly" : "writeonly") +
-               " buffer " + name + "_buffer { " + std::string(type_name(type)) + " " + name + "[]; };\n";
-    }
-    text_ += "layout(push_constant) uniform closure {\n";
-    // In the order of their offsets.
-    for (std::uint32_t at = 0; at < kernel.uniform_bytes; at += 4)
-      for (const instruction& i : kernel.code)
-        if (i.op == opcode::uniform && i.a == at)
-          text_ += "  layout(offset = " + std::to_string(at) + ") " + std::string(type_name(i.type)) + " " +
-                   uniform_name(at) + ";\n";
-    text_ += "  layout(offset = " + std::to_string(kernel.uniform_bytes) + ") uint count;\n};\n";
-    text_ +=
-        "void main() {\n"
-        "  uint index = gl_GlobalInvocationID.y * (gl_NumWorkGroups.x * gl_WorkGroupSize.x) + "
-        "gl_GlobalInvocationID.x;\n"
-        "  if (index >= count) return;\n";
-    for (std::uint32_t i = 0; i < kernel.code.size(); ++i) {
-      const instruction& written = kernel.code[i];
-      if (written.op == opcode::constant) continue;
-      text_ += written.type == scalar_type::float32 ? "  precise " : "  ";
-      text_ += std::string(type_name(written.type)) + " " + value(i) + " = " + expression(written) + ";\n";
-    }
-    for (std::uint32_t o = 0; o < kernel.outputs.size(); ++o)
-      text_ += "  " + output_name(o) + "[index] = " + value(kernel.outputs[o]) + ";\n";
-    text_ += "}\n";
-  }
+/// What each instruction reads like in GLSL.
+class glsl_expressions {
+ protected:
+  explicit glsl_expressions(std::span<const instruction> code) : code_(code) {}
 
-  std::string text() && { return std::move(text_); }
-
- private:
   static std::string_view type_name(scalar_type type) {
     constexpr std::string_view names[] = {"float", "int", "uint", "bool"};
     return names[static_cast<int>(type)];
@@ -114,8 +82,8 @@ class glsl_writer {
   static std::string uniform_name(std::uint32_t offset) { return "uniform" + std::to_string(offset); }
 
   std::string value(std::uint32_t i) const {
-    if (kernel_.code[i].op != opcode::constant) return "v" + std::to_string(i);
-    const auto [op, type, word, b, c] = kernel_.code[i];
+    if (code_[i].op != opcode::constant) return "v" + std::to_string(i);
+    const auto [op, type, word, b, c] = code_[i];
     if (type == scalar_type::float32 && !std::isfinite(std::bit_cast<float>(word)))
       return "uintBitsToFloat(" + std::to_string(word) + "u)";
     if (type == scalar_type::int32 && word == 0x80000000u) return "int(0x80000000)";
@@ -182,9 +150,10 @@ class glsl_writer {
       case opcode::convert:
         return call(std::string(type_name(i.type)));
       case opcode::bitcast:
-        return call(bitcast_name(kernel_.type_of(i.a), i.type));
+        return call(bitcast_name(code_[i.a].type, i.type));
+      default:  // what a grid kernel does besides computing
+        return {};
     }
-    return {};
   }
 
   static std::string bitcast_name(scalar_type from, scalar_type to) {
@@ -193,7 +162,48 @@ class glsl_writer {
     return std::string(type_name(to));
   }
 
-  program_view kernel_;
+  std::span<const instruction> code_;
+};
+
+class glsl_writer : glsl_expressions {
+ public:
+  glsl_writer(program_view kernel, std::uint32_t local_size) : glsl_expressions(kernel.code) {
+    text_ = "#version 450\nlayout(local_size_x = " + std::to_string(local_size) + ") in;\n";
+    const auto buffers = kernel.inputs + kernel.outputs.size();
+    for (std::uint32_t b = 0; b < buffers; ++b) {
+      const bool input = b < kernel.inputs;
+      const std::string name = input ? input_name(b) : output_name(b - kernel.inputs);
+      const scalar_type type = kernel.type_of(input ? b : kernel.outputs[b - kernel.inputs]);
+      text_ += "layout(std430, set = 0, binding = " + std::to_string(b) + ") " + (input ? "readonly" : "writeonly") +
+               " buffer " + name + "_buffer { " + std::string(type_name(type)) + " " + name + "[]; };\n";
+    }
+    text_ += "layout(push_constant) uniform closure {\n";
+    // In the order of their offsets.
+    for (std::uint32_t at = 0; at < kernel.uniform_bytes; at += 4)
+      for (const instruction& i : kernel.code)
+        if (i.op == opcode::uniform && i.a == at)
+          text_ += "  layout(offset = " + std::to_string(at) + ") " + std::string(type_name(i.type)) + " " +
+                   uniform_name(at) + ";\n";
+    text_ += "  layout(offset = " + std::to_string(kernel.uniform_bytes) + ") uint count;\n};\n";
+    text_ +=
+        "void main() {\n"
+        "  uint index = gl_GlobalInvocationID.y * (gl_NumWorkGroups.x * gl_WorkGroupSize.x) + "
+        "gl_GlobalInvocationID.x;\n"
+        "  if (index >= count) return;\n";
+    for (std::uint32_t i = 0; i < kernel.code.size(); ++i) {
+      const instruction& written = kernel.code[i];
+      if (written.op == opcode::constant) continue;
+      text_ += written.type == scalar_type::float32 ? "  precise " : "  ";
+      text_ += std::string(type_name(written.type)) + " " + value(i) + " = " + expression(written) + ";\n";
+    }
+    for (std::uint32_t o = 0; o < kernel.outputs.size(); ++o)
+      text_ += "  " + output_name(o) + "[index] = " + value(kernel.outputs[o]) + ";\n";
+    text_ += "}\n";
+  }
+
+  std::string text() && { return std::move(text_); }
+
+ private:
   std::string text_;
 };
 

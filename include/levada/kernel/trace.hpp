@@ -16,8 +16,21 @@ namespace levada {
 /// The machine that records: a value is the index of an instruction in a builder.
 struct tracer {
   struct node {
-    ir::builder* kernel;
-    std::uint32_t id;
+    ir::builder* kernel = nullptr;
+    std::uint32_t id = 0;
+    std::uint32_t depth = 0;  // of the loops and branches where this C++ variable begins
+
+    constexpr node() = default;
+    constexpr node(ir::builder* where, std::uint32_t value) : kernel(where), id(value), depth(where->depth()) {}
+    constexpr node(const node& other) : node(other.kernel, other.id) {}
+    /// Is run once while tracing: from inside a loop or branch it must not reach out.
+    constexpr node& operator=(const node& other) {
+      if (kernel == nullptr) depth = other.kernel->depth();
+      if (other.kernel->depth() > depth) other.kernel->mistaken(ir::mistake::outer_value_assigned);
+      kernel = other.kernel;
+      id = other.id;
+      return *this;
+    }
   };
   template <class T>
   using representation = node;

@@ -8,6 +8,8 @@
 //   M::literal<T>(like, x)         a constant, in the kernel that `like` belongs to
 //   M::captured<T>(like, u)        a uniform<T>
 //   M::shift<op, T>(a, n)          a shift by the number n
+// Where values of several machines meet, kernel_detail::computing says which one computes, and that one has
+//   M::from<T, Other>(rep)         what stands on M for a value of the machine Other
 
 #include <cstdint>
 #include <type_traits>
@@ -33,6 +35,19 @@ template <class V>
 inline constexpr bool is_uniform = false;
 template <class T>
 inline constexpr bool is_uniform<uniform<T>> = true;
+
+/// The machine that computes `Op` on values of the machines M and Rest. There is one machine, unless kernel/grid_xsimd.hpp
+/// says otherwise.
+template <ir::opcode Op, class M, class... Rest>
+struct computing {
+  static_assert((std::is_same_v<M, Rest> && ...));
+  using machine = M;
+};
+/// The machine of the literals that stand beside values of M.
+template <class M>
+struct literals_beside {
+  using machine = M;
+};
 
 template <class V>
 concept value = is_value<V>;
@@ -133,19 +148,30 @@ struct kernel_value {
 
   template <class V>
   constexpr kernel_value& operator+=(const V& v) {
-    return *this = *this + v;
+    return replace(*this + v);
   }
   template <class V>
   constexpr kernel_value& operator-=(const V& v) {
-    return *this = *this - v;
+    return replace(*this - v);
   }
   template <class V>
   constexpr kernel_value& operator*=(const V& v) {
-    return *this = *this * v;
+    return replace(*this * v);
   }
   template <class V>
   constexpr kernel_value& operator/=(const V& v) {
-    return *this = *this / v;
+    return replace(*this / v);
+  }
+
+ private:
+  template <class V>
+  constexpr kernel_value& replace(const V& v) {
+    static_assert(
+        std::is_same_v<V, kernel_value>,
+        "a value keeps its type and cannot become one that differs along x: begin with g.value(x), and convert "
+        "with to_float, to_int or to_uint");
+    if constexpr (std::is_same_v<V, kernel_value>) *this = v;
+    return *this;
   }
 };
 
@@ -154,13 +180,21 @@ namespace kernel_detail {
 template <ir::opcode Op, class Result, class First, class... Rest>
 constexpr auto apply(const First& first, const Rest&... rest) {
   using M = typename First::machine;
-  return kernel_value<Result, M>{M::template apply<Op, Result>(first.rep, rest.rep...)};
+  if constexpr ((std::is_same_v<M, typename Rest::machine> && ...) &&
+                std::is_same_v<typename computing<Op, M>::machine, M>) {
+    return kernel_value<Result, M>{M::template apply<Op, Result>(first.rep, rest.rep...)};
+  } else {
+    using C = typename computing<Op, M, typename Rest::machine...>::machine;
+    return kernel_value<Result, C>{
+        C::template apply<Op, Result>(C::template from<typename First::element, M>(first.rep),
+                                      C::template from<typename Rest::element, typename Rest::machine>(rest.rep)...)};
+  }
 }
 
 /// `x` as a value of type `T` on the machine of `like`.
 template <class T, class Like, class X>
 constexpr auto lift(const Like& like, const X& x) {
-  using M = typename Like::machine;
+  using M = typename literals_beside<typename Like::machine>::machine;
   using L = typename Like::element;
   if constexpr (is_value<X>) {
     if constexpr (std::is_same_v<typename X::element, T>) {
@@ -242,12 +276,12 @@ LEVADA_KERNEL_OPERATOR(^, static_assert(!std::is_same_v<T, float>, "bits of a fl
 #undef LEVADA_KERNEL_OPERATOR
 
 /// Both sides are computed: there is nothing to be skipped.
-template <class M>
-constexpr auto operator&&(const kernel_value<bool, M>& a, const kernel_value<bool, M>& b) {
+template <class M, class N>
+constexpr auto operator&&(const kernel_value<bool, M>& a, const kernel_value<bool, N>& b) {
   return a & b;
 }
-template <class M>
-constexpr auto operator||(const kernel_value<bool, M>& a, const kernel_value<bool, M>& b) {
+template <class M, class N>
+constexpr auto operator||(const kernel_value<bool, M>& a, const kernel_value<bool, N>& b) {
   return a | b;
 }
 template <class M>
@@ -264,7 +298,12 @@ namespace kernel_detail {
 template <ir::opcode Op, class T, class M, class N>
 constexpr auto shift(const kernel_value<T, M>& a, const N& amount) {
   if constexpr (number<N>) {
-    return kernel_value<T, M>{M::template shift<Op, T>(a.rep, static_cast<int>(amount) & 31)};
+    using C = typename computing<Op, M>::machine;
+    if constexpr (std::is_same_v<C, M>) {
+      return kernel_value<T, M>{M::template shift<Op, T>(a.rep, static_cast<int>(amount) & 31)};
+    } else {
+      return kernel_value<T, C>{C::template shift<Op, T>(C::template from<T, M>(a.rep), static_cast<int>(amount) & 31)};
+    }
   } else {
     return apply<Op, T>(a, lift<T>(a, amount) & 31);
   }

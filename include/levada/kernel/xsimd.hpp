@@ -44,6 +44,18 @@ struct simd_machine {
     return representation<T>(u.value);
   }
 
+  /// In all lanes what is the same for them, in each its own of a range; see kernel/grid_xsimd.hpp.
+  template <class T, class Other>
+  static representation<T> from(const auto& rep) {
+    if constexpr (std::is_same_v<Other, simd_machine>) {
+      return rep;
+    } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(rep)>, T>) {
+      return representation<T>(rep);
+    } else {
+      return rep.vector();
+    }
+  }
+
   template <ir::opcode Op, class Result>
   static representation<Result> apply(const auto& a) {
     if constexpr (Op == ir::opcode::negate) {
