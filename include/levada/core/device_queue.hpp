@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <vector>
+
+#include <levada/core/storage.hpp>
 
 namespace levada::detail {
 
@@ -45,7 +46,7 @@ struct device_segment {
   };
   std::size_t index = 0;
   std::size_t inner_bytes = 0;  ///< that an item needs between its input and its output
-  std::vector<unit> units;
+  fixed_array<unit> units;
 };
 
 /// A session's way to one of its segments on a device.

@@ -49,6 +49,7 @@ class fixed_array {
     first_ = static_cast<T*>(::operator new(size * sizeof(T), std::align_val_t{alignof(T)}));
     for (; size_ < size; ++size_) ::new (static_cast<void*>(first_ + size_)) T(make(size_));
   }
+  fixed_array(const fixed_array& other) : fixed_array(other.size_, [&](std::size_t i) { return other[i]; }) {}
   ~fixed_array() {
     if constexpr (!std::is_trivially_destructible_v<T>)
       while (size_ != 0) first_[--size_].~T();
@@ -86,13 +87,13 @@ class fixed_array {
 
 /// One object on the heap, or none.
 template <class T>
-class owned {
+class owner {
  public:
-  owned() = default;
-  explicit owned(T* object) : object_(object) {}
-  ~owned() { delete object_; }
-  owned(owned&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
-  owned& operator=(owned&& other) noexcept {
+  owner() = default;
+  explicit owner(T* object) : object_(object) {}
+  ~owner() { delete object_; }
+  owner(owner&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  owner& operator=(owner&& other) noexcept {
     T* const mine = object_;
     object_ = other.object_;
     other.object_ = mine;

@@ -105,10 +105,11 @@ template <class First, class... Rest>
 struct executor_of<First, Rest...> : executor_of<Rest...> {};
 
 /// What makes the backbone of a session. A segment alone has no edges, and an executor need not have any.
-template <class Executor, bool OnDevices>
-consteval backbone_code backbone_of(std::size_t segments) {
-  if constexpr (requires { &Executor::template make_backbone<OnDevices>; })
-    if (OnDevices || segments > 1) return &Executor::template make_backbone<OnDevices>;
+template <class Executor, bool OnDevices, std::size_t Segments>
+consteval backbone_code backbone_of() {
+  if constexpr (OnDevices || Segments > 1)
+    if constexpr (requires { &Executor::template make_backbone<OnDevices>; })
+      return &Executor::template make_backbone<OnDevices>;
   return nullptr;
 }
 
@@ -560,7 +561,7 @@ fixed_array<attached_device> attach_devices(target<Devices...>) {
   (
       [&] {
         if constexpr (has_driver<Devices> && Planning::uses(Devices::id))
-          devices[next++] = {Devices::id, owned<device_queue>(device_driver<Devices>::open().release())};
+          devices[next++] = {Devices::id, owner<device_queue>(device_driver<Devices>::open().release())};
       }(),
       ...);
   return devices;
@@ -620,7 +621,7 @@ template <class Target, class... Options, class Pipeline>
            kernels.begin()},
           detail::bind_threads(rim::planning::target::thread_bounds()),
           detail::attach_devices<typename rim::planning>(Target{}),
-          detail::backbone_of<executor, rim::on_devices>(layout.segment_count), workers),
+          detail::backbone_of<executor, rim::on_devices, layout.segment_count>(), workers),
       std::move(source));
 }
 

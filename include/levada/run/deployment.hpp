@@ -25,7 +25,7 @@ namespace levada::detail {
 /// A device that the program uses, with its queue.
 struct attached_device {
   device_id id{};
-  owned<device_queue> queue;
+  owner<device_queue> queue;
 };
 
 /// What all sessions of an app share.
@@ -56,11 +56,15 @@ void prepare_devices(deployment<Executor>& app) {
   const program& code = app.code;
   for (std::size_t s = 0; s < code.segments.size(); ++s) {
     const program_segment& of = code.segments[s];
-    device_segment segment{s, of.device_bytes, {}};
-    for (std::size_t u = of.first; u < of.end && code.units[u].kernel != nullptr; ++u)
-      segment.units.push_back(
-          {code.units[u].kernel, code.values[code.units[u].out].offset, code.units[u].scratch_offset});
-    if (segment.units.empty()) continue;
+    const program_unit* const units = &code.units[of.first];
+    std::size_t count = 0;
+    while (count < of.end - of.first && units[count].kernel != nullptr) ++count;
+    if (count == 0) continue;  // the host computes it
+    const device_segment segment{
+        s, of.device_bytes, fixed_array<device_segment::unit>(count, [&](std::size_t u) {
+          const program_unit& unit = units[u];
+          return device_segment::unit{unit.kernel, code.values[unit.out].offset, unit.scratch_offset};
+        })};
     for (const attached_device& device : app.devices)
       if (device.id == of.device) device.queue->prepare(segment);
   }
@@ -262,7 +266,7 @@ class session_core final : public engine_host {
   static fixed_array<device_queue*> queues(const deployment<Executor>& d) {
     return fixed_array<device_queue*>(d.code.segments.size(), [&](std::size_t s) { return queue_of(d, s); });
   }
-  owned<backbone> backbone_for(const deployment<Executor>& d) {
+  owner<backbone> backbone_for(const deployment<Executor>& d) {
     if (d.make_backbone == nullptr) return {};
     const fixed_array<bool> on_device(d.code.segments.size(), [&](std::size_t s) { return queue_of(d, s) != nullptr; });
     return d.make_backbone(on_device, this, [](void* self, std::size_t segment, visit& v) noexcept {
@@ -382,7 +386,7 @@ class session_core final : public engine_host {
 
   std::shared_ptr<deployment<Executor>> deployment_;
   engine engine_;
-  owned<backbone> backbone_;
+  owner<backbone> backbone_;
   session_gate& gate_;
   std::atomic<bool> closed_{false};
   std::atomic<bool> ending_{false};

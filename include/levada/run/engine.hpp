@@ -118,7 +118,7 @@ class engine final : public device_client {
                     return segment(code.segments[s], slots_, code.slot_bytes, code.alignment, code.threads);
                   }),
         lanes_(queues_.size(), [&](std::size_t s) {
-          return owned<device_lane>(queues_[s] != nullptr ? queues_[s]->open(s, slots_, *this).release() : nullptr);
+          return owner<device_lane>(queues_[s] != nullptr ? queues_[s]->open(s, slots_, *this).release() : nullptr);
         }) {}
 
   ~engine() {
@@ -1140,7 +1140,7 @@ class engine final : public device_client {
   bool hands_out_all_ = false;
   session_states states_;
   fixed_array<segment> segments_;
-  fixed_array<owned<device_lane>> lanes_;  ///< null where the processor computes
+  fixed_array<owner<device_lane>> lanes_;  ///< null where the processor computes
 
   std::atomic<meter*> meter_{nullptr};
   std::atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on

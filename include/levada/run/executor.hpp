@@ -8,7 +8,7 @@
 //     void invite(invitation);                        // some worker calls it, soon, once
 //     static void isolated(F f);                      // calls f; user code in it takes no outer tasks
 //     template <bool WithDevices>                     // optional: nodes and edges between the segments of a session;
-//     static owned<backbone> make_backbone(...);      // without it, workers go from one to the next by themselves
+//     static owner<backbone> make_backbone(...);      // without it, workers go from one to the next by themselves
 //   };
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class backbone {
   virtual void enter(visit& v) noexcept = 0;
 };
 
-using backbone_code = owned<backbone> (*)(const fixed_array<bool>& on_device, void* session, step_code step);
+using backbone_code = owner<backbone> (*)(const fixed_array<bool>& on_device, void* session, step_code step);
 
 /// A call that a worker makes once.
 struct invitation {

@@ -7,9 +7,9 @@
 #include <exception>
 
 #include <levada/core/error.hpp>
+#include <levada/core/storage.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/program.hpp>
-#include <levada/core/storage.hpp>
 
 namespace levada::detail {
 
@@ -122,7 +122,7 @@ class inline_contexts {
  private:
   struct alignas(64) place {
     std::atomic<bool> busy{false};
-    owned<inline_context> context;
+    owner<inline_context> context;
   };
 
   std::size_t take() {
@@ -134,7 +134,7 @@ class inline_contexts {
           continue;
         if (!places_[i].context) {
           try {
-            places_[i].context = owned<inline_context>(new inline_context(code_));
+            places_[i].context = owner<inline_context>(new inline_context(code_));
           } catch (...) {
             give_back(i);
             throw;

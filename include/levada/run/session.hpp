@@ -323,7 +323,7 @@ class session {
     return taken;
   }
 
-  detail::owned<core_state> core_;
+  detail::owner<core_state> core_;
 };
 
 }  // namespace levada

@@ -349,7 +349,7 @@ class item_stream {
 
   const std::size_t stride_;
   const bool borrows_;
-  detail::owned<detail::session_core<Executor>> core_;
+  detail::owner<detail::session_core<Executor>> core_;
   Feed feed_;
   std::optional<result_type> current_;
   // The first and the last of the values that are known to be there, side by side in their slots.

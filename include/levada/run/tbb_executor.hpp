@@ -14,8 +14,8 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
-#include <levada/run/executor.hpp>
 #include <levada/core/storage.hpp>
+#include <levada/run/executor.hpp>
 #include <levada/run/worker.hpp>
 
 namespace levada {
@@ -71,7 +71,7 @@ class flow_backbone final : public backbone {
   using hint = visit*;
   using cpu_node = oneapi::tbb::flow::function_node<hint, hint, oneapi::tbb::flow::lightweight>;
   using device_node = oneapi::tbb::flow::async_node<hint, hint, oneapi::tbb::flow::lightweight>;
-  using any_node = owned<oneapi::tbb::flow::graph_node>;
+  using any_node = owner<oneapi::tbb::flow::graph_node>;
 
   any_node processor(void* session, std::size_t s, step_code step) {
     auto* const node = new cpu_node(graph_, oneapi::tbb::flow::unlimited, [=](hint v) noexcept {
@@ -137,9 +137,9 @@ class tbb_executor {
   }
 
   template <bool WithDevices>
-  static detail::owned<detail::backbone> make_backbone(const detail::fixed_array<bool>& on_device, void* session,
+  static detail::owner<detail::backbone> make_backbone(const detail::fixed_array<bool>& on_device, void* session,
                                                        detail::step_code step) {
-    return detail::owned<detail::backbone>(new detail::flow_backbone<WithDevices>(on_device, session, step));
+    return detail::owner<detail::backbone>(new detail::flow_backbone<WithDevices>(on_device, session, step));
   }
 
  private:
