@@ -16,6 +16,7 @@ endmacro()
 # part, Debian package, what a source includes, target, arguments of find_package
 levada_part(EIGEN libeigen3-dev "Eigen/|levada/(interop|backend)/eigen" Eigen3::Eigen Eigen3)
 levada_part(ONEDNN libdnnl-dev "dnnl|oneapi/dnnl|levada/(interop|backend)/onednn" DNNL::dnnl dnnl)
+levada_part(VULKAN libvulkan-dev "vulkan/|levada/backend/spirv" Vulkan::Headers Vulkan)
 levada_part(OPENCV libopencv-dev "opencv2/|levada/interop/opencv" opencv_imgproc OpenCV COMPONENTS core imgproc)
 levada_part(PNG libpng-dev "png\\.h" PNG::PNG PNG)
 levada_part(ZLIB zlib1g-dev "zlib\\.h" ZLIB::ZLIB ZLIB)

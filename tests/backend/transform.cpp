@@ -26,6 +26,16 @@ TEST_CASE("a transform is the same function on vectors as on single values, tail
   check_agreement<tensor<float, 50>>(0, transform_op([gain](auto x) { return x * gain; }));
 }
 
+TEST_CASE("transforms in a row are one kernel, and give what they give one by one") {
+  for_lengths([](auto n) {
+    const auto scaled = transform_op([gain = 0.75f](auto x) { return to_float(x) * gain; });
+    const auto clipped = transform_op([](auto x) { return min(x, 60.0f); });
+    const auto whole = transform_op([](auto x) { return to_int(x); });
+    check_agreement<tensor<std::uint8_t, n>>(0, scaled, clipped, whole, clipped);
+    check_agreement<tensor<std::int32_t, n>>(0, clipped, scaled, clipped, clipped);
+  });
+}
+
 TEST_CASE("in a transform narrow integers are int, so that 200 + 100 is 300") {
   tensor<std::uint8_t, 20> in;
   in.fill(200);

@@ -4,6 +4,7 @@
 
 #include <levada/backend/simd/kernel.hpp>
 #include <levada/backend/simd/vector.hpp>
+#include <levada/kernel/composed.hpp>
 #include <levada/kernel/xsimd.hpp>
 #include <levada/nn/transform.hpp>
 
@@ -41,43 +42,60 @@ struct lane_traits<xsimd::batch_bool<T, Arch>> {
 namespace detail {
 
 /// What the lambda makes of a vector: values of the kernel language, or lanes of a type that this does not compute with.
-template <class Arch, class T, class F>
+template <class Arch, class T, class Result, class F>
 auto transformed_vector(const F& f, const vector<T, Arch>& x) {
   if constexpr (ir::is_scalar<T>) {
     const simd_value<T, Arch> value{x};
-    return kernel_detail::lift<transformed_t<F, T>>(value, f(value)).rep;
+    return kernel_detail::lift<Result>(value, f(value)).rep;
   } else {
     return f(lanes<vector<T, Arch>>(x)).value;
   }
 }
 
-/// The lambda gives vectors of as many elements as it takes: else one register does not become one register.
-template <class F, class Arch, class T>
-concept vectorizes =
-    (ir::is_scalar<T> && ir::is_scalar<transformed_t<F, T>> && !std::same_as<transformed_t<F, T>, bool>) ||
-    (!ir::is_scalar<T> && requires(const F& f, lanes<vector<T, Arch>> x) {
+/// The lambdas give vectors of as many elements as they take: else one register does not become one register.
+template <class Arch, class T, class... F>
+inline constexpr bool vectorizes = true;
+template <class Arch, class T, class F, class... Rest>
+  requires ir::is_scalar<T>
+inline constexpr bool vectorizes<Arch, T, F, Rest...> =
+    ir::is_scalar<transformed_t<F, T>> && !std::same_as<transformed_t<F, T>, bool> &&
+    vectorizes<Arch, transformed_t<F, T>, Rest...>;
+template <class Arch, class T, class F, class... Rest>
+  requires(!ir::is_scalar<T>)
+inline constexpr bool vectorizes<Arch, T, F, Rest...> =
+    sizeof...(Rest) == 0 && requires(const F& f, lanes<vector<T, Arch>> x) {
       { f(x).value } -> std::convertible_to<vector<transformed_t<F, T>, Arch>>;
-    } && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>);
+    } && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>;
+
+/// The run of ops is there, each with its input.
+template <class In, class... Ops>
+inline constexpr bool run_takes = true;
+template <class In, class Op, class... Rest>
+inline constexpr bool run_takes<In, Op, Rest...> = false;
+template <class In, class Op, class... Rest>
+  requires op_takes<Op, In>
+inline constexpr bool run_takes<In, Op, Rest...> = run_takes<typename Op::template output<In>, Rest...>;
 
 }  // namespace detail
 
-template <class Arch, class In, class F>
-  requires op_takes<transform_op<F>, In> && detail::vectorizes<F, Arch, promoted_t<typename In::value_type>>
-struct simd_kernel<Arch, In, transform_op<F>> {
-  using op_type = transform_op<F>;
-  using out_type = typename op_type::template output<In>;
+/// As many as stand in a row: what one makes of an element goes to the next in a register.
+template <class Arch, class In, class... F>
+  requires(sizeof...(F) > 0) && detail::run_takes<In, transform_op<F>...> &&
+          detail::vectorizes<Arch, promoted_t<typename In::value_type>, F...>
+struct simd_kernel<Arch, In, transform_op<F>...> {
+  using out_type = run_output_t<In, transform_op<F>...>;
   using argument = promoted_t<typename In::value_type>;
 
   static constexpr std::size_t scratch_bytes = 0;
 
-  simd_kernel(const op_type& op, parameter_values) : function_(op.function) {}
+  simd_kernel(const transform_op<F>&... ops, parameter_values) : function_(compose(ops.function...)) {}
 
   void operator()(const In& in, out_type& out, std::byte*) const {
     using namespace detail;
     using result = typename out_type::value_type;
     constexpr std::size_t step = lanes_in<argument, Arch>, rest = In::elements % step;
     const auto computed = [&](const vector<argument, Arch>& x) -> vector<result, Arch> {
-      return transformed_vector<Arch, argument>(function_, x);
+      return transformed_vector<Arch, argument, result>(function_, x);
     };
     std::size_t i = 0;
     for (; i + step <= In::elements; i += step) computed(loaded(in.data() + i)).store_unaligned(out.data() + i);
@@ -99,7 +117,7 @@ struct simd_kernel<Arch, In, transform_op<F>> {
     }
   }
 
-  F function_;
+  composed<F...> function_;
 };
 
 }  // namespace levada

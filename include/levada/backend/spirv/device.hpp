@@ -41,26 +41,26 @@ namespace detail {
 
 /// A handle that belongs to a device and is destroyed with this.
 template <class Handle>
-class owned {
+class vulkan_handle {
  public:
   using destroy_function = void(VKAPI_PTR*)(VkDevice, Handle, const VkAllocationCallbacks*);
 
-  owned() = default;
-  owned(VkDevice device, destroy_function destroy, Handle handle)
+  vulkan_handle() = default;
+  vulkan_handle(VkDevice device, destroy_function destroy, Handle handle)
       : device_(device), destroy_(destroy), handle_(handle) {}
-  owned(owned&& other) noexcept { swap(other); }
-  owned& operator=(owned&& other) noexcept {
+  vulkan_handle(vulkan_handle&& other) noexcept { swap(other); }
+  vulkan_handle& operator=(vulkan_handle&& other) noexcept {
     swap(other);
     return *this;
   }
-  ~owned() {
+  ~vulkan_handle() {
     if (handle_ != Handle{}) destroy_(device_, handle_, nullptr);
   }
 
   Handle get() const { return handle_; }
 
  private:
-  void swap(owned& other) noexcept {
+  void swap(vulkan_handle& other) noexcept {
     std::swap(device_, other.device_);
     std::swap(destroy_, other.destroy_);
     std::swap(handle_, other.handle_);
@@ -142,8 +142,9 @@ class vulkan_context {
 
   /// Creates an object of this device: `make(vk.vkCreateBuffer, vk.vkDestroyBuffer, info, "vkCreateBuffer")`.
   template <class Handle, class Info>
-  owned<Handle> make(VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*, Handle*),
-                     typename owned<Handle>::destroy_function release, const Info& info, const char* function) const {
+  vulkan_handle<Handle> make(VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*, Handle*),
+                             typename vulkan_handle<Handle>::destroy_function release, const Info& info,
+                             const char* function) const {
     Handle handle{};
     check(create(device_, &info, nullptr, &handle), function);
     return {device_, release, handle};

@@ -50,7 +50,7 @@ class lane_memory {
   std::size_t out_stride() const { return device_aligned(of_.out_bytes()); }
   std::size_t inner_stride() const { return device_aligned(of_.segment().inner_bytes); }
 
-  owned<VkCommandPool> make_pool(std::size_t role) const {
+  vulkan_handle<VkCommandPool> make_pool(std::size_t role) const {
     auto info = vulkan_struct<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     info.queueFamilyIndex = on_.family(role);
     return on_.make(on_.vk.vkCreateCommandPool, on_.vk.vkDestroyCommandPool, info, "vkCreateCommandPool");
@@ -214,8 +214,8 @@ class lane_memory {
   const prepared_segment& of_;
   memory_block in_, out_, inner_;
   std::optional<memory_block> up_, down_;
-  owned<VkDescriptorPool> descriptors_;
-  owned<VkCommandPool> pools_[vulkan_roles::count];
+  vulkan_handle<VkDescriptorPool> descriptors_;
+  vulkan_handle<VkCommandPool> pools_[vulkan_roles::count];
   std::vector<std::optional<slot_commands>> recorded_;
   std::vector<VkDescriptorSet> sets_;
 };

@@ -106,8 +106,8 @@ class memory_block {
  private:
   std::size_t bytes_ = 0;
   std::byte* mapped_ = nullptr;
-  owned<VkDeviceMemory> memory_;  // freed behind its buffer
-  owned<VkBuffer> buffer_;
+  vulkan_handle<VkDeviceMemory> memory_;  // freed behind its buffer
+  vulkan_handle<VkBuffer> buffer_;
 };
 
 constexpr std::size_t device_aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }

@@ -62,7 +62,7 @@ class pipeline_cache {
 
   const vulkan_context& on_;
   const std::string path_;
-  owned<VkPipelineCache> cache_;
+  vulkan_handle<VkPipelineCache> cache_;
 };
 
 }  // namespace levada::detail

@@ -43,9 +43,9 @@ struct prepared_dispatch {
   const dispatch* what = nullptr;
   std::size_t unit = 0;
   std::size_t weights_offset = 0;  ///< of its kernel's, in the segment's block
-  owned<VkDescriptorSetLayout> bindings;
-  owned<VkPipelineLayout> layout;
-  owned<VkPipeline> pipeline;
+  vulkan_handle<VkDescriptorSetLayout> bindings;
+  vulkan_handle<VkPipelineLayout> layout;
+  vulkan_handle<VkPipeline> pipeline;
 };
 
 class prepared_segment {

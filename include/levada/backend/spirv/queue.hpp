@@ -22,7 +22,7 @@ class vulkan_queue final : public device_queue {
  public:
   vulkan_queue(int index, const vulkan_settings& settings)
       : context_(index, settings), staging_(settings.staging), cache_(context_, settings.pipeline_cache) {
-    for (owned<VkSemaphore>& timeline : timelines_) timeline = make_timeline();
+    for (vulkan_handle<VkSemaphore>& timeline : timelines_) timeline = make_timeline();
     thread_ = std::thread([this] { serve(); });
   }
   ~vulkan_queue() override {
@@ -113,7 +113,7 @@ class vulkan_queue final : public device_queue {
     std::vector<std::uint64_t> batch_;
   };
 
-  owned<VkSemaphore> make_timeline() const {
+  vulkan_handle<VkSemaphore> make_timeline() const {
     auto type = vulkan_struct<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
     auto info = vulkan_struct<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
@@ -234,7 +234,7 @@ class vulkan_queue final : public device_queue {
   vulkan_context context_;
   const bool staging_;
   pipeline_cache cache_;
-  owned<VkSemaphore> timelines_[vulkan_roles::count];
+  vulkan_handle<VkSemaphore> timelines_[vulkan_roles::count];
   std::map<std::size_t, std::unique_ptr<prepared_segment>> segments_;
 
   std::mutex mutex_;

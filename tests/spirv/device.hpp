@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// spirv/device.hpp: what the tests on Vulkan devices share. Where the machine has no device, a line says so and they pass.
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include <doctest/doctest.h>
+
+#include <levada/backend/spirv.hpp>
+#include <levada/levada.hpp>
+
+namespace spirv_test {
+
+namespace lv = levada;
+
+/// The loader closes a driver with its last instance, and Mesa's leaves 128 bytes behind each time it is opened anew.
+inline void keep_driver_open() {
+  static const bool open = dlopen("libvulkan_lvp.so", RTLD_NOW | RTLD_NODELETE) != nullptr;
+  (void)open;
+}
+
+/// Why there is no device 0, or nothing.
+inline std::string why_no_device() {
+  keep_driver_open();
+  try {
+    const lv::detail::vulkan_context open(0, {});
+    return {};
+  } catch (const lv::device_error& e) {
+    return e.what();
+  }
+}
+
+/// A test that needs a device ends here where there is none.
+#define LEVADA_NEEDS_DEVICE()                                              \
+  if (const std::string why = spirv_test::why_no_device(); !why.empty()) { \
+    MESSAGE("not tested: ", why);                                          \
+    return;                                                                \
+  }
+
+/// Settings of `vulkan<Index>` that last as long as this.
+template <int Index>
+struct device_settings {
+  explicit device_settings(lv::vulkan_settings s) { lv::vulkan_device<Index>() = std::move(s); }
+  ~device_settings() { lv::vulkan_device<Index>() = {}; }
+  device_settings(const device_settings&) = delete;
+  device_settings& operator=(const device_settings&) = delete;
+};
+
+/// Copies items, as a device with memory of its own needs.
+inline lv::vulkan_settings with_staging() {
+  lv::vulkan_settings s;
+  s.staging = true;
+  return s;
+}
+/// The same through three queues, or as if there were three.
+inline lv::vulkan_settings with_own_submissions() {
+  lv::vulkan_settings s = with_staging();
+  s.own_submissions = true;
+  return s;
+}
+
+using box = lv::target<lv::cpu<2>, lv::vulkan<0>>;
+
+/// The stage on the device.
+template <class Stage>
+auto there(Stage stage) {
+  return lv::on<lv::vulkan<0>>(std::move(stage));
+}
+
+template <class T>
+std::vector<T> random_items(std::size_t count, unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  std::vector<T> items(count);
+  for (T& item : items)
+    for (auto& v : item)
+      if constexpr (std::is_floating_point_v<typename T::value_type>)
+        v = std::uniform_real_distribution<float>(-100, 100)(engine);
+      else
+        v = static_cast<typename T::value_type>(engine());
+  return items;
+}
+
+/// The elements; what lies behind them in a tensor's last cache line means nothing.
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  return std::memcmp(a.data(), b.data(), T::elements * sizeof(typename T::value_type)) == 0;
+}
+
+/// Every result is there, in order, with the bits of what `expected` says of its item.
+template <class App, class Item, class Expected>
+void check_stream(const App& app, const std::vector<Item>& items, Expected expected) {
+  std::size_t at = 0, wrong = 0;
+  for (const auto& r : app.stream(items)) {
+    REQUIRE(r.has_value());
+    wrong += !same_bits(*r, expected(items[at]));
+    ++at;
+  }
+  CHECK(at == items.size());
+  CHECK(wrong == 0);
+}
+
+}  // namespace spirv_test
