@@ -74,7 +74,14 @@ class memory_block {
     info.sharingMode = families.size() > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
     info.queueFamilyIndexCount = static_cast<std::uint32_t>(families.size());
     info.pQueueFamilyIndices = families.data();
-    buffer_ = on.make(on.vk.vkCreateBuffer, on.vk.vkDestroyBuffer, info, "vkCreateBuffer");
+    const auto take = [&](VkResult result, const char* function) {
+      if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
+        throw vulkan_error(on.index(), "there is no memory left for " + name + ", " + std::to_string(bytes) + " bytes");
+      on.check(result, function);
+    };
+    VkBuffer buffer{};
+    take(on.vk.vkCreateBuffer(on.device(), &info, nullptr, &buffer), "vkCreateBuffer");
+    buffer_ = {on.device(), on.vk.vkDestroyBuffer, buffer};
     on.name(VK_OBJECT_TYPE_BUFFER, buffer_.get(), name);
 
     VkMemoryRequirements needs{};
@@ -87,10 +94,7 @@ class memory_block {
     allocation.allocationSize = needs.size;
     allocation.memoryTypeIndex = *type;
     VkDeviceMemory memory{};
-    const VkResult result = on.vk.vkAllocateMemory(on.device(), &allocation, nullptr, &memory);
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
-      throw vulkan_error(on.index(), "there is no memory left for " + name + ", " + std::to_string(bytes) + " bytes");
-    on.check(result, "vkAllocateMemory");
+    take(on.vk.vkAllocateMemory(on.device(), &allocation, nullptr, &memory), "vkAllocateMemory");
     memory_ = {on.device(), on.vk.vkFreeMemory, memory};
     on.check(on.vk.vkBindBufferMemory(on.device(), buffer_.get(), memory, 0), "vkBindBufferMemory");
     if (use == block_use::device) return;
