@@ -61,10 +61,10 @@ constexpr lanes<V> in_all(const lanes<V>&, S s) {
   return lanes<V>(V(static_cast<typename lanes<V>::element>(s)));
 }
 
-constexpr bool negated(bool condition) { return !condition; }
+constexpr bool negated(bool b) { return !b; }
 template <class M>
-M negated(const M& condition) {
-  return ~condition;
+M negated(const M& m) {
+  return ~m;
 }
 
 }  // namespace detail

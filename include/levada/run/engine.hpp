@@ -270,7 +270,7 @@ class engine final : public device_client {
   /// So many values from the head on were destroyed by the popper. Their slots are kept until `free_kept`.
   void drop_values(std::size_t count) {
     if (meter* m = measuring(); m != nullptr && count != 0) [[unlikely]]
-      m->left(head_, count, &envelope_[head_index_]);
+      m->left(head_, count, &envelope_[head_index_], settings_.clock);
     delivered_.store(delivered_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
     kept_ += count;
     head_ += count;
@@ -281,7 +281,7 @@ class engine final : public device_client {
   /// Destroys the result at the head. Its slot is kept until `free_kept`.
   void drop_head() {
     if (meter* m = measuring(); m != nullptr && !gives_nothing(head_state())) [[unlikely]]
-      m->left(head_, 1, &envelope_[head_index_]);
+      m->left(head_, 1, &envelope_[head_index_], settings_.clock);
     if (head_state() == item_state::failed) {
       error_[head_index_] = nullptr;
       count_by_popper(failed_);
@@ -959,7 +959,7 @@ class engine final : public device_client {
   }
 
   void drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count) {
-    const auto oldest = std::chrono::steady_clock::now() - settings_.deadline;
+    const auto oldest = settings_.now() - settings_.deadline;
     for (std::size_t i = first; i < first + count; ++i) {
       if (envelope_[g.slot + i].captured >= oldest) continue;
       g.some_ended = true;

@@ -193,6 +193,14 @@ class executable {
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
     return session<item, output, Executor>(app_, std::move(stop), detail::settings_of<Options...>());
   }
+  /// The same in the time of `clock`, which outlives the session.
+  template <class... Options>
+    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, Options...>())>
+  [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
+    detail::session_settings settings = detail::settings_of<Options...>();
+    settings.clock = &clock;
+    return session<item, output, Executor>(app_, std::move(stop), settings);
+  }
   template <class... Options>
     requires(!Rim::has_source && decltype(detail::session_mistake<item, Options...>())::is_mistake)
   mistake_found<decltype(detail::session_mistake<item, Options...>())> open(std::stop_token = {}) const;

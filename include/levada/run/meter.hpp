@@ -11,11 +11,11 @@
 #include <thread>
 #include <utility>
 
+#include <levada/core/storage.hpp>
 #include <levada/run/histogram.hpp>
 #include <levada/run/program.hpp>
 #include <levada/run/session_options.hpp>
 #include <levada/run/statistics.hpp>
-#include <levada/core/storage.hpp>
 #include <levada/run/trace_log.hpp>
 
 namespace levada::detail {
@@ -146,13 +146,15 @@ class meter {
 
   // ---- told by the popper ----
 
-  /// Results leave from `first` on, whose envelopes lie side by side.
-  [[gnu::noinline]] void left(sequence first, std::size_t count, const item_envelope* envelope) {
-    const nanoseconds at = now();
+  /// Results leave from `first` on, whose envelopes lie side by side. `clock`: whose time their capture times are; all have
+  /// one then.
+  [[gnu::noinline]] void left(sequence first, std::size_t count, const item_envelope* envelope,
+                              const virtual_clock* clock) {
+    const nanoseconds at = clock != nullptr ? nanoseconds_of(clock->now()) : now();
     adding_runs ages(age_);
     for_each_stamp(first, count, [&](sequence i, const stamp& is) {
       const auto captured = envelope++->captured;
-      if (captured != std::chrono::steady_clock::time_point())
+      if (clock != nullptr || captured != std::chrono::steady_clock::time_point())
         ages.add(age_at(at, captured));
       else if (is.item == i)
         ages.add(at - is.entered);

@@ -158,6 +158,9 @@ class session {
 
   item_counts counts() const { return core_->running.items().counts(); }
 
+  /// The time that it goes by: the machine's, or that of the clock it was opened with.
+  time_point now() const { return core_->running.items().settings().now(); }
+
   /// Switches measuring on or off, at any moment, from any thread. The first time allocates; what is measured adds up.
   void measure(bool on = true) { core_->running.items().measure(on); }
   /// What was measured so far, for any thread to look at.
@@ -302,8 +305,9 @@ class session {
   }
 
   item_envelope envelope_of(time_point captured) const {
-    if (captured == time_point() && core_->running.items().settings().deadline.count() != 0)
-      captured = std::chrono::steady_clock::now();
+    const detail::session_settings& settings = core_->running.items().settings();
+    if (captured == time_point() && (settings.deadline.count() != 0 || settings.clock != nullptr))
+      captured = settings.now();
     return {core_->running.items().next_sequence(), captured};
   }
 

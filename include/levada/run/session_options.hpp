@@ -8,6 +8,7 @@
 
 #include <levada/core/units.hpp>
 #include <levada/graph/mistake.hpp>
+#include <levada/run/virtual_clock.hpp>
 
 namespace levada {
 
@@ -51,7 +52,11 @@ struct session_settings {
   bool dedicated = false;
   bool polls = false;
   std::chrono::nanoseconds deadline{0};  ///< 0: none
+  const virtual_clock* clock = nullptr;  ///< null: the machine's
 
+  std::chrono::steady_clock::time_point now() const {
+    return clock != nullptr ? clock->now() : std::chrono::steady_clock::now();
+  }
   /// push may drop an item that was pushed before.
   constexpr bool drops_older() const { return latest_only || overflow == overflow_policy::drop_oldest; }
   constexpr bool waits_when_full() const { return !latest_only && overflow == overflow_policy::block; }
@@ -117,7 +122,7 @@ consteval auto session_mistake() {
 struct item_envelope {
   std::uint64_t sequence = 0;  ///< its place among all that were pushed, dropped ones included
   std::chrono::steady_clock::time_point
-      captured{};  ///< as given to push; else when it was pushed, in sessions with a deadline
+      captured{};  ///< as given to push; else when it was pushed, in sessions with a deadline or a clock
 };
 
 }  // namespace levada

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// interop/recording.hpp: what was pushed into a session, and when, in a file; and the same stream once more, in the time of
+// a clock that only the recording moves.
+//
+// The file is a line, "levada recording 1 <item>\n", and for each item its capture time and the moment of its push, as 64-bit
+// nanoseconds of the session's clock (a capture time of 0: none was given), and the bytes of its value. All in the byte order
+// of the machine.
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <ios>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/error.hpp>
+#include <levada/graph/describe.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/plan/words.hpp>
+#include <levada/run/session.hpp>
+
+namespace levada {
+
+template <class Item>
+struct recording_keeps_items_that_are_copied_as_bytes : detail::mistake {};
+
+namespace detail {
+
+template <class Item>
+std::string recording_line() {
+  return "levada recording 1 " + item_text(value_of<Item>(value_info::nobody)) + "\n";
+}
+
+struct recorded_times {
+  std::int64_t captured, pushed;
+};
+
+inline std::int64_t nanoseconds_since_start(std::chrono::steady_clock::time_point at) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
+}
+inline std::chrono::steady_clock::time_point time_after_start(std::int64_t ns) {
+  return std::chrono::steady_clock::time_point(
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::nanoseconds(ns)));
+}
+
+/// Where an item is copied as bytes, or the mistake.
+template <class Item>
+consteval auto recording_mistake() {
+  if constexpr (std::is_trivially_copyable_v<Item>)
+    return no_mistake{};
+  else
+    return recording_keeps_items_that_are_copied_as_bytes<Item>{};
+}
+
+}  // namespace detail
+
+/// An item of a recording, and when it was captured and pushed.
+template <class Item>
+struct recorded_item {
+  Item value;
+  std::chrono::steady_clock::time_point captured{}, pushed{};
+};
+
+/// Pushes items into a session and writes down those that it took. One thread at a time.
+template <class Item>
+  requires correct<decltype(detail::recording_mistake<Item>())>
+class recorder {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// Throws levada::error where the file cannot be written.
+  explicit recorder(std::string file) : name_(std::move(file)), file_(name_, std::ios::binary) {
+    const std::string line = detail::recording_line<Item>();
+    write(line.data(), line.size());
+  }
+
+  /// As the session's push, which it may throw and refuse as.
+  template <class Out, class Executor>
+  bool push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
+    const time_point pushed = into.now();
+    return into.push(value, captured) && keep(value, captured, pushed);
+  }
+  template <class Out, class Executor>
+  bool try_push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
+    const time_point pushed = into.now();
+    return into.try_push(value, captured) && keep(value, captured, pushed);
+  }
+
+  /// All that was pushed is in the file, or levada::error says that it could not be written.
+  void flush() {
+    file_.flush();
+    check();
+  }
+
+ private:
+  bool keep(const Item& value, time_point captured, time_point pushed) {
+    const detail::recorded_times times{detail::nanoseconds_since_start(captured),
+                                       detail::nanoseconds_since_start(pushed)};
+    write(&times, sizeof times);
+    write(std::addressof(value), sizeof value);
+    return true;
+  }
+  void write(const void* bytes, std::size_t count) {
+    file_.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+    check();
+  }
+  void check() const {
+    if (!file_) throw error("levada: " + name_ + ": cannot be written");
+  }
+
+  std::string name_;
+  std::ofstream file_;
+};
+
+/// A recording, read item by item.
+template <class Item>
+  requires correct<decltype(detail::recording_mistake<Item>())>
+class recording {
+ public:
+  /// Throws levada::error where there is no such file, or it is no recording of such items.
+  explicit recording(std::string file) : name_(std::move(file)), file_(name_, std::ios::binary) {
+    if (!file_) throw error("levada: " + name_ + ": cannot be read");
+    const std::string wanted = detail::recording_line<Item>();
+    std::string line(wanted.size(), '\0');
+    file_.read(line.data(), static_cast<std::streamsize>(line.size()));
+    if (!file_ || line != wanted)
+      throw error("levada: " + name_ + ": is no recording of items of " + item_text_of(wanted));
+  }
+
+  /// The next one; null behind the last. Throws levada::error where the file ends in the middle of it.
+  std::unique_ptr<recorded_item<Item>> next() {
+    detail::recorded_times times;
+    file_.read(reinterpret_cast<char*>(&times), sizeof times);
+    if (file_.gcount() == 0 && file_.eof()) return nullptr;
+    auto item = std::unique_ptr<recorded_item<Item>>(new recorded_item<Item>);
+    if (file_) file_.read(reinterpret_cast<char*>(std::addressof(item->value)), sizeof item->value);
+    if (!file_) throw error("levada: " + name_ + ": ends in the middle of item " + std::to_string(count_));
+    item->captured = detail::time_after_start(times.captured);
+    item->pushed = detail::time_after_start(times.pushed);
+    ++count_;
+    return item;
+  }
+
+ private:
+  static std::string item_text_of(const std::string& line) {
+    const std::size_t at = sizeof "levada recording 1";
+    return line.substr(at, line.size() - at - 1);
+  }
+
+  std::string name_;
+  std::ifstream file_;
+  std::uint64_t count_ = 0;
+};
+
+/// Pushes what is left of the recording into a session of `app` with these options, each item at its own time on a clock
+/// that nothing else moves and when all before it are finished: to the stages, work takes no time. So what comes out depends on
+/// the recording and the stages alone, to the last bit, on any machine and number of threads. `use(result, envelope)` has
+/// each result, in order. Says what became of the items.
+template <class... Options, class Item, class App, class Use>
+item_counts replay(recording<Item>& from, const App& app, Use use) {
+  virtual_clock clock;
+  auto session = app.template open<Options...>(clock);
+  item_envelope envelope;
+  for (auto item = from.next(); item != nullptr; item = from.next()) {
+    clock.advance_to(item->pushed);
+    session.push(item->value, item->captured);
+    session.drain();
+    while (auto out = session.try_pop(envelope)) use(*std::move(out), std::as_const(envelope));
+  }
+  session.close();
+  return session.counts();
+}
+
+}  // namespace levada

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings: a replay gives the bits of the live run, whatever the machine did meanwhile, in the time of its clock; a file
+// that is cut off or of other items says so.
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <levada/interop/recording.hpp>
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+using namespace std::chrono_literals;
+using lv::operator""_ms;
+
+namespace {
+
+using frame = lv::tensor<float, 2, 3>;
+using time_point = std::chrono::steady_clock::time_point;
+
+/// A file of its own, gone with it.
+struct scratch_file {
+  std::string name =
+      (std::filesystem::temp_directory_path() / ("levada_recording_" + std::to_string(::getpid()))).string();
+  ~scratch_file() { std::remove(name.c_str()); }
+};
+
+/// What comes out depends on all that came before, to the last bit.
+auto smoothed() {
+  return lv::input<frame> |
+         lv::stage<"wave">(lv::parallel([](const frame& f) { return std::sin(f(0, 0)) * f(1, 2); })) |
+         lv::stage<"odd ones">([](const float& x) -> std::optional<float> {
+           if (x > 0.9f) return std::nullopt;
+           return x;
+         }) |
+         lv::stage<"smooth">([mean = 0.f](const float& x) mutable {
+           if (x < -0.9f) throw std::runtime_error("too low");
+           return mean += (x - mean) * 0.1f;
+         });
+}
+
+frame numbered(int i) {
+  frame f{};
+  for (std::size_t k = 0; k < 6; ++k) f.data()[k] = static_cast<float>(i) * 0.37f + static_cast<float>(k);
+  f(1, 2) = 1.f - 0.001f * static_cast<float>(i);
+  return f;
+}
+
+struct heard {
+  std::uint64_t sequence;
+  std::uint32_t bits;  ///< of its value; 0: it failed
+  time_point captured;
+  bool operator==(const heard&) const = default;
+};
+heard heard_of(const lv::result<float>& r, const lv::item_envelope& e) {
+  std::uint32_t bits = 0;
+  if (r) std::memcpy(&bits, &*r, sizeof bits);
+  return {e.sequence, bits, e.captured};
+}
+
+template <int Threads, class... Options>
+std::vector<heard> replayed(const std::string& file, lv::item_counts& counts) {
+  const auto app = lv::deploy<lv::target<lv::cpu<Threads>>>(smoothed());
+  std::vector<heard> all;
+  lv::recording<frame> from(file);
+  counts = lv::replay<Options...>(
+      from, app, [&](lv::result<float> r, const lv::item_envelope& e) { all.push_back(heard_of(r, e)); });
+  return all;
+}
+
+std::string error_of(auto f) {
+  try {
+    f();
+  } catch (const lv::error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a replay gives the bits of the live run, on any number of threads") {
+  const scratch_file file;
+  std::vector<heard> live;
+  lv::item_counts counts;
+  {
+    const auto app = lv::deploy<lv::target<lv::cpu<2>>>(smoothed());
+    auto session = app.open();
+    lv::recorder<frame> tape(file.name);
+    const auto pop_all = [&] {
+      lv::item_envelope e;
+      while (auto r = session.try_pop(e)) live.push_back(heard_of(*r, e));
+    };
+    for (int i = 0; i < 500; ++i) {
+      CHECK(tape.push(session, numbered(i), time_point(std::chrono::milliseconds(10 * i + 1))));
+      if (i % 7 == 0) pop_all();
+      if (session.credits() == 0) session.drain(), pop_all();
+    }
+    session.close();
+    lv::item_envelope e;
+    while (auto r = session.pop(e)) live.push_back(heard_of(*r, e));
+    counts = session.counts();
+  }
+  CHECK(counts.failed > 0);
+  CHECK(counts.filtered > 0);
+  lv::item_counts one, two;
+  CHECK(replayed<1>(file.name, one) == live);
+  CHECK(replayed<2>(file.name, two) == live);
+  CHECK(one.delivered == counts.delivered);
+  CHECK(two.failed == counts.failed);
+  CHECK(two.filtered == counts.filtered);
+}
+
+TEST_CASE("a replay drops what came late, and nothing for the time its own work takes") {
+  const scratch_file file;
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(smoothed());
+  {
+    lv::virtual_clock clock(time_point(1h));
+    auto session = app.open<lv::overflow<lv::reject>>(clock);
+    lv::recorder<frame> tape(file.name);
+    for (int i = 0; i < 60; ++i) {
+      clock.advance(10ms);
+      // Every third comes 50 ms after it was captured.
+      tape.push(session, numbered(1), i % 3 == 0 ? clock.now() - 50ms : time_point());
+      session.drain();
+      while (session.try_pop()) {
+      }
+    }
+  }
+  lv::item_counts first, second;
+  const auto all = replayed<1, lv::deadline<20_ms>>(file.name, first);
+  CHECK(first.dropped == 20);
+  CHECK(first.pushed == 60);
+  CHECK(all.size() == 40);
+  CHECK(replayed<2, lv::deadline<20_ms>>(file.name, second) == all);
+  CHECK(second.dropped == 20);
+  // Items without a capture time were captured when they were pushed.
+  CHECK(all.front().captured == time_point(1h + 20ms));
+}
+
+TEST_CASE("a session in the time of a clock drops what the clock says is late") {
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(lv::input<int> | lv::stage<"a">([](const int& x) { return x; }));
+  lv::virtual_clock clock;
+  auto session = app.open<lv::deadline<5_ms>>(clock);
+  CHECK(session.now() == time_point());
+  session.measure();
+  session.push(1);
+  clock.advance(4ms);
+  CHECK(session.pop()->value() == 1);
+  session.push(2);
+  clock.advance(6ms);
+  session.drain();
+  CHECK(session.counts().dropped == 1);
+  clock.advance_to(time_point(1ms));  // never back
+  clock.advance(-1ms);
+  CHECK(session.now() == time_point(10ms));
+  session.push(3, time_point(7ms));
+  lv::item_envelope e;
+  CHECK(session.pop(e)->value() == 3);
+  CHECK(e.captured == time_point(7ms));
+  const lv::session_statistics s = session.statistics();
+  CHECK(s.age.count == 2);
+  CHECK(s.age.min == 3'000'000);
+  CHECK(s.age.max == 4'000'000);
+}
+
+TEST_CASE("what a session did not take is not recorded") {
+  const scratch_file file;
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<1>>, lv::slots<2>>(lv::input<int> | lv::stage<"a">([](const int& x) { return x; }));
+  {
+    auto session = app.open<lv::dedicated>();
+    session.drain();
+    lv::recorder<int> tape(file.name);
+    int taken = 0;
+    for (int i = 0; i < 10; ++i) taken += tape.try_push(session, i) ? 1 : 0;
+    CHECK(taken == 2);
+    session.cancel();
+    CHECK_THROWS_AS(tape.push(session, 11), lv::cancelled);
+    tape.flush();
+  }
+  lv::recording<int> again(file.name);
+  for (int i = 0; i < 2; ++i) CHECK(again.next()->value == i);
+  CHECK(again.next() == nullptr);
+  CHECK(again.next() == nullptr);
+}
+
+TEST_CASE("a file that is cut off, of other items, or none says so, and what came before is read") {
+  const scratch_file file;
+  CHECK(error_of([&] { lv::recording<int> r(file.name); }) == "levada: " + file.name + ": cannot be read");
+  CHECK(error_of([&] { lv::recorder<int> r(file.name + "/none"); }) ==
+        "levada: " + file.name + "/none: cannot be written");
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(smoothed());
+  {
+    auto session = app.open();
+    lv::recorder<frame> tape(file.name);
+    for (int i = 0; i < 3; ++i) tape.push(session, numbered(i));
+  }
+  CHECK(error_of([&] { lv::recording<lv::tensor<float, 3, 2>> r(file.name); }) ==
+        "levada: " + file.name + ": is no recording of items of float[3x2]");
+  const auto whole = std::filesystem::file_size(file.name);
+  for (std::uintmax_t cut = 1; cut < sizeof(frame) + 16; cut += 3) {
+    std::filesystem::resize_file(file.name, whole - cut);
+    lv::recording<frame> r(file.name);
+    CHECK(r.next() != nullptr);
+    CHECK(r.next() != nullptr);
+    CHECK(error_of([&] { r.next(); }) == "levada: " + file.name + ": ends in the middle of item 2");
+  }
+  std::filesystem::resize_file(file.name, 9);
+  CHECK(error_of([&] { lv::recording<frame> r(file.name); }) ==
+        "levada: " + file.name + ": is no recording of items of float[2x3]");
+}
