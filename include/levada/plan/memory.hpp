@@ -73,25 +73,30 @@ constexpr memory_layout<N> place_in_order(const bounded<buffer_lifetime, N>& buf
   return layout;
 }
 
+/// The indices below `count`, sorted by insertion: std::sort would cost each program more to instantiate than to run.
+template <std::size_t N, class Before>
+constexpr placement_order<N> sorted_indices(std::size_t count, Before before) {
+  placement_order<N> order;
+  for (std::size_t next = 0; next < count; ++next) {
+    order.push_back(next);
+    std::size_t at = next;
+    for (; at > 0 && before(next, order[at - 1]); --at) order[at] = order[at - 1];
+    order[at] = next;
+  }
+  return order;
+}
+
 template <std::size_t N>
 constexpr placement_order<N> by_first_step(const bounded<buffer_lifetime, N>& buffers) {
-  placement_order<N> order;
-  for (std::size_t i = 0; i < buffers.size(); ++i) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return buffers[a].first != buffers[b].first ? buffers[a].first < buffers[b].first : a < b;
-  });
-  return order;
+  return sorted_indices<N>(buffers.size(),
+                           [&](std::size_t a, std::size_t b) { return buffers[a].first < buffers[b].first; });
 }
 
 template <std::size_t N, class Key>
 constexpr placement_order<N> largest_first(const bounded<buffer_lifetime, N>& buffers, Key key) {
-  placement_order<N> order;
-  for (std::size_t i = 0; i < buffers.size(); ++i) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (key(a) != key(b)) return key(a) > key(b);
-    return buffers[a].bytes != buffers[b].bytes ? buffers[a].bytes > buffers[b].bytes : a < b;
+  return sorted_indices<N>(buffers.size(), [&](std::size_t a, std::size_t b) {
+    return key(a) != key(b) ? key(a) > key(b) : buffers[a].bytes > buffers[b].bytes;
   });
-  return order;
 }
 
 }  // namespace detail

@@ -31,8 +31,8 @@ struct attached_device {
 /// What all sessions of an app share.
 template <class Executor>
 struct deployment {
-  deployment(program code_, fixed_array<attached_device> devices_, backbone_code make_backbone_,
-             const worker_settings& workers_)
+  [[gnu::cold]] deployment(program code_, fixed_array<attached_device> devices_, backbone_code make_backbone_,
+                           const worker_settings& workers_)
       : code(std::move(code_)),
         devices(std::move(devices_)),
         make_backbone(make_backbone_),
@@ -159,8 +159,8 @@ using condition = lambda_ref<bool>;
 template <class Executor>
 class session_core final : public engine_host {
  public:
-  session_core(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop,
-               const session_settings& settings = {})
+  [[gnu::cold]] session_core(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop,
+                             const session_settings& settings = {})
       : deployment_(std::move(of)),
         engine_(deployment_->code, queues(*deployment_), deployment_->crew, deployment_->event, *this, borrows_input,
                 settings),
@@ -175,7 +175,7 @@ class session_core final : public engine_host {
   session_core& operator=(const session_core&) = delete;
 
   /// What is in flight becomes cancelled; returns when nothing of this session runs any more.
-  ~session_core() {
+  [[gnu::cold]] ~session_core() {
     close();
     engine_.cancel();
     wait_until([&] { return engine_.all_finished(); });

@@ -94,8 +94,8 @@ class engine final : public device_client {
   using sequence = std::uint64_t;
 
   /// `queues[s]` is the device of segment `s`, null for the processor. `borrows_input`: items are the caller's own objects.
-  engine(const program& code, fixed_array<device_queue*> queues, permits& crew, event_count& event, engine_host& host,
-         bool borrows_input, const session_settings& settings)
+  [[gnu::cold]] engine(const program& code, fixed_array<device_queue*> queues, permits& crew, event_count& event,
+                       engine_host& host, bool borrows_input, const session_settings& settings)
       : code_(code),
         settings_(settings),
         queues_(std::move(queues)),
@@ -121,7 +121,7 @@ class engine final : public device_client {
           return owner<device_lane>(queues_[s] != nullptr ? queues_[s]->open(s, slots_, *this).release() : nullptr);
         }) {}
 
-  ~engine() {
+  [[gnu::cold]] ~engine() {
     discard_results();
     delete meter_.load();
   }
@@ -358,7 +358,7 @@ class engine final : public device_client {
   // ---- work ----
 
   /// One grain, at most, at each segment in turn. Says whether anything was done. The caller holds a permit.
-  bool visit() noexcept {
+  [[gnu::noinline]] bool visit() noexcept {
     bool any = false;
     for (std::size_t s = 0; s < segments_.size(); ++s) any |= step(s);
     return any;
@@ -489,7 +489,7 @@ class engine final : public device_client {
     if (finish(s, item, item + 1, true)) wake();
     at_devices_.fetch_sub(1);  // the last touch: whoever destroys the session waits for it
   }
-  void fail(std::size_t s, sequence item, std::exception_ptr why) noexcept override {
+  [[gnu::cold]] void fail(std::size_t s, sequence item, std::exception_ptr why) noexcept override {
     segment& seg = segments_[s];
     const std::size_t at = index(item);
     if (state_of(state_[at]) == item_state::value) {
@@ -529,7 +529,8 @@ class engine final : public device_client {
   };
 
   struct segment {
-    segment(const program_segment& of, std::size_t slots, std::size_t slot_bytes, std::size_t alignment, int threads)
+    [[gnu::cold]] segment(const program_segment& of, std::size_t slots, std::size_t slot_bytes, std::size_t alignment,
+                          int threads)
         : code(of),
           memory(of.grains * of.scratch_bytes, alignment),
           grains(of.grains),

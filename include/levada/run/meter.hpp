@@ -115,7 +115,7 @@ class meter {
 
   static constexpr std::uint32_t small(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
-  explicit meter(const program& code)
+  [[gnu::cold]] explicit meter(const program& code)
       : stamps_(code.slots), lanes_(static_cast<std::size_t>(code.threads) + code.segments.size() + 1) {
     for (lane& l : lanes_) {
       l.units = fixed_array<lane::unit_record>(code.units.size());

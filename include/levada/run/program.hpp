@@ -219,7 +219,7 @@ struct program {
 
 /// One session's copies of the stage states. A state that cannot be copied goes to the first who asks.
 struct session_states {
-  explicit session_states(const program& code) : copies(code.states.size()), objects(code.states.size()) {
+  [[gnu::cold]] explicit session_states(const program& code) : copies(code.states.size()), objects(code.states.size()) {
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const program_state& s = code.states[i];
       if (s.prototype.copyable())
