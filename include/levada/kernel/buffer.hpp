@@ -129,12 +129,20 @@ struct offset_in<G, tensor<T, Dims...>> {
   static constexpr auto of(const G& g, const Index&... index) {
     static_assert(sizeof...(Index) == sizeof...(Dims), "a tensor takes one index for each of its axes");
     static_assert((is_index<Index> && ...), "an index is an int32: convert it with to_int");
-    return with_first_dropped<Dims...>(g, as_index(g, index)...);
+    if constexpr (sizeof...(Index) == sizeof...(Dims) && (is_index<Index> && ...)) {
+      return with_first_dropped<Dims...>(g, as_index(g, index)...);
+    } else {
+      return g.index(0);
+    }
   }
   /// True where each index is inside; those that are numbers are checked while compiling.
   template <class... Index>
   static constexpr auto holds(const G& g, const Index&... index) {
-    return (inside<Dims>(as_index(g, index)) && ... && true);
+    if constexpr (sizeof...(Index) == sizeof...(Dims) && (is_index<Index> && ...)) {
+      return (inside<Dims>(as_index(g, index)) && ... && true);
+    } else {
+      return true;
+    }
   }
 
  private:
@@ -261,14 +269,14 @@ struct tensors_of<std::tuple<T...>> {
 };
 
 /// Calls `f` with `g` and a buffer for each tensor of the tuples In and Out.
-template <class In, class Out, class F, class G>
-constexpr decltype(auto) call_with_buffers(const F& f, const G& g) {
-  constexpr std::size_t inputs = std::tuple_size_v<In>;
-  return [&]<std::size_t... I, std::size_t... O>(std::index_sequence<I...>, std::index_sequence<O...>) {
-    return f(g, input_buffer<G, std::tuple_element_t<I, In>>(g, I)...,
-             output_buffer<G, std::tuple_element_t<O, Out>>(g, inputs + O)...);
-  }(std::make_index_sequence<inputs>{}, std::make_index_sequence<std::tuple_size_v<Out>>{});
+template <class In, class Out, class F, class G, std::size_t... I, std::size_t... O>
+constexpr decltype(auto) call_with_buffers(const F& f, const G& g, std::index_sequence<I...>,
+                                           std::index_sequence<O...>) {
+  return f(g, input_buffer<G, std::tuple_element_t<I, In>>(g, I)...,
+           output_buffer<G, std::tuple_element_t<O, Out>>(g, sizeof...(I) + O)...);
 }
+template <class Tuple>
+using places_of = std::make_index_sequence<std::tuple_size_v<Tuple>>;
 
 }  // namespace kernel_detail
 }  // namespace levada

@@ -20,11 +20,11 @@ struct traced_kernel {
   [[no_unique_address]] F function;
 
   /// Its instructions.
-  static constexpr const auto& program() { return grid_program_of<Grid, In, Out, F>; }
+  static constexpr const auto& program() { return kernel_detail::grid_program_holder<Grid, In, Out, F>; }
   /// Its SPIR-V module, made while the program compiles; kernel/spirv_grid.hpp says what it expects.
   template <bool DebugNames = false>
   static constexpr const auto& module() {
-    return grid_module<grid_program_of<Grid, In, Out, F>, DebugNames>;
+    return grid_module<kernel_detail::grid_program_holder<Grid, In, Out, F>, DebugNames>;
   }
   /// Its storage buffers, inputs first, as many bindings of descriptor set 0.
   static constexpr std::span<const ir::buffer_info> buffers() { return program().buffers; }

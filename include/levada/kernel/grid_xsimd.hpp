@@ -460,7 +460,8 @@ void run_rows(const F& f, const std::byte* const* inputs, std::byte* const* outp
     const auto y = static_cast<std::int32_t>(row) % height, z = static_cast<std::int32_t>(row) / height;
     for (std::int32_t x = 0; x < width; x += lanes) {
       lane_state<Machine> state;
-      call_with_buffers<In, Out>(f, g(state, inputs, outputs, std::tuple_size_v<In>, std::min(x, width - lanes), y, z));
+      call_with_buffers<In, Out>(f, g(state, inputs, outputs, std::tuple_size_v<In>, std::min(x, width - lanes), y, z),
+                                 places_of<In>{}, places_of<Out>{});
     }
   }
 }

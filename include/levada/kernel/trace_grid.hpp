@@ -286,9 +286,9 @@ constexpr scratch_grid_program recorded_grid() {
   ir::grid_builder kernel(Salt);
   const traced_grid<Grid> g(kernel);
   if constexpr (captures_nothing<F>) {
-    call_with_buffers<In, Out>(F{}, g);
+    call_with_buffers<In, Out>(F{}, g, places_of<In>{}, places_of<Out>{});
   } else {
-    call_with_buffers<In, Out>(stand_in<F, Salt>(), g);
+    call_with_buffers<In, Out>(stand_in<F, Salt>(), g, places_of<In>{}, places_of<Out>{});
   }
   kernel.finish(0);
   scratch_grid_program all{};
@@ -336,8 +336,8 @@ constexpr auto traced_grid_program() {
 
 template <class Grid, class In, class Out, class F>
 constexpr auto checked_grid_program() {
-  using result =
-      decltype(call_with_buffers<In, Out>(std::declval<const F&>(), std::declval<const traced_grid<Grid>&>()));
+  using result = decltype(call_with_buffers<In, Out>(std::declval<const F&>(), std::declval<const traced_grid<Grid>&>(),
+                                                     places_of<In>{}, places_of<Out>{}));
   static_assert(std::is_void_v<result>, "a grid kernel writes to its outputs and returns nothing");
   static_assert(captures_nothing<F> || captures_plain_words<F>,
                 "a kernel captures nothing but uniform<float>, uniform<int32_t> and uniform<uint32_t>, by value");

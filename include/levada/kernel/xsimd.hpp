@@ -180,7 +180,13 @@ struct simd_machine {
   template <class T, class C>
   static xsimd::batch<T, Arch> choose(const xsimd::batch_bool<C, Arch>& condition, const xsimd::batch<T, Arch>& a,
                                       const xsimd::batch<T, Arch>& b) {
-    return xsimd::select(mask_of<T>(condition), a, b);
+    if constexpr (std::is_same_v<T, float>) {
+      return xsimd::select(mask_of<float>(condition), a, b);
+    } else {
+      // As floats: without optimisation xsimd 8.1 does not compile a choice of integers for AVX-512.
+      return xsimd::bitwise_cast<xsimd::batch<T, Arch>>(
+          xsimd::select(mask_of<float>(condition), xsimd::bitwise_cast<floats>(a), xsimd::bitwise_cast<floats>(b)));
+    }
   }
   static mask choose(const mask& condition, const mask& a, const mask& b) { return (condition & a) | (~condition & b); }
 
