@@ -7,12 +7,14 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
 #include <levada/core/device.hpp>
 #include <levada/core/device_queue.hpp>
+#include <levada/core/log.hpp>
 #include <levada/graph/describe.hpp>
 #include <levada/plan/budget.hpp>
 #include <levada/plan/options.hpp>
@@ -573,6 +575,13 @@ inline int bind_threads(std::pair<int, int> bounds) {
   return std::max(bounds.first, std::min(bounds.second, here));
 }
 
+[[gnu::cold]] inline void log_deployed(const program& code) {
+  std::string line = "deployed:";
+  for (const program_unit& unit : code.units) line += " \"" + unit.name + "\"";
+  log(log_level::info, line + "; segments: " + std::to_string(code.segments.size()) + ", threads at once: " +
+                           std::to_string(code.threads) + ", slots: " + std::to_string(code.slots));
+}
+
 template <class Executor, bool OnDevices>
 [[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(const program_layout& layout,
                                                                   const program_parts& parts, int threads,
@@ -582,6 +591,7 @@ template <class Executor, bool OnDevices>
   auto app = std::make_shared<deployed<Executor>>(make_program(layout, parts, threads), std::move(devices),
                                                   make_backbone, workers);
   if constexpr (OnDevices) prepare_devices(*app);
+  if (is_logged()) log_deployed(app->code);
   return app;
 }
 

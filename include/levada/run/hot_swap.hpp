@@ -10,10 +10,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include <levada/core/error.hpp>
+#include <levada/core/log.hpp>
 #include <levada/core/result.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/any_session.hpp>
@@ -34,9 +36,13 @@ class swap_point {
     return {pipeline_, swaps_.load()};
   }
   void swap(any_pipeline<Signature> next) {
-    const std::lock_guard lock(mutex_);
-    std::swap(pipeline_, next);  // the old one ends with the argument, unlocked
-    swaps_.fetch_add(1);
+    std::uint64_t swaps;
+    {
+      const std::lock_guard lock(mutex_);
+      std::swap(pipeline_, next);  // the old one ends with the argument, unlocked
+      swaps = swaps_.fetch_add(1) + 1;
+    }
+    if (is_logged()) log(log_level::info, "hot_swap: swapped for the " + std::to_string(swaps) + ". time");
   }
 
  private:

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <levada/core/error.hpp>
+#include <levada/core/log.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/pipeline_library.hpp>
 
@@ -77,6 +78,7 @@ inline const pipeline_library& open_library(const std::string& path, const pipel
   check_type(path, "item", there.item, here.item);
   check_type(path, "result", there.result, here.result);
   static_cast<void>(handle.release());
+  if (is_logged()) log(log_level::info, "load_pipeline: " + path + " is loaded");
   return there;
 }
 

@@ -15,6 +15,7 @@
 #include <levada/core/device.hpp>
 #include <levada/core/error.hpp>
 #include <levada/core/fixed_string.hpp>
+#include <levada/core/log.hpp>
 
 namespace levada {
 
@@ -114,7 +115,8 @@ inline void undress([[maybe_unused]] const worker_settings& w, [[maybe_unused]] 
 inline void dress_for_good(const worker_settings& w) noexcept {
   dress(w);
 #ifdef __linux__
-  if (w.priority != priority::normal) setpriority(PRIO_PROCESS, 0, w.priority == priority::low ? 10 : -10);
+  if (w.priority != priority::normal && setpriority(PRIO_PROCESS, 0, w.priority == priority::low ? 10 : -10) != 0)
+    log(log_level::warning, "a worker's priority was not set: the system does not permit it");
 #endif
 }
 
