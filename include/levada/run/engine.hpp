@@ -319,6 +319,7 @@ class engine final : public device_client {
 
   /// From now on, or not. Any thread may say so; the first time allocates.
   void measure(bool on) {
+    if constexpr (!has_statistics) return;
     if (on && meter_.load() == nullptr) {
       auto* const fresh = new meter(code_);
       meter* none = nullptr;
@@ -977,7 +978,7 @@ class engine final : public device_client {
   }
   std::size_t index_of(const program_unit& unit) const { return static_cast<std::size_t>(&unit - code_.units.begin()); }
   /// Null: nothing is measured.
-  meter* measuring() const { return measuring_.load(std::memory_order_acquire); }
+  meter* measuring() const { return has_statistics ? measuring_.load(std::memory_order_acquire) : nullptr; }
 
   std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const {
     const program_value& value = code_.values[v];

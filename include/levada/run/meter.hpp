@@ -308,7 +308,7 @@ class grain_watch {
   void deposited() {
     if (state_ == running) state_ = left;
   }
-  bool was_left() const { return __builtin_expect(state_ == left, false); }
+  bool was_left() const { return has_statistics && __builtin_expect(state_ == left, false); }
   /// A worker runs it from here on, from this unit of segment `s`.
   void runs(meter::turn& turn, std::size_t s, std::size_t unit, std::uint64_t first, std::size_t count,
             std::uint64_t expected_ns) {
@@ -320,7 +320,7 @@ class grain_watch {
   }
 
   /// Whether anything is measured: the only thing to be asked where nothing is.
-  explicit operator bool() const { return __builtin_expect(turn_ != nullptr, false); }
+  explicit operator bool() const { return has_statistics && __builtin_expect(turn_ != nullptr, false); }
 
   /// It stood before the unit.
   [[gnu::noinline]] void waited(std::size_t unit, std::uint64_t ns) {

@@ -11,6 +11,14 @@
 
 namespace levada {
 
+/// Whether sessions can measure themselves. Where the whole program is compiled with LEVADA_NO_STATISTICS they cannot: no
+/// instruction is left of it, and `measure` and `trace` do nothing.
+#ifdef LEVADA_NO_STATISTICS
+inline constexpr bool has_statistics = false;
+#else
+inline constexpr bool has_statistics = true;
+#endif
+
 /// Many numbers, in short. Count, sum, minimum and maximum are exact, the others at most a sixteenth off. All 0 where none.
 struct distribution {
   std::uint64_t count = 0;
