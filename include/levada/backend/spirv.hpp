@@ -4,5 +4,9 @@
 // <vulkan/vulkan_core.h> (Debian package libvulkan-dev) and links nothing: the loader is opened where a deployment asks for
 // a device.
 
+#include <levada/backend/spirv/conv2d.hpp>
+#include <levada/backend/spirv/dense.hpp>
 #include <levada/backend/spirv/driver.hpp>
+#include <levada/backend/spirv/pool2d.hpp>
+#include <levada/backend/spirv/softmax.hpp>
 #include <levada/backend/spirv/transform.hpp>
