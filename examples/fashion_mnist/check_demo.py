@@ -54,6 +54,14 @@ with tempfile.TemporaryDirectory() as name:
     check(few.returncode == 0, "the demo runs on a few pictures")
     check(json.loads((folder / "few.json").read_text())["items"] == 100, "as many as asked for")
 
+    device = run("--vulkan", "--limit", "300", "--json", f"{name}/device.json")
+    if device.returncode == 0:
+        check(json.loads((folder / "device.json").read_text())["unlike_cpu"] == 0, "a GPU gives the labels of the CPU")
+        check("vulkan<0>" in device.stdout, "and the plan says what it does")
+    else:
+        check("--vulkan: " in device.stderr or "levada: device vulkan<0>: the machine has no " in device.stderr,
+              f"without a GPU the demo says so: {device.stderr}")
+
     (folder / "short.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{}")
     wrong = run("--weights", f"{name}/short.safetensors")
     check(wrong.returncode == 1 and "short.safetensors: announces a header" in wrong.stderr,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@
 #include <levada/interop/safetensors.hpp>
 #include <levada/levada.hpp>
 #include <nlohmann/json.hpp>
+#if LEVADA_HAS_VULKAN
+#include <levada/backend/spirv.hpp>
+#endif
 #include <xsimd/xsimd.hpp>
 
 namespace {
@@ -33,11 +37,14 @@ struct options {
   std::string weights = LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors";
   std::string data, json, report;
   std::size_t limit = 10'000;
+  bool vulkan = false;
 };
 
 /// What a run is judged by.
 struct figures {
   std::size_t items = 0, correct = 0;
+  std::optional<std::size_t> unlike_cpu;  ///< labels that the CPU alone gives otherwise
+  std::size_t segments = 0;
   double items_per_s_stream = 0, items_per_s_inline = 0;
   double allocations_per_item = 0, pooled_messages_per_item = 0;
 
@@ -114,44 +121,72 @@ void write(const std::string& path, const std::string& text) {
   if (!(file << text).flush()) throw lv::error(path + ": cannot be written");
 }
 
-int demo(const options& o) {
-  auto set = fashion::read(fashion::folder(o.data), "t10k");
-  set.pictures.resize(std::min(set.pictures.size(), o.limit));
-  const lv::safetensors weights(o.weights);
-  auto app = lv::deploy<box>(fashion::classifier(weights));
-
-  figures f{.items = set.pictures.size()};
-  const std::vector<int> labels = classify(app, set, f);
-  for (std::size_t i = 0; i < labels.size(); ++i) f.correct += labels[i] == set.labels[i];
-  measure(app, set, labels, f);
-
-  std::printf("%s\n", lv::report(app).c_str());
+void print(const options& o, const figures& f, const std::string& plan) {
+  std::printf("%s\n", plan.c_str());
   std::printf("Fashion-MNIST, %zu test pictures, instruction set %s\n", f.items, xsimd::default_arch::name());
   std::printf("  accuracy            %.4f\n", f.accuracy());
+  if (f.unlike_cpu) std::printf("  unlike the CPU's    %zu labels\n", *f.unlike_cpu);
   std::printf("  streamed            %.0f pictures/s (%.2f times inline)\n", f.items_per_s_stream,
               f.items_per_s_stream / f.items_per_s_inline);
   std::printf("  inline, one thread  %.0f pictures/s (%.2f us each)\n", f.items_per_s_inline,
               1e6 / f.items_per_s_inline);
   if (counts_allocations)
-    std::printf("  allocations         %g a picture; pooled oneTBB messages %.3f a picture\n", f.allocations_per_item,
-                f.pooled_messages_per_item);
+    std::printf("  allocations         %g a picture%s; pooled oneTBB messages %.3f a picture\n", f.allocations_per_item,
+                f.unlike_cpu ? ", the driver's among them" : "", f.pooled_messages_per_item);
 
-  if (!o.report.empty()) write(o.report, lv::report<lv::format::json>(app));
   if (!o.json.empty()) {
     // What could not be counted is null.
     nlohmann::json allocations, pooled_messages;
     if (counts_allocations) allocations = f.allocations_per_item, pooled_messages = f.pooled_messages_per_item;
-    const nlohmann::json j{{"accuracy", f.accuracy()},
-                           {"items", f.items},
-                           {"items_per_s_stream", f.items_per_s_stream},
-                           {"items_per_s_inline", f.items_per_s_inline},
-                           {"allocations_per_item", allocations},
-                           {"pooled_messages_per_item", pooled_messages},
-                           {"segments", std::size_t{decltype(app)::plan.segments}},
-                           {"instruction_set", std::string(xsimd::default_arch::name())}};
+    nlohmann::json j{{"accuracy", f.accuracy()},
+                     {"items", f.items},
+                     {"items_per_s_stream", f.items_per_s_stream},
+                     {"items_per_s_inline", f.items_per_s_inline},
+                     {"allocations_per_item", allocations},
+                     {"pooled_messages_per_item", pooled_messages},
+                     {"segments", f.segments},
+                     {"instruction_set", std::string(xsimd::default_arch::name())}};
+    if (f.unlike_cpu) j["unlike_cpu"] = *f.unlike_cpu;
     write(o.json, j.dump(2) + "\n");
   }
+}
+
+/// Classifies and measures; `expected` are what the CPU alone says, where that is asked for.
+template <class App>
+void judge(const options& o, App app, fashion::labelled& set, const std::vector<int>* expected = nullptr) {
+  figures f;
+  f.items = set.pictures.size();
+  f.segments = App::plan.segments;
+  const std::vector<int> labels = classify(app, set, f);
+  for (std::size_t i = 0; i < labels.size(); ++i) f.correct += labels[i] == set.labels[i];
+  if (expected != nullptr) {
+    f.unlike_cpu = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) *f.unlike_cpu += labels[i] != (*expected)[i];
+    set.pictures.resize(std::min<std::size_t>(set.pictures.size(), 200));  // a software device is slow
+  }
+  measure(app, set, labels, f);
+  if (!o.report.empty()) write(o.report, lv::report<lv::format::json>(app));
+  print(o, f, lv::report(app));
+}
+
+int demo(const options& o) {
+  auto set = fashion::read(fashion::folder(o.data), "t10k");
+  set.pictures.resize(std::min(set.pictures.size(), o.limit));
+  const lv::safetensors weights(o.weights);
+  auto on_cpu = lv::deploy<box>(fashion::classifier(weights));
+  if (!o.vulkan) {
+    judge(o, std::move(on_cpu), set);
+    return 0;
+  }
+#if LEVADA_HAS_VULKAN
+  figures unused;
+  const std::vector<int> expected = classify(on_cpu, set, unused);
+  using with_gpu = lv::target<lv::cpu<1, 16>, lv::vulkan<0>>;
+  judge(o, lv::deploy<with_gpu>(fashion::classifier(weights, fashion::on_device<lv::vulkan<0>>())), set, &expected);
   return 0;
+#else
+  throw lv::error("--vulkan: this demo was built without Vulkan's headers (apt-get install libvulkan-dev)");
+#endif
 }
 
 }  // namespace
@@ -164,6 +199,7 @@ int main(int argc, char** argv) {
   arguments.add_option("--report", o.report, "Writes the plan as JSON to this file");
   arguments.add_option("--data", o.data, "The folder of the data set; default LEVADA_FASHION_MNIST, then Debian's");
   arguments.add_option("--weights", o.weights, "The weights as a safetensors file")->capture_default_str();
+  arguments.add_flag("--vulkan", o.vulkan, "The convolutions run on the first Vulkan device, the rest on the CPU");
   CLI11_PARSE(arguments, argc, argv);
   return example::run([&] { return demo(o); });
 }
