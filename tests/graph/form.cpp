@@ -202,12 +202,27 @@ static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", 
 static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", int, "s", lv::expects<"a tensor">>>(
     in<int>(lv::test::same_stage<"s">)));
 
+// ---- side data and the envelope behind the item ----
+struct scale {
+  float x = 1, y = 1;
+};
+static_assert(is<form::map, int>(in<image>(stage<"s">([](const image&, scale&) { return 1; }))));
+static_assert(is<form::map, int>(in<image>(stage<"s">([](const image&, const scale&, const lv::item_envelope&) {
+  return 1;
+}))));
+static_assert(is<form::in_place, image>(in<image>(stage<"s">([](image&, scale&) {}))));
+static_assert(is<form::sink, void>(in<image>(stage<"s">([](const image&, const scale&) {}))));
+static_assert(is<form::filter, int>(in<image>(stage<"s">([](const image&, scale&) { return std::optional(1); }))));
+static_assert(is<form::destination, vector>(in<image>(stage<"s", vector>([](const image&, vector&, const scale&) {}))));
+template <class Parameter>
+constexpr bool side_refused =
+    refused<lv::stage_takes_beside_its_item_what_is_no_reference_to_plain_data<"s", Parameter>>(
+        in<image>(stage<"s">([](const image&, Parameter) { return 1; })));
+static_assert(side_refused<int> && side_refused<scale&&> && side_refused<const std::string&> && side_refused<int*&> &&
+              side_refused<lv::item_envelope&>);
+
 // ---- what cannot be called with one item ----
-constexpr auto two = [](const image&, int) { return 1; };
 constexpr auto no_argument = [] { return 1; };
-static_assert(
-    refused<lv::stage_cannot_take_what_the_one_before_gives<"before", image, "s", std::remove_const_t<decltype(two)>>>(
-        in<image>(stage<"s">(two))));
 static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", image, "s",
                                                                       std::remove_const_t<decltype(no_argument)>>>(
     in<image>(stage<"s">(no_argument))));

@@ -186,6 +186,16 @@ constexpr node_info node_of() {
   return node;
 }
 
+template <class Call, class Stage>
+consteval auto stage_sides() {
+  if constexpr (Call::is_mistake)
+    return type_list<>{};
+  else if constexpr (requires { typename Stage::callable_type; })
+    return typename sides_of<typename Stage::callable_type, Call::value>::type{};
+  else
+    return type_list<>{};
+}
+
 template <class Parts, class Indices = std::make_index_sequence<Parts::size>>
 struct flat_pipeline;
 
@@ -217,6 +227,35 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
 
   template <std::size_t Node>
   using node_place = place<Parts, nth(node_flags, Node)>;
+
+  /// What the stages take beside their items.
+  template <std::size_t J>
+  static consteval auto sides_at() {
+    if constexpr (node_flags[J])
+      return stage_sides<typename place<Parts, J>::call, part<J>>();
+    else
+      return type_list<>{};
+  }
+  static constexpr std::size_t side_count = (std::size_t{0} + ... + decltype(sides_at<I>())::size);
+  static constexpr bool has_sides = side_count != 0;
+  static consteval auto sides() {
+    return lay_out_sides(wanted_places(decltype((sides_at<I>() + ... + type_list<>{})){}));
+  }
+  static consteval auto mistaken_sides() {
+    constexpr std::size_t unattached = sides().unattached;
+    if constexpr (unattached == side_count)
+      return no_mistake{};
+    else {
+      constexpr std::size_t at = [] {
+        std::size_t before = 0, found = parts;
+        ((found = found == parts && unattached < before + decltype(sides_at<I>())::size ? I : found,
+          before += decltype(sides_at<I>())::size),
+         ...);
+        return found;
+      }();
+      return stage_reads_side_data_that_no_stage_before_it_attached<part<at>::name>{};
+    }
+  }
 
   static consteval auto first_mistake() {
     constexpr bool wrong[] = {place<Parts, I>::mistake::is_mistake...};
@@ -271,6 +310,8 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
       }();
       if constexpr (at < parts)
         return decltype(mistaken_mark<at>()){};
+      else if constexpr (has_sides)
+        return mistaken_sides();
       else
         return no_mistake{};
     }
@@ -318,6 +359,10 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
           }
         }(),
         ...);
+    if constexpr (has_sides) {
+      graph.side_bytes = sides().bytes;
+      graph.side_alignment = sides().alignment;
+    }
     return graph;
   }
 };

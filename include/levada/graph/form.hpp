@@ -9,6 +9,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <levada/core/item_envelope.hpp>
 #include <levada/core/type_list.hpp>
 #include <levada/graph/mistake.hpp>
 
@@ -166,6 +167,42 @@ consteval auto form_of_signature(call_signature<R, P>) {
   return form_of_call<Stage, Before, Generic, In, R, P>();
 }
 
+/// A parameter behind the item that attaches side data, or changes what was attached.
+template <class P>
+inline constexpr bool attaches_side = std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>>;
+/// One that side data or the item's envelope can be handed to.
+template <class P>
+inline constexpr bool takes_side =
+    std::is_lvalue_reference_v<P> && !std::is_pointer_v<std::remove_cvref_t<P>> &&
+    std::is_trivially_copyable_v<std::remove_cvref_t<P>> && std::is_default_constructible_v<std::remove_cvref_t<P>> &&
+    !(attaches_side<P> && std::is_same_v<std::remove_cvref_t<P>, item_envelope>);
+
+/// What is wrong with the parameters behind the item, if anything.
+template <fixed_string Stage, class First, class... Rest>
+consteval auto mistaken_side() {
+  if constexpr (!takes_side<First>)
+    return stage_takes_beside_its_item_what_is_no_reference_to_plain_data<Stage, First>{};
+  else if constexpr (sizeof...(Rest) > 0)
+    return mistaken_side<Stage, Rest...>();
+  else
+    return no_mistake{};
+}
+
+/// Side data and the envelope behind the item: graph/side_data.hpp.
+template <fixed_string Stage, fixed_string Before, bool Generic, class In, class R, class P, class... Sides>
+consteval auto form_of_signature(call_signature<R, P, Sides...>) {
+  using call = decltype(form_of_call<Stage, Before, Generic, In, R, P>());
+  using wrong_side = decltype(mistaken_side<Stage, Sides...>());
+  if constexpr (call::is_mistake)
+    return call{};
+  else if constexpr (wrong_side::is_mistake)
+    return wrong_side{};
+  else if constexpr (call::value == form::sink && (attaches_side<Sides> || ...))
+    return stage_that_writes_into_its_second_argument_has_to_name_its_output<Stage>{};
+  else
+    return call{};
+}
+
 /// Several call operators, or a template with more arguments: what it returns for a const reference, else for an rvalue.
 template <fixed_string Stage, fixed_string Before, class In, class F>
 consteval auto form_of_overloads() {
@@ -190,7 +227,7 @@ template <fixed_string Stage, fixed_string Before, class F, class In>
 consteval auto form_for() {
   constexpr bool generic = generic_callable<F, In>;
   using signature = decltype(signature_for<F, In>());
-  if constexpr (signature::arguments::size == 1)
+  if constexpr (signature::arguments::size >= 1)
     return form_of_signature<Stage, Before, generic, In>(signature{});
   else if constexpr (plain_callable<F>)
     return stage_cannot_take_what_the_one_before_gives<Before, In, Stage, F>{};

@@ -56,6 +56,7 @@ struct graph_info {
   bounded<value_info, N + 1> values;
   std::string_view source;  ///< the name of the source that feeds value 0; empty where the caller does
   bool ends_in_sink = false;
+  std::size_t side_bytes = 0, side_alignment = 1;  ///< of the data attached to an item
 };
 
 }  // namespace levada

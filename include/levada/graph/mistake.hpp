@@ -56,6 +56,12 @@ struct no_part_of_a_pipeline_write_stage_with_a_name_around_it : detail::mistake
 template <class Given>
 struct input_is_not_a_plain_object_type : detail::mistake {};
 struct pipeline_has_no_stage : detail::mistake {};
+template <fixed_string Stage, class Parameter>
+struct stage_takes_beside_its_item_what_is_no_reference_to_plain_data : detail::mistake {};
+template <fixed_string Stage>
+struct stage_that_writes_into_its_second_argument_has_to_name_its_output : detail::mistake {};
+template <fixed_string Stage>
+struct stage_reads_side_data_that_no_stage_before_it_attached : detail::mistake {};
 template <fixed_string FirstStage>
 struct pipeline_starts_without_input_or_source : detail::mistake {};
 template <fixed_string Before, class Given, fixed_string Stage, class Taken>

@@ -11,6 +11,7 @@
 //   source<"n">(f)        std::optional<T> f()             the first stage; nullopt ends the stream
 //   sink<"n">(f)          void f(const In&)                the last stage
 //
+// A callable may take side data and the item's envelope behind these: graph/side_data.hpp.
 // `missed` of a callable: see graph/missing.hpp; retry<n>(f): see graph/retry.hpp.
 // A callable with state or captures runs serially and in order, unless it is wrapped in parallel(f); one without runs on
 // several items at once, unless it is wrapped in serial(f).
@@ -24,6 +25,7 @@
 #include <levada/graph/form.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/graph/op.hpp>
+#include <levada/graph/side_data.hpp>
 
 namespace levada {
 
@@ -174,9 +176,30 @@ consteval auto form_in(type_tag<callable_stage<Name, F, C, written::sink, Out>>)
   else
     return sink_cannot_be_called_with_the_item<Name, In>{};
 }
+/// `f(in, out)`, or `f(in, out, side...)` where side data follows.
+template <class F, class In, class Out, class... Sides>
+consteval bool invocable_with(type_list<Sides...>) {
+  return std::is_invocable_v<F&, In, Out, Sides...>;
+}
+template <class F, class In, class Out>
+inline constexpr bool takes_in_and_out = invocable_with<F, In, Out>(typename sides_of<F, form::destination>::type{});
+template <fixed_string Stage, class... Sides>
+consteval auto mistaken_sides(type_list<Sides...>) {
+  if constexpr (sizeof...(Sides) > 0)
+    return mistaken_side<Stage, Sides...>();
+  else
+    return no_mistake{};
+}
+template <fixed_string Stage, class F>
+consteval auto mistaken_destination_sides() {
+  return mistaken_sides<Stage>(typename sides_of<F, form::destination>::type{});
+}
 template <fixed_string Before, class In, fixed_string Name, class F, concurrency C, class Out>
 consteval auto form_in(type_tag<callable_stage<Name, F, C, written::destination, Out>>) {
-  if constexpr (!std::is_invocable_v<F&, const In&, Out&>)
+  using wrong_side = decltype(mistaken_destination_sides<Name, F>());
+  if constexpr (wrong_side::is_mistake)
+    return wrong_side{};
+  else if constexpr (!takes_in_and_out<F, const In&, Out&>)
     return destination_stage_cannot_be_called_with_input_and_output<Name, In, Out>{};
   else if constexpr (!std::is_default_constructible_v<Out>)
     return output_of_a_destination_stage_has_no_default_constructor<Name, Out>{};

@@ -72,6 +72,7 @@ struct plan_info {
   std::size_t nodes = 0, units = 0, segments = 0;
   std::size_t slots = 0;
   std::size_t slot_bytes = 0;       ///< of one slot
+  std::size_t side_offset = 0;      ///< of the data attached to the item, in its slot
   std::size_t alignment = 64;       ///< of slots, scratchpads, and the parts of these
   std::size_t bytes_in_flight = 0;  ///< slots
   std::size_t bytes_scratch = 0;    ///< the scratchpads of all grains in flight
@@ -256,7 +257,11 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   detail::place_values(plan, devices);
   for (const planned_value& v : plan.value) plan.alignment = std::max(plan.alignment, v.alignment);
 
-  plan.slot_bytes = detail::lay_out_values(plan, placement::slot, 0, plan.value.size());
+  plan.alignment = std::max(plan.alignment, graph.side_alignment);
+  plan.side_offset =
+      detail::aligned(detail::lay_out_values(plan, placement::slot, 0, plan.value.size()), graph.side_alignment);
+  plan.slot_bytes =
+      graph.side_bytes == 0 ? plan.side_offset : detail::aligned(plan.side_offset + graph.side_bytes, plan.alignment);
   for (planned_segment& s : plan.segment) {
     // The values that units of this segment give stand in a row; those that fused kernels keep inside are nowhere.
     const planned_unit &first = plan.unit[s.first], &last = plan.unit[s.first + s.count - 1];

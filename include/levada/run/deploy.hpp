@@ -520,6 +520,15 @@ consteval const unit_text* text_of_unit() {
   }
 }
 
+/// What the stages take beside their items, in order.
+template <class Flat>
+consteval auto side_places() {
+  if constexpr (Flat::has_sides)
+    return Flat::sides().place;
+  else
+    return std::array<side_place, 0>{};
+}
+
 template <class Planning, std::size_t... U>
 consteval std::array<const unit_text*, sizeof...(U)> unit_texts(std::index_sequence<U...>) {
   return {text_of_unit<Planning, U>()...};
@@ -615,6 +624,7 @@ template <class Target, class... Options, class Pipeline>
   constexpr auto layout = detail::layout_of(rim::planning::plan);
   using units = std::make_index_sequence<layout.unit_count>;
   const auto texts = detail::unit_texts<typename rim::planning>(units{});
+  constexpr auto sides = detail::side_places<flat>();
   auto kernels = detail::make_kernels<typename rim::planning>(stages + sources, units{});
   typename rim::source_callable source = [&] {
     if constexpr (rim::has_source)
@@ -628,7 +638,7 @@ template <class Target, class... Options, class Pipeline>
       detail::make_deployment<executor, rim::on_devices>(
           layout,
           {layout.arrays(), texts.data(), detail::destroy_code_of<typename rim::input_item>(), stages + sources,
-           kernels.begin()},
+           kernels.begin(), sides.data()},
           detail::bind_threads(rim::planning::target::thread_bounds()),
           detail::attach_devices<typename rim::planning>(Target{}),
           detail::backbone_of<executor, rim::on_devices, layout.segment_count>(), workers),

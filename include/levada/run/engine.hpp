@@ -256,6 +256,12 @@ class engine final : public device_client {
     }
   }
   item_state head_state() { return state_of(state_[head_index_]); }
+  /// The data of that type attached to the item at the head. Throws levada::error where no stage attaches any.
+  const void* head_side(const side_key& key) const {
+    for (const side_place& place : code_.sides)
+      if (place.key == &key) return slot(head_index_) + code_.side_offset + place.offset;
+    throw error("levada: pop: no stage attaches side data of this type");
+  }
   void* head_value() { return slot(head_index_) + code_.values[code_.result].offset; }
   const std::exception_ptr& head_error() { return error_[head_index_]; }
 
@@ -926,6 +932,12 @@ class engine final : public device_client {
     call.scratch = g.memory + unit.scratch_offset;
     call.state = &state_[at];
     call.error = &error_[at];
+    if (unit.sides != nullptr) {
+      call.places = unit.sides;
+      call.sides = slot(at) + code_.side_offset;
+      call.side_stride = code_.slot_bytes;
+      call.envelopes = &envelope_[at];
+    }
     call.count = count;
     call.some_ended = g.some_ended;
     unit.run(call);

@@ -46,6 +46,11 @@ class inline_context {
         call.scratch = scratch_.get() + unit.scratch_offset;
         call.state = &state;
         call.error = &error_;
+        if (unit.sides != nullptr) {
+          call.places = unit.sides;
+          call.sides = slot_.get() + code_.side_offset;
+          call.envelopes = &envelope_;
+        }
         call.count = 1;
         unit.run(call);
         const value_list& ended = call.lost_some ? unit.alive : unit.dying;
@@ -95,6 +100,7 @@ class inline_context {
   arena_bytes slot_;
   arena_bytes scratch_;
   session_states states_;
+  item_envelope envelope_;
   std::exception_ptr error_;
 };
 

@@ -3,6 +3,7 @@
 // run/program.hpp: a deployed pipeline with its types erased, as the engine runs it: the plan's units with their code,
 // objects and buffers. One indirect call runs a unit over the items of a grain.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <levada/core/error.hpp>
 #include <levada/core/storage.hpp>
 #include <levada/graph/missing.hpp>
+#include <levada/graph/side_data.hpp>
 #include <levada/plan/plan.hpp>
 
 namespace levada::detail {
@@ -57,6 +59,11 @@ struct unit_call {
   std::byte* scratch = nullptr;  ///< the kernel's
   item_state* state = nullptr;
   std::exception_ptr* error = nullptr;
+  // What stages take beside their items: graph/side_data.hpp.
+  const side_place* places = nullptr;
+  std::byte* sides = nullptr;
+  std::size_t side_stride = 0;
+  const item_envelope* envelopes = nullptr;
   std::size_t count = 0;
   bool some_ended = false;  ///< not every item is a value any more
   bool lost_some = false;   ///< out: an item failed or was filtered here
@@ -147,6 +154,7 @@ struct unit_text {
   bool own_copy = false;                            ///< each session has a copy of the object: it has state
   destroy_code destroy = nullptr;                   ///< of what it gives
   bool told = false;                                ///< its code is also called for items that ended before
+  std::size_t sides = 0;                            ///< how many places it is given beside its item
   const device_kernel* (*on_device)(const void* kernel) = nullptr;  ///< where a device computes it by itself
 };
 
@@ -172,6 +180,7 @@ struct program_unit {
   std::size_t group_end = 0;
   bool item_by_item = false;
   std::size_t scratch_offset = 0;
+  const side_place* sides = nullptr;      ///< what it takes beside its item, if anything
   const device_kernel* kernel = nullptr;  ///< where a device computes it by itself
   value_list dying;                       ///< values to destroy behind the unit
   value_list alive;                       ///< values to destroy when an item ends here
@@ -208,7 +217,8 @@ struct program {
   fixed_array<program_segment> segments;
   fixed_array<program_state> states;
   fixed_array<std::uint16_t> ended;  ///< the units' lists of values
-  std::size_t slots = 1, slot_bytes = 0;
+  fixed_array<side_place> sides;     ///< of all units, in order
+  std::size_t slots = 1, slot_bytes = 0, side_offset = 0;
   std::size_t alignment = 64;  ///< of slots and scratchpads
   std::size_t result = 0;      ///< the value that leaves
   bool has_result = true;
@@ -279,7 +289,7 @@ struct program_layout {
     device_id device;
   };
 
-  std::uint64_t slots, slot_bytes;
+  std::uint64_t slots, slot_bytes, side_offset;
   std::uint32_t alignment;
   std::uint16_t unit_count, value_count, segment_count;
   std::uint16_t stage_count;
@@ -317,6 +327,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
       for (std::size_t n = u.first; n < u.first + u.count; ++n) l.names[n] = plan.graph.nodes[n].name;
   l.slots = plan.slots;
   l.slot_bytes = plan.slot_bytes;
+  l.side_offset = plan.side_offset;
   l.alignment = static_cast<std::uint32_t>(plan.alignment);
   l.has_result = plan.has_result;
   l.has_source = !plan.graph.source.empty();
@@ -377,6 +388,7 @@ struct program_parts {
   destroy_code destroy_input;
   void* const* stages;
   erased_object* kernels;
+  const side_place* sides;  ///< of all stages in order
 };
 
 /// A program that all sessions of a deployment share.
@@ -386,6 +398,7 @@ struct program_parts {
   program p;
   p.slots = plan.slots;
   p.slot_bytes = plan.slot_bytes;
+  p.side_offset = plan.side_offset;
   p.alignment = plan.alignment;
   p.has_result = plan.has_result;
   p.has_source = plan.has_source;
@@ -396,8 +409,14 @@ struct program_parts {
   for (std::size_t v = 0; v < plan.value_count; ++v) p.values[v] = {of.values[v].where, of.values[v].offset, nullptr};
   p.values[0].destroy = parts.destroy_input;
 
-  std::size_t states = 0;
-  for (std::size_t u = 0; u < plan.unit_count; ++u) states += parts.texts[u]->own_copy ? 1 : 0;
+  std::size_t states = 0, sides = 0;
+  for (std::size_t u = 0; u < plan.unit_count; ++u) {
+    states += parts.texts[u]->own_copy ? 1 : 0;
+    sides += parts.texts[u]->sides;
+  }
+  p.sides = fixed_array<side_place>(sides);
+  std::copy_n(parts.sides, sides, p.sides.begin());
+  const side_place* next_side = p.sides.begin();
   p.states = fixed_array<program_state>(states);
   states = 0;
   for (std::size_t i = 0; i < plan.segment_count; ++i) {
@@ -421,6 +440,7 @@ struct program_parts {
           unit.name.append(n > planned.stage ? " + " : "").append(of.names[n]);
       }
       unit.told = text.told;
+      if (text.sides != 0) unit.sides = std::exchange(next_side, next_side + text.sides);
       if (text.on_device != nullptr) unit.kernel = text.on_device(object.get());
       if (planned.how != form::sink) p.values[planned.out].destroy = text.destroy;
       if (text.own_copy) {

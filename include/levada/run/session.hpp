@@ -107,15 +107,20 @@ class session {
     await_result();
     return take(nullptr);
   }
-  /// The same, and what travelled with the item.
-  std::optional<result<Out>> pop(item_envelope& envelope) {
+  /// The same, and what travelled with the item: its envelope, and data that stages attached. A failed item has none, `Side{}`.
+  /// Throws levada::error, and leaves the item, where no stage attaches such data.
+  template <class... Side>
+  std::optional<result<Out>> pop(item_envelope& envelope, Side&... side) {
     await_result();
-    return take(&envelope);
+    return take(&envelope, side...);
   }
 
   /// The next result if it is there. Never blocks and never runs a stage.
   std::optional<result<Out>> try_pop() { return try_take(nullptr); }
-  std::optional<result<Out>> try_pop(item_envelope& envelope) { return try_take(&envelope); }
+  template <class... Side>
+  std::optional<result<Out>> try_pop(item_envelope& envelope, Side&... side) {
+    return try_take(&envelope, side...);
+  }
 
   /// No more items will be pushed; those in flight go on.
   void close() { core_->running.close(); }
@@ -224,9 +229,10 @@ class session {
                                       "levada: pop: nothing is in flight, and only this thread has ever pushed");
   }
 
-  std::optional<result<Out>> try_take(item_envelope* envelope) {
+  template <class... Side>
+  std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    std::optional<result<Out>> taken = take(envelope);
+    std::optional<result<Out>> taken = take(envelope, side...);
     if (!taken) core_->running.items().invite_if_idle();
     return taken;
   }
@@ -312,10 +318,15 @@ class session {
   }
 
   /// Constructs the result where the caller wants it: a large one has no place on the stack.
-  std::optional<result<Out>> take(item_envelope* envelope) {
+  template <class... Side>
+  std::optional<result<Out>> take(item_envelope* envelope, Side&... side) {
     detail::engine& items = core_->running.items();
     std::optional<result<Out>> taken;
     if (items.has_result()) {
+      ((side = items.head_state() == detail::item_state::value
+                   ? *static_cast<const Side*>(items.head_side(detail::side_key_of<Side>))
+                   : Side{}),
+       ...);
       if (envelope != nullptr) *envelope = items.head_envelope();
       if (items.head_state() == detail::item_state::failed)
         taken.emplace(items.head_error());

@@ -118,11 +118,4 @@ consteval auto session_mistake() {
 
 }  // namespace detail
 
-/// What travels with an item beside its value.
-struct item_envelope {
-  std::uint64_t sequence = 0;  ///< its place among all that were pushed, dropped ones included
-  std::chrono::steady_clock::time_point
-      captured{};  ///< as given to push; else when it was pushed, in sessions with a deadline or a clock
-};
-
 }  // namespace levada

@@ -14,12 +14,12 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/storage.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/graph/op.hpp>
 #include <levada/graph/retry.hpp>
 #include <levada/graph/stage.hpp>
 #include <levada/run/program.hpp>
-#include <levada/core/storage.hpp>
 
 namespace levada::detail {
 
@@ -35,7 +35,7 @@ struct skip_ended {
   void operator()(item_state) const noexcept {}
 };
 
-/// Calls `body(in, out)` for each item that is still a value, and `ended(state)` for each other. What the body throws becomes
+/// Calls `body(in, out, index)` for each item that is still a value, and `ended(state)` for each other. What the body throws becomes
 /// the item's; the loop goes on behind it.
 template <class Body, class Ended = skip_ended>
 [[gnu::always_inline]] inline void for_each_item(unit_call& call, Body body, Ended ended = {}) {
@@ -55,7 +55,7 @@ template <class Body, class Ended = skip_ended>
           }
         }
         // The pipeline's input may be the caller's own object, which only a program that owns its input writes to.
-        if (!body(inputs != nullptr ? const_cast<void*>(inputs[i]) : in, out)) {
+        if (!body(inputs != nullptr ? const_cast<void*>(inputs[i]) : in, out, i)) {
           set_state(call.state[i], item_state::filtering);
           call.lost_some = true;
         }
@@ -113,10 +113,59 @@ bool call_with(retried<F, Again>& f, void* in, void* out) {
   return call_with<Form, In, Out>(f.callable, in, out);
 }
 
+/// What parameter `n` beside the `i`-th item refers to.
+template <class P>
+decltype(auto) side_argument(const unit_call& call, std::size_t i, std::size_t n) {
+  using side = std::remove_cvref_t<P>;
+  if constexpr (std::is_same_v<side, item_envelope>) {
+    return static_cast<const item_envelope&>(call.envelopes[i]);
+  } else {
+    const side_place& place = call.places[n];
+    void* const at = call.sides + i * call.side_stride + place.offset;
+    if (place.fresh) ::new (at) side{};
+    if constexpr (attaches_side<P>)
+      return *std::launder(static_cast<side*>(at));
+    else
+      return static_cast<const side&>(*std::launder(static_cast<side*>(at)));
+  }
+}
+
+/// A callable that is given what it takes beside its item.
+template <class F, class... P>
+struct called_beside {
+  F& callable;
+  const unit_call& call;
+  std::size_t i;
+
+  template <class... Items>
+  [[gnu::always_inline]] decltype(auto) operator()(Items&&... items) const {
+    return [&]<std::size_t... N>(std::index_sequence<N...>) -> decltype(auto) {
+      return callable(std::forward<Items>(items)..., side_argument<P>(call, i, N)...);
+    }(std::index_sequence_for<P...>{});
+  }
+};
+template <class F, class... P>
+called_beside<F, P...> beside(F& f, const unit_call& call, std::size_t i, type_list<P...>) {
+  return {f, call, i};
+}
+template <class F, std::size_t Again, class... P>
+retried<called_beside<F, P...>, Again> beside(retried<F, Again>& f, const unit_call& call, std::size_t i,
+                                              type_list<P...>) {
+  return {{f.callable, call, i}};
+}
+
 template <class F, form Form, class In, class Out>
 void run_callable(unit_call& call) noexcept {
   F& f = *static_cast<F*>(call.object);
-  const auto body = [&f](void* in, void* out) { return call_with<Form, In, Out>(f, in, out); };
+  const auto body = [&]([[maybe_unused]] void* in, [[maybe_unused]] void* out, [[maybe_unused]] std::size_t i) {
+    using sides = typename sides_of<F, Form>::type;
+    if constexpr (sides::size == 0) {
+      return call_with<Form, In, Out>(f, in, out);
+    } else {
+      auto with = beside(f, call, i, sides{});
+      return call_with<Form, In, Out>(with, in, out);
+    }
+  };
   if constexpr (told_of_missing_items<F>)
     for_each_item(call, body, [&f](item_state as) noexcept { f.missed(missing_as(as)); });
   else
@@ -126,7 +175,7 @@ void run_callable(unit_call& call) noexcept {
 template <class Kernel, class In, class Out>
 void run_kernel(unit_call& call) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(call.object);
-  for_each_item(call, [&](void* in, void* out) {
+  for_each_item(call, [&](void* in, void* out, std::size_t) {
     kernel(*static_cast<const In*>(in), *::new (out) Out, call.scratch);
     return true;
   });
@@ -152,6 +201,7 @@ consteval unit_text describe_callable(std::string_view name) {
     text.make = [](void* callable) { return erased_object::make<F>(std::move(*static_cast<F*>(callable))); };
   }
   text.told = told_of_missing_items<F>;
+  text.sides = sides_of<F, Form>::type::size;
   return text;
 }
 template <fixed_string Name, class F, form Form, class In, class Out>
