@@ -7,6 +7,8 @@
 #include <concepts>
 #include <type_traits>
 
+#include <levada/kernel/uniform.hpp>
+
 namespace levada {
 
 /// How to compute with a value type `V`; backends add their vectors. `element` is the type of one lane.
@@ -42,12 +44,35 @@ template <class V>
 inline constexpr bool is_lanes<lanes<V>> = true;
 
 template <class T>
-concept number = std::is_arithmetic_v<T>;
+struct number_type {};
+template <class T>
+  requires std::is_arithmetic_v<T>
+struct number_type<T> {
+  using type = T;
+};
+template <class T>
+struct number_type<uniform<T>> {
+  using type = T;
+};
+
+/// A literal, or a captured uniform.
+template <class T>
+concept number = requires { typename number_type<T>::type; };
+
+template <class T>
+constexpr T number_of(T literal) {
+  return literal;
+}
+template <class T>
+constexpr T number_of(const uniform<T>& captured) {
+  return captured.value;
+}
 
 /// The lanes that an operand becomes beside a literal of type S.
 template <class S, class V>
 constexpr auto beside(const lanes<V>& a) {
-  if constexpr (std::is_floating_point_v<S> && !std::is_floating_point_v<typename lanes<V>::element>) {
+  if constexpr (std::is_floating_point_v<typename number_type<S>::type> &&
+                !std::is_floating_point_v<typename lanes<V>::element>) {
     auto converted = lane_traits<V>::template convert<float>(a.value);
     return lanes<decltype(converted)>(converted);
   } else {
@@ -58,7 +83,7 @@ constexpr auto beside(const lanes<V>& a) {
 /// The literal in all lanes of `like`.
 template <class V, class S>
 constexpr lanes<V> in_all(const lanes<V>&, S s) {
-  return lanes<V>(V(static_cast<typename lanes<V>::element>(s)));
+  return lanes<V>(V(static_cast<typename lanes<V>::element>(number_of(s))));
 }
 
 constexpr bool negated(bool b) { return !b; }
@@ -145,7 +170,8 @@ constexpr lanes<V> max(S a, const lanes<V>& b) {
   return max(detail::in_all(b, a), b);
 }
 
-/// The absolute value, the square root and e to the power of each lane.
+/// The absolute value, the square root, e to the power, the natural logarithm, the hyperbolic tangent, the error function
+/// and the logistic function of each lane.
 template <class V>
 lanes<V> abs(const lanes<V>& a) {
   using std::abs;
@@ -160,6 +186,33 @@ template <class V>
 lanes<V> exp(const lanes<V>& a) {
   using std::exp;
   return lanes<V>(exp(a.value));
+}
+
+template <class V>
+lanes<V> log(const lanes<V>& a) {
+  using std::log;
+  return lanes<V>(log(a.value));
+}
+template <class V>
+lanes<V> tanh(const lanes<V>& a) {
+  using std::tanh;
+  return lanes<V>(tanh(a.value));
+}
+template <class V>
+lanes<V> erf(const lanes<V>& a) {
+  using std::erf;
+  return lanes<V>(erf(a.value));
+}
+template <class V>
+lanes<V> sigmoid(const lanes<V>& a) {
+  const lanes<V> e = exp(-abs(a));  // never overflows
+  return select(a < 0, e, 1) / (1 + e);
+}
+/// `a` to the power of `b`, lane by lane.
+template <class V>
+lanes<V> pow(const lanes<V>& a, const lanes<V>& b) {
+  using std::pow;
+  return lanes<V>(static_cast<V>(pow(a.value, b.value)));
 }
 
 /// The lanes as float, and as int32 towards zero (undefined where they do not fit).
