@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lambda on the CPU and on a Vulkan device: the same bits, in the same order, however the memory is used.
 
+#include <levada/backend/simd/kernel_stage.hpp>
 #include <levada/backend/spirv.hpp>
 
 #include "device.hpp"
@@ -128,4 +129,15 @@ TEST_CASE("two devices of a target may be one of the machine") {
   const auto plain = lv::deploy<lv::target<lv::cpu<1>>>(lv::input<item> | lv::transform<"scale">(scaled) |
                                                         lv::transform<"clip">(clipped));
   check_stream(app, random_items<item>(200), [&](const item& i) { return plain(i); });
+}
+
+TEST_CASE("a grid kernel of one's own is a stage on both machines") {
+  LEVADA_NEEDS_DEVICE();
+  using item = lv::tensor<std::uint8_t, 21, 45>;
+  const auto smooth = lv::kernel_stage(lv::grid_kernel<"smooth", item, item>(
+      lv::grid<45, 21>{}, [share = lv::uniform{0.25f}](auto g, auto in, auto out) {
+        const auto left = to_float(in.padded(g.y(), g.x() - 1)), here = to_float(in(g.y(), g.x()));
+        out(g.y(), g.x()) = to_int(here + (left - here) * share);
+      }));
+  same_on_both<item>(lv::input<item> | there(smooth), lv::input<item> | smooth);
 }

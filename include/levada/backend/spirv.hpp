@@ -7,6 +7,7 @@
 #include <levada/backend/spirv/conv2d.hpp>
 #include <levada/backend/spirv/dense.hpp>
 #include <levada/backend/spirv/driver.hpp>
+#include <levada/backend/spirv/kernel_stage.hpp>
 #include <levada/backend/spirv/pool2d.hpp>
 #include <levada/backend/spirv/softmax.hpp>
 #include <levada/backend/spirv/transform.hpp>
