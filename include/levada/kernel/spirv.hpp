@@ -194,8 +194,8 @@ class assembler : public writer {
       emit(op_store, {element_of(kernel_.inputs + o), value(kernel_.outputs[o])});
     emit(op_branch, {id_end});
     emit(op_label, {id_end});
-    emit(op_return, {});
-    emit(op_function_end, {});
+    emit(op_return);
+    emit(op_function_end);
   }
 
   constexpr std::uint32_t load(std::uint32_t type, std::uint32_t pointer) {
@@ -223,7 +223,7 @@ class assembler : public writer {
       emit(op_load, {scalar(type), value(i), element_of(a)});
     else if (operation == opcode::uniform)
       load_pushed(member_at(a, type), value(i));
-    else
+    else if (operation != opcode::constant)
       compute(i);
   }
 
@@ -237,7 +237,8 @@ class assembler : public writer {
 /// One evaluation with room for any module; what comes of it is then cut to size.
 template <const auto& Program, module_options Options>
 constexpr auto assembled() {
-  constexpr spirv::assembler::scratch whole = spirv::assembler(Program, Options).finished();
+  constexpr auto whole = spirv::assembler(Program, Options).finished<32 * Program.code.size() + 1024>();
+  static_assert(!whole.is_full);
   std::array<std::uint32_t, whole.size> words{};
   for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.words[i];
   return words;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <levada/core/error.hpp>
 #include <levada/kernel/spirv_writer.hpp>
 
 namespace levada {
@@ -78,6 +79,12 @@ class grid_assembler : public writer {
     main_type_ = fresh();
     for (const instruction& i : code_) {
       uses(i.type);
+      if (i.op >= opcode::add && i.op < opcode::built_in) {
+        if (i.op == opcode::min || i.op == opcode::max) uses(boolean);
+        if (i.op == opcode::abs || i.op == opcode::floor || i.op == opcode::round_even || i.op == opcode::sqrt)
+          uses_extended_ = true;
+        continue;
+      }
       switch (i.op) {
         case opcode::uniform:
           insert_pushed({i.a, i.type});
@@ -97,10 +104,6 @@ class grid_assembler : public writer {
           uses(boolean);
           constant(i32, 1);
           break;
-        case opcode::min:
-        case opcode::max:
-          uses(boolean);
-          break;
         case opcode::barrier:
           constant(u32, 2);
           constant(u32, 264);
@@ -108,8 +111,6 @@ class grid_assembler : public writer {
         default:
           break;
       }
-      uses_extended_ = uses_extended_ || i.op == opcode::abs || i.op == opcode::floor || i.op == opcode::round_even ||
-                       i.op == opcode::sqrt;
     }
     for (scalar_type type : kernel_.locals) pointer_to(storage_function, type);
     for (const shared_info& array : kernel_.shared) constant(u32, array.elements);
@@ -292,8 +293,8 @@ class grid_assembler : public writer {
       emit(op_branch, {end});
       start_block(end);
     }
-    emit(op_return, {});
-    emit(op_function_end, {});
+    emit(op_return);
+    emit(op_function_end);
   }
 
   constexpr void start_block(std::uint32_t label) {
@@ -348,13 +349,9 @@ class grid_assembler : public writer {
 
   constexpr void write(std::uint32_t i) {
     const auto [operation, type, a, b, c] = code_[i];
+    if (is_leaf(operation)) return;
+    if (operation < opcode::built_in) return compute(i);
     switch (operation) {
-      case opcode::input:
-      case opcode::uniform:
-      case opcode::constant:
-      case opcode::built_in:
-      case opcode::phi:  // written with their loop
-        break;
       case opcode::load:
         load(i);
         break;
@@ -398,8 +395,8 @@ class grid_assembler : public writer {
       case opcode::barrier:  // of the workgroup; acquires and releases its memory
         emit(op_control_barrier, {constant(u32, 2), constant(u32, 2), constant(u32, 264)});
         break;
-      default:
-        compute(i);
+      default:  // a phi is written with its loop
+        break;
     }
   }
 
@@ -526,7 +523,9 @@ namespace ir {
 
 template <const auto& Program, bool DebugNames>
 constexpr auto assembled_grid() {
-  constexpr spirv::writer::scratch whole = spirv::grid_assembler(Program, DebugNames).finished();
+  constexpr auto whole = spirv::grid_assembler(Program, DebugNames).finished<64 * Program.code.size() + 1024>();
+  static_assert(!whole.is_full,
+                "the module of a kernel has at most 32,768 words: split the kernel, or loop with g.fold");
   std::array<std::uint32_t, whole.size> words{};
   for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.words[i];
   return words;
@@ -542,6 +541,7 @@ inline constexpr auto grid_module = ir::assembled_grid<Program, DebugNames>();
 inline std::vector<std::uint32_t> assemble_grid(ir::grid_program_view kernel, bool debug_names = false) {
   std::vector<ir::spirv::grid_assembler> module;  // a vector of one: too large for a stack
   module.emplace_back(kernel, debug_names);
+  if (module[0].is_full()) throw error("assemble_grid: the module of a kernel has at most 32,768 words");
   return {module[0].words().begin(), module[0].words().end()};
 }
 

@@ -122,19 +122,28 @@ inline constexpr std::uint32_t built_in_num_workgroups = 24, built_in_workgroup_
 /// What the modules of all kernels have in common: room for the words, and one id for each instruction.
 class writer {
  public:
-  // Far more than the largest kernel needs: some 12 words an instruction.
+  // Far more than the largest kernel needs: some 12 words an instruction, 60 where it stores a byte.
   static constexpr std::uint32_t max_words = 1u << 15;
 
   constexpr std::span<const std::uint32_t> words() const { return {words_.elements, words_.size}; }
 
-  /// The words in room for any module.
+  /// More words than there is room for: the module is of no use.
+  constexpr bool is_full() const { return words_.is_full; }
+
+  /// The words in room for `Capacity`.
+  template <std::uint32_t Capacity>
   struct scratch {
-    std::uint32_t words[max_words];
+    std::uint32_t words[Capacity];
     std::uint32_t size;
+    bool is_full;
   };
-  constexpr scratch finished() const {
-    scratch all{};
+  /// Room that is close to what is needed: while compiling, zeros behind the words cost time too.
+  template <std::uint32_t Capacity>
+  constexpr scratch<Capacity> finished() const {
+    scratch<Capacity> all{};
     all.size = words_.size;
+    all.is_full = is_full() || words_.size > Capacity;
+    if (all.is_full) return all;
     for (std::uint32_t i = 0; i < words_.size; ++i) all.words[i] = words_.elements[i];
     return all;
   }
@@ -142,12 +151,25 @@ class writer {
  protected:
   constexpr explicit writer(std::span<const instruction> code) : code_(code) {}
 
-  constexpr void emit(op code, std::initializer_list<std::uint32_t> operands) {
-    std::uint32_t at = words_.size;
-    words_.elements[at++] = static_cast<std::uint32_t>(operands.size() + 1) << 16 | code;
-    for (std::uint32_t word : operands) words_.elements[at++] = word;
-    words_.size = at;
+  template <std::uint32_t N>
+  constexpr void emit(op code, const std::uint32_t (&operands)[N]) {
+    const std::uint32_t at = words_.size;
+    if (at + N >= max_words) {
+      words_.is_full = true;
+      return;
+    }
+    words_.size = at + N + 1;
+    words_.elements[at] = (N + 1) << 16 | code;
+    // Without a loop, which costs more while compiling.
+    words_.elements[at + 1] = operands[0];
+    if constexpr (N > 1) words_.elements[at + 2] = operands[1];
+    if constexpr (N > 2) words_.elements[at + 3] = operands[2];
+    if constexpr (N > 3) words_.elements[at + 4] = operands[3];
+    if constexpr (N > 4) words_.elements[at + 5] = operands[4];
+    if constexpr (N > 5) words_.elements[at + 6] = operands[5];
+    static_assert(N <= 6);
   }
+  constexpr void emit(op code) { words_.push(1u << 16 | code); }
   /// An instruction that ends in a text: four characters a word, a zero behind them.
   constexpr void emit_text(op code, std::initializer_list<std::uint32_t> before, std::string_view text,
                            std::initializer_list<std::uint32_t> after = {}) {
@@ -188,103 +210,61 @@ class writer {
     }
   }
 
+  /// An instruction that computes.
   constexpr void compute(std::uint32_t i) {
-    const opcode operation = code_[i].op;
-    const scalar_type type = code_[i].type;
-    const std::uint32_t a = code_[i].a, b = code_[i].b, c = code_[i].c;
-    const scalar_type operand = operands(operation) > 0 ? code_[a].type : type;
-    const std::uint32_t result_type = scalar(type), result = value(i);
-    auto extended_one = [&](extended number) {
-      emit(op_ext_inst, {result_type, result, extended_set_, number, value(a)});
-    };
-    auto one = [&](op code) { emit(code, {result_type, result, value(a)}); };
-    auto two = [&](op code) { emit(code, {result_type, result, value(a), value(b)}); };
-    // The instruction for floats, for int32, for uint32, for booleans.
-    auto by_type = [&](op f, op s, op u, op logical) {
-      two(operand == scalar_type::float32  ? f
-          : operand == scalar_type::int32  ? s
-          : operand == scalar_type::uint32 ? u
-                                           : logical);
-    };
-    switch (operation) {
-      case opcode::add:
-        by_type(op_f_add, op_i_add, op_i_add, op_i_add);
-        break;
-      case opcode::sub:
-        by_type(op_f_sub, op_i_sub, op_i_sub, op_i_sub);
-        break;
-      case opcode::mul:
-        by_type(op_f_mul, op_i_mul, op_i_mul, op_i_mul);
-        break;
-      case opcode::div:
-        by_type(op_f_div, op_s_div, op_u_div, op_u_div);
-        break;
-      case opcode::negate:
-        one(op_f_negate);
-        break;
-      case opcode::abs:
-        extended_one(f_abs);
-        break;
-      case opcode::floor:
-        extended_one(spirv::floor);
-        break;
-      case opcode::round_even:
-        extended_one(spirv::round_even);
-        break;
-      case opcode::sqrt:
-        extended_one(spirv::sqrt);
-        break;
-      case opcode::min:
-      case opcode::max: {  // FMin and FMax may give anything where an operand is NaN
-        const std::uint32_t other_first = fresh();
-        const auto [left, right] = operation == opcode::min ? std::pair(b, a) : std::pair(a, b);
-        const op less = operand == scalar_type::float32 ? op_f_ord_less_than
-                        : operand == scalar_type::int32 ? op_s_less_than
-                                                        : op_u_less_than;
-        emit(less, {scalar(scalar_type::boolean), other_first, value(left), value(right)});
-        emit(op_select, {result_type, result, other_first, value(b), value(a)});
-        break;
-      }
-      case opcode::equal:
-        by_type(op_f_ord_equal, op_i_equal, op_i_equal, op_logical_equal);
-        break;
-      case opcode::less:
-        by_type(op_f_ord_less_than, op_s_less_than, op_u_less_than, op_u_less_than);
-        break;
-      case opcode::less_equal:
-        by_type(op_f_ord_less_than_equal, op_s_less_than_equal, op_u_less_than_equal, op_u_less_than_equal);
-        break;
-      case opcode::bit_and:
-        by_type(op_bitwise_and, op_bitwise_and, op_bitwise_and, op_logical_and);
-        break;
-      case opcode::bit_or:
-        by_type(op_bitwise_or, op_bitwise_or, op_bitwise_or, op_logical_or);
-        break;
-      case opcode::bit_xor:
-        by_type(op_bitwise_xor, op_bitwise_xor, op_bitwise_xor, op_logical_not_equal);
-        break;
-      case opcode::bit_not:
-        one(operand == scalar_type::boolean ? op_logical_not : op_not);
-        break;
-      case opcode::shift_left:
-        two(op_shift_left_logical);
-        break;
-      case opcode::shift_right:
-        two(operand == scalar_type::int32 ? op_shift_right_arithmetic : op_shift_right_logical);
-        break;
-      case opcode::select:
-        emit(op_select, {result_type, result, value(a), value(b), value(c)});
-        break;
-      case opcode::convert:
-        one(type == scalar_type::float32 ? op_convert_s_to_f : op_convert_f_to_s);
-        break;
-      case opcode::bitcast:
-        one(op_bitcast);
-        break;
-      default:  // is no arithmetic
-        break;
-    }
+    const instruction& made = code_[i];
+    if (made.op == opcode::min || made.op == opcode::max) return smaller_or_larger(i);
+    const int count = operands(made.op);
+    const std::uint16_t number =
+        numbers[static_cast<int>(made.op) - static_cast<int>(opcode::add)][static_cast<int>(code_[made.a].type)];
+    const std::uint32_t type = scalar(made.type), result = value(i), a = value(made.a);
+    if (made.op == opcode::abs || made.op == opcode::floor || made.op == opcode::round_even || made.op == opcode::sqrt)
+      emit(op_ext_inst, {type, result, extended_set_, number, a});
+    else if (count == 1)
+      emit(op{number}, {type, result, a});
+    else if (count == 2)
+      emit(op{number}, {type, result, a, value(made.b)});
+    else
+      emit(op{number}, {type, result, a, value(made.b), value(made.c)});
   }
+  /// FMin and FMax may give anything where an operand is NaN.
+  constexpr void smaller_or_larger(std::uint32_t i) {
+    const instruction& made = code_[i];
+    const std::uint32_t other_first = fresh(), a = value(made.a), b = value(made.b);
+    const std::uint16_t less =
+        numbers[static_cast<int>(opcode::less) - static_cast<int>(opcode::add)][static_cast<int>(made.type)];
+    const bool is_min = made.op == opcode::min;
+    emit(op{less}, {scalar(scalar_type::boolean), other_first, is_min ? b : a, is_min ? a : b});
+    emit(op_select, {scalar(made.type), value(i), other_first, b, a});
+  }
+
+  /// From `add` on, for operands that are float32, int32, uint32, boolean: a table, as constant evaluation walks through a
+  /// switch case by case.
+  static constexpr std::uint16_t numbers[][4] = {
+      {op_f_add, op_i_add, op_i_add},
+      {op_f_sub, op_i_sub, op_i_sub},
+      {op_f_mul, op_i_mul, op_i_mul},
+      {op_f_div, op_s_div, op_u_div},
+      {op_f_negate},
+      {f_abs},
+      {floor},
+      {round_even},
+      {sqrt},
+      {},  // min
+      {},  // max
+      {op_f_ord_equal, op_i_equal, op_i_equal, op_logical_equal},
+      {op_f_ord_less_than, op_s_less_than, op_u_less_than},
+      {op_f_ord_less_than_equal, op_s_less_than_equal, op_u_less_than_equal},
+      {0, op_bitwise_and, op_bitwise_and, op_logical_and},
+      {0, op_bitwise_or, op_bitwise_or, op_logical_or},
+      {0, op_bitwise_xor, op_bitwise_xor, op_logical_not_equal},
+      {0, op_not, op_not, op_logical_not},
+      {0, op_shift_left_logical, op_shift_left_logical},
+      {0, op_shift_right_arithmetic, op_shift_right_logical},
+      {0, 0, 0, op_select},
+      {op_convert_f_to_s, op_convert_s_to_f},
+      {op_bitcast, op_bitcast, op_bitcast},
+  };
 
   // ---- push constants, in the order of their offsets ----
 
