@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/broadcast.hpp: a generic lambda applied to the elements of several tensors that broadcast against each other, and the
+// functions of two and three arguments made of it (ONNX Add, Sub, Mul, Div, Pow, Min, Max, Equal, Less, ..., Where, PRelu).
+
+#include <levada/nn/shape_rule.hpp>
+#include <levada/nn/transform.hpp>
+
+namespace levada {
+
+namespace detail {
+
+template <class T>
+using asked_with_t = typename asked_with<promoted_t<T>>::type;
+
+template <class In>
+inline constexpr shape broadcast_result = no_shape;
+template <any_tensor First, any_tensor... Rest>
+inline constexpr shape broadcast_result<std::tuple<First, Rest...>> = [] {
+  shape result = shape_of<First>;
+  ((result = result.elements() == 0 ? result : broadcast(result, shape_of<Rest>)), ...);
+  return result;
+}();
+
+template <class F, class In>
+struct broadcast_element;
+template <class F, class... T>
+  requires std::invocable<const F&, asked_with_t<typename T::value_type>...>
+struct broadcast_element<F, std::tuple<T...>> {
+  using type = typename transform_result<
+      std::remove_cvref_t<std::invoke_result_t<const F&, asked_with_t<typename T::value_type>...>>>::type;
+};
+
+}  // namespace detail
+
+/// The type of element that `F` makes of the elements of a tuple of tensors.
+template <class F, tensor_tuple In>
+using broadcast_element_t = typename detail::broadcast_element<F, In>::type;
+
+/// `F` applied to the elements of a tuple of tensors, broadcast against each other as in ONNX; called with what a `transform`
+/// is called with, one argument a tensor.
+template <class F>
+struct broadcast_op : weightless_op {
+  static constexpr std::string_view kind = "broadcast";
+  static constexpr std::string_view expects =
+      "a tuple of tensors that broadcast, of elements that the generic lambda takes";
+
+  F function;
+
+  constexpr explicit broadcast_op(F callable) : function(std::move(callable)) {}
+
+  template <tensor_tuple In>
+    requires(detail::broadcast_result<In>.elements() > 0) && tensor_element<broadcast_element_t<F, In>>
+  using output = tensor_of_t<broadcast_element_t<F, In>, detail::broadcast_result<In>>;
+
+  template <class In>
+  static constexpr double flops = static_cast<double>(detail::broadcast_result<In>.elements());
+};
+
+/// A stage that applies a generic lambda to the elements of several tensors:
+/// `broadcast<"mix">([](auto a, auto b) { return 0.25f * a + 0.75f * b; })`.
+template <fixed_string Name, class F>
+constexpr auto broadcast(F function) {
+  return op_stage<Name, broadcast_op<F>>{broadcast_op<F>(std::move(function)), {}};
+}
+
+namespace detail {
+
+// Where either is NaN the result is.
+inline constexpr auto smaller_of_two = [](auto a, auto b) { return select(a != a, a, select(b < a || b != b, b, a)); };
+inline constexpr auto larger_of_two = [](auto a, auto b) { return select(a != a, a, select(a < b || b != b, b, a)); };
+inline constexpr auto smallest_among = [](auto first, auto... rest) {
+  ((first = smaller_of_two(first, rest)), ...);
+  return first;
+};
+inline constexpr auto largest_among = [](auto first, auto... rest) {
+  ((first = larger_of_two(first, rest)), ...);
+  return first;
+};
+inline constexpr auto sum_of_two = [](auto a, auto b) { return a + b; };
+inline constexpr auto difference_of = [](auto a, auto b) { return a - b; };
+inline constexpr auto product_of = [](auto a, auto b) { return a * b; };
+inline constexpr auto quotient_of = [](auto a, auto b) { return a / b; };
+inline constexpr auto power_of = [](auto a, auto b) { return pow(a, b); };
+inline constexpr auto are_equal = [](auto a, auto b) { return a == b; };
+inline constexpr auto is_less = [](auto a, auto b) { return a < b; };
+inline constexpr auto is_less_or_equal = [](auto a, auto b) { return a <= b; };
+inline constexpr auto is_greater = [](auto a, auto b) { return b < a; };
+inline constexpr auto is_greater_or_equal = [](auto a, auto b) { return b <= a; };
+inline constexpr auto chosen_by = [](auto condition, auto a, auto b) { return select(condition != 0, a, b); };
+inline constexpr auto sloped = [](auto x, auto slope) { return select(x < 0, x * slope, x); };
+
+}  // namespace detail
+
+namespace nn {
+
+/// Of a tuple of two tensors.
+inline constexpr auto add = broadcast<"add">(detail::sum_of_two);
+inline constexpr auto sub = broadcast<"sub">(detail::difference_of);
+inline constexpr auto mul = broadcast<"mul">(detail::product_of);
+inline constexpr auto div = broadcast<"div">(detail::quotient_of);
+inline constexpr auto pow = broadcast<"pow">(detail::power_of);
+inline constexpr auto equal = broadcast<"equal">(detail::are_equal);
+inline constexpr auto less = broadcast<"less">(detail::is_less);
+inline constexpr auto less_or_equal = broadcast<"less_or_equal">(detail::is_less_or_equal);
+inline constexpr auto greater = broadcast<"greater">(detail::is_greater);
+inline constexpr auto greater_or_equal = broadcast<"greater_or_equal">(detail::is_greater_or_equal);
+/// x where x >= 0, else slope x.
+inline constexpr auto prelu = broadcast<"prelu">(detail::sloped);
+
+/// Of one tensor or more; NaN where one is NaN.
+inline constexpr auto min = broadcast<"min">(detail::smallest_among);
+inline constexpr auto max = broadcast<"max">(detail::largest_among);
+
+/// Of a condition (bool) and two tensors.
+inline constexpr auto where = broadcast<"where">(detail::chosen_by);
+
+}  // namespace nn
+}  // namespace levada

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/reduce.hpp: some axes joined into one number each (ONNX ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL2, and the
+// global pools).
+
+#include <limits>
+
+#include <levada/nn/shape_rule.hpp>
+
+namespace levada {
+
+enum class reduction : unsigned char { sum, mean, max, min, l2 };
+
+/// Reduced axes stay with extent 1, or go.
+enum class reduced_axes : unsigned char { keep, drop };
+
+namespace detail {
+
+/// The axes that are reduced, as a mask; no axes named are all axes.
+template <std::ptrdiff_t... Axes>
+constexpr std::size_t axes_mask(std::size_t rank) {
+  std::size_t mask = 0;
+  ((mask |= std::size_t{1} << axis_of(Axes, rank)), ...);
+  return sizeof...(Axes) == 0 ? (std::size_t{1} << rank) - 1 : mask;
+}
+
+constexpr shape reduced(const shape& in, std::size_t mask, reduced_axes axes) {
+  shape out;
+  for (std::size_t axis = 0; axis < in.rank; ++axis)
+    if ((mask >> axis & 1) == 0)
+      out.extents[out.rank++] = in[axis];
+    else if (axes == reduced_axes::keep)
+      out.extents[out.rank++] = 1;
+  return out;
+}
+
+}  // namespace detail
+
+/// The elements along `Axes` (counted from the back where negative; none named: all) joined. NaN among them makes the result NaN.
+template <reduction How, reduced_axes Kept, std::ptrdiff_t... Axes>
+struct reduce_op : weightless_op {
+  static constexpr std::string_view kind = "reduce";
+  static constexpr std::string_view expects = "a float or double tensor that has the axes";
+
+  /// Bit k: axis k is reduced.
+  template <class In>
+  static constexpr std::size_t mask = detail::axes_mask<Axes...>(In::rank);
+  template <class In>
+  static constexpr shape result = detail::reduced(shape_of<In>, mask<In>, Kept);
+
+  template <floating_tensor In>
+    requires((detail::axis_of(Axes, In::rank) < In::rank) && ...)
+  using output = tensor_of_t<typename In::value_type, result<In>>;
+
+  template <class In>
+  static constexpr double flops = static_cast<double>(In::elements);
+};
+
+namespace nn {
+
+template <std::ptrdiff_t... Axes>
+inline constexpr op_stage<"reduce_sum", reduce_op<reduction::sum, reduced_axes::keep, Axes...>> reduce_sum{};
+template <std::ptrdiff_t... Axes>
+inline constexpr op_stage<"reduce_mean", reduce_op<reduction::mean, reduced_axes::keep, Axes...>> reduce_mean{};
+template <std::ptrdiff_t... Axes>
+inline constexpr op_stage<"reduce_max", reduce_op<reduction::max, reduced_axes::keep, Axes...>> reduce_max{};
+template <std::ptrdiff_t... Axes>
+inline constexpr op_stage<"reduce_min", reduce_op<reduction::min, reduced_axes::keep, Axes...>> reduce_min{};
+
+/// One number a channel of C, H, W: C, 1, 1.
+inline constexpr op_stage<"global_avg_pool2d", reduce_op<reduction::mean, reduced_axes::keep, -2, -1>>
+    global_avg_pool2d{};
+inline constexpr op_stage<"global_max_pool2d", reduce_op<reduction::max, reduced_axes::keep, -2, -1>>
+    global_max_pool2d{};
+inline constexpr op_stage<"global_l2_pool2d", reduce_op<reduction::l2, reduced_axes::keep, -2, -1>> global_l2_pool2d{};
+
+}  // namespace nn
+}  // namespace levada
