@@ -113,15 +113,18 @@ TEST_CASE("more workgroups than one axis has") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("two devices of a target may be one of the machine") {
+TEST_CASE("two devices of a target may be one of the machine, found by its UUID and by its name") {
   LEVADA_NEEDS_DEVICE();
   using item = lv::tensor<float, 128>;
-  lv::vulkan_settings first;
+  lv::vulkan_settings by_name, by_uuid;
   {
     const lv::detail::vulkan_context open(0, {});
-    first.device = open.properties().deviceName;
+    by_name.device = open.properties().deviceName;
+    by_uuid.device = open.uuid();
+    by_uuid.device.insert(8, "-");
   }
-  const device_settings<1> as(first);
+  const device_settings<0> first(by_uuid);
+  const device_settings<1> second(by_name);
   const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::vulkan<0>, lv::vulkan<1>>>(
       lv::input<item> | lv::on<lv::vulkan<0>>(lv::transform<"scale">(scaled)) |
       lv::on<lv::vulkan<1>>(lv::transform<"clip">(clipped)));

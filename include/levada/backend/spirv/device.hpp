@@ -122,6 +122,8 @@ class vulkan_context {
   /// Who made the driver, and which: what a pipeline cache is good for.
   const VkPhysicalDeviceProperties& properties() const { return properties_; }
   const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
+  /// In hexadecimal.
+  const std::string& uuid() const { return uuid_; }
 
   /// The queue that does that, and its family; queues of two roles may be the same.
   VkQueue queue(std::size_t role) const { return queues_[role]; }
@@ -226,11 +228,13 @@ class vulkan_context {
       vk.vkGetPhysicalDeviceProperties2(all[i], &properties);
       const std::string name = properties.properties.deviceName;
       names += (i != 0 ? ", \"" : "\"") + name + "\"";
-      const bool is_wanted = wanted.empty() ? static_cast<int>(i) == index_
-                                            : name.find(wanted) != std::string::npos || is_uuid(wanted, ids.deviceUUID);
+      const bool is_wanted =
+          wanted.empty() ? static_cast<int>(i) == index_
+                         : name.find(wanted) != std::string::npos || is_uuid(wanted, hexadecimal(ids.deviceUUID));
       if (!is_wanted) continue;
       physical_ = all[i];
       properties_ = properties.properties;
+      uuid_ = hexadecimal(ids.deviceUUID);
       vk.vkGetPhysicalDeviceMemoryProperties(physical_, &memory_);
       check_device();
       return;
@@ -240,13 +244,17 @@ class vulkan_context {
                                    "; it has " + names);
   }
 
-  static bool is_uuid(const std::string& text, const std::uint8_t (&uuid)[VK_UUID_SIZE]) {
+  static std::string hexadecimal(const std::uint8_t (&uuid)[VK_UUID_SIZE]) {
     constexpr char digits[] = "0123456789abcdef";
-    std::string hex, given;
+    std::string hex;
     for (const std::uint8_t byte : uuid) (hex += digits[byte >> 4]) += digits[byte & 15];
+    return hex;
+  }
+  static bool is_uuid(const std::string& text, const std::string& uuid) {
+    std::string given;
     for (const char c : text)
       if (c != '-') given += static_cast<char>(c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c);
-    return given == hex;
+    return given == uuid;
   }
 
   void check_device() const {
@@ -319,6 +327,7 @@ class vulkan_context {
   VkPhysicalDevice physical_ = nullptr;
   VkPhysicalDeviceProperties properties_{};
   VkPhysicalDeviceMemoryProperties memory_{};
+  std::string uuid_;
   VkDevice device_ = nullptr;
   VkQueue queues_[vulkan_roles::count]{};
   std::uint32_t families_[vulkan_roles::count]{};
