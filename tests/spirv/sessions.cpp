@@ -94,6 +94,20 @@ TEST_CASE("two pipelines and several sessions share a device") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("a session that measures counts what the device computed") {
+  LEVADA_NEEDS_DEVICE();
+  const auto app = lv::deploy<box>(on_device() | lv::stage<"behind">([](item& i) { i[0] += 1.0f; }));
+  app.measure();
+  const std::vector<item> items(300);
+  auto results = app.stream(items);
+  for (const auto& r : results) CHECK(r.has_value());
+  const auto stages = results.statistics().stages;
+  REQUIRE(stages.size() == 2);
+  CHECK(stages[0].name == "a + b");
+  CHECK(stages[0].items == 300);
+  CHECK(stages[1].items == 300);
+}
+
 TEST_CASE("a session may be closed while its items are on the device") {
   LEVADA_NEEDS_DEVICE();
   const auto app = lv::deploy<box, lv::slots<16>>(on_device());

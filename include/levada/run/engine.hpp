@@ -491,8 +491,12 @@ class engine final : public device_client {
     return slot(index(item)) + code_.values[unit.out].offset;
   }
   void complete(std::size_t s, sequence item) noexcept override {
-    if (meter* m = measuring()) [[unlikely]]
+    if (meter* m = measuring()) [[unlikely]] {
+      const program_segment& code = segments_[s].code;
+      if (code_.units[code.first].kernel != nullptr && state_of(state_[index(item)]) == item_state::value)
+        m->computed(code.first, code.end);
       m->returned(s, item);
+    }
     if (finish(s, item, item + 1, true)) wake();
     at_devices_.fetch_sub(1);  // the last touch: whoever destroys the session waits for it
   }

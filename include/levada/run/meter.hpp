@@ -180,6 +180,11 @@ class meter {
   [[gnu::noinline]] void handed(sequence item) {
     for_each_stamp(item, 1, [at = now()](sequence, stamp& is) { is.handed = at; });
   }
+  /// It was computed there, by these units.
+  [[gnu::noinline]] void computed(std::size_t first, std::size_t end) {
+    const turn on(this);
+    for (std::size_t u = first; u < end; ++u) add_alone(on.lane().units[u].items, 1);
+  }
   /// It comes back from there, through segment `s`.
   [[gnu::noinline]] void returned(std::size_t s, sequence item) {
     const nanoseconds at = now();
