@@ -49,7 +49,7 @@ TEST_CASE("a pool takes whole blocks") {
 }
 
 TEST_CASE("a reduction goes along a row in order") {
-  constexpr auto sum = lv::reduce<"sum", 1.0f, lv::tensor<float, 19, 31>>([](auto s, auto x) { return s * 0.5f + x; });
+  constexpr auto sum = lv::reduce<"sum", lv::tensor<float, 19, 31>>(1.0f, [](auto s, auto x) { return s * 0.5f + x; });
   memory<std::tuple<lv::tensor<float, 19, 31>>> in;
   fill(in, 13);
   const auto out = checked(sum, in);

@@ -192,7 +192,8 @@ class lane_grid {
   template <class Low, class High, class State, class F>
   auto fold(const Low& low, const High& high, const State& initial, F&& f) const {
     auto state = values(initial);
-    const auto from = index(low), up_to = index(high);
+    const auto from = index(low);
+    const auto up_to = index(high);
     if constexpr (is_one<decltype(from)> && is_one<decltype(up_to)>) {
       for (std::int32_t i = from.rep; i < up_to.rep; ++i) state = values(f(scalar_int{i}, state));
     } else {

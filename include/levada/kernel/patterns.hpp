@@ -47,14 +47,15 @@ struct pool_source {
   }
 };
 
-template <std::size_t Length, auto Initial, class F>
+template <std::size_t Length, class T, class F>
 struct reduce_source {
+  uniform<T> initial;
   [[no_unique_address]] F f;
 
   template <class G, class In, class Out>
   constexpr void operator()(const G& g, const In& in, const Out& out) const {
     const auto row = g.x();
-    out(row) = g.fold(0, static_cast<int>(Length), Initial, [&](auto i, auto s) { return f(s, in(row, i)); });
+    out(row) = g.fold(0, static_cast<int>(Length), initial, [&](auto i, auto s) { return f(s, in(row, i)); });
   }
 };
 
@@ -94,13 +95,13 @@ constexpr auto pool(F f) {
   return grid_kernel<Name, In, out>(kernel_detail::grid_over<out>{}, kernel_detail::pool_source<Size, F>{f});
 }
 
-/// Each row of a tensor R, N to one element, in order: `s = f(s, x)` beginning with the number
-/// `Initial`: `reduce<"sum", 0.0f, In>([](auto s, auto x) { return s + x; })`.
-template <fixed_string Name, auto Initial, class In, class F>
+/// Each row of a tensor R, N to one element, in order: `s = f(s, x)` beginning with `initial`:
+/// `reduce<"sum", In>(0.0f, [](auto s, auto x) { return s + x; })`.
+template <fixed_string Name, class In, class F>
   requires(In::rank == 2)
-constexpr auto reduce(F f) {
+constexpr auto reduce(kernel_detail::computed_t<typename In::value_type> initial, F f) {
   return grid_kernel<Name, In, tensor<typename In::value_type, In::extents[0]>>(
-      grid<In::extents[0]>{}, kernel_detail::reduce_source<In::extents[1], Initial, F>{f});
+      grid<In::extents[0]>{}, kernel_detail::reduce_source<In::extents[1], decltype(initial), F>{{initial}, f});
 }
 
 /// Each element of an image `Out` by `f(in, c, y, x)`, which reads `in` wherever it likes: crops, flips, resizes.

@@ -36,7 +36,7 @@ class traced_grid {
 
   constexpr explicit traced_grid(ir::grid_builder& kernel) : kernel_(&kernel) {}
 
-  // ---- where this invocation stands, as int32 ----
+  // ---- where this invocation stands, as int32; each in a declaration of its own, as their types differ on the CPU ----
 
   constexpr auto x() const { return standing(ir::global_x, 0); }
   constexpr auto y() const { return standing(ir::global_y, 1); }
