@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -231,4 +232,43 @@ TEST_CASE("sessions and streams outlive the pipeline that they come from") {
   }();
   session.push(4);
   CHECK(session.pop()->value() == 8);
+}
+
+TEST_CASE("a session of an erased pipeline has options, envelopes, hooks, credits, resets and statistics") {
+  using namespace std::chrono_literals;
+  const lv::any_pipeline<int(int)> app =
+      lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"sum">([sum = 0](const int& v) mutable {
+                                      if (v < 0) throw std::runtime_error("negative");
+                                      return sum += v;
+                                    }));
+  auto session = app.open<lv::overflow<lv::reject>, lv::deadline<lv::operator""_ms(1000000)>>();
+  std::vector<std::uint64_t> failed;
+  session.on_error(
+      [&failed](std::uint64_t sequence, const std::exception_ptr&) noexcept { failed.push_back(sequence); });
+  session.measure();
+  CHECK(session.credits() == 4);
+  const auto now = std::chrono::steady_clock::now();
+  for (int i = 1; i <= 4; ++i) CHECK(session.push(i == 3 ? -1 : i, now + i * 1ms));
+  CHECK(!session.push(5));
+  CHECK(!session.try_push(5));
+  CHECK(session.credits() == 0);
+  lv::item_envelope envelope;
+  CHECK(session.pop(envelope)->value() == 1);
+  CHECK(envelope.captured == now + 1ms);
+  CHECK(session.pop(envelope)->value() == 3);
+  CHECK(envelope.sequence == 1);
+  CHECK(!session.pop()->has_value());
+  CHECK(failed == std::vector<std::uint64_t>{2});
+  session.drain();
+  CHECK(session.try_pop(envelope)->value() == 7);
+  CHECK(envelope.sequence == 3);
+  session.reset();
+  CHECK(session.try_push(1, now - 2'000s));  // too late when it comes to its stage
+  CHECK(session.try_push(2));
+  CHECK(session.pop()->value() == 2);
+  session.close();
+  CHECK(!session.pop());
+  const lv::session_statistics s = session.statistics();
+  CHECK(s.items.dropped == 1);
+  CHECK(s.stages.at(0).items == 5);
 }

@@ -450,3 +450,50 @@ TEST_CASE("drain finishes what was pushed") {
   session.drain();
   for (int i = 0; i < 50; ++i) CHECK(session.try_pop().has_value());
 }
+
+TEST_CASE("a session that runs inline when idle has finished a lone item when push returns, on that thread") {
+  std::atomic<int> ran{0};
+  std::thread::id at{};
+  const auto note = [&](const int& x) {
+    at = std::this_thread::get_id();
+    ++ran;
+    return x + 1;
+  };
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"note">(lv::serial(note)) | lv::split_here |
+                                         lv::stage<"more">([](const int& x) { return x; }));
+  auto session = app.open<lv::inline_when_idle>();
+  for (int i = 0; i < 100; ++i) {
+    session.push(i);
+    CHECK(ran == i + 1);
+    CHECK(at == std::this_thread::get_id());
+    CHECK(session.try_pop()->value() == i + 1);
+  }
+  // What is not popped is no reason to wait: the items are finished.
+  session.push(1);
+  session.push(2);
+  CHECK(ran == 102);
+  CHECK(session.pop()->value() == 2);
+  CHECK(session.pop()->value() == 3);
+}
+
+TEST_CASE("a session that runs inline when idle gives work away where it cannot") {
+  // The only permit is taken while the item is pushed: nobody comes back for a sink's work.
+  std::atomic<bool> inside{false}, go_on{false};
+  std::atomic<int> ran{0};
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(lv::input<int> | lv::sink<"wait">([&](const int& x) {
+                                                        if (x == 0) {
+                                                          inside = true;
+                                                          while (!go_on) std::this_thread::yield();
+                                                        }
+                                                        ++ran;
+                                                      }));
+  auto busy = app.open();
+  busy.push(0);
+  while (!inside) std::this_thread::yield();
+  auto session = app.open<lv::inline_when_idle>();
+  session.push(1);
+  CHECK(ran == 0);
+  go_on = true;
+  while (ran != 2) std::this_thread::yield();
+}

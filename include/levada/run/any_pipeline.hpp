@@ -16,6 +16,7 @@
 
 #include <levada/run/any_session.hpp>
 #include <levada/run/any_stream.hpp>
+#include <levada/run/session_options.hpp>
 
 namespace levada {
 namespace detail {
@@ -32,7 +33,7 @@ class pipeline_interface {
   using output = typename output_of_result<Result>::type;
   virtual ~pipeline_interface() = default;
   virtual Result call(given_item<In> item) = 0;
-  virtual std::unique_ptr<session_interface<In, output>> open() = 0;
+  virtual std::unique_ptr<session_interface<In, output>> open(const session_settings& settings) = 0;
   virtual std::unique_ptr<stream_interface<output>> stream(std::unique_ptr<feed_interface<In>> feed, bool lasting) = 0;
 };
 
@@ -68,8 +69,15 @@ class any_pipeline<Result(In)> {
     return any_stream<output>(of_->stream(std::make_unique<feed>(std::forward<Range>(range)), feed::lasting));
   }
 
-  /// A session: push and pop.
-  any_session<In, output> open() const { return any_session<In, output>(of_->open()); }
+  /// A session: push and pop, with the options of run/session_options.hpp.
+  template <class... Options>
+    requires correct<decltype(detail::session_mistake<In, Options...>())>
+  any_session<In, output> open() const {
+    return any_session<In, output>(of_->open(detail::settings_of<Options...>()));
+  }
+  template <class... Options>
+    requires(decltype(detail::session_mistake<In, Options...>())::is_mistake)
+  mistake_found<decltype(detail::session_mistake<In, Options...>())> open() const;
 
  private:
   std::shared_ptr<detail::pipeline_interface<Result, In>> of_;

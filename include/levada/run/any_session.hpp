@@ -2,13 +2,20 @@
 #pragma once
 // run/any_session.hpp: a session whose pipeline is known by its item types alone. See run/any_pipeline.hpp, which opens it.
 
+#include <chrono>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
+#include <levada/core/item_envelope.hpp>
 #include <levada/core/result.hpp>
 #include <levada/run/item_counts.hpp>
+#include <levada/run/statistics.hpp>
 
 namespace levada {
 namespace detail {
@@ -35,20 +42,34 @@ class given_item {
   const In* copied_ = nullptr;
 };
 
+/// Who hears of failed items: a function of the consumer's.
+class failure_listener {
+ public:
+  virtual ~failure_listener() = default;
+  virtual void failed(std::uint64_t sequence, const std::exception_ptr& why) noexcept = 0;
+};
+
 /// What a session does, erased once per call.
 template <class In, class Out>
 class session_interface {
  public:
+  using time_point = std::chrono::steady_clock::time_point;
+
   virtual ~session_interface() = default;
-  virtual void push(given_item<In> item) = 0;
-  virtual bool try_push(given_item<In> item) = 0;
-  virtual std::optional<result<Out>> pop() = 0;
-  virtual std::optional<result<Out>> try_pop() = 0;
+  virtual bool push(given_item<In> item, time_point captured) = 0;
+  virtual bool try_push(given_item<In> item, time_point captured) = 0;
+  virtual std::optional<result<Out>> pop(item_envelope* envelope) = 0;
+  virtual std::optional<result<Out>> try_pop(item_envelope* envelope) = 0;
+  virtual std::size_t credits() = 0;
   virtual void close() = 0;
   virtual void drain() = 0;
+  virtual void reset() = 0;
   virtual void cancel() = 0;
+  virtual void on_error(std::unique_ptr<failure_listener> listener) = 0;
   virtual bool is_over() = 0;
   virtual item_counts counts() = 0;
+  virtual void measure(bool on) = 0;
+  virtual session_statistics statistics() = 0;
 };
 
 }  // namespace detail
@@ -59,28 +80,48 @@ class any_session {
  public:
   using item = In;
   using output = Out;
+  using time_point = std::chrono::steady_clock::time_point;
 
   explicit any_session(std::unique_ptr<detail::session_interface<In, Out>> of) : of_(std::move(of)) {}
 
-  void push(In&& given) { of_->push(std::move(given)); }
-  void push(const In& given)
+  bool push(In&& given, time_point captured = {}) { return of_->push(std::move(given), captured); }
+  bool push(const In& given, time_point captured = {})
     requires std::copy_constructible<In>
   {
-    of_->push(given);
+    return of_->push(given, captured);
   }
-  bool try_push(In&& given) { return of_->try_push(std::move(given)); }
-  bool try_push(const In& given)
+  bool try_push(In&& given, time_point captured = {}) { return of_->try_push(std::move(given), captured); }
+  bool try_push(const In& given, time_point captured = {})
     requires std::copy_constructible<In>
   {
-    return of_->try_push(given);
+    return of_->try_push(given, captured);
   }
-  std::optional<result<Out>> pop() { return of_->pop(); }
-  std::optional<result<Out>> try_pop() { return of_->try_pop(); }
+  std::optional<result<Out>> pop() { return of_->pop(nullptr); }
+  std::optional<result<Out>> pop(item_envelope& envelope) { return of_->pop(&envelope); }
+  std::optional<result<Out>> try_pop() { return of_->try_pop(nullptr); }
+  std::optional<result<Out>> try_pop(item_envelope& envelope) { return of_->try_pop(&envelope); }
+
+  std::size_t credits() const { return of_->credits(); }
   void close() { of_->close(); }
   void drain() { of_->drain(); }
+  void reset() { of_->reset(); }
   void cancel() { of_->cancel(); }
+
+  template <class F>
+    requires std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>
+  void on_error(F f) {
+    struct listener final : detail::failure_listener {
+      explicit listener(F&& given) : f(std::move(given)) {}
+      void failed(std::uint64_t sequence, const std::exception_ptr& why) noexcept override { f(sequence, why); }
+      F f;
+    };
+    of_->on_error(std::make_unique<listener>(std::move(f)));
+  }
+
   bool is_over() const { return of_->is_over(); }
   item_counts counts() const { return of_->counts(); }
+  void measure(bool on = true) { of_->measure(on); }
+  session_statistics statistics() const { return of_->statistics(); }
 
  private:
   std::unique_ptr<detail::session_interface<In, Out>> of_;

@@ -147,8 +147,8 @@ class engine final : public device_client {
     set_state(state_[at], item_state::value);
   }
 
-  /// The next `count` items, set before, enter the first segment.
-  void publish(std::size_t count) {
+  /// The next `count` items, set before, enter the first segment. `runs_here`: the calling thread goes on to work on them.
+  void publish(std::size_t count, bool runs_here = false) {
     if (meter* m = measuring()) [[unlikely]] {
       const sequence first = pushed_.load(std::memory_order_relaxed);
       m->entered(first, count, first + count - popped_.load(std::memory_order_relaxed));
@@ -156,7 +156,11 @@ class engine final : public device_client {
     pushed_.store(pushed_.load(std::memory_order_relaxed) + count);
     hint();
     if (settings_.polls) return;  // its worker finds the work
-    // A thread that waits in pop finds the work itself; else a worker is brought where the work pays for it.
+    if (runs_here) return event_.notify_all();
+    hand_over();
+  }
+  /// A thread that waits in pop finds the work itself; else a worker is brought where the work pays for it.
+  void hand_over() {
     if (invites_always_.load(std::memory_order_relaxed)) {
       wake();
     } else {

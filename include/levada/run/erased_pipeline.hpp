@@ -23,23 +23,35 @@ template <class Session>
 class erased_session final : public session_interface<typename Session::item, typename Session::output> {
   using in = typename Session::item;
   using popped = std::optional<result<typename Session::output>>;
+  using time_point = typename Session::time_point;
 
  public:
   explicit erased_session(Session of) : of_(std::move(of)) {}
 
-  void push(given_item<in> item) override {
-    item.give_to([&]<class Given>(Given&& given) { of_.push(std::forward<Given>(given)); });
+  bool push(given_item<in> item, time_point captured) override {
+    return item.give_to([&]<class Given>(Given&& given) { return of_.push(std::forward<Given>(given), captured); });
   }
-  bool try_push(given_item<in> item) override {
-    return item.give_to([&]<class Given>(Given&& given) { return of_.try_push(std::forward<Given>(given)); });
+  bool try_push(given_item<in> item, time_point captured) override {
+    return item.give_to([&]<class Given>(Given&& given) { return of_.try_push(std::forward<Given>(given), captured); });
   }
-  popped pop() override { return of_.pop(); }
-  popped try_pop() override { return of_.try_pop(); }
+  popped pop(item_envelope* envelope) override { return envelope != nullptr ? of_.pop(*envelope) : of_.pop(); }
+  popped try_pop(item_envelope* envelope) override {
+    return envelope != nullptr ? of_.try_pop(*envelope) : of_.try_pop();
+  }
+  std::size_t credits() override { return of_.credits(); }
   void close() override { of_.close(); }
   void drain() override { of_.drain(); }
+  void reset() override { of_.reset(); }
   void cancel() override { of_.cancel(); }
+  void on_error(std::unique_ptr<failure_listener> listener) override {
+    of_.on_error([heard = std::move(listener)](std::uint64_t sequence, const std::exception_ptr& why) noexcept {
+      heard->failed(sequence, why);
+    });
+  }
   bool is_over() override { return of_.is_over(); }
   item_counts counts() override { return of_.counts(); }
+  void measure(bool on) override { of_.measure(on); }
+  session_statistics statistics() override { return of_.statistics(); }
 
  private:
   Session of_;
@@ -121,9 +133,9 @@ class erased_pipeline final : public pipeline_interface<Result, In> {
     return item.give_to(
         [&]<class Given>(Given&& given) -> Result { return App::call(app_, std::forward<Given>(given)); });
   }
-  std::unique_ptr<session_interface<In, output>> open() override {
+  std::unique_ptr<session_interface<In, output>> open(const session_settings& settings) override {
     using opened = session<In, output, executor>;
-    return std::make_unique<erased_session<opened>>(opened(app_, {}));
+    return std::make_unique<erased_session<opened>>(opened(app_, {}, settings));
   }
   std::unique_ptr<stream_interface<output>> stream(std::unique_ptr<feed_interface<In>> feed, bool lasting) override {
     if constexpr (std::copy_constructible<In>)

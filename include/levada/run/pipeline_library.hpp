@@ -14,7 +14,7 @@
 namespace levada {
 
 /// Counts up with every change of what stands in a library: the record below and the virtual functions behind any_pipeline.
-inline constexpr std::uint32_t pipeline_library_version = 1;
+inline constexpr std::uint32_t pipeline_library_version = 2;
 
 /// What a library says of itself. Its first member stays the first.
 struct pipeline_library {

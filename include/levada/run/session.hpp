@@ -213,7 +213,13 @@ class session {
           [&] { return items.free_slots() != 0 || core_->running.is_closed(); }, core_->popper,
           "levada: push: the pipeline is full of results, and only this thread has ever popped any");
     if (core_->running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
-    const bool taken = place(told, make, captured, items.settings().waits_when_full());
+    const bool runs_here = items.settings().inline_when_idle && items.all_finished();
+    const bool taken = place(told, make, captured, items.settings().waits_when_full(), runs_here);
+    if (runs_here) {
+      while (!items.all_finished() && core_->running.help()) {
+      }
+      if (!items.all_finished()) items.hand_over();
+    }
     // Who cancelled meanwhile may have seen an empty session and gone: nobody else would end this item.
     if (items.is_cancelled()) drain();
     return taken;
@@ -245,12 +251,12 @@ class session {
   bool try_emplace_for(detail::completion* told, Make& make, time_point captured) {
     if (core_->running.is_closed()) return false;
     core_->running.items().invite_always();
-    return place(told, make, captured, false);
+    return place(told, make, captured, false, false);
   }
 
   /// Puts the item into a free slot, or does what the session's policy says where there is none.
   template <class Make>
-  bool place(detail::completion* told, Make& make, time_point captured, bool has_room) {
+  bool place(detail::completion* told, Make& make, time_point captured, bool has_room, bool runs_here) {
     detail::engine& items = core_->running.items();
     core_->pusher.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if constexpr (std::is_nothrow_move_constructible_v<In>) {
@@ -265,14 +271,14 @@ class session {
         } const fresh{::new (static_cast<void*>(core_->spare.get())) In(make())};
         if (replace_oldest(told, *fresh.item, captured)) return true;
         auto from_there = [&]() -> In&& { return std::move(*fresh.item); };
-        return place_if_room(told, from_there, captured, has_room);
+        return place_if_room(told, from_there, captured, has_room, runs_here);
       }
     }
-    return place_if_room(told, make, captured, has_room);
+    return place_if_room(told, make, captured, has_room, runs_here);
   }
 
   template <class Make>
-  bool place_if_room(detail::completion* told, Make& make, time_point captured, bool has_room) {
+  bool place_if_room(detail::completion* told, Make& make, time_point captured, bool has_room, bool runs_here) {
     detail::engine& items = core_->running.items();
     if (!has_room && items.free_slots() == 0) {
       if (items.settings().drops()) items.count_dropped_at_the_door();
@@ -283,7 +289,7 @@ class session {
     items.input_envelope() = envelope_of(captured);
     if (items.hands_out_all()) items.input_completion() = told;
     items.set_input(0, at);
-    items.publish(1);
+    items.publish(1, runs_here);
     return true;
   }
 

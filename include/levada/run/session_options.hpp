@@ -38,10 +38,15 @@ struct dedicated {};
 /// Like `dedicated`, and its worker polls: try_push and try_pop make no system call, take no lock and allocate nothing.
 struct realtime {};
 
+/// push runs its item on the calling thread where nothing else is in flight: a lone item is finished when push returns, and no
+/// thread is woken for it.
+struct inline_when_idle {};
+
 template <class Given>
 struct session_has_no_such_option : detail::mistake {};
 template <class Item>
 struct session_that_drops_older_items_needs_items_that_move_without_throwing : detail::mistake {};
+struct session_whose_stages_stay_off_the_calling_threads_cannot_run_an_item_inline : detail::mistake {};
 
 namespace detail {
 
@@ -51,6 +56,7 @@ struct session_settings {
   bool latest_only = false;
   bool dedicated = false;
   bool polls = false;
+  bool inline_when_idle = false;
   std::chrono::nanoseconds deadline{0};  ///< 0: none
   const virtual_clock* clock = nullptr;  ///< null: the machine's
 
@@ -77,6 +83,9 @@ inline constexpr bool is_session_option<levada::dedicated> = true;
 template <>
 inline constexpr bool is_session_option<levada::realtime> = true;
 
+template <>
+inline constexpr bool is_session_option<levada::inline_when_idle> = true;
+
 template <overflow_policy Policy>
 constexpr void set(session_settings& s, levada::overflow<Policy>) {
   s.overflow = Policy;
@@ -86,6 +95,7 @@ template <duration Age>
 constexpr void set(session_settings& s, levada::deadline<Age>) {
   s.deadline = Age;
 }
+constexpr void set(session_settings& s, levada::inline_when_idle) { s.inline_when_idle = true; }
 constexpr void set(session_settings& s, levada::dedicated) { s.dedicated = true; }
 constexpr void set(session_settings& s, levada::realtime) { s.dedicated = s.polls = true; }
 
@@ -112,6 +122,8 @@ consteval auto session_mistake() {
     return unknown_option<Options...>();
   else if constexpr (settings_of<Options...>().drops_older() && !std::is_nothrow_move_constructible_v<Item>)
     return session_that_drops_older_items_needs_items_that_move_without_throwing<Item>{};
+  else if constexpr (settings_of<Options...>().dedicated && settings_of<Options...>().inline_when_idle)
+    return session_whose_stages_stay_off_the_calling_threads_cannot_run_an_item_inline{};
   else
     return no_mistake{};
 }
