@@ -57,6 +57,6 @@ TEST_CASE("what does not fuse is not taken as one kernel") {
   static_assert(!op_kernel<simd, in, conv, max_pool2d_op<window<3>, stride<1>>>);
   static_assert(!op_kernel<simd, in, conv, max_pool2d_op<window<3>, padding<1>>>);
   static_assert(!op_kernel<simd, in, conv, max_pool2d_op<window<11>>>);
-  static_assert(!op_kernel<simd, in, conv2d_op<4, window<3>, groups<2>>>);
+  static_assert(op_kernel<simd, in, conv2d_op<4, window<3>, groups<2>>, relu_op>);
   static_assert(op_kernel<reference, in, conv2d_op<4, window<3>, groups<2>>>);
 }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grouped convolutions, norms (also folded into a convolution) and log_softmax on both backends.
+
+#include "backend/conv2d.hpp"
+#include "nn/direct.hpp"
+
+#include <levada/backend/define_norms.hpp>
+#include <levada/backend/reference/definition.hpp>
+#include <levada/backend/simd/definition.hpp>
+#include <levada/backend/simd/norm.hpp>
+
+using namespace levada;
+using namespace levada::testing;
+
+namespace {
+
+template <class In, class Op>
+constexpr std::size_t parameters_of() {
+  if constexpr (op_takes<Op, In>)
+    return Op::template parameters<In>.size();
+  else
+    return 0;
+}
+
+/// As check_agreement; a variance is not negative.
+template <class In, class... Ops>
+void check_norm(const In& in, double tolerance, const Ops&... ops) {
+  random_parameters parameters;
+  parameters.add<In, Ops...>();
+  constexpr std::size_t before = std::array{parameters_of<In, Ops>()...}[0];
+  const std::size_t variance = sizeof...(Ops) > 1 ? before + 3 : 3;
+  constexpr std::size_t channels = run_output_t<In, Ops...>::extents[0];
+  if (parameters.all().size() > 2)
+    for (std::size_t c = 0; c < channels; ++c) {
+      auto* v = static_cast<typename In::value_type*>(const_cast<void*>(parameters.all()[variance]));
+      v[c] = 1 + v[c] * v[c];
+    }
+  const auto expected = by_single_kernels<reference>(in, parameters.all(), ops...);
+  const auto computed = by_one_kernel<simd>(in, parameters.all(), ops...);
+  CAPTURE(__PRETTY_FUNCTION__);
+  CHECK(largest_difference(*expected, *computed) <= tolerance);
+}
+
+static_assert(!op_takes<instance_norm_op, tensor<float, 3>> && !op_takes<layer_norm_op<2>, tensor<float, 3, 4>>);
+static_assert(!op_takes<batch_norm_op, tensor<int, 3, 4>>);
+static_assert(layer_norm_op<-2>::parameters<tensor<float, 2, 3, 4>>[0].extents == shape(3, 4));
+
+}  // namespace
+
+TEST_CASE("groups and depthwise convolutions, with what fuses behind them") {
+  check_conv<planes<4, 9, 21>>(conv2d_op<6, window<3>, padding<1>, groups<2>>(), relu_op());
+  check_conv<planes<5, 11, 19>>(conv2d_op<5, window<3>, groups<5>, stride<2>, no_bias>(), bias_op(), relu_op());
+  check_conv<planes<3, 12, 18>>(conv2d_op<6, window<5, 3>, padding<2, 1>, groups<3>, dilation<1, 2>>(), relu_op(),
+                                max_pool2d_op<window<2>>(), flatten_op());
+}
+
+TEST_CASE("batch_norm alone, and folded into the convolution before it") {
+  check_norm(*random_input<planes<3, 5, 19>>(), 4 * epsilon, batch_norm_op());
+  check_norm(*random_input<tensor<double, 7>>(), 1e-14, batch_norm_op{0.25});
+  const auto in = random_input<planes<4, 8, 17>>();
+  check_norm(*in, 200 * epsilon, conv2d_op<5, window<3>, no_bias>(), batch_norm_op());
+  check_norm(*in, 200 * epsilon, conv2d_op<8, window<3>, groups<2>, padding<1>>(), batch_norm_op(), relu_op());
+  check_norm(*in, 200 * epsilon, conv2d_op<5, window<3>>(), batch_norm_op(), bias_op(), relu_op());
+}
+
+TEST_CASE("instance_norm and layer_norm, for rows of any length") {
+  check_norm(*random_input<planes<3, 5, 7>>(), 20 * epsilon, instance_norm_op());
+  check_norm(*random_input<planes<2, 8, 8>>(), 20 * epsilon, instance_norm_op{0.1});
+  check_norm(*random_input<tensor<float, 3, 37>>(), 20 * epsilon, layer_norm_op<>());
+  check_norm(*random_input<tensor<float, 3, 5, 4>>(), 20 * epsilon, layer_norm_op<1>());
+  check_norm(*random_input<tensor<double, 2, 3>>(), 1e-14, layer_norm_op<0>());
+  auto in = random_input<tensor<float, 2, 21>>();
+  (*in)[30] = not_a_number;
+  check_norm(*in, 20 * epsilon, layer_norm_op<>());
+}
+
+TEST_CASE("log_softmax row by row, also for large and special values") {
+  for_lengths([](auto n) {
+    auto in = random_tensor<tensor<float, 2, n>>();
+    both(*in, log_softmax_op(), 8 * epsilon);
+    for (float& x : *in) x *= 200;
+    both(*in, log_softmax_op(), 1e-4);
+    (*in)[0] = -infinity, (*in)[n - 1] = infinity, (*in)[n + n / 2] = not_a_number;
+    both(*in, log_softmax_op(), 1e-4);
+  });
+}
