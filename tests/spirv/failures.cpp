@@ -186,6 +186,18 @@ TEST_CASE("a device that is lost fails the items it holds, and those that come")
     check_failing_stream(lv::deploy<box, lv::slots<8>>(doubled()), 500,
                          "levada: device vulkan<0>: vkQueueSubmit failed: the device was lost");
   }
+  SUBCASE("when they were copied there and are submitted to be computed") {
+    auto s = failing(
+        [](lv::detail::vulkan_functions& f) {
+          real_submit = f.vkQueueSubmit;
+          f.vkQueueSubmit = &submit_or_lose;
+        },
+        7);
+    s.staging = s.own_submissions = true;
+    const device_settings<0> as(s);
+    check_failing_stream(lv::deploy<box, lv::slots<8>>(doubled()), 500,
+                         "levada: device vulkan<0>: vkQueueSubmit failed: the device was lost");
+  }
   SUBCASE("while they run") {
     const device_settings<0> as(failing(
         [](lv::detail::vulkan_functions& f) {

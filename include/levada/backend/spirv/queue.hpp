@@ -66,6 +66,7 @@ class vulkan_queue final : public device_queue {
           memory_(queue.context_, prepared_, slots, queue.staging_) {
       batch_.reserve(slots);
     }
+    ~lane() override { queue_.settle(); }
 
     void submit(std::uint64_t item) override {
       const void* const input = client_.input(segment_, item);
@@ -185,6 +186,12 @@ class vulkan_queue final : public device_queue {
       throw vulkan_error(context_.index(), broken_);
     }
     issued_[role] += count;
+  }
+
+  /// Of a device that failed something may still run that nobody waits for; a lane's memory has to outlast it.
+  void settle() {
+    const std::lock_guard lock(mutex_);
+    if (!broken_.empty()) context_.vk.vkDeviceWaitIdle(context_.device());
   }
 
   // ---- reporting ----
