@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -50,6 +51,33 @@ void run_all_ways(std::size_t count) {
   run_once(with_staging(), count);
   run_once(with_own_submissions(), count);
 }
+
+/// Keeps the lines of the library as long as it lasts.
+class kept_log final : lv::log_sink {
+ public:
+  kept_log() : before_(lv::log_to(this)) {}
+  ~kept_log() { lv::log_to(before_); }
+  kept_log(const kept_log&) = delete;
+  kept_log& operator=(const kept_log&) = delete;
+
+  /// How many lines of that level begin like that.
+  std::size_t count(lv::log_level level, const std::string& beginning) {
+    const std::lock_guard lock(mutex_);
+    std::size_t found = 0;
+    for (const auto& [l, line] : lines_) found += l == level && line.rfind(beginning, 0) == 0;
+    return found;
+  }
+
+ private:
+  void write(lv::log_level level, std::string_view line) noexcept override {
+    const std::lock_guard lock(mutex_);
+    lines_.emplace_back(level, line);
+  }
+
+  lv::log_sink* const before_;
+  std::mutex mutex_;
+  std::vector<std::pair<lv::log_level, std::string>> lines_;
+};
 
 bool layer_is_installed() {
   setenv("LEVADA_VULKAN_VALIDATION", "1", 1);
@@ -174,6 +202,30 @@ TEST_CASE("a cache of compiled kernels is written and read where it is asked for
   std::remove(s.pipeline_cache.c_str());
 }
 
+TEST_CASE("the log names the device that is opened") {
+  LEVADA_NEEDS_DEVICE();
+  std::string name;
+  {
+    const lv::detail::vulkan_context open(0, {});
+    name = open.properties().deviceName;
+  }
+  kept_log kept;
+  (void)lv::deploy<box>(on_device());
+  CHECK(kept.count(lv::log_level::info, "vulkan<0> is " + name) == 1);
+  CHECK(kept.count(lv::log_level::warning, "") == 0);
+}
+
+TEST_CASE("a cache that cannot be written is a warning, and nothing else") {
+  LEVADA_NEEDS_DEVICE();
+  lv::vulkan_settings s;
+  s.pipeline_cache = "no folder of this name/cache.bin";
+  const device_settings<0> as(s);
+  kept_log kept;
+  CHECK(lv::deploy<box>(on_device())(item{})[0] == 1.5f);
+  CHECK(kept.count(lv::log_level::warning, "the pipeline cache no folder of this name/cache.bin cannot be written") ==
+        1);
+}
+
 TEST_CASE("the validation layer has nothing to say, and would") {
   LEVADA_NEEDS_DEVICE();
   if (!layer_is_installed()) return;
@@ -191,7 +243,9 @@ TEST_CASE("the validation layer has nothing to say, and would") {
   };
   {
     const device_settings<0> as(s);
+    kept_log kept;
     (void)lv::deploy<box, lv::slots<2>>(on_device())(item{});
+    CHECK(kept.count(lv::log_level::warning, "Vulkan validation: ") == lv::vulkan_complaints() - before);
   }
   CHECK(lv::vulkan_complaints() > before);
   unsetenv("LEVADA_VULKAN_VALIDATION");

@@ -9,7 +9,7 @@
 namespace levada {
 
 enum class log_level : std::uint8_t {
-  info,    ///< an app was deployed, a library loaded, a pipeline swapped
+  info,    ///< an app was deployed, a device opened, a library loaded, a pipeline swapped
   warning  ///< something asked for is not to be had, and was done without
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <levada/backend/spirv/loader.hpp>
+#include <levada/core/log.hpp>
 
 namespace levada {
 
@@ -88,7 +89,10 @@ inline VKAPI_ATTR VkBool32 VKAPI_CALL print_complaint(VkDebugUtilsMessageSeverit
                                                       VkDebugUtilsMessageTypeFlagsEXT,
                                                       const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
   vulkan_complaints().fetch_add(1);
-  std::fprintf(stderr, "levada: Vulkan validation: %s\n", data->pMessage);
+  if (is_logged())
+    log(log_level::warning, std::string("Vulkan validation: ") + data->pMessage);
+  else
+    std::fprintf(stderr, "levada: Vulkan validation: %s\n", data->pMessage);
   return VK_FALSE;
 }
 
@@ -105,6 +109,7 @@ class vulkan_context {
       choose_device(settings.device);
       create_device(settings.own_submissions);
       if (settings.intercept != nullptr) settings.intercept(vk);
+      if (is_logged()) log(log_level::info, "vulkan<" + std::to_string(index_) + "> is " + properties_.deviceName);
     } catch (...) {
       destroy();
       throw;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <levada/backend/spirv/device.hpp>
+#include <levada/core/log.hpp>
 
 namespace levada::detail {
 
@@ -36,10 +37,10 @@ class pipeline_cache {
     on_.check(on_.vk.vkGetPipelineCacheData(on_.device(), get(), &bytes, data.data()), "vkGetPipelineCacheData");
     const std::string fresh = path_ + ".new";
     const file out(std::fopen(fresh.c_str(), "wb"));
-    if (!out.handle) return;
-    const bool whole =
-        std::fwrite(data.data(), 1, bytes, out.handle.get()) == bytes && std::fflush(out.handle.get()) == 0;
-    if (whole) std::rename(fresh.c_str(), path_.c_str());
+    const bool whole = out.handle && std::fwrite(data.data(), 1, bytes, out.handle.get()) == bytes &&
+                       std::fflush(out.handle.get()) == 0;
+    if (!whole || std::rename(fresh.c_str(), path_.c_str()) != 0)
+      log(log_level::warning, "the pipeline cache " + path_ + " cannot be written");
   }
 
  private:
