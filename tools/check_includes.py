@@ -22,6 +22,7 @@ LAYERS = {
     "run": "core graph plan",
     "onnx": "core graph kernel nn",
     "interop": "core graph plan kernel nn image backend backend/* run onnx",
+    "ops": "core graph kernel nn image backend backend/simd",
     "levada": "core graph plan kernel nn image backend backend/simd run",
 }
 

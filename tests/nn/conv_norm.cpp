@@ -4,8 +4,10 @@
 #include "backend/conv2d.hpp"
 #include "nn/direct.hpp"
 
+#include <levada/backend/define_conv.hpp>
 #include <levada/backend/define_norms.hpp>
 #include <levada/backend/reference/definition.hpp>
+#include <levada/backend/simd/conv1d.hpp>
 #include <levada/backend/simd/definition.hpp>
 #include <levada/backend/simd/norm.hpp>
 
@@ -52,6 +54,41 @@ TEST_CASE("groups and depthwise convolutions, with what fuses behind them") {
   check_conv<planes<5, 11, 19>>(conv2d_op<5, window<3>, groups<5>, stride<2>, no_bias>(), bias_op(), relu_op());
   check_conv<planes<3, 12, 18>>(conv2d_op<6, window<5, 3>, padding<2, 1>, groups<3>, dilation<1, 2>>(), relu_op(),
                                 max_pool2d_op<window<2>>(), flatten_op());
+}
+
+TEST_CASE("a convolution along one axis: sizes, strides, dilation, groups, one-sided padding") {
+  static_assert(std::same_as<out<conv1d_op<4, window<5>, padding<4, 0>>, tensor<float, 3, 21>>, tensor<float, 4, 21>>);
+  static_assert(!op_takes<conv1d_op<4, window<5>>, tensor<float, 3, 4>>);
+  check_conv<tensor<float, 3, 21>>(conv1d_op<4, window<5>, padding<4, 0>>());
+  check_conv<tensor<float, 4, 50>>(conv1d_op<6, window<3>, stride<2>, dilation<3>, groups<2>, no_bias>());
+  check_conv<tensor<double, 2, 9>>(conv1d_op<17, window<1>>());
+}
+
+TEST_CASE("a transposed convolution is the transpose of the convolution") {
+  // <conv(x), y> = <x, transposed(y)> for any x and y, with the same weights.
+  const auto check = []<class X, class Conv, class Transposed>(std::type_identity<X>, const Conv& conv,
+                                                               const Transposed& transposed) {
+    using y_type = out<Conv, X>;
+    static_assert(std::same_as<out<Transposed, y_type>, X>);
+    random_parameters weights;
+    weights.add<X, Conv>();
+    const auto x = random_input<X>();
+    const auto y = random_input<y_type>();
+    const auto forward = by_one_kernel<simd>(*x, weights.all(), conv);
+    const auto back = both(*y, transposed, 0, weights.all());
+    double left = 0, right = 0;
+    for (std::size_t i = 0; i < y_type::elements; ++i) left += double((*forward)[i]) * double((*y)[i]);
+    for (std::size_t i = 0; i < X::elements; ++i) right += double((*x)[i]) * double((*back)[i]);
+    CHECK(std::abs(left - right) < 1e-3);
+  };
+  check(std::type_identity<planes<4, 9, 11>>(), conv2d_op<3, window<3>, padding<1>, no_bias>(),
+        conv_transpose2d_op<4, window<3>, padding<1>, no_bias>());
+  check(std::type_identity<planes<4, 10, 12>>(), conv2d_op<6, window<3>, stride<2>, groups<2>, no_bias>(),
+        conv_transpose2d_op<4, window<3>, stride<2>, groups<2>, output_padding<1>, no_bias>());
+  static_assert(!op_takes<conv_transpose2d_op<4, window<1>, padding<1>>, planes<1, 2, 2>>);
+  static_assert(
+      std::same_as<out<conv_transpose2d_op<4, window<3>, output_padding<0, 2>>, planes<1, 2, 2>>, planes<4, 4, 6>>);
+  static_assert(conv_transpose2d_option<output_padding<0>> && !conv_transpose2d_option<int>);
 }
 
 TEST_CASE("batch_norm alone, and folded into the convolution before it") {

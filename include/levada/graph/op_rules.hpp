@@ -68,6 +68,15 @@ using with_element_t = typename detail::with_element<U, In>::type;
 template <any_tensor In, std::size_t Extent>
 using with_last_extent_t = typename detail::with_extent<typename In::value_type, In, In::rank - 1, Extent>::type;
 
+/// The parameters of ops that weigh and sum: "weight" and, unless there is none, one "bias" an output.
+template <bool HasBias>
+constexpr auto weight_and_bias(element type, const shape& weight, std::size_t outputs) {
+  if constexpr (HasBias)
+    return std::array{parameter_info{"weight", type, weight}, parameter_info{"bias", type, shape(outputs)}};
+  else
+    return std::array{parameter_info{"weight", type, weight}};
+}
+
 /// The same stage under another name: `named<"pool1">(nn::max_pool2d<2>)`.
 template <fixed_string Name, class Stage>
   requires detail::is_op_stage<Stage>

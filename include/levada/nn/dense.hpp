@@ -25,14 +25,8 @@ struct dense_op {
   static constexpr double flops = 2.0 * static_cast<double>(In::elements * Outputs);
 
   template <class In>
-  static constexpr auto parameters = [] {
-    constexpr element type = element_of<typename In::value_type>;
-    constexpr parameter_info weight{"weight", type, shape(Outputs, In::elements)};
-    if constexpr (has_bias)
-      return std::array{weight, parameter_info{"bias", type, shape(Outputs)}};
-    else
-      return std::array{weight};
-  }();
+  static constexpr auto parameters =
+      weight_and_bias<has_bias>(element_of<typename In::value_type>, shape(Outputs, In::elements), Outputs);
 };
 
 namespace nn {

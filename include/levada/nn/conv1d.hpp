@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// nn/conv1d.hpp: convolution along one axis (ONNX Conv of C, L).
+
+#include <levada/nn/conv2d.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// The window of options that speak of one axis: the first number of each, two of a padding (begin, end).
+template <class... Options>
+consteval window2d one_axis_window() {
+  const window2d w = convolution_window<Options...>();
+  return {1, w.height, 1, w.stride_y, 0, w.top, 0, w.right, 1, w.dilation_y};
+}
+
+}  // namespace detail
+
+/// The convolution of a tensor C, L: as conv2d_op of C, 1, L. Parameters: "weight" [Filters, C / groups, size], "bias" [Filters]
+/// unless `no_bias`. `padding<begin, end>`.
+template <std::size_t Filters, conv2d_option... Options>
+  requires(Filters > 0)
+struct conv1d_op : convolution_op<Filters, Options...> {
+  static constexpr std::string_view kind = "conv1d";
+  static constexpr std::string_view expects =
+      "a float or double tensor of channels, length that holds the window and whose channels the groups divide";
+  using base = convolution_op<Filters, Options...>;
+  static constexpr window2d window = detail::one_axis_window<Options...>();
+
+  template <floating_tensor In>
+    requires(In::rank == 2) && (window.fits(1, In::extents[1]) && base::groups_divide(In::extents[0]))
+  using output = tensor<typename In::value_type, Filters, window.output_columns(In::extents[1])>;
+
+  template <class In>
+  static constexpr double flops =
+      2.0 * static_cast<double>(output<In>::elements * (In::extents[0] / base::groups) * window.taps());
+
+  template <class In>
+  static constexpr auto parameters = weight_and_bias<base::has_bias>(
+      element_of<typename In::value_type>, shape(Filters, In::extents[0] / base::groups, window.width), Filters);
+};
+
+namespace nn {
+
+/// `nn::conv1d<"mix", 16, size<5>, padding<4, 0>>(w)`.
+template <fixed_string Name, std::size_t Filters, conv2d_option... Options, parameter_source Source>
+constexpr auto conv1d(const Source& weights) {
+  return op_stage<Name, conv1d_op<Filters, Options...>>{{}, parameter_source_ref(weights)};
+}
+template <fixed_string Name, std::size_t Filters, conv2d_option... Options, parameter_source Source>
+mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> conv1d(const Source&& weights);
+
+}  // namespace nn
+}  // namespace levada

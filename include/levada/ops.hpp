@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// ops.hpp: every op of the library and its kernels on `simd`; docs/ops.md lists them. <levada/levada.hpp> has those that most
+// programs need, because what is included is compiled.
+
+#include <levada/backend/simd/ops.hpp>
+#include <levada/image.hpp>
+#include <levada/nn.hpp>
+#include <levada/nn/element_wise.hpp>
