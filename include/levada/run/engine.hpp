@@ -414,11 +414,21 @@ class engine final : public device_client {
     if (invites_always() || has_devices_) return true;
     for (const auto& seg : segments_) {
       const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-      if (ns == 0 || ns >= seg.cheap_ns) return true;
+      if (ns == 0 || ns >= seg.cheap_ns.load(std::memory_order_relaxed)) return true;
     }
     return false;
   }
   void worker_asleep() { awake_.fetch_sub(1); }
+
+  /// All there is to do is one stage in order, and what its caller does with the items.
+  bool is_lone_stage() const { return segments_.size() == 1 && !has_devices_ && segments_.front().is_lone_stage(); }
+  /// An item takes the thread that feeds and fetches so long. Where that is next to nothing beside the lone stage, a second
+  /// thread would only take the items to and fro.
+  void caller_takes(std::uint64_t ns) {
+    segment& seg = segments_.front();
+    const bool alone = ns * 16 < seg.item_ns.load(std::memory_order_relaxed);
+    seg.cheap_ns.store(alone ? ~std::uint32_t{0} : cheap_lone_stage_ns, std::memory_order_relaxed);
+  }
 
   /// A thread that would help parks here; to be said before it looks for the last time.
   void helper_parks() { parked_.fetch_add(1); }
@@ -552,7 +562,7 @@ class engine final : public device_client {
           tickets(of.tickets),
           done(slots) {
       for (std::size_t i = 0; i < grains.size(); ++i) grains[i].memory = memory.get() + i * of.scratch_bytes;
-      cheap_ns = of.end - of.first == 1 && of.tickets == 1 ? cheap_lone_stage_ns : cheap_item_ns;
+      cheap_ns.store(is_lone_stage() ? cheap_lone_stage_ns : cheap_item_ns, std::memory_order_relaxed);
       limit.store(1, std::memory_order_relaxed);
       // Where nothing of an item lies in the scratchpad, cheap items may come in longer grains.
       longest = of.item_bytes == 0 ? std::clamp(longest_grain_bytes / slot_bytes, of.grain, slots) : of.grain;
@@ -562,11 +572,13 @@ class engine final : public device_client {
 
     static constexpr std::size_t longest_grain_bytes = 16 * 1024;  // half of a first-level cache
 
+    /// One stage, in order: a second thread can only feed and fetch.
+    bool is_lone_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
+
     const program_segment& code;
-    /// Items that take less are not worth a second thread; where there is one stage, in order, it can only feed and fetch.
-    std::uint32_t cheap_ns;
-    std::size_t longest;         ///< of a grain of items so cheap that they are not shared
-    std::size_t longest_shared;  ///< of the others
+    std::atomic<std::uint32_t> cheap_ns{0};  ///< items that take less are not worth a second thread
+    std::size_t longest;                     ///< of a grain of items so cheap that they are not shared
+    std::size_t longest_shared;              ///< of the others
     arena_bytes memory;
     fixed_array<grain> grains;
     fixed_array<ticket> tickets;
@@ -729,7 +741,7 @@ class engine final : public device_client {
       const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
       if (ns == 0)
         all += (there - claimed) * unknown_item_ns;
-      else if (ns >= seg.cheap_ns)
+      else if (ns >= seg.cheap_ns.load(std::memory_order_relaxed))
         all += (there - claimed) * ns;
     }
     return all;

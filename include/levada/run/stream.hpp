@@ -2,8 +2,10 @@
 #pragma once
 // run/stream.hpp: a range of items in, a range of results out, pipelined and in order.
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -154,6 +156,7 @@ class item_stream {
       : stride_(of->code.slot_bytes),
         borrows_(Feed::lasting && !of->code.owns_input),
         core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop))),
+        watches_caller_(!Feed::live && core_->items().is_lone_stage()),
         feed_(std::move(feed)) {}
 
   class iterator {
@@ -227,9 +230,21 @@ class item_stream {
   }
 
  private:
+  using clock = std::chrono::steady_clock;
+  static constexpr std::uint32_t watched_every = 8;
+
+  static std::uint64_t nanoseconds_since(clock::time_point start) {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(clock::now() - start).count());
+  }
+
   void next() {
+    if (row_given_ != clock::time_point{}) {
+      const std::size_t count = row_first_ != nullptr ? values_over() + 1 : 1;
+      core_->items().caller_takes(nanoseconds_since(std::exchange(row_given_, {})) / count + feeding_ns_);
+    }
     end_current();
     next_row();
+    if (watches_caller_ && current_ && rows_++ % watched_every == 0) row_given_ = clock::now();
   }
 
   /// Of the current row: the values that were given and are over.
@@ -320,6 +335,8 @@ class item_stream {
         }
       } else {
         bool more = true;
+        const bool watched = watches_caller_ && fills_++ % watched_every == 0;
+        const auto start = watched ? clock::now() : clock::time_point{};
         while (more && count < free) {
           const std::size_t most = std::min(free, count + items.places_in_a_row(count));
           const detail::input_row row = items.input_row_at(count);
@@ -337,6 +354,7 @@ class item_stream {
             });
           }
         }
+        if (watched && count != 0) feeding_ns_ = nanoseconds_since(start) / count;
         if (!more) core_->close();
       }
     } catch (...) {
@@ -350,6 +368,11 @@ class item_stream {
   const std::size_t stride_;
   const bool borrows_;
   detail::owner<detail::session_core<Executor>> core_;
+  // What this thread takes for itself, an item: engine::caller_takes. Looked at now and then.
+  const bool watches_caller_;
+  std::uint32_t rows_ = 0, fills_ = 0;
+  std::uint64_t feeding_ns_ = 0;
+  clock::time_point row_given_{};
   Feed feed_;
   std::optional<result_type> current_;
   // The first and the last of the values that are known to be there, side by side in their slots.
