@@ -15,7 +15,7 @@ constexpr std::size_t run_from(const shape& s, std::size_t axis) {
   return run;
 }
 
-constexpr shape concatenated(std::ptrdiff_t axis, std::span<const shape> parts) {
+constexpr shape concatenated_shape(std::ptrdiff_t axis, std::span<const shape> parts) {
   shape out = parts[0];
   const std::size_t at = axis_of(axis, out.rank);
   if (at == out.rank) return no_shape;
@@ -34,7 +34,7 @@ template <std::ptrdiff_t Axis, any_tensor First, any_tensor... Rest>
   requires(std::same_as<typename First::value_type, typename Rest::value_type> && ...)
 inline constexpr shape concat_result<Axis, std::tuple<First, Rest...>> = [] {
   constexpr shape parts[] = {shape_of<First>, shape_of<Rest>...};
-  return concatenated(Axis, parts);
+  return concatenated_shape(Axis, parts);
 }();
 
 constexpr shape gathered(std::ptrdiff_t along, const shape& data, const shape& indices) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// spirv/direct.hpp: runs of ops called by themselves on a Vulkan device, against `reference`, op by op. One device for all of a
+// program; every module goes through spirv-val where that is installed.
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+
+#include <kernel/validators.hpp>
+#include <nn/direct.hpp>
+
+#include <levada/backend/reference/ops.hpp>
+
+#include "device.hpp"
+
+namespace spirv_test {
+
+/// A device that computes one item after the other.
+class direct_device : lv::detail::device_client {
+ public:
+  direct_device() : queue_(0, lv::vulkan_device<0>()) {}
+
+  /// The one of this program.
+  static direct_device& get() {
+    static direct_device device;
+    return device;
+  }
+
+  /// The device keeps the kernel.
+  void run(std::shared_ptr<const lv::dispatch_kernel> kept, std::size_t scratch_bytes, const void* in, void* out) {
+    const lv::dispatch_kernel& kernel = *kernels_.emplace_back(std::move(kept));
+    static const bool validates = kernel_test::is_installed("spirv-val");
+    for (const lv::dispatch& d : kernel.dispatches) {
+      CAPTURE(d.name);
+      if (validates) CHECK(kernel_test::is_valid_spirv(d.module));
+    }
+    const std::size_t index = kernels_.size();
+    lv::detail::device_segment segment{index, scratch_bytes, lv::detail::fixed_array<unit>(1)};
+    segment.units[0].kernel = &kernel;
+    queue_.prepare(segment);
+    const auto lane = queue_.open(index, 1, *this);
+    in_ = in, out_ = out;
+    lane->submit(0);
+    lane->flush();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_; });
+    done_ = false;
+    if (failed_) std::rethrow_exception(failed_);
+  }
+
+ private:
+  using unit = lv::detail::device_segment::unit;
+
+  void execute(std::size_t, std::uint64_t) noexcept override {}
+  const void* input(std::size_t, std::uint64_t) noexcept override { return in_; }
+  void* output(std::size_t, std::uint64_t) noexcept override { return out_; }
+  void complete(std::size_t, std::uint64_t) noexcept override { report(nullptr); }
+  void fail(std::size_t, std::uint64_t, std::exception_ptr why) noexcept override { report(why); }
+
+  void report(std::exception_ptr why) {
+    const std::lock_guard lock(mutex_);
+    failed_ = why;
+    done_ = true;
+    changed_.notify_one();
+  }
+
+  std::vector<std::shared_ptr<const lv::dispatch_kernel>> kernels_;
+  lv::detail::vulkan_queue queue_;
+  const void* in_ = nullptr;
+  void* out_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::exception_ptr failed_;
+};
+
+/// What the device makes of the input by one kernel.
+template <class In, class... Ops>
+auto on_device(const In& in, std::span<const void* const> parameters, const Ops&... ops) {
+  static_assert(lv::op_kernel<lv::spirv, In, Ops...>);
+  using kernel = lv::spirv_kernel<In, Ops...>;
+  auto out = lv::testing::unwritten<lv::run_output_t<In, Ops...>>();
+  direct_device::get().run(std::make_shared<kernel>(ops..., lv::parameter_values(parameters)), kernel::scratch_bytes,
+                           &in, out.get());
+  return out;
+}
+
+/// The device agrees with `reference` within `tolerance`.
+template <class In, class... Ops>
+void check_on_device(const In& in, double tolerance, std::span<const void* const> parameters, const Ops&... ops) {
+  const auto expected = lv::testing::by_single_kernels<lv::reference>(in, parameters, ops...);
+  const auto computed = on_device(in, parameters, ops...);
+  CAPTURE(__PRETTY_FUNCTION__);
+  CHECK(lv::testing::largest_difference(*expected, *computed) <= tolerance);
+}
+/// The same with random parameters.
+template <class In, class... Ops>
+void check_on_device(const In& in, double tolerance, const Ops&... ops) {
+  lv::testing::random_parameters parameters;
+  parameters.add<In, Ops...>();
+  check_on_device(in, tolerance, parameters.all(), ops...);
+}
+/// The same with random elements.
+template <class In, class... Ops>
+void check_on_device(double tolerance, const Ops&... ops) {
+  check_on_device(*lv::testing::random_input<In>(), tolerance, ops...);
+}
+
+}  // namespace spirv_test
