@@ -1,0 +1,20 @@
+#version 450
+// SPDX-License-Identifier: Apache-2.0
+layout(local_size_x = 256) in;
+layout(set = 0, binding = 0) readonly buffer In { float x[]; };
+layout(set = 0, binding = 1) writeonly buffer Out { float y[]; };
+layout(push_constant) uniform Push {
+  float a, b, c, d, e, f;
+  uint count;
+};
+
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  if (i >= count) return;
+  precise float v = x[i] + a;
+  v = v * b;
+  v = max(v, c);
+  v = v + d;
+  v = v * e;
+  y[i] = max(v, f);
+}
