@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// spirv/device.hpp: what the tests on Vulkan devices share. Where the machine has no device, a line says so and they pass.
+// spirv/device.hpp: what the tests of pipelines on Vulkan devices share.
 
 #include <cstring>
 #include <memory>
@@ -8,41 +8,16 @@
 #include <string>
 #include <vector>
 
-#include <dlfcn.h>
-
 #include <doctest/doctest.h>
 
 #include <levada/backend/spirv.hpp>
 #include <levada/levada.hpp>
 
+#include "needs_device.hpp"
+
 namespace spirv_test {
 
 namespace lv = levada;
-
-/// The loader closes a driver and its layers with the last instance. Mesa's software driver then leaves 128 bytes behind each
-/// time, and what a layer keeps to the end of the process looks lost to a leak checker.
-inline void keep_driver_open() {
-  for (const char* const library : {"libvulkan_lvp.so", "libVkLayer_khronos_validation.so"})
-    dlopen(library, RTLD_NOW | RTLD_NODELETE);
-}
-
-/// Why there is no device 0, or nothing.
-inline std::string why_no_device() {
-  keep_driver_open();
-  try {
-    const lv::detail::vulkan_context open(0, {});
-    return {};
-  } catch (const lv::device_error& e) {
-    return e.what();
-  }
-}
-
-/// A test that needs a device ends here where there is none.
-#define LEVADA_NEEDS_DEVICE()                                              \
-  if (const std::string why = spirv_test::why_no_device(); !why.empty()) { \
-    MESSAGE("not tested: ", why);                                          \
-    return;                                                                \
-  }
 
 /// Settings of `vulkan<Index>` that last as long as this.
 template <int Index>

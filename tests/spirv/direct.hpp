@@ -12,8 +12,9 @@
 #include <nn/direct.hpp>
 
 #include <levada/backend/reference/ops.hpp>
+#include <levada/backend/spirv/driver.hpp>
 
-#include "device.hpp"
+#include "needs_device.hpp"
 
 namespace spirv_test {
 
@@ -47,6 +48,7 @@ class direct_device : lv::detail::device_client {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return done_; });
     done_ = false;
+    CHECK(lv::vulkan_complaints() == 0);
     if (failed_) std::rethrow_exception(failed_);
   }
 

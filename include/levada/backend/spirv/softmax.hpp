@@ -1,24 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/spirv/softmax.hpp: softmax along the last axis, one invocation for each row.
+// backend/spirv/softmax.hpp: softmax and log_softmax along the last axis.
 
-#include <levada/backend/spirv/grid.hpp>
+#include <levada/backend/spirv/rows.hpp>
 #include <levada/nn/activation.hpp>
+#include <levada/nn/norm.hpp>
 
 namespace levada {
 
 namespace detail {
 
-template <std::size_t Length>
+template <class Team, bool Log>
 struct softmax_source {
   template <class G, class In, class Out>
   constexpr void operator()(const G& g, const In& in, const Out& out) const {
-    constexpr int length = static_cast<int>(Length);
-    const auto row = g.x();
-    const auto largest =
-        g.fold(1, length, in(row, 0), [&](auto i, auto l) { return select(in(row, i) > l, in(row, i), l); });
-    const auto sum = g.fold(0, length, g.value(0.0f), [&](auto i, auto s) { return s + exp(in(row, i) - largest); });
-    g.loop(0, length, [&](auto i) { out(row, i) = exp(in(row, i) - largest) / sum; });
+    const auto row = Team::row(g);
+    const auto larger = [](auto l, auto x) { return select(x > l, x, l); };
+    const auto largest = Team::fold(
+        g, in(row, 0), [&](auto i, auto l) { return larger(l, in(row, i)); }, larger);
+    const auto sum = Team::fold(
+        g, 0.0f, [&](auto i, auto s) { return s + exp(in(row, i) - largest); }, [](auto s, auto t) { return s + t; });
+    if constexpr (Log) {
+      const auto logarithm = log(sum);
+      Team::each(g, [&](auto i) { out(row, i) = in(row, i) - largest - logarithm; });
+    } else {
+      Team::each(g, [&](auto i) { out(row, i) = exp(in(row, i) - largest) / sum; });
+    }
+  }
+};
+
+template <fixed_string Name, class In, bool Log>
+struct softmax_kernel : dispatch_kernel {
+  softmax_kernel() {
+    constexpr std::size_t length = In::extents[In::rank - 1], rows = In::elements / length;
+    using table = tensor<float, rows, length>;
+    using team = row_team<rows, length>;
+    in_bytes = out_bytes = sizeof(In);
+    add_grid<Name, table, table, typename team::over>(*this, softmax_source<team, Log>{});
   }
 };
 
@@ -26,14 +44,14 @@ struct softmax_source {
 
 template <class In>
   requires op_takes<softmax_op, In> && std::same_as<typename In::value_type, float>
-struct spirv_kernel<In, softmax_op> : dispatch_kernel {
-  static constexpr std::size_t length = In::extents[In::rank - 1], rows = In::elements / length;
+struct spirv_kernel<In, softmax_op> : detail::softmax_kernel<"softmax", In, false> {
+  spirv_kernel(const softmax_op&, parameter_values) {}
+};
 
-  spirv_kernel(const softmax_op&, parameter_values) {
-    using table = tensor<float, rows, length>;
-    in_bytes = out_bytes = sizeof(In);
-    add_grid<"softmax", table, table, grid<rows>>(*this, detail::softmax_source<length>{});
-  }
+template <class In>
+  requires op_takes<log_softmax_op, In> && std::same_as<typename In::value_type, float>
+struct spirv_kernel<In, log_softmax_op> : detail::softmax_kernel<"log_softmax", In, true> {
+  spirv_kernel(const log_softmax_op&, parameter_values) {}
 };
 
 }  // namespace levada
