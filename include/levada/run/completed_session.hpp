@@ -24,6 +24,8 @@ class completed_session {
   using item = typename Session::item;
   using output = typename Session::output;
   using time_point = typename Session::time_point;
+  static_assert(!Session::writes_outside,
+                "its results are handed out where they are: a session with external_results is popped");
 
   explicit completed_session(Session of) : session_(std::move(of)) { session_.core_->unknown_pushers = true; }
   /// `end` has been called.

@@ -112,6 +112,7 @@ class engine final : public device_client {
         error_(code.slots),
         envelope_(code.slots),
         completion_(code.slots),
+        output_(settings.external_results ? code.slots : 0),
         states_(code),
         segments_(code.segments.size(),
                   [&](std::size_t s) {
@@ -132,7 +133,9 @@ class engine final : public device_client {
   std::size_t free_slots() const { return slots_ - static_cast<std::size_t>(pushed_.load() - popped_.load()); }
 
   /// Where the item `ahead` places behind the last one pushed is constructed. Only for a free slot, only by the pusher.
-  void* input_place(std::size_t ahead = 0) { return slot(input_index(ahead)) + code_.values[0].offset; }
+  void* input_place(std::size_t ahead = 0) { return in_slot(0, input_index(ahead)); }
+  /// Where the next item's result goes, in a session with `external_results`. To be said before anything else of it.
+  void set_output(void* to) { output_[input_index(0)] = static_cast<std::byte*>(to); }
   /// How many places lie side by side from there on.
   std::size_t places_in_a_row(std::size_t ahead) const { return slots_ - input_index(ahead); }
   input_row input_row_at(std::size_t ahead) {
@@ -266,7 +269,7 @@ class engine final : public device_client {
       if (place.key == &key) return slot(head_index_) + code_.side_offset + place.offset;
     throw error("levada: pop: no stage attaches side data of this type");
   }
-  void* head_value() { return slot(head_index_) + code_.values[code_.result].offset; }
+  void* head_value() { return in_slot(code_.result, head_index_); }
   const std::exception_ptr& head_error() { return error_[head_index_]; }
 
   /// How many values wait from the head on, side by side in their slots; `most` at most. Behind `has_result`.
@@ -502,7 +505,7 @@ class engine final : public device_client {
   }
   void* output(std::size_t s, sequence item) noexcept override {
     const program_unit& unit = code_.units[segments_[s].code.end - 1];
-    return slot(index(item)) + code_.values[unit.out].offset;
+    return in_slot(unit.out, index(item));
   }
   void complete(std::size_t s, sequence item) noexcept override {
     if (meter* m = measuring()) [[unlikely]] {
@@ -617,6 +620,13 @@ class engine final : public device_client {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   std::byte* slot(std::size_t i) const { return slot_memory_.get() + i * code_.slot_bytes; }
+  /// A value that crosses a border, or the place that the caller gave for it.
+  std::byte* in_slot(std::size_t v, std::size_t at) const {
+    if (is_external(v)) [[unlikely]]
+      return output_[at];
+    return slot(at) + code_.values[v].offset;
+  }
+  bool is_external(std::size_t v) const { return !output_.empty() && code_.values[v].is_result; }
   sequence arrived(std::size_t s) const { return s == 0 ? pushed_.load() : segments_[s - 1].finished.load(); }
 
   static bool any_device(const fixed_array<device_queue*>& queues) {
@@ -935,6 +945,10 @@ class engine final : public device_client {
   void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
     const program_unit& unit = code_.units[u];
     const std::size_t at = g.slot + first;
+    if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
+      for (std::size_t i = first; i < first + count; ++i) run_unit(seg, g, u, i, 1);
+      return;
+    }
     if (cancelled_.load(std::memory_order_relaxed)) {
       g.some_ended = true;
       cancel_items(seg, g, unit, first, count);
@@ -1017,7 +1031,7 @@ class engine final : public device_client {
     switch (value.where) {
       case placement::slot:
         stride = code_.slot_bytes;
-        return slot(g.slot + i) + value.offset;
+        return in_slot(v, g.slot + i);
       case placement::item:
         stride = seg.code.item_bytes;
         return g.memory + i * stride + value.offset;
@@ -1037,8 +1051,7 @@ class engine final : public device_client {
     code_.values[v].destroy(place(seg, g, v, i, stride));
   }
   void destroy_value(std::size_t v, std::size_t at) {
-    if (code_.has_result && code_.values[v].destroy != nullptr)
-      code_.values[v].destroy(slot(at) + code_.values[v].offset);
+    if (code_.has_result && code_.values[v].destroy != nullptr) code_.values[v].destroy(in_slot(v, at));
   }
 
   // ---- finishing ----
@@ -1170,6 +1183,7 @@ class engine final : public device_client {
   fixed_array<std::exception_ptr> error_;
   fixed_array<item_envelope> envelope_;
   fixed_array<completion*> completion_;
+  fixed_array<std::byte*> output_;  ///< where each item's result goes, if its pusher says so
   failure_hook on_failure_;
   bool hands_out_all_ = false;
   session_states states_;

@@ -40,20 +40,27 @@ item_counts run_to_end(Stream& results) {
   return results.counts();
 }
 
-/// One item on the calling thread; what a stage throws is thrown here.
+/// One item through a context of inline calls; what a stage throws is thrown here.
+template <class In, class Executor, class Given>
+item_state run_inline(deployed<Executor>& app, inline_context& context, Given&& given) {
+  const void* item = std::addressof(given);
+  if constexpr (std::constructible_from<In, Given>)  // else the pipeline owns none, or the call would not compile
+    if (app.code.owns_input) item = ::new (context.input()) In(std::forward<Given>(given));
+  const item_state state = context.run(item);
+  if (state == item_state::failed) {
+    const std::exception_ptr failure = context.error();
+    context.forget_error();
+    std::rethrow_exception(failure);
+  }
+  return state;
+}
+
+/// One item on the calling thread.
 template <class In, class Out, bool Filters, class Executor, class Given>
 std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> call_inline(deployed<Executor>& app,
                                                                                          Given&& given) {
   const inline_contexts::lease context(app.contexts);
-  const void* item = std::addressof(given);
-  if constexpr (std::constructible_from<In, Given>)  // else the pipeline owns none, or the call would not compile
-    if (app.code.owns_input) item = ::new (context->input()) In(std::forward<Given>(given));
-  const item_state state = context->run(item);
-  if (state == item_state::failed) {
-    const std::exception_ptr failure = context->error();
-    context->forget_error();
-    std::rethrow_exception(failure);
-  }
+  [[maybe_unused]] const item_state state = run_inline<In>(app, *context, std::forward<Given>(given));
   if constexpr (!std::is_void_v<Out>) {
     if constexpr (Filters)
       if (state == item_state::filtered) return std::nullopt;
@@ -65,7 +72,26 @@ std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> cal
   }
 }
 
-/// The same through devices: a session of one item.
+/// The same, its result written to `into`. False where the item is filtered.
+template <class In, class Out, class Executor, class Given>
+bool call_inline_into(deployed<Executor>& app, Given&& given, Out& into) {
+  const inline_contexts::lease context(app.contexts);
+  const inline_context::redirection to(*context, std::addressof(into));
+  return run_inline<In>(app, *context, std::forward<Given>(given)) == item_state::value;
+}
+
+/// Through devices: a session of one item.
+template <class In, class Out, class Executor, class Given>
+bool call_through_into(std::shared_ptr<deployed<Executor>> app, Given&& given, Out& into) {
+  session_settings settings;
+  settings.external_results = true;
+  session<In, Out&, Executor> once(std::move(app), {}, settings);
+  once.push(std::forward<Given>(given), into);
+  once.close();
+  const std::optional<result<Out&>> out = once.pop();
+  if (out) out->value();
+  return out.has_value();
+}
 template <class In, class Out, bool Filters, class Executor, class Given>
 std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> call_through(
     std::shared_ptr<deployed<Executor>> app, Given&& given) {
@@ -150,6 +176,20 @@ class executable {
     return call(std::move(given));
   }
 
+  /// The same, its result written to `into`, which is not touched before the last stage; for results that need no destruction.
+  /// False where the item is filtered.
+  template <class Result>
+    requires(!Rim::has_source && std::same_as<Result, output> && std::is_trivially_destructible_v<Result> &&
+             (!Rim::owns_input || std::copy_constructible<item>))
+  bool operator()(const item& given, Result& into) const {
+    return call_into(given, into);
+  }
+  template <class Result>
+    requires(!Rim::has_source && std::same_as<Result, output> && std::is_trivially_destructible_v<Result>)
+  bool operator()(item&& given, Result& into) const {
+    return call_into(std::move(given), into);
+  }
+
   /// For another item: deduced and never defined, since clang would go on to convert a type that is incomplete.
   template <detail::no_item_of<item> Given, class Mistake = pipeline_takes_another_item<item, Given>>
     requires(!Rim::has_source)
@@ -189,21 +229,21 @@ class executable {
 
   /// A session: push and pop, with the options of run/session_options.hpp.
   template <class... Options>
-    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, Options...>())>
+    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, output, Options...>())>
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
-    return session<item, output, Executor>(app_, std::move(stop), detail::settings_of<Options...>());
+    return session<item, popped<Options...>, Executor>(app_, std::move(stop), detail::settings_of<Options...>());
   }
   /// The same in the time of `clock`, which outlives the session.
   template <class... Options>
-    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, Options...>())>
+    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, output, Options...>())>
   [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
     detail::session_settings settings = detail::settings_of<Options...>();
     settings.clock = &clock;
-    return session<item, output, Executor>(app_, std::move(stop), settings);
+    return session<item, popped<Options...>, Executor>(app_, std::move(stop), settings);
   }
   template <class... Options>
-    requires(!Rim::has_source && decltype(detail::session_mistake<item, Options...>())::is_mistake)
-  mistake_found<decltype(detail::session_mistake<item, Options...>())> open(std::stop_token = {}) const;
+    requires(!Rim::has_source && decltype(detail::session_mistake<item, output, Options...>())::is_mistake)
+  mistake_found<decltype(detail::session_mistake<item, output, Options...>())> open(std::stop_token = {}) const;
 
   /// Sessions and streams that begin from now on measure themselves from their start, or do not: `statistics()` of each.
   void measure(bool on = true) const { app_->measures.store(on); }
@@ -220,11 +260,22 @@ class executable {
   }
 
  private:
+  /// What a session gives.
+  template <class... Options>
+  using popped = std::conditional_t<detail::settings_of<Options...>().external_results,
+                                    std::add_lvalue_reference_t<output>, output>;
   using erased = detail::app_of_items<item, output, Rim::filters, Rim::on_devices, Executor>;
 
   template <class Given>
   [[gnu::always_inline]] auto call(Given&& given) const {
     return erased::call(app_, std::forward<Given>(given));
+  }
+  template <class Given, class Result>
+  bool call_into(Given&& given, Result& into) const {
+    if constexpr (Rim::on_devices)
+      return detail::call_through_into<item>(app_, std::forward<Given>(given), into);
+    else
+      return detail::call_inline_into<item>(*app_, std::forward<Given>(given), into);
   }
 
   std::shared_ptr<detail::deployed<Executor>> app_;

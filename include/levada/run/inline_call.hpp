@@ -23,11 +23,23 @@ class inline_context {
         states_(code) {}
 
   /// Where the result is after `run` said `value`; the caller destroys it.
-  void* result() { return slot_.get() + code_.values[code_.result].offset; }
+  void* result() { return in_slot(code_.result); }
   /// Where the input may be constructed for `run`.
-  void* input() { return slot_.get() + code_.values[0].offset; }
+  void* input() { return in_slot(0); }
   const std::exception_ptr& error() const { return error_; }
   void forget_error() { error_ = nullptr; }
+
+  /// While it lasts, results are constructed in memory of the caller.
+  class redirection {
+   public:
+    redirection(inline_context& of, void* into) : of_(of) { of_.into_ = static_cast<std::byte*>(into); }
+    ~redirection() { of_.into_ = nullptr; }
+    redirection(const redirection&) = delete;
+    redirection& operator=(const redirection&) = delete;
+
+   private:
+    inline_context& of_;
+  };
 
   /// Runs all units over `item`, which is the pipeline's own where it is at `input()`.
   item_state run(const void* item) noexcept {
@@ -89,9 +101,12 @@ class inline_context {
     return most;
   }
 
+  std::byte* in_slot(std::size_t v) const {
+    return into_ != nullptr && code_.values[v].is_result ? into_ : slot_.get() + code_.values[v].offset;
+  }
   std::byte* place(const program_segment& s, std::size_t v) const {
     const program_value& value = code_.values[v];
-    if (value.where == placement::slot) return slot_.get() + value.offset;
+    if (value.where == placement::slot) return in_slot(v);
     const std::size_t base = value.where == placement::grain ? s.grain * s.item_bytes : 0;
     return scratch_.get() + base + value.offset;
   }
@@ -102,6 +117,7 @@ class inline_context {
   session_states states_;
   item_envelope envelope_;
   std::exception_ptr error_;
+  std::byte* into_ = nullptr;
 };
 
 /// Contexts for as many inline calls at once as the processor's threads; a single one where stages have state. Made when

@@ -63,6 +63,7 @@ template <class Session>
 class multi_producer {
  public:
   using item = typename Session::item;
+  static_assert(!Session::writes_outside, "a session with external_results has one pusher");
   using time_point = typename Session::time_point;
 
   explicit multi_producer(Session& of) : session_(of) { of.core_->unknown_pushers = true; }

@@ -192,6 +192,7 @@ struct program_value {
   placement where = placement::none;
   std::size_t offset = 0;
   destroy_code destroy = nullptr;  ///< null where nothing needs to be done
+  bool is_result = false;          ///< it becomes the result where it is
 };
 
 struct program_segment {
@@ -381,6 +382,15 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   }
 }
 
+/// Marks the result, and what stages change in place until it is the result.
+[[gnu::cold]] inline void mark_result(program& p, const program_layout::unit* planned) {
+  p.result = p.units.back().out;
+  if (!p.has_result) return;
+  p.values[p.result].is_result = true;
+  for (std::size_t u = p.units.size(); u-- != 0 && planned[u].how == form::in_place;)
+    p.values[planned[u].in].is_result = true;
+}
+
 /// What a program is made from. The stages' objects and the kernels, which are in the order of their units, are moved from.
 struct program_parts {
   layout_arrays plan;
@@ -406,7 +416,8 @@ struct program_parts {
   p.values = fixed_array<program_value>(plan.value_count);
   p.units = fixed_array<program_unit>(plan.unit_count);
   p.segments = fixed_array<program_segment>(plan.segment_count);
-  for (std::size_t v = 0; v < plan.value_count; ++v) p.values[v] = {of.values[v].where, of.values[v].offset, nullptr};
+  for (std::size_t v = 0; v < plan.value_count; ++v)
+    p.values[v] = {of.values[v].where, of.values[v].offset, nullptr, false};
   p.values[0].destroy = parts.destroy_input;
 
   std::size_t states = 0, sides = 0;
@@ -468,7 +479,7 @@ struct program_parts {
   list_ended_values(p, of.units);
   const form first = of.units[0].how;
   p.owns_input = first == form::in_place || first == form::consume || first == form::consume_filter;
-  p.result = p.units.back().out;
+  mark_result(p, of.units);
   return p;
 }
 

@@ -43,13 +43,14 @@ class multi_producer;
 
 /// One running instance of an app: its own stage state and slots, the app's weights and plan. One thread pushes and one pops
 /// at a time; they may be the same. Movable; its end cancels what is in flight. `Out` is void behind a sink: then only failed
-/// items are popped.
+/// items are popped. It is a reference in a session with `external_results`.
 template <class In, class Out, class Executor>
 class session {
  public:
   using item = In;
   using output = Out;
   using time_point = std::chrono::steady_clock::time_point;
+  static constexpr bool writes_outside = std::is_reference_v<Out>;
 
   session(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,
           const detail::session_settings& settings = {})
@@ -58,36 +59,70 @@ class session {
   /// Gives an item to the pipeline, captured at a time that travels with it, and says whether the pipeline has it. While it
   /// is full it waits, and works, or does what the session's `overflow` says. Throws levada::error when the session is closed
   /// or cancelled, or when it is full of results that only the calling thread could pop.
-  bool push(In&& value, time_point captured = {}) {
+  bool push(In&& value, time_point captured = {})
+    requires(!writes_outside)
+  {
     return emplace([&]() -> In&& { return std::move(value); }, captured);
   }
   bool push(const In& value, time_point captured = {})
-    requires std::copy_constructible<In>
+    requires(std::copy_constructible<In> && !writes_outside)
   {
     return emplace([&]() -> const In& { return value; }, captured);
   }
 
+  /// The same with `external_results`: the result is constructed at `into`, which is the session's until the item is popped.
+  template <class Result>
+    requires(std::same_as<Result&, Out>)
+  bool push(In&& value, Result& into, time_point captured = {}) {
+    auto make = [&]() -> In&& { return std::move(value); };
+    return emplace_for(nullptr, make, captured, std::addressof(into));
+  }
+  template <class Result>
+    requires(std::same_as<Result&, Out> && std::copy_constructible<In>)
+  bool push(const In& value, Result& into, time_point captured = {}) {
+    auto make = [&]() -> const In& { return value; };
+    return emplace_for(nullptr, make, captured, std::addressof(into));
+  }
+
   template <detail::no_item_of<In> Given>
   mistake_found<pipeline_takes_another_item<In, Given>> push(const Given& value);
+  template <class Given>
+    requires(writes_outside && !detail::no_item_of<Given, In>)
+  mistake_found<session_with_external_results_takes_an_item_and_where_its_result_goes<In, std::remove_reference_t<Out>>>
+  push(const Given& value);
   mistake_found<item_cannot_be_copied_move_it_in<In>> push(const In& value)
     requires(!std::copy_constructible<In>);
 
   /// Gives what `make()` returns, constructed in its slot.
   template <class Make>
-    requires std::constructible_from<In, std::invoke_result_t<Make&>>
+    requires(std::constructible_from<In, std::invoke_result_t<Make&>> && !writes_outside)
   bool emplace(Make make, time_point captured = {}) {
     return emplace_for(nullptr, make, captured);
   }
 
   /// Gives an item if there is room, or room is made by the session's `overflow`, and says whether the pipeline has it. Never
   /// blocks and never runs a stage; `value` is untouched when false, unless the session drops the newest.
-  bool try_push(In&& value, time_point captured = {}) {
+  bool try_push(In&& value, time_point captured = {})
+    requires(!writes_outside)
+  {
     return try_emplace([&]() -> In&& { return std::move(value); }, captured);
   }
   bool try_push(const In& value, time_point captured = {})
-    requires std::copy_constructible<In>
+    requires(std::copy_constructible<In> && !writes_outside)
   {
     return try_emplace([&]() -> const In& { return value; }, captured);
+  }
+  template <class Result>
+    requires(std::same_as<Result&, Out>)
+  bool try_push(In&& value, Result& into, time_point captured = {}) {
+    auto make = [&]() -> In&& { return std::move(value); };
+    return try_emplace_for(nullptr, make, captured, std::addressof(into));
+  }
+  template <class Result>
+    requires(std::same_as<Result&, Out> && std::copy_constructible<In>)
+  bool try_push(const In& value, Result& into, time_point captured = {}) {
+    auto make = [&]() -> const In& { return value; };
+    return try_emplace_for(nullptr, make, captured, std::addressof(into));
   }
 
   /// How many items fit in now: a driver may be told to skip the next one before it is made.
@@ -204,9 +239,10 @@ class session {
     std::atomic<detail::completion*> dropped{nullptr};
   };
 
-  /// `told` hears what becomes of the item, where the session completes items: run/completion.hpp.
+  /// `told` hears what becomes of the item, where the session completes items: run/completion.hpp. `into`: where its result
+  /// goes, where the caller says so.
   template <class Make>
-  bool emplace_for(detail::completion* told, Make& make, time_point captured) {
+  bool emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
     detail::engine& items = core_->running.items();
     if (items.settings().waits_when_full() && items.free_slots() == 0)
       core_->running.wait_for_another(
@@ -214,7 +250,7 @@ class session {
           "levada: push: the pipeline is full of results, and only this thread has ever popped any");
     if (core_->running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
     const bool runs_here = items.settings().inline_when_idle && items.all_finished();
-    const bool taken = place(told, make, captured, items.settings().waits_when_full(), runs_here);
+    const bool taken = place(told, make, captured, into, items.settings().waits_when_full(), runs_here);
     if (runs_here) {
       while (!items.all_finished() && core_->running.help()) {
       }
@@ -248,15 +284,15 @@ class session {
     return try_emplace_for(nullptr, make, captured);
   }
   template <class Make>
-  bool try_emplace_for(detail::completion* told, Make& make, time_point captured) {
+  bool try_emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
     if (core_->running.is_closed()) return false;
     core_->running.items().invite_always();
-    return place(told, make, captured, false, false);
+    return place(told, make, captured, into, false, false);
   }
 
   /// Puts the item into a free slot, or does what the session's policy says where there is none.
   template <class Make>
-  bool place(detail::completion* told, Make& make, time_point captured, bool has_room, bool runs_here) {
+  bool place(detail::completion* told, Make& make, time_point captured, void* into, bool has_room, bool runs_here) {
     detail::engine& items = core_->running.items();
     core_->pusher.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if constexpr (std::is_nothrow_move_constructible_v<In>) {
@@ -271,19 +307,21 @@ class session {
         } const fresh{::new (static_cast<void*>(core_->spare.get())) In(make())};
         if (replace_oldest(told, *fresh.item, captured)) return true;
         auto from_there = [&]() -> In&& { return std::move(*fresh.item); };
-        return place_if_room(told, from_there, captured, has_room, runs_here);
+        return place_if_room(told, from_there, captured, into, has_room, runs_here);
       }
     }
-    return place_if_room(told, make, captured, has_room, runs_here);
+    return place_if_room(told, make, captured, into, has_room, runs_here);
   }
 
   template <class Make>
-  bool place_if_room(detail::completion* told, Make& make, time_point captured, bool has_room, bool runs_here) {
+  bool place_if_room(detail::completion* told, Make& make, time_point captured, [[maybe_unused]] void* into,
+                     bool has_room, bool runs_here) {
     detail::engine& items = core_->running.items();
     if (!has_room && items.free_slots() == 0) {
       if (items.settings().drops()) items.count_dropped_at_the_door();
       return false;
     }
+    if constexpr (writes_outside) items.set_output(into);
     void* const at = items.input_place();
     ::new (at) In(make());
     items.input_envelope() = envelope_of(captured);
@@ -336,6 +374,8 @@ class session {
       if (envelope != nullptr) *envelope = items.head_envelope();
       if (items.head_state() == detail::item_state::failed)
         taken.emplace(items.head_error());
+      else if constexpr (writes_outside)
+        taken.emplace(*static_cast<std::remove_reference_t<Out>*>(items.head_value()));
       else if constexpr (!std::is_void_v<Out>)
         taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(items.head_value())); });
       items.drop_head();

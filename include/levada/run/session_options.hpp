@@ -38,6 +38,11 @@ struct dedicated {};
 /// Like `dedicated`, and its worker polls: try_push and try_pop make no system call, take no lock and allocate nothing.
 struct realtime {};
 
+/// Results are written where the pusher says: `push(item, into)`, and `pop` gives a reference to it. For results that need no
+/// destruction. What a failed item left there is not specified; memory of an item that was not popped is free once the
+/// session is gone.
+struct external_results {};
+
 /// push runs its item on the calling thread where nothing else is in flight: a lone item is finished when push returns, and no
 /// thread is woken for it.
 struct inline_when_idle {};
@@ -46,6 +51,11 @@ template <class Given>
 struct session_has_no_such_option : detail::mistake {};
 template <class Item>
 struct session_that_drops_older_items_needs_items_that_move_without_throwing : detail::mistake {};
+template <class Item, class Result>
+struct session_with_external_results_takes_an_item_and_where_its_result_goes : detail::mistake {};
+template <class Result>
+struct session_writes_only_results_that_need_no_destruction_into_memory_of_the_caller : detail::mistake {};
+struct session_that_drops_older_items_cannot_write_results_into_memory_of_the_caller : detail::mistake {};
 struct session_whose_stages_stay_off_the_calling_threads_cannot_run_an_item_inline : detail::mistake {};
 
 namespace detail {
@@ -57,6 +67,7 @@ struct session_settings {
   bool dedicated = false;
   bool polls = false;
   bool inline_when_idle = false;
+  bool external_results = false;
   std::chrono::nanoseconds deadline{0};  ///< 0: none
   const virtual_clock* clock = nullptr;  ///< null: the machine's
 
@@ -82,7 +93,8 @@ template <>
 inline constexpr bool is_session_option<levada::dedicated> = true;
 template <>
 inline constexpr bool is_session_option<levada::realtime> = true;
-
+template <>
+inline constexpr bool is_session_option<levada::external_results> = true;
 template <>
 inline constexpr bool is_session_option<levada::inline_when_idle> = true;
 
@@ -96,6 +108,7 @@ constexpr void set(session_settings& s, levada::deadline<Age>) {
   s.deadline = Age;
 }
 constexpr void set(session_settings& s, levada::inline_when_idle) { s.inline_when_idle = true; }
+constexpr void set(session_settings& s, levada::external_results) { s.external_results = true; }
 constexpr void set(session_settings& s, levada::dedicated) { s.dedicated = true; }
 constexpr void set(session_settings& s, levada::realtime) { s.dedicated = s.polls = true; }
 
@@ -115,8 +128,8 @@ consteval auto unknown_option() {
     return unknown_option<Rest...>();
 }
 
-/// What is wrong with a session of `Item`s opened with these options, if anything.
-template <class Item, class... Options>
+/// What is wrong with a session of `Item`s and `Result`s opened with these options, if anything.
+template <class Item, class Result, class... Options>
 consteval auto session_mistake() {
   if constexpr (!(is_session_option<Options> && ...))
     return unknown_option<Options...>();
@@ -124,6 +137,11 @@ consteval auto session_mistake() {
     return session_that_drops_older_items_needs_items_that_move_without_throwing<Item>{};
   else if constexpr (settings_of<Options...>().dedicated && settings_of<Options...>().inline_when_idle)
     return session_whose_stages_stay_off_the_calling_threads_cannot_run_an_item_inline{};
+  else if constexpr (settings_of<Options...>().external_results &&
+                     (std::is_void_v<Result> || !std::is_trivially_destructible_v<Result>))
+    return session_writes_only_results_that_need_no_destruction_into_memory_of_the_caller<Result>{};
+  else if constexpr (settings_of<Options...>().external_results && settings_of<Options...>().drops_older())
+    return session_that_drops_older_items_cannot_write_results_into_memory_of_the_caller{};
   else
     return no_mistake{};
 }
