@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/spirv/dense.hpp: a matrix times a vector, one invocation for each output.
+// backend/spirv/dense.hpp: a matrix times a vector, one invocation for each output. The matrix lies turned, so that invocations
+// side by side read weights side by side.
+
+#include <vector>
 
 #include <levada/backend/spirv/element_wise.hpp>
 #include <levada/backend/spirv/grid.hpp>
@@ -18,7 +21,7 @@ struct dense_source {
   constexpr void operator()(const G& g, const Vector& in, const Weight& weight, const Bias& bias,
                             const Out& out) const {
     const auto o = g.x();
-    out(o) = end(g.fold(0, static_cast<int>(Inputs), bias(o), [&](auto i, auto s) { return s + in(i)*weight(o, i); }));
+    out(o) = end(g.fold(0, static_cast<int>(Inputs), bias(o), [&](auto i, auto s) { return s + in(i)*weight(i, o); }));
   }
 };
 
@@ -30,7 +33,7 @@ template <class In, std::size_t Outputs, class... Options, class... End>
 struct spirv_kernel<In, dense_op<Outputs, Options...>, End...> : dispatch_kernel {
   using op_type = dense_op<Outputs, Options...>;
   using out_type = run_output_t<tensor<float, Outputs>, End...>;
-  using weight = tensor<float, Outputs, In::elements>;
+  using weight = tensor<float, In::elements, Outputs>;
   using bias = tensor<float, Outputs>;
 
   static constexpr std::size_t weight_bytes = sizeof(weight) + sizeof(bias);
@@ -39,9 +42,13 @@ struct spirv_kernel<In, dense_op<Outputs, Options...>, End...> : dispatch_kernel
     using source = detail::dense_source<In::elements, detail::fused_t<End...>>;
     in_bytes = sizeof(In);
     out_bytes = sizeof(out_type);
+    std::vector<float> turned(weight::elements);
+    for (std::size_t o = 0; o < Outputs; ++o)
+      for (std::size_t i = 0; i < In::elements; ++i)
+        turned[i * Outputs + o] = p.template get<float>(0)[o * In::elements + i];
     add_grid<"dense", In, tensor<typename out_type::value_type, Outputs>, grid<Outputs>, weight, bias>(
         *this, source{detail::fused<End...>::of(end...)},
-        {p.template get<float>(0), op_type::has_bias ? p.template get<float>(1) : nullptr});
+        {turned.data(), op_type::has_bias ? p.template get<float>(1) : nullptr});
   }
 };
 
