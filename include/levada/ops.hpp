@@ -6,4 +6,3 @@
 #include <levada/backend/simd/ops.hpp>
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
-#include <levada/nn/element_wise.hpp>

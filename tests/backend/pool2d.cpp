@@ -48,3 +48,21 @@ TEST_CASE("a NaN anywhere in a pool's window makes its output NaN") {
     check_agreement(*in, 10 * epsilon, avg_pool2d_op<window<2>>());
   }
 }
+
+TEST_CASE("pools whose taps lie apart, and averages that count the padding") {
+  for_lengths([](auto n) {
+    check_agreement<tensor<float, 2, 7, n + 4>>(0, max_pool2d_op<window<3>, stride<1>, padding<1, 2>, dilation<2>>());
+    check_agreement<tensor<float, 2, 7, n + 4>>(0, avg_pool2d_op<window<2, 3>, stride<2>, dilation<3, 2>>());
+    check_agreement<tensor<float, 2, 7, n>>(10 * epsilon,
+                                            avg_pool2d_op<window<3>, stride<1>, padding<1>, count_padding>());
+  });
+  auto in = tensor<float, 1, 1, 7>{{0, 1, 2, 3, 4, 5, 6}};
+  const auto apart = by_one_kernel<simd>(in, {}, max_pool2d_op<window<1, 2>, stride<1>, dilation<1, 4>>());
+  CHECK(*apart == tensor<float, 1, 1, 3>{{4, 5, 6}});
+  const auto counted =
+      by_one_kernel<simd>(in, {}, avg_pool2d_op<window<1, 4>, stride<1>, padding<0, 2, 0, 0>, count_padding>());
+  CHECK((*counted)[0] == 0.25f);
+  using apart_by_four = max_pool2d_op<window<1, 2>, stride<1>, padding<0, 3>, dilation<1, 4>>;
+  static_assert(op_takes<apart_by_four, tensor<float, 1, 1, 4>>);
+  static_assert(!op_takes<apart_by_four, tensor<float, 1, 1, 1>>, "taps on both sides of the picture");
+}

@@ -33,7 +33,7 @@ struct definition<Backend, std::tuple<T...>, broadcast_op<F>> {
     std::size_t at = 0;
     for (std::size_t axis = 0; axis < index.rank; ++axis)
       at += index[axis] * detail::broadcast_step(shape_of<Tensor>, shape_of<out_type>, axis);
-    return detail::asked_with_t<typename Tensor::value_type>{static_cast<number>(t[at])};
+    return detail::asked_among_t<Tensor, T...>{static_cast<number>(t[at])};
   }
   template <class V>
   static V unwrapped(lanes<V> result) {

@@ -10,8 +10,11 @@ namespace levada {
 
 namespace detail {
 
-template <class T>
-using asked_with_t = typename asked_with<promoted_t<T>>::type;
+/// What stands for an element of one of several tensors: a value of the kernel language where all are of its types, else lanes.
+template <class T, class... All>
+using asked_among_t = std::conditional_t<(ir::is_scalar<promoted_t<typename All::value_type>> && ...),
+                                         typename asked_with<promoted_t<typename T::value_type>>::type,
+                                         lanes<promoted_t<typename T::value_type>>>;
 
 template <class In>
 inline constexpr shape broadcast_result = no_shape;
@@ -25,10 +28,10 @@ inline constexpr shape broadcast_result<std::tuple<First, Rest...>> = [] {
 template <class F, class In>
 struct broadcast_element;
 template <class F, class... T>
-  requires std::invocable<const F&, asked_with_t<typename T::value_type>...>
+  requires std::invocable<const F&, asked_among_t<T, T...>...>
 struct broadcast_element<F, std::tuple<T...>> {
-  using type = typename transform_result<
-      std::remove_cvref_t<std::invoke_result_t<const F&, asked_with_t<typename T::value_type>...>>>::type;
+  using type =
+      typename transform_result<std::remove_cvref_t<std::invoke_result_t<const F&, asked_among_t<T, T...>...>>>::type;
 };
 
 }  // namespace detail
@@ -67,8 +70,8 @@ constexpr auto broadcast(F function) {
 namespace detail {
 
 // Where either is NaN the result is.
-inline constexpr auto smaller_of_two = [](auto a, auto b) { return select(a != a, a, select(b < a || b != b, b, a)); };
-inline constexpr auto larger_of_two = [](auto a, auto b) { return select(a != a, a, select(a < b || b != b, b, a)); };
+inline constexpr auto smaller_of_two = [](auto a, auto b) { return select(a != a, a, select(a < b, a, b)); };
+inline constexpr auto larger_of_two = [](auto a, auto b) { return select(a != a, a, select(b < a, a, b)); };
 inline constexpr auto smallest_among = [](auto first, auto... rest) {
   ((first = smaller_of_two(first, rest)), ...);
   return first;

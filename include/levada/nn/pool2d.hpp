@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/pool2d.hpp: the largest or the mean of each window (ONNX MaxPool, AveragePool with ceil_mode = 0).
+// nn/pool2d.hpp: the largest or the mean of each window (ONNX MaxPool, AveragePool). ONNX's ceil_mode = 1 is padding below and
+// on the right, as much as the last window reaches beyond the picture.
 
 #include <levada/graph/op_rules.hpp>
 #include <levada/nn/window.hpp>
@@ -9,16 +10,39 @@ namespace levada {
 
 namespace detail {
 
+/// Of `taps` places that are `dilation` apart, at each of `outputs` steps one lies on the axis of `extent` behind `padding`.
+constexpr bool taps_meet(std::size_t outputs, std::size_t stride, std::size_t taps, std::size_t dilation,
+                         std::size_t padding, std::size_t extent) {
+  for (std::size_t i = 0; i < outputs; ++i) {
+    bool meets = false;
+    for (std::size_t k = 0; k < taps; ++k) {
+      const std::size_t place = i * stride + k * dilation;
+      meets = meets || (place >= padding && place < padding + extent);
+    }
+    if (!meets) return false;
+  }
+  return true;
+}
+
 /// Each window lies on at least one element, so that no output is made of padding alone (ONNX Runtime's rule too).
 constexpr bool pools(const window2d& w, std::size_t rows, std::size_t columns) {
-  return w.fits(rows, columns) && w.top < w.reach_y() && w.bottom < w.reach_y() && w.left < w.reach_x() &&
-         w.right < w.reach_x() && w.dilation_y == 1 && w.dilation_x == 1;
+  if (!w.fits(rows, columns)) return false;
+  if (w.top >= w.reach_y() || w.bottom >= w.reach_y() || w.left >= w.reach_x() || w.right >= w.reach_x()) return false;
+  return (w.dilation_y == 1 || taps_meet(w.output_rows(rows), w.stride_y, w.height, w.dilation_y, w.top, rows)) &&
+         (w.dilation_x == 1 ||
+          taps_meet(w.output_columns(columns), w.stride_x, w.width, w.dilation_x, w.left, columns));
 }
 
 }  // namespace detail
 
+/// An average pool divides by the whole window, padding included (ONNX's count_include_pad = 1).
+struct count_padding {};
+
+template <class T>
+concept pool2d_option = window_option<T> || std::same_as<T, count_padding>;
+
 /// The shape rule of both pools.
-template <window_option... Options>
+template <pool2d_option... Options>
 struct pool2d_op : weightless_op {
   static constexpr std::string_view expects =
       "a float or double tensor of channels, height, width that holds the window, padded by less than the window";
@@ -40,19 +64,20 @@ struct max_pool2d_op : pool2d_op<Options...> {
   static constexpr std::string_view kind = "max_pool2d";
 };
 
-/// The mean of the elements of each window; padding is neither added nor counted (count_include_pad = 0).
-template <window_option... Options>
+/// The mean of the elements of each window; padding is zeros, and not counted unless `count_padding` says so.
+template <pool2d_option... Options>
 struct avg_pool2d_op : pool2d_op<Options...> {
   static constexpr std::string_view kind = "avg_pool2d";
+  static constexpr bool counts_padding = (std::same_as<Options, count_padding> || ...);
 };
 
 namespace nn {
 
-/// Pools over `Size` x `Size`, or over the `size<H, W>` among the options, which also take `stride` and `padding`:
-/// `nn::max_pool2d<3, stride<2>>`.
+/// Pools over `Size` x `Size`, or over the `size<H, W>` among the options, which also take `stride`, `padding` and `dilation`:
+/// `nn::max_pool2d<3, stride<2>>`; `nn::avg_pool2d<3, padding<1>, count_padding>`.
 template <std::size_t Size, window_option... Options>
 inline constexpr op_stage<"max_pool2d", max_pool2d_op<size<Size>, Options...>> max_pool2d{};
-template <std::size_t Size, window_option... Options>
+template <std::size_t Size, pool2d_option... Options>
 inline constexpr op_stage<"avg_pool2d", avg_pool2d_op<size<Size>, Options...>> avg_pool2d{};
 
 }  // namespace nn

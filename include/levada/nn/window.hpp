@@ -30,6 +30,8 @@ struct window2d {
     return (columns + left + right - reach_x()) / stride_x + 1;
   }
   constexpr std::size_t taps() const { return height * width; }
+  /// No place between the taps is left out.
+  constexpr bool dense_taps() const { return dilation_y == 1 && dilation_x == 1; }
 };
 
 /// The window's size.
@@ -86,13 +88,19 @@ inline constexpr std::size_t group_count = 0;
 template <std::size_t Count>
 inline constexpr std::size_t group_count<groups<Count>> = Count;
 
+/// Those of the options that speak of the window.
 template <class... Options>
-consteval window2d convolution_window() {
-  window2d window;
+consteval void apply_options(window2d& window) {
   const auto apply = [&]<class Option>(std::type_identity<Option>) {
     if constexpr (window_option<Option>) Option::apply(window);
   };
   (apply(std::type_identity<Options>()), ...);
+}
+
+template <class... Options>
+consteval window2d convolution_window() {
+  window2d window;
+  apply_options<Options...>(window);
   return window;
 }
 
@@ -101,7 +109,7 @@ template <class... Options>
 consteval window2d pool_window() {
   window2d window = convolution_window<Options...>();
   window.stride_y = window.height, window.stride_x = window.width;
-  (Options::apply(window), ...);
+  apply_options<Options...>(window);
   return window;
 }
 

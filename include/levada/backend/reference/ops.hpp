@@ -9,3 +9,4 @@
 #include <levada/backend/define_sums.hpp>
 #include <levada/backend/reference.hpp>
 #include <levada/backend/reference/definition.hpp>
+#include <levada/nn/element_wise.hpp>

@@ -26,7 +26,7 @@ template <std::size_t... Dims>
 inline constexpr bool is_reshape<reshape_op<Dims...>> = true;
 
 /// What follows a convolution: bias, relu and max_pool2d in this order (the last two also the other way round, which is the
-/// same), then a change of shape. Pools with padding or overlapping windows do not fuse.
+/// same), then a change of shape. Pools with padding, dilation or overlapping windows do not fuse.
 struct conv_tail {
   bool fuses = true, bias = false, relu = false, pooled = false, reshaped = false;
   window2d pool{};
@@ -42,7 +42,7 @@ struct conv_tail {
     } else if constexpr (is_max_pool2d<Op>) {
       pool = Op::window;
       fuses = fuses && !pooled && !reshaped && pool.top == 0 && pool.left == 0 && pool.bottom == 0 && pool.right == 0 &&
-              pool.stride_y >= pool.height && pool.stride_x >= pool.width;
+              pool.dense_taps() && pool.stride_y >= pool.height && pool.stride_x >= pool.width;
       pooled = true;
     } else {
       fuses = fuses && is_reshape<Op> && !reshaped;

@@ -5,12 +5,11 @@
 
 #include <levada/backend/definition.hpp>
 #include <levada/backend/simd/kernel.hpp>
-#include <levada/nn/move.hpp>
 
 namespace levada {
 
 template <class Arch, class In, class Op>
-  requires defined_op<simd_on<Arch>, In, Op> && (!moves_separably<Op, In>)  // those are in move.hpp
+  requires defined_op<simd_on<Arch>, In, Op>
 struct simd_kernel<Arch, In, Op> : definition<simd_on<Arch>, In, Op> {
   using definition<simd_on<Arch>, In, Op>::definition;
 };

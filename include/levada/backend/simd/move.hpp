@@ -6,13 +6,13 @@
 #include <array>
 #include <cstring>
 
+#include <levada/backend/define_moves.hpp>
 #include <levada/backend/simd/kernel.hpp>
-#include <levada/nn/move.hpp>
 
 namespace levada {
 
 template <class Arch, class In, class Op>
-  requires moves_separably<Op, In>
+  requires defined_op<simd_on<Arch>, In, Op> && moves_separably<Op, In>
 struct simd_kernel<Arch, In, Op> {
   using out_type = typename Op::template output<In>;
   using value = typename In::value_type;

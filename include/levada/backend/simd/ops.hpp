@@ -15,3 +15,4 @@
 #include <levada/backend/simd/move.hpp>
 #include <levada/backend/simd/norm.hpp>
 #include <levada/backend/simd/reduce.hpp>
+#include <levada/nn/element_wise.hpp>

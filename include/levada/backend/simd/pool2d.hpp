@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/pool2d.hpp: pools, first down the rows of a window, then along its columns.
+// backend/simd/pool2d.hpp: pools, first down the rows of a window, then along its columns; those whose taps lie apart by their
+// definition.
 
 #include <limits>
 
+#include <levada/backend/define_pools.hpp>
 #include <levada/backend/simd/columns.hpp>
+#include <levada/backend/simd/definition.hpp>
 #include <levada/backend/simd/kernel.hpp>
 #include <levada/nn/pool2d.hpp>
 
@@ -91,7 +94,7 @@ class simd_pool {
 }  // namespace detail
 
 template <class Arch, class In, class... Options>
-  requires op_takes<max_pool2d_op<Options...>, In>
+  requires op_takes<max_pool2d_op<Options...>, In> && (max_pool2d_op<Options...>::window.dense_taps())
 struct simd_kernel<Arch, In, max_pool2d_op<Options...>>
     : detail::simd_pool<Arch, max_pool2d_op<Options...>, In, detail::pool_by_maximum> {
   using op_type = max_pool2d_op<Options...>;
@@ -105,7 +108,7 @@ struct simd_kernel<Arch, In, max_pool2d_op<Options...>>
 };
 
 template <class Arch, class In, class... Options>
-  requires op_takes<avg_pool2d_op<Options...>, In>
+  requires op_takes<avg_pool2d_op<Options...>, In> && (avg_pool2d_op<Options...>::window.dense_taps())
 struct simd_kernel<Arch, In, avg_pool2d_op<Options...>>
     : detail::simd_pool<Arch, avg_pool2d_op<Options...>, In, detail::pool_by_sum> {
   using op_type = avg_pool2d_op<Options...>;
@@ -114,22 +117,23 @@ struct simd_kernel<Arch, In, avg_pool2d_op<Options...>>
   simd_kernel(const op_type&, parameter_values) {
     for (std::size_t x = 0; x < this->columns; ++x)
       columns_in_window_[x] =
-          static_cast<value>(inside(x * this->w.stride_x, this->w.width, this->w.left, this->width));
+          static_cast<value>(counted(x * this->w.stride_x, this->w.width, this->w.left, this->width));
   }
 
   void operator()(const In& in, typename op_type::template output<In>& out, std::byte* scratch) const {
     this->pool(
         in, out, scratch, [&](const detail::vector<value, Arch>& sum, std::size_t y, std::size_t x) LEVADA_INLINE {
           const auto rows_in_window =
-              static_cast<value>(inside(y * this->w.stride_y, this->w.height, this->w.top, this->height));
+              static_cast<value>(counted(y * this->w.stride_y, this->w.height, this->w.top, this->height));
           return sum /
                  (detail::vector<value, Arch>(rows_in_window) * detail::load<value, Arch>(columns_in_window_ + x));
         });
   }
 
  private:
-  /// How many of the `length` places from `first` of a padded axis lie on the picture.
-  static constexpr std::size_t inside(std::size_t first, std::size_t length, std::size_t padding, std::size_t extent) {
+  /// How many of the `length` places from `first` of a padded axis lie on the picture, or count as if they did.
+  static constexpr std::size_t counted(std::size_t first, std::size_t length, std::size_t padding, std::size_t extent) {
+    if (op_type::counts_padding) return length;
     return std::min(first + length, padding + extent) - std::max(first, padding);
   }
 

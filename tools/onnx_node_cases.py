@@ -1,0 +1,626 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes tests from the node cases of ONNX's own suite: one source for each group of ops, each case as calls of levada's ops.
+
+A case is a model of one node with its inputs and outputs as files. Its attributes and those of its inputs that are constants
+of an op in levada (axes, pads, sizes) become template arguments here; all other data are read when the test runs. What is not
+mapped is left out with a reason; a case that is mapped has to pass.
+
+onnx_node_cases.py CASES OUT      writes OUT/<group>.cpp from the folder CASES that has test_abs, test_add, ...
+onnx_node_cases.py CASES --list   prints, as Markdown, what is mapped and what is left out, and why
+onnx_node_cases.py CASES --check FILE   says whether FILE is what --list prints
+"""
+
+import struct
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+# --- protobuf: what a ModelProto and a TensorProto need -----------------------------------------------------------------
+
+
+def varints(data, at=0):
+    value = shift = 0
+    while at < len(data):
+        value |= (data[at] & 127) << shift
+        shift += 7
+        if data[at] < 128:
+            yield value - (1 << 64) if value >> 63 else value, at + 1
+            value = shift = 0
+        at += 1
+
+
+def fields(data):
+    """Number and value of each field: an integer, or bytes."""
+    at = 0
+    while at < len(data):
+        tag, at = next(varints(data, at))
+        kind = tag & 7
+        if kind == 0:
+            value, at = next(varints(data, at))
+        else:
+            size = 4 if kind == 5 else 8
+            if kind == 2:
+                size, at = next(varints(data, at))
+            value, at = data[at : at + size], at + size
+        yield tag >> 3, value
+
+
+def all_of(data, number):
+    return [value for n, value in fields(data) if n == number]
+
+
+def first_of(data, number, default=b""):
+    return next((value for n, value in fields(data) if n == number), default)
+
+
+def integers_of(data, number):
+    """A repeated integer, packed or not."""
+    for value in all_of(data, number):
+        yield from [value] if isinstance(value, int) else [v for v, _ in varints(value)]
+
+
+def attribute_of(data):
+    kind = first_of(data, 20)
+    if kind == 1:
+        value = struct.unpack("<f", first_of(data, 2))[0]
+    elif kind == 2:
+        value = first_of(data, 3, 0)
+    elif kind == 3:
+        value = first_of(data, 4).decode()
+    elif kind == 7:
+        value = list(integers_of(data, 8))
+    else:
+        value = None
+    return first_of(data, 1).decode(), value
+
+
+# TensorProto.DataType: the element in C++ and in struct's letters
+ELEMENTS = {1: ("float", "f"), 2: ("std::uint8_t", "B"), 3: ("std::int8_t", "b"), 4: ("std::uint16_t", "H"),
+            5: ("std::int16_t", "h"), 6: ("std::int32_t", "i"), 7: ("std::int64_t", "q"), 9: ("bool", "?"),
+            10: ("half", "e"), 11: ("double", "d"), 12: ("std::uint32_t", "I"), 13: ("std::uint64_t", "Q")}  # fmt: skip
+FLOATING = (1, 10, 11)
+
+
+class LeftOut(Exception):
+    """Why a case has no test."""
+
+
+class Value:
+    """A tensor of a case: its name in C++, its element and extents."""
+
+    def __init__(self, name, element, dims, file=None):
+        self.name, self.element, self.dims, self.file = name, element, dims, file
+
+    @classmethod
+    def declared(cls, data, number):
+        """From a ValueInfoProto."""
+        tensor = first_of(first_of(data, 2), 1, None)
+        if tensor is None:
+            return cls(None, None, [], number)
+        dims = [first_of(d, 1, 0) for d in all_of(first_of(tensor, 2), 1)]
+        return cls(None, first_of(tensor, 1), dims, number)
+
+    @property
+    def rank(self):
+        return len(self.dims)
+
+    def type(self):
+        if self.element not in ELEMENTS:
+            raise LeftOut("an element type that levada lacks (bfloat16, string)")
+        if 0 in self.dims:
+            raise LeftOut("a tensor without elements")
+        return f"tensor<{', '.join([ELEMENTS[self.element][0], *map(str, self.dims)])}>"
+
+
+class Case:
+    def __init__(self, folder):
+        self.folder, self.name = folder, folder.name.removeprefix("test_")
+        graph = first_of((folder / "model.onnx").read_bytes(), 7)
+        nodes = all_of(graph, 1)
+        self.nodes = len(nodes)
+        self.op = first_of(nodes[0], 4).decode() if nodes else ""
+        self.attributes = dict(attribute_of(a) for a in all_of(nodes[0], 5)) if nodes else {}
+        declared = [Value.declared(v, i) for i, v in enumerate(all_of(graph, 11))]
+        by_name = {first_of(v, 1).decode(): d for v, d in zip(all_of(graph, 11), declared)}
+        self.inputs = [by_name.get(name.decode()) for name in all_of(nodes[0], 1)] if nodes else []
+        self.outputs = [Value.declared(v, i) for i, v in enumerate(all_of(graph, 12))]
+
+    def input(self, index):
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def constant(self, index, default=None):
+        """The numbers of an input that is a constant of levada's op."""
+        if self.input(index) is None:
+            return default
+        return self.data(f"input_{self.input(index).file}")
+
+    def data(self, file):
+        tensor = (self.folder / "test_data_set_0" / f"{file}.pb").read_bytes()
+        raw, letter = first_of(tensor, 9), ELEMENTS[first_of(tensor, 2)][1]
+        return [v for (v,) in struct.iter_unpack("<" + letter, raw)]
+
+    def get(self, attribute, default=None):
+        return self.attributes.get(attribute, default)
+
+    def floating(self):
+        """The data is float, half or double: the first input, and no tensor is of what levada lacks."""
+        tensors = [v for v in [*self.inputs, *self.outputs] if v is not None]
+        return tensors[0].element in FLOATING and all(v.element in ELEMENTS for v in tensors)
+
+
+# --- programs: a case as C++ ----------------------------------------------------------------------------------------------
+
+
+class Program:
+    """The body of a test, written call by call."""
+
+    def __init__(self, case):
+        self.case, self.lines, self.names, self.items = case, [], 0, 1
+
+    def named(self, expression, element, dims):
+        self.names += 1
+        value = Value(f"v{self.names}", element, dims)
+        value.type()
+        self.lines.append(f"const auto {value.name} = {expression};")
+        return value
+
+    def input(self, index, dims=None):
+        given = self.case.input(index)
+        value = Value(None, given.element, given.dims if dims is None else dims)
+        item = ", item" if self.items > 1 and index == 0 else ""
+        return self.named(f"given.input<{value.type()}>({given.file}{item})", value.element, value.dims)
+
+    def item(self, dims=None):
+        """The first input without its batch axis; the test runs for each item of the batch."""
+        given = self.case.input(0)
+        self.items = given.dims[0]
+        return self.input(0, given.dims[1:] if dims is None else dims)
+
+    def call(self, op, values, *parameters, element=None, dims=None, on="backend"):
+        """An op of one value, or of a tuple of a list of values."""
+        one = values if isinstance(values, Value) else values[0]
+        argument = one.name if values is one else f"std::tuple({', '.join(v.name for v in values)})"
+        arguments = ", ".join([on, op, argument, *(p.name for p in parameters)])
+        return self.named(f"call({arguments})", element or one.element, one.dims if dims is None else dims)
+
+    def stage(self, stage, *rest, **more):
+        return self.call(f"nn::{stage}.description", *rest, **more)
+
+    def prepared(self, stage, value, dims):
+        """A parameter brought into levada's form, as whoever reads a model does once."""
+        return self.call(f"nn::{stage}.description", value, dims=dims, on="std::type_identity<reference>()")
+
+    def transposed(self, value, axes):
+        if axes == list(range(len(axes))):
+            return value
+        return self.stage(f"transpose<{numbers(axes)}>", value, dims=[value.dims[a] for a in axes])
+
+    def reshaped(self, value, dims):
+        return value if dims == value.dims else self.stage(f"reshape<{numbers(dims)}>", value, dims=dims)
+
+    def check(self, value, output=0):
+        item = ", item" if self.items > 1 else ""
+        self.lines.append(f"given.check({value.name}, {output}{item});")
+
+    def text(self):
+        body = "\n".join(f"    {line}" for line in self.lines)
+        if self.items > 1:
+            body = f"    for (std::size_t item = 0; item < {self.items}; ++item) {{\n{body}\n    }}"
+        return (f'TEST_CASE("{self.case.op}: {self.case.name}") {{\n  const node_case given("{self.case.name}");\n'
+                f"  on_each_backend([&](auto backend) {{\n{body}\n  }});\n}}\n")  # fmt: skip
+
+
+def numbers(values):
+    return ", ".join(str(int(v)) for v in values)
+
+
+def literal(value):
+    """A float exactly."""
+    if value in (float("inf"), float("-inf")):
+        return "infinity" if value > 0 else "-infinity"
+    return f"{float(value).hex()}f"
+
+
+MAPPERS = {}
+
+
+def maps(group, *ops):
+    def register(mapper):
+        for op in ops:
+            MAPPERS[op] = group, mapper
+        return mapper
+
+    return register
+
+
+# --- element-wise ---------------------------------------------------------------------------------------------------------
+
+UNARY = {"Abs": "abs", "Neg": "neg", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Erf": "erf", "Tanh": "tanh",
+         "Sigmoid": "sigmoid", "Softplus": "softplus", "HardSwish": "hard_swish", "Relu": "relu"}  # fmt: skip
+
+
+@maps("element_wise", *UNARY)
+def unary(case, p):
+    p.check(p.stage(UNARY[case.op], p.input(0)))
+
+
+@maps("element_wise", "LeakyRelu", "Elu", "HardSigmoid", "Clip")
+def with_constants(case, p):
+    if case.op == "Clip":
+        if case.inputs[0].element != 1:
+            raise LeftOut("clip is of float")
+        low, high = case.constant(1, [float("-inf")])[0], case.constant(2, [float("inf")])[0]
+        stage = f"clip({literal(low)}, {literal(high)})"
+    elif case.op == "HardSigmoid":
+        stage = f"hard_sigmoid({literal(case.get('alpha', 0.2))}, {literal(case.get('beta', 0.5))})"
+    elif case.op == "Elu":
+        stage = f"elu({literal(case.get('alpha', 1.0))})"
+    else:
+        stage = f"leaky_relu({literal(case.get('alpha', 0.01))})"
+    p.check(p.stage(stage, p.input(0)))
+
+
+BROADCAST = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "PRelu": "prelu", "Equal": "equal", "Less": "less",
+             "LessOrEqual": "less_or_equal", "Greater": "greater", "GreaterOrEqual": "greater_or_equal", "Min": "min",
+             "Max": "max", "Where": "where", "Pow": "pow"}  # fmt: skip
+
+
+@maps("broadcast", *BROADCAST)
+def broadcast(case, p):
+    values = [p.input(i) for i in range(len(case.inputs))]
+    if case.op == "Pow":  # of float and double; integers go through double
+        computed = values[0].element if values[0].element in FLOATING else 11
+        values = [converted(p, v, computed) for v in values]
+    out = case.outputs[0]
+    # Comparisons give bool; narrow integers are computed in int, half in float.
+    computed = 9 if out.element == 9 else {2: 6, 3: 6, 4: 6, 5: 6, 10: 1}.get(values[-1].element, values[-1].element)
+    p.check(converted(p, p.stage(BROADCAST[case.op], values, element=computed, dims=out.dims), out.element))
+
+
+def converted(p, value, element):
+    if value.element == element:
+        return value
+    return p.stage(f"cast<{ELEMENTS[element][0]}>", value, element=element)
+
+
+# --- along an axis --------------------------------------------------------------------------------------------------------
+
+
+def last(rank, axis):
+    """The permutation that swaps an axis with the last one."""
+    axes = list(range(rank))
+    axes[axis], axes[-1] = axes[-1], axes[axis]
+    return axes
+
+
+@maps("along_axis", "Softmax", "LogSoftmax")
+def softmax(case, p):
+    axes = last(case.inputs[0].rank, case.get("axis", -1))
+    stage = "softmax" if case.op == "Softmax" else "log_softmax"
+    p.check(p.transposed(p.stage(stage, p.transposed(p.input(0), axes)), axes))
+
+
+@maps("along_axis", "ArgMax")
+def argmax(case, p):
+    axis = case.get("axis", 0)
+    axes = last(case.inputs[0].rank, axis)
+    x = p.transposed(p.input(0), axes)
+    extent = x.dims[-1]
+    if case.get("select_last_index", 0):
+        x = p.stage(f"slice<along<-1, -1, {-extent - 1}, -1>>", x)
+    y = p.stage("argmax", x, element=7, dims=[*x.dims[:-1], 1])
+    if case.get("select_last_index", 0):
+        y = p.call(f"transform<\"from_the_end\">([](auto i) {{ return {extent - 1} - i; }}).description", y)
+    p.check(p.reshaped(p.transposed(y, axes), case.outputs[0].dims))
+
+
+@maps("along_axis", "TopK")
+def top_k(case, p):
+    (k,) = case.constant(1)
+    if case.get("axis", -1) not in (-1, case.inputs[0].rank - 1):
+        raise LeftOut("top_k is along the last axis")
+    x = p.input(0)
+    if case.get("largest", 1):
+        p.lines.append(f"given.check({p.stage(f'top_k<{k}>', x).name});")
+    else:
+        largest = p.stage(f"top_k<{k}>", p.stage("neg", x)).name
+        p.check(p.named(f"call(backend, nn::neg.description, std::get<0>({largest}))", x.element, case.outputs[0].dims))
+        p.lines.append(f"given.check(std::get<1>({largest}), 1);")
+
+
+REDUCE = {"ReduceSum": "sum", "ReduceMean": "mean", "ReduceMax": "max", "ReduceMin": "min", "ReduceL2": "l2"}
+
+
+@maps("along_axis", *REDUCE)
+def reduce(case, p):
+    axes = case.get("axes") or case.constant(1, [])
+    if not axes and case.get("noop_with_empty_axes", 0):
+        raise LeftOut("a node that does nothing")
+    kept = "keep" if case.get("keepdims", 1) else "drop"
+    named = "".join(f", {a}" for a in axes)
+    op = f"reduce_op<reduction::{REDUCE[case.op]}, reduced_axes::{kept}{named}>()"
+    p.check(p.call(op, p.input(0), dims=case.outputs[0].dims))
+
+
+@maps("along_axis", "GlobalAveragePool", "GlobalMaxPool")
+def global_pool(case, p):
+    stage = "global_avg_pool2d" if case.op == "GlobalAveragePool" else "global_max_pool2d"
+    p.check(p.stage(stage, p.item(), dims=case.outputs[0].dims[1:]))
+
+
+# --- norms and products -----------------------------------------------------------------------------------------------------
+
+
+@maps("weighted", "BatchNormalization", "InstanceNormalization", "LayerNormalization")
+def norm(case, p):
+    if case.get("training_mode", 0):
+        raise LeftOut("training mode")
+    op = {"BatchNormalization": "batch_norm_op", "InstanceNormalization": "instance_norm_op",
+          "LayerNormalization": f"layer_norm_op<{case.get('axis', -1)}>"}[case.op]  # fmt: skip
+    x = p.input(0) if case.op == "LayerNormalization" else p.item()
+    parameters = [p.input(i) for i in range(1, len(case.inputs))]
+    p.check(p.call(f"{op}{{{float(case.get('epsilon', 1e-5)).hex()}}}", x, *parameters))
+
+
+@maps("weighted", "MatMul")
+def matmul(case, p):
+    p.check(p.stage("matmul", [p.input(0), p.input(1)], dims=case.outputs[0].dims))
+
+
+@maps("weighted", "Gemm")
+def gemm(case, p):
+    a, b = p.input(0), p.input(1)
+    if case.get("transA", 0):
+        a = p.transposed(a, [1, 0])
+    if case.get("transB", 0):
+        b = p.transposed(b, [1, 0])
+    out = case.outputs[0].dims
+    y = scaled(p, p.stage("matmul", [a, b], dims=out), case.get("alpha", 1.0))
+    if case.input(2) is not None:
+        y = p.stage("add", [y, scaled(p, p.input(2), case.get("beta", 1.0))], dims=out)
+    p.check(y)
+
+
+def scaled(p, value, factor):
+    if factor == 1.0:
+        return value
+    lambda_ = f"[f = uniform{{{literal(factor)}}}](auto x) {{ return x * f; }}"
+    return p.call(f'transform<"scaled">({lambda_}).description', value)
+
+
+# --- windows ----------------------------------------------------------------------------------------------------------------
+
+
+class Window:
+    """The attributes of an op with a window, made one for two axes and with its padding written out."""
+
+    def __init__(self, case, kernel):
+        spatial = case.inputs[0].dims[2:]
+        if len(spatial) > 2:
+            raise LeftOut("three spatial axes")
+        self.rank = len(spatial)
+        self.kernel = kernel
+        self.strides = case.get("strides", [1] * self.rank)
+        self.dilations = case.get("dilations", [1] * self.rank)
+        self.reach = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations)]
+        pads = case.get("pads", [0] * 2 * self.rank)
+        self.begin, self.end = pads[: self.rank], pads[self.rank :]
+        auto = case.get("auto_pad", "NOTSET")
+        if auto in ("SAME_UPPER", "SAME_LOWER") and case.op != "ConvTranspose":
+            for i, extent in enumerate(spatial):
+                whole = max((-(-extent // self.strides[i]) - 1) * self.strides[i] + self.reach[i] - extent, 0)
+                self.begin[i] = whole // 2 if auto == "SAME_UPPER" else whole - whole // 2
+                self.end[i] = whole - self.begin[i]
+        if case.get("ceil_mode", 0):
+            for i, extent in enumerate(spatial):
+                rest = (extent + self.begin[i] + self.end[i] - self.reach[i]) % self.strides[i]
+                self.end[i] += self.strides[i] - rest if rest else 0
+
+    def options(self, one_axis=False):
+        """As options of an op; those of one axis become a row where the op is one of two axes."""
+        pad = (lambda v, of_row: v) if self.rank == 2 or one_axis else (lambda v, of_row: [of_row, *v])
+        return (f"size<{numbers(pad(self.kernel, 1))}>, stride<{numbers(pad(self.strides, 1))}>, "
+                f"padding<{numbers([*pad(self.begin, 0), *pad(self.end, 0)])}>, "
+                f"dilation<{numbers(pad(self.dilations, 1))}>")  # fmt: skip
+
+    def rows(self, dims):
+        """Channels and the spatial axes, as many as the op has."""
+        return dims if self.rank == 2 else [dims[0], 1, *dims[1:]]
+
+
+@maps("windows", "Conv")
+def conv(case, p):
+    weight = case.inputs[1].dims
+    window = Window(case, weight[2:])
+    one_axis = window.rank == 1
+    bias = "" if case.input(2) is not None else ", no_bias"
+    kind = "conv1d_op" if one_axis else "conv2d_op"
+    op = f"{kind}<{weight[0]}, {window.options(one_axis)}, groups<{case.get('group', 1)}>{bias}>()"
+    x = p.item()
+    p.check(p.call(op, x, *(p.input(i) for i in range(1, len(case.inputs))), dims=case.outputs[0].dims[1:]))
+
+
+@maps("windows", "ConvTranspose")
+def conv_transpose(case, p):
+    weight = case.inputs[1].dims
+    window = Window(case, weight[2:])
+    spatial, out = case.inputs[0].dims[2:], case.outputs[0].dims
+    added = case.get("output_padding", [0] * window.rank)
+    if case.get("output_shape") or case.get("auto_pad", "NOTSET") != "NOTSET":
+        # The padding follows from the output; what is negative is added to it.
+        for i, extent in enumerate(spatial):
+            whole = window.strides[i] * (extent - 1) + added[i] + window.reach[i] - out[2 + i]
+            if whole < 0:
+                added[i], whole = added[i] - whole, 0
+            upper = case.get("auto_pad") == "SAME_UPPER"
+            window.begin[i] = whole // 2 if upper else whole - whole // 2
+            window.end[i] = whole - window.begin[i]
+    groups = case.get("group", 1)
+    added = added if window.rank == 2 else [0, *added]
+    bias = "" if case.input(2) is not None else ", no_bias"
+    op = (f"conv_transpose2d_op<{weight[1] * groups}, {window.options()}, output_padding<{numbers(added)}>, "
+          f"groups<{groups}>{bias}>()")  # fmt: skip
+    x = p.item(window.rows(case.inputs[0].dims[1:]))
+    y = p.call(op, x, *(p.input(i) for i in range(1, len(case.inputs))), dims=window.rows(out[1:]))
+    p.check(p.reshaped(y, out[1:]))
+
+
+@maps("windows", "MaxPool", "AveragePool")
+def pool(case, p):
+    if case.inputs[0].element not in FLOATING:
+        raise LeftOut("pools are of float and double")
+    if len(case.outputs) > 1:
+        raise LeftOut("max_pool2d gives no indices")
+    window = Window(case, case.get("kernel_shape"))
+    op = "max_pool2d_op" if case.op == "MaxPool" else "avg_pool2d_op"
+    counted = ", count_padding" if case.get("count_include_pad", 0) else ""
+    out = case.outputs[0].dims
+    y = p.call(f"{op}<{window.options()}{counted}>()", p.item(window.rows(case.inputs[0].dims[1:])),
+               dims=window.rows(out[1:]))  # fmt: skip
+    p.check(p.reshaped(y, out[1:]))
+
+
+# --- moves ------------------------------------------------------------------------------------------------------------------
+
+
+@maps("moves", "Concat")
+def concat(case, p):
+    values = [p.input(i) for i in range(len(case.inputs))]
+    p.check(p.stage(f"concat<{case.get('axis')}>", values, dims=case.outputs[0].dims))
+
+
+@maps("moves", "Split")
+def split(case, p):
+    axis = case.get("axis", 0)
+    for out in case.outputs:
+        out.type()
+    parts = numbers(out.dims[axis] for out in case.outputs)
+    p.lines.append(f"given.check({p.stage(f'split<{axis}, {parts}>', p.input(0)).name});")
+
+
+@maps("moves", "Slice")
+def slices(case, p):
+    starts, ends = case.constant(1), case.constant(2)
+    axes, steps = case.constant(3, list(range(len(starts)))), case.constant(4, [1] * len(starts))
+    ranges = ", ".join(f"along<{a}, {s}, {e}, {t}>" for a, s, e, t in zip(axes, starts, ends, steps))
+    p.check(p.stage(f"slice<{ranges}>", p.input(0), dims=case.outputs[0].dims))
+
+
+@maps("moves", "Pad")
+def pad(case, p):
+    mode = case.get("mode", "constant")
+    (value,) = case.constant(2, [0])
+    p.check(p.stage(f"pad<pad_mode::{mode}, {numbers(case.constant(1))}>({value})", p.input(0), dims=case.outputs[0].dims))
+
+
+@maps("moves", "Transpose")
+def transpose(case, p):
+    x = p.input(0)
+    axes = case.get("perm", list(reversed(range(x.rank))))
+    p.check(p.stage(f"transpose<{numbers(axes)}>", x, dims=case.outputs[0].dims))
+
+
+@maps("moves", "Reshape", "Flatten")
+def reshape(case, p):
+    out = case.outputs[0]
+    out.type()
+    p.check(p.stage(f"reshape<{numbers(out.dims)}>", p.input(0), dims=out.dims))
+
+
+@maps("moves", "Squeeze", "Unsqueeze")
+def squeeze(case, p):
+    axes = case.get("axes") or case.constant(1, [])
+    p.check(p.stage(f"{case.op.lower()}<{numbers(axes)}>", p.input(0), dims=case.outputs[0].dims))
+
+
+@maps("moves", "Expand", "Tile")
+def expand(case, p):
+    p.check(p.stage(f"{case.op.lower()}<{numbers(case.constant(1))}>", p.input(0), dims=case.outputs[0].dims))
+
+
+@maps("moves", "Gather")
+def gather(case, p):
+    p.check(p.stage(f"gather_by<{case.get('axis', 0)}>", [p.input(0), p.input(1)], dims=case.outputs[0].dims))
+
+
+@maps("moves", "DepthToSpace", "SpaceToDepth")
+def depth(case, p):
+    order = f", depth_order::{case.get('mode', 'DCR').lower()}" if case.op == "DepthToSpace" else ""
+    stage = "depth_to_space" if case.op == "DepthToSpace" else "space_to_depth"
+    p.check(p.stage(f"{stage}<{case.get('blocksize')}{order}>", p.item(), dims=case.outputs[0].dims[1:]))
+
+
+@maps("moves", "Cast", "CastLike")
+def cast(case, p):
+    out = case.outputs[0]
+    out.type()
+    p.check(p.stage(f"cast<{ELEMENTS[out.element][0]}>", p.input(0), element=out.element))
+
+
+# --- the whole suite --------------------------------------------------------------------------------------------------------
+
+
+def read_suite(folder):
+    """By op in order of their names: the programs, and the cases left out with their reasons. Ops without a twin are named."""
+    programs, left_out, others, graphs = defaultdict(list), defaultdict(list), defaultdict(int), 0
+    for case in (Case(f) for f in sorted(folder.glob("test_*"))):
+        if case.nodes != 1:
+            graphs += 1
+            continue
+        if case.op not in MAPPERS:
+            others[case.op] += 1
+            continue
+        program = Program(case)
+        try:
+            MAPPERS[case.op][1](case, program)
+            programs[case.op].append(program)
+        except LeftOut as reason:
+            left_out[case.op].append((case, str(reason)))
+    return programs, left_out, others, graphs
+
+
+def write_sources(folder, out):
+    programs, _, _, _ = read_suite(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    for group in {group for group, _ in MAPPERS.values()}:
+        tests = [p.text() for op in sorted(programs) if MAPPERS[op][0] == group for p in programs[op]]
+        text = ("// Written by tools/onnx_node_cases.py.\n#include \"onnx/case.hpp\"\n\nusing namespace levada;\n"
+                "using namespace levada::testing;\n\n" + "\n".join(tests))  # fmt: skip
+        (out / f"{group}.cpp").write_text(text)
+
+
+def listing(folder):
+    programs, left_out, others, graphs = read_suite(folder)
+    ops = sorted({*programs, *left_out})
+    mapped = sum(p.case.floating() for op in ops for p in programs[op])
+    dropped = sum(case.floating() for op in ops for case, _ in left_out[op])
+    others_mapped = sum(len(programs[op]) for op in ops) - mapped
+    lines = ["# The node cases of ONNX", "",
+             "`tools/onnx_node_cases.py CASES --list` wrote this. `tests/onnx` runs what is mapped, and all of it has to pass.",
+             f"Of {mapped + dropped} cases of float, half or double whose op levada has, {mapped} are mapped: "
+             f"{100 * mapped / (mapped + dropped):.1f} %. Of other elements it is {others_mapped}.", "",
+             "| op | mapped | left out |", "|---|---|---|"]  # fmt: skip
+    lines += [f"| {op} | {len(programs[op])} | {len(left_out[op]) or ''} |" for op in ops]
+    lines += ["", "| left out | because |", "|---|---|"]
+    lines += [f"| {case.name} | {reason} |" for op in ops for case, reason in left_out[op]]
+    lines += ["", f"{graphs} cases are graphs of several nodes. Ops without a twin in levada, with their cases: "
+              + ", ".join(f"{op} {count}" for op, count in sorted(others.items())) + "."]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    folder = Path(sys.argv[1])
+    if sys.argv[2] == "--list":
+        print(listing(folder), end="")
+    elif sys.argv[2] == "--check":
+        if Path(sys.argv[3]).read_text() != listing(folder):
+            sys.exit(f"{sys.argv[3]} is not what {sys.argv[0]} {folder} --list prints")
+    else:
+        write_sources(folder, Path(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()
