@@ -1,5 +1,7 @@
 #version 450
 // SPDX-License-Identifier: Apache-2.0
+#extension GL_GOOGLE_include_directive : require
+#include "meaning.glsl"
 layout(local_size_x = 256) in;
 layout(set = 0, binding = 0) readonly buffer In { float x[]; };
 layout(set = 0, binding = 1) writeonly buffer Out { float y[]; };
@@ -13,8 +15,8 @@ void main() {
   if (i >= count) return;
   precise float v = x[i] + a;
   v = v * b;
-  v = max(v, c);
+  v = larger(v, c);
   v = v + d;
   v = v * e;
-  y[i] = max(v, f);
+  y[i] = larger(v, f);
 }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdlib>
 
+#include <levada/backend/simd.hpp>
+
 #include "device.hpp"
 #include "kernels.hpp"
 
@@ -14,8 +16,8 @@ namespace {
 using namespace kernels;
 
 void against_copy(benchmark::State& state) {
-  on_device fused(*device(), transform_dispatch(chain, elements), 1);
-  on_device copied(*device(), transform_dispatch(kernels::copy, elements), 1);
+  on_device fused(*device(), transform_dispatch<whole>(chain, elements), 1);
+  on_device copied(*device(), transform_dispatch<whole>(kernels::copy, elements), 1);
   const compared c = alternate_on_device(
       state, [&] { fused.run(); }, [&] { copied.run(); });
   state.counters["chain_us"] = c.first;

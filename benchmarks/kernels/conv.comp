@@ -1,6 +1,8 @@
 #version 450
 // SPDX-License-Identifier: Apache-2.0
 // The taps stand one by one: glslc -O loses `precise` where it unrolls a loop, and fuses what it must not.
+#extension GL_GOOGLE_include_directive : require
+#include "meaning.glsl"
 layout(local_size_x = 32, local_size_y = 4) in;
 layout(set = 0, binding = 0) readonly buffer In { float picture[]; };
 layout(set = 0, binding = 1) readonly buffer Weight { float weight[]; };
@@ -28,5 +30,5 @@ void main() {
     TAP(2, 1);
     TAP(2, 2);
   }
-  result[(id.z * valid + id.y) * valid + id.x] = max(sum, 0.0);
+  result[(id.z * valid + id.y) * valid + id.x] = larger(sum, 0.0);
 }

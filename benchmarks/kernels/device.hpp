@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include <levada/backend/spirv.hpp>
-#include <levada/levada.hpp>
+#include <levada/backend/spirv/prepared.hpp>
+#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/spirv.hpp>
 
 #include "alternate.hpp"
 
@@ -205,12 +206,15 @@ class on_device {
   std::optional<submission> commands_;
 };
 
+/// As pipelines do where they know the number of elements; and as one does for any number.
+inline constexpr lv::module_options whole{.one_row = true, .whole_groups = true}, guarded{.one_row = true};
+
 /// An element-wise kernel on `elements` floats.
-template <class F>
+template <lv::module_options Options, class F>
 lv::dispatch transform_dispatch(const F& f, std::size_t elements) {
   lv::dispatch d;
   d.name = "transform";
-  d.module = lv::spirv_module<lv::program_of<F, float>>;
+  d.module = lv::spirv_module<lv::program_of<F, float>, Options>;
   d.buffers.push_back({lv::buffer_role::input, elements * 4, 0});
   d.buffers.push_back({lv::buffer_role::output, elements * 4, 0});
   if constexpr (!lv::kernel_detail::captures_nothing<F>) d.push(f);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The products stand one by one: glslc -O loses `precise` where it unrolls a loop, and fuses what it must not.
 #extension GL_EXT_control_flow_attributes : require
+#extension GL_GOOGLE_include_directive : require
+#include "meaning.glsl"
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(set = 0, binding = 0) readonly buffer A { float a[]; };
 layout(set = 0, binding = 1) readonly buffer B { float b[]; };

@@ -19,6 +19,8 @@ void check_module(const F&) {
   if (has_spirv_val) {
     CHECK(is_valid_spirv(module));
     CHECK(is_valid_spirv(lv::assemble_spirv(kernel, {.local_size = 64, .debug_names = true})));
+    CHECK(is_valid_spirv(lv::assemble_spirv(kernel, {.one_row = true})));
+    CHECK(is_valid_spirv(lv::assemble_spirv(kernel, {.one_row = true, .whole_groups = true})));
   }
   if (has_glslang) CHECK(is_valid_glsl(lv::glsl_text(kernel)));
 }

@@ -42,6 +42,7 @@ TEST_CASE("a fused chain gives the bits of the CPU, at any number of elements") 
   LEVADA_NEEDS_DEVICE();
   lengths_agree<lv::tensor<float, 1>>();
   lengths_agree<lv::tensor<float, 255>>();
+  lengths_agree<lv::tensor<float, 2, 256>>();
   lengths_agree<lv::tensor<float, 3, 17, 19>>();
 }
 

@@ -6,7 +6,7 @@
 // The module's interface: descriptor set 0 has a storage buffer of 32-bit elements for each input, then for each
 // output. The push constants are the bytes of the kernel's closure, then the number of elements as a uint32. The entry
 // point is "main"; workgroups are `module_options::local_size` by 1 by 1, in one or two dimensions. Invocations past
-// the number of elements do nothing.
+// the number of elements do nothing. What the options promise about the workgroups spares the code that provides for more.
 
 #include <string_view>
 #include <vector>
@@ -91,9 +91,12 @@ class assembler : public writer {
   constexpr void preamble() {
     emit(op_capability, {1});  // Shader
     emit_text(op_ext_inst_import, {id_extended}, "GLSL.std.450");
-    emit(op_memory_model, {0, 1});                                                    // Logical, GLSL450
-    emit_text(op_entry_point, {5, id_main}, "main", {id_invocation, id_workgroups});  // GLCompute
-    emit(op_execution_mode, {id_main, 17, options_.local_size, 1, 1});                // LocalSize
+    emit(op_memory_model, {0, 1});  // Logical, GLSL450
+    if (options_.one_row)
+      emit_text(op_entry_point, {5, id_main}, "main", {id_invocation});  // GLCompute
+    else
+      emit_text(op_entry_point, {5, id_main}, "main", {id_invocation, id_workgroups});
+    emit(op_execution_mode, {id_main, 17, options_.local_size, 1, 1});  // LocalSize
   }
 
   constexpr void names() {
@@ -114,7 +117,7 @@ class assembler : public writer {
 
   constexpr void decorations() {
     emit(op_decorate, {id_invocation, built_in, built_in_global_invocation_id});
-    emit(op_decorate, {id_workgroups, built_in, built_in_num_workgroups});
+    if (!options_.one_row) emit(op_decorate, {id_workgroups, built_in, built_in_num_workgroups});
     for (scalar_type type : stored_types) {
       if (!stores(type)) continue;
       emit(op_decorate, {of(id_array, type), array_stride, 4});
@@ -161,41 +164,54 @@ class assembler : public writer {
   constexpr void globals() {
     const std::uint32_t uint_type = of(id_scalar, scalar_type::uint32);
     emit(op_variable, {id_vector_pointer, id_invocation, storage_input});
-    emit(op_variable, {id_vector_pointer, id_workgroups, storage_input});
+    if (!options_.one_row) emit(op_variable, {id_vector_pointer, id_workgroups, storage_input});
     emit(op_variable, {id_pushed_block_pointer, id_pushed, storage_push_constant});
     for (std::uint32_t b = 0; b < buffers_; ++b)
       emit(op_variable, {of(id_buffer_pointer, buffer_type(b)), first_buffer_ + b, storage_buffer});
     emit(op_constant, {uint_type, id_zero, 0});
-    emit(op_constant, {uint_type, id_local_size, options_.local_size});
+    if (!options_.one_row) emit(op_constant, {uint_type, id_local_size, options_.local_size});
     for (std::uint32_t m = 0; m < pushed_.size; ++m) emit(op_constant, {uint_type, first_pushed_ + m, m});
     constants();
   }
 
-  /// Every invocation has one element; a second dimension of workgroups goes on where the first one ends.
+  /// Every invocation has one element. What is pushed is loaded first: inside a branch it costs more on some devices.
   constexpr void body() {
-    const std::uint32_t uint_type = of(id_scalar, scalar_type::uint32);
     emit(op_function, {id_void, id_main, 0, id_main_type});
     emit(op_label, {fresh()});
-    const std::uint32_t invocation = load(id_vector, id_invocation), workgroups = load(id_vector, id_workgroups);
-    const std::uint32_t x = fresh(), y = fresh(), across = fresh(), row = fresh(), skipped = fresh(), inside = fresh();
+    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i)
+      if (code_[i].op == opcode::uniform) load_pushed(member_at(code_[i].a, code_[i].type), value(i));
+    index();
+    if (!options_.whole_groups) {
+      const std::uint32_t count = load_pushed(pushed_.size - 1, fresh()), inside = fresh();
+      emit(op_u_less_than, {of(id_scalar, scalar_type::boolean), inside, id_index, count});
+      emit(op_selection_merge, {id_end, 0});
+      emit(op_branch_conditional, {inside, id_guarded, id_end});
+      emit(op_label, {id_guarded});
+    }
+    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i) write(i);
+    for (std::uint32_t o = 0; o < kernel_.outputs.size(); ++o)
+      emit(op_store, {element_of(kernel_.inputs + o), value(kernel_.outputs[o])});
+    if (!options_.whole_groups) {
+      emit(op_branch, {id_end});
+      emit(op_label, {id_end});
+    }
+    emit(op_return);
+    emit(op_function_end);
+  }
+
+  /// A second dimension of workgroups goes on where the first one ends.
+  constexpr void index() {
+    const std::uint32_t uint_type = of(id_scalar, scalar_type::uint32);
+    const std::uint32_t invocation = load(id_vector, id_invocation);
+    if (options_.one_row) return emit(op_composite_extract, {uint_type, id_index, invocation, 0});
+    const std::uint32_t workgroups = load(id_vector, id_workgroups);
+    const std::uint32_t x = fresh(), y = fresh(), across = fresh(), row = fresh(), skipped = fresh();
     emit(op_composite_extract, {uint_type, x, invocation, 0});
     emit(op_composite_extract, {uint_type, y, invocation, 1});
     emit(op_composite_extract, {uint_type, across, workgroups, 0});
     emit(op_i_mul, {uint_type, row, across, id_local_size});
     emit(op_i_mul, {uint_type, skipped, y, row});
     emit(op_i_add, {uint_type, id_index, skipped, x});
-    const std::uint32_t count = load_pushed(pushed_.size - 1, fresh());
-    emit(op_u_less_than, {of(id_scalar, scalar_type::boolean), inside, id_index, count});
-    emit(op_selection_merge, {id_end, 0});
-    emit(op_branch_conditional, {inside, id_guarded, id_end});
-    emit(op_label, {id_guarded});
-    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i) write(i);
-    for (std::uint32_t o = 0; o < kernel_.outputs.size(); ++o)
-      emit(op_store, {element_of(kernel_.inputs + o), value(kernel_.outputs[o])});
-    emit(op_branch, {id_end});
-    emit(op_label, {id_end});
-    emit(op_return);
-    emit(op_function_end);
   }
 
   constexpr std::uint32_t load(std::uint32_t type, std::uint32_t pointer) {
@@ -221,9 +237,7 @@ class assembler : public writer {
     const auto [operation, type, a, b, c] = code_[i];
     if (operation == opcode::input)
       emit(op_load, {scalar(type), value(i), element_of(a)});
-    else if (operation == opcode::uniform)
-      load_pushed(member_at(a, type), value(i));
-    else if (operation != opcode::constant)
+    else if (!is_leaf(operation))
       compute(i);
   }
 

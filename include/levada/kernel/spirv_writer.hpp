@@ -13,6 +13,8 @@ namespace levada {
 
 struct module_options {
   std::uint32_t local_size = 256;
+  bool one_row = false;       ///< all workgroups lie along x
+  bool whole_groups = false;  ///< the number of elements is a multiple of `local_size`, so that none is past it
   bool debug_names = false;
 };
 

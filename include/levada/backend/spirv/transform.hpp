@@ -52,16 +52,18 @@ struct spirv_kernel<In, Ops...> : dispatch_kernel {
 
  private:
   static dispatch of_words(const closure& function) {
+    // Along x as many workgroups as every device takes, then on along y.
+    constexpr std::uint32_t local = module_options{}.local_size, most = 65535;
+    constexpr std::uint32_t groups = static_cast<std::uint32_t>((In::elements + local - 1) / local);
+    constexpr module_options options{.one_row = groups <= most,
+                                     .whole_groups = groups <= most && In::elements % local == 0};
     dispatch d;
     d.name = "transform";
-    d.module = spirv_module<program_of<closure, typename In::value_type>>;
+    d.module = spirv_module<program_of<closure, typename In::value_type>, options>;
     d.buffers.push_back({buffer_role::input, In::elements * 4, 0});
     d.buffers.push_back({buffer_role::output, In::elements * 4, 0});
     if constexpr (!kernel_detail::captures_nothing<closure>) d.push(function);
     d.push(static_cast<std::uint32_t>(In::elements));
-    // Along x as many workgroups as every device takes, then on along y.
-    constexpr std::uint32_t local = module_options{}.local_size, most = 65535;
-    constexpr std::uint32_t groups = static_cast<std::uint32_t>((In::elements + local - 1) / local);
     d.local_size = {local, 1, 1};
     d.groups = {std::min(groups, most), (groups + most - 1) / most, 1};
     return d;
