@@ -56,6 +56,19 @@ TEST_CASE("constants are folded where every device gives the same") {
   static_assert(instructions<float>([](auto x) { return x + 0.0f; }) == 3);
 }
 
+TEST_CASE("the constants in sums and products of integers come together at the end") {
+  // x + 6, and x * 40 + 60
+  static_assert(instructions<std::int32_t>([](auto x) { return 4 + (x - 1) + 3; }) == 3);
+  static_assert(instructions<std::uint32_t>([](auto x) { return (x * 2u + 3u) * 4u * 5u; }) == 5);
+  // Neighbours in a picture 7 wide: one place, and each a constant further.
+  static_assert(instructions<std::int32_t, std::int32_t>([](auto y, auto x) {
+                  const auto at = [&](int dy, int dx) { return (y + dy) * 7 + (x + dx); };
+                  return at(-1, -1) ^ at(0, -1) ^ at(1, 1);
+                }) == 13);
+  // A sum of floats is rounded at every step.
+  static_assert(instructions<float>([](auto x) { return (x + 1.0f) + 2.0f; }) == 5);
+}
+
 TEST_CASE("what would overflow, be NaN or denormal is left to the device") {
   auto folds = [](auto f) { return instructions<float>(f) == 2; };
   auto of = [](float a, float b, auto f) {

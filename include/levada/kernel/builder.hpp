@@ -207,13 +207,53 @@ class builder {
       return constant(type, evaluate(op, operand, type, code_.elements[a].a, code_.elements[b].a, 0));
     const std::uint32_t one = type == scalar_type::float32 ? 0x3f800000u : 1u;
     // Of two operands that commute the constant may stand first, if it was there first.
-    if (op == opcode::mul) return is_constant(b, one) ? a : is_constant(a, one) ? b : none;
+    const bool whole = type == scalar_type::int32 || type == scalar_type::uint32;
+    if (op == opcode::mul)
+      return is_constant(b, one) ? a : is_constant(a, one) ? b : whole ? product(type, a, b) : none;
     if (op == opcode::div) return is_constant(b, one) ? a : none;
+    if (whole && op == opcode::sub && is_constant(b)) return add(opcode::add, type, a, constant(type, 0u - word(b)));
     if (op == opcode::sub) return is_constant(b, 0) ? a : none;
     if (op == opcode::shift_left || op == opcode::shift_right) return is_constant(b, 0) ? a : none;
-    const bool whole = type == scalar_type::int32 || type == scalar_type::uint32;
-    if ((whole && op == opcode::add) || op == opcode::bit_or || op == opcode::bit_xor)
-      return is_constant(b, 0) ? a : is_constant(a, 0) ? b : none;
+    if ((whole && op == opcode::add) || op == opcode::bit_or || op == opcode::bit_xor) {
+      if (is_constant(b, 0)) return a;
+      if (is_constant(a, 0)) return b;
+    }
+    return whole && op == opcode::add ? sum(type, a, b) : none;
+  }
+
+  // Integers wrap, so that sums and products may be rearranged. Constants come last: the indices of neighbours in a buffer
+  // are then one sum, each plus a number.
+
+  constexpr std::uint32_t word(std::uint32_t constant) const { return code_.elements[constant].a; }
+  /// Which operand of `value` is a constant, where it is `op` of one: the other comes back in `rest`.
+  constexpr bool has_constant(opcode op, std::uint32_t value, std::uint32_t& rest, std::uint32_t& number) const {
+    const instruction& i = code_.elements[value];
+    if (i.op != op) return false;
+    if (!is_constant(i.a) && !is_constant(i.b)) return false;
+    const bool first = is_constant(i.a);
+    rest = first ? i.b : i.a;
+    number = word(first ? i.a : i.b);
+    return true;
+  }
+  constexpr std::uint32_t sum(scalar_type type, std::uint32_t a, std::uint32_t b) {
+    if (is_constant(a)) std::swap(a, b);
+    std::uint32_t rest = 0, number = 0;
+    if (has_constant(opcode::add, a, rest, number)) {
+      if (is_constant(b)) return add(opcode::add, type, rest, constant(type, number + word(b)));
+      return add(opcode::add, type, add(opcode::add, type, rest, b), constant(type, number));
+    }
+    if (!is_constant(b) && has_constant(opcode::add, b, rest, number))
+      return add(opcode::add, type, add(opcode::add, type, a, rest), constant(type, number));
+    return none;
+  }
+  constexpr std::uint32_t product(scalar_type type, std::uint32_t a, std::uint32_t b) {
+    if (is_constant(a)) std::swap(a, b);
+    if (!is_constant(b)) return none;
+    std::uint32_t rest = 0, number = 0;
+    if (has_constant(opcode::add, a, rest, number))
+      return add(opcode::add, type, add(opcode::mul, type, rest, b), constant(type, number * word(b)));
+    if (has_constant(opcode::mul, a, rest, number))
+      return add(opcode::mul, type, rest, constant(type, number * word(b)));
     return none;
   }
 

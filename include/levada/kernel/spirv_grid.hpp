@@ -22,7 +22,7 @@ namespace ir::spirv {
 class grid_assembler : public writer {
  public:
   constexpr explicit grid_assembler(grid_program_view kernel, bool debug_names = false)
-      : writer(kernel.code), kernel_(kernel), has_barrier_(kernel.has_barrier()) {
+      : writer(kernel.code), kernel_(kernel) {
     next_id_ = 1;
     main_ = fresh();
     extended_set_ = fresh();
@@ -33,6 +33,8 @@ class grid_assembler : public writer {
     first_local_ = take(kernel.locals.size());
     for (std::size_t axis = 0; axis < 3; ++axis)
       partial_[axis] = kernel.grid.extents[axis] % kernel.grid.group[axis] != 0;
+    is_guarded_ = partial_[0] || partial_[1] || partial_[2];
+    comes_along_ = is_guarded_ && kernel.has_barrier();
     find_needs();
 
     for (std::uint32_t word : {0x07230203u, 0x00010300u, 0u, 0u, 0u}) words_.push(word);
@@ -116,7 +118,6 @@ class grid_assembler : public writer {
     for (const shared_info& array : kernel_.shared) constant(u32, array.elements);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (!partial_[axis]) continue;
-      is_guarded_ = true;
       uses(boolean);
       need_built_in(0);
       constant(u32, kernel_.grid.extents[axis]);
@@ -143,7 +144,7 @@ class grid_assembler : public writer {
   constexpr void need_access(const buffer_info& buffer, bool stored) {
     pointer_to(storage_buffer, buffer.type);
     constant(u32, 0);
-    if (has_barrier_) {
+    if (comes_along_) {
       uses_extended_ = true;
       constant(i32, buffer.elements - 1);
     }
@@ -279,7 +280,7 @@ class grid_assembler : public writer {
     for (std::uint32_t l = 0; l < kernel_.locals.size(); ++l)
       emit(op_variable, {pointer_to(storage_function, kernel_.locals[l]), first_local_ + l, storage_function});
     leaves();
-    const bool skips = is_guarded_ && !has_barrier_;
+    const bool skips = is_guarded_ && !comes_along_;
     const std::uint32_t end = fresh();
     if (is_guarded_) inside_ = inside_grid();
     if (skips) {
@@ -445,7 +446,7 @@ class grid_assembler : public writer {
     return pointer;
   }
   constexpr std::uint32_t clamped(std::uint32_t index, const buffer_info& buffer) {
-    if (!has_barrier_) return index;
+    if (!comes_along_) return index;
     const std::uint32_t result = fresh();
     emit(op_ext_inst, {scalar(i32), result, extended_set_, u_min, index, constant(i32, buffer.elements - 1)});
     return result;
@@ -472,16 +473,15 @@ class grid_assembler : public writer {
   }
 
   constexpr void store(std::uint32_t i) {
-    const bool guarded = is_guarded_ && has_barrier_;
-    const std::uint32_t end = guarded ? fresh() : 0;
-    if (guarded) {
+    const std::uint32_t end = comes_along_ ? fresh() : 0;
+    if (comes_along_) {
       const std::uint32_t then = fresh();
       emit(op_selection_merge, {end, 0});
       emit(op_branch_conditional, {inside_, then, end});
       start_block(then);
     }
     store_element(code_[i].c, value(code_[i].a), value(code_[i].b));
-    if (guarded) {
+    if (comes_along_) {
       emit(op_branch, {end});
       start_block(end);
     }
@@ -506,7 +506,8 @@ class grid_assembler : public writer {
   }
 
   grid_program_view kernel_;
-  bool has_barrier_, is_guarded_ = false, uses_extended_ = false;
+  // Some invocations are past the grid; they stay to the end, for the barriers.
+  bool is_guarded_ = false, comes_along_ = false, uses_extended_ = false;
   bool partial_[3]{}, used_[4]{};
   growing<pointer_type, 24> pointers_;
   growing<extra_constant, 256> extras_;
