@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but those with elements of 64 bits, of which
+// it knows how to move and count alone.
+
+#include "spirv/direct.hpp"
+
+#include <levada/backend/spirv/ops.hpp>
+
+namespace levada::testing {
+
+template <class F>
+void on_each_backend(F f) {
+  LEVADA_NEEDS_DEVICE();
+  f(std::type_identity<spirv>());
+}
+
+template <class T>
+inline constexpr bool is_wide = false;
+template <any_tensor T>
+inline constexpr bool is_wide<T> = sizeof(typename T::value_type) == 8;
+template <class... T>
+inline constexpr bool is_wide<std::tuple<T...>> = (is_wide<T> || ...);
+
+template <class Backend, class Op, class In, class... Parameter>
+auto call(std::type_identity<Backend>, const Op& op, const In& in, const Parameter&... parameters) {
+  const std::vector<const void*> pointers{static_cast<const void*>(parameters.data())...};
+  if constexpr (op_kernel<Backend, In, Op>) {
+    return *spirv_test::on_device(in, pointers, op);
+  } else {
+    static_assert(is_wide<In> || is_wide<run_output_t<In, Op>>);
+    return *by_one_kernel<reference>(in, pointers, op);
+  }
+}
+
+}  // namespace levada::testing
