@@ -134,7 +134,8 @@ lv::session_statistics some() {
   s.stages[0].time = {10, 1'500'000'000, 1, 100'000'000, 200'000'000, 300'000'000};
   s.stages[0].failed = 3;
   s.stages[1].name = "decode";  // the same name twice
-  s.segments.resize(1);
+  s.segments.resize(2);
+  s.segments[1].compute = {5, 10'000, 1'000, 2'000, 3'000, 4'000};
   s.age = {13, 26'000'000'007, 1'000'000'000, 2'000'000'000, 2'500'000'000, 3'000'000'000};
   s.occupied = {20, 40, 1, 2, 5, 6};
   return s;
@@ -156,6 +157,9 @@ TEST_CASE("every line follows the format, and every number is there") {
   CHECK(e.value("levada_stage_seconds_count", {{"position", "0"}}) == 10);
   CHECK(std::isnan(e.value("levada_stage_seconds", {{"position", "1"}, {"quantile", "0.99"}})));
   CHECK(e.value("levada_stage_seconds_count", {{"position", "1"}}) == 0);
+  CHECK(e.value("levada_device_seconds_sum", {{"segment", "1"}, {"part", "compute"}}) == doctest::Approx(1e-5));
+  for (const auto& s : e.samples)
+    if (s.name == "levada_device_seconds_count") CHECK(s.labels.at("part") == "compute");
   CHECK(e.value("levada_age_seconds_sum") == doctest::Approx(26.000000007).epsilon(1e-12));
   CHECK(e.value("levada_age_seconds", {{"quantile", "0.99"}}) == 2.5);
   CHECK(e.value("levada_slots") == 64);

@@ -12,6 +12,18 @@
 
 namespace levada::detail {
 
+/// The parts of an item's way through a device.
+enum class device_part : std::uint8_t { upload, compute, download };
+inline constexpr std::size_t device_parts = 3;
+
+/// When the device was at each part for an item, in nanoseconds of the steady clock; 0 where there was nothing to do.
+struct device_times {
+  struct interval {
+    std::uint64_t begin = 0, end = 0;
+  };
+  interval parts[device_parts];
+};
+
 /// What a session is to its devices. They report items done or failed on a thread of their own, out of band and in any order.
 class device_client {
  public:
@@ -23,6 +35,11 @@ class device_client {
   virtual const void* input(std::size_t segment, std::uint64_t item) noexcept = 0;
   /// Where such a device leaves the segment's output.
   virtual void* output(std::size_t segment, std::uint64_t item) noexcept = 0;
+
+  /// Whether anybody wants to know when the device is at an item: asked when it is submitted. If so it is told before the item
+  /// is reported complete, where the device knows.
+  virtual bool asks_times() const noexcept { return false; }
+  virtual void timed(std::size_t, std::uint64_t, const device_times&) noexcept {}
 
   /// The last touch: whoever destroys the session waits for the report of each item.
   virtual void complete(std::size_t segment, std::uint64_t item) noexcept = 0;

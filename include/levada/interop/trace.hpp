@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // interop/trace.hpp: a session's trace in the JSON trace event format, which Perfetto and chrome://tracing open. Workers are
-// threads with grains and, inside, the stages; items that wait and items at devices are async events; slots a counter.
+// threads with grains and, inside, the stages; items that wait, items at devices and what these do are async events; slots a
+// counter.
 
 #include <algorithm>
 #include <cstdint>
@@ -113,6 +114,15 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
         break;
       case trace_kind::device:
         w.async("segment " + std::to_string(e.what), "device", e);
+        break;
+      case trace_kind::upload:
+        w.async("upload", "device", e);
+        break;
+      case trace_kind::compute:
+        w.async("compute", "device", e);
+        break;
+      case trace_kind::download:
+        w.async("download", "device", e);
         break;
       case trace_kind::occupied:
         w.counter("slots", e);

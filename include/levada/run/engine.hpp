@@ -507,6 +507,10 @@ class engine final : public device_client {
     const program_unit& unit = code_.units[segments_[s].code.end - 1];
     return in_slot(unit.out, index(item));
   }
+  bool asks_times() const noexcept override { return measuring() != nullptr; }
+  void timed(std::size_t s, sequence item, const device_times& times) noexcept override {
+    if (meter* m = measuring()) m->on_device(s, item, times);
+  }
   void complete(std::size_t s, sequence item) noexcept override {
     if (meter* m = measuring()) [[unlikely]] {
       const program_segment& code = segments_[s].code;

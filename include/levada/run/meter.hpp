@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include <levada/core/device_queue.hpp>
 #include <levada/core/storage.hpp>
 #include <levada/run/histogram.hpp>
 #include <levada/run/program.hpp>
@@ -116,7 +117,9 @@ class meter {
   static constexpr std::uint32_t small(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
   [[gnu::cold]] explicit meter(const program& code)
-      : stamps_(code.slots), lanes_(static_cast<std::size_t>(code.threads) + code.segments.size() + 1) {
+      : stamps_(code.slots),
+        devices_(on_devices(code) ? code.segments.size() : 0),
+        lanes_(static_cast<std::size_t>(code.threads) + code.segments.size() + 1) {
     for (lane& l : lanes_) {
       l.units = fixed_array<lane::unit_record>(code.units.size());
       l.waits = fixed_array<histogram>(code.segments.size());
@@ -185,6 +188,17 @@ class meter {
     const turn on(this);
     for (std::size_t u = first; u < end; ++u) add_alone(on.lane().units[u].items, 1);
   }
+  /// The device of segment `s` was at it at these times. Told by one thread for each segment.
+  [[gnu::noinline]] void on_device(std::size_t s, sequence item, const device_times& times) {
+    constexpr trace_kind kinds[] = {trace_kind::upload, trace_kind::compute, trace_kind::download};
+    const turn on(this);
+    for (std::size_t p = 0; p < device_parts; ++p) {
+      const auto [begin, end] = times.parts[p];
+      if (end == 0) continue;
+      devices_[s].parts[p].add(end - begin);
+      if (on.traces()) on.note({kinds[p], small(s), 0, 1, item, begin, end});
+    }
+  }
   /// It comes back from there, through segment `s`.
   [[gnu::noinline]] void returned(std::size_t s, sequence item) {
     const nanoseconds at = now();
@@ -240,6 +254,13 @@ class meter {
       merged_histogram waits;
       for (const lane& l : lanes_) waits.add(l.waits[i]);
       s.segments[i].waited = waits.summary();
+      if (devices_.empty()) continue;
+      distribution* const parts[] = {&s.segments[i].upload, &s.segments[i].compute, &s.segments[i].download};
+      for (std::size_t p = 0; p < device_parts; ++p) {
+        merged_histogram times;
+        times.add(devices_[i].parts[p]);
+        *parts[p] = times.summary();
+      }
     }
     merged_histogram age, occupied;
     age.add(age_), occupied.add(occupied_);
@@ -254,6 +275,15 @@ class meter {
     std::size_t segment = 0;  ///< that it is ready for
     nanoseconds handed = 0;   ///< to a device; 0: not
   };
+
+  struct device_record {
+    histogram parts[device_parts];
+  };
+  static bool on_devices(const program& code) {
+    for (const program_segment& s : code.segments)
+      if (s.device.kind != device_kind::cpu) return true;
+    return false;
+  }
 
   /// There is one for each thread that has a permit, each device, and one for all others, who have it for a moment.
   lane& take_lane() {
@@ -298,6 +328,7 @@ class meter {
   };
 
   fixed_array<stamp> stamps_;
+  fixed_array<device_record> devices_;  ///< of segments; none where all are the processor's
   fixed_array<lane> lanes_;
   std::atomic<bool> traces_{false};
   alignas(64) histogram age_;

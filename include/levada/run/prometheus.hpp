@@ -100,7 +100,7 @@ constexpr bool is_label_name(std::string_view name) {
   if (name.empty() || name.starts_with("__") || (name[0] >= '0' && name[0] <= '9')) return false;
   for (const char c : name)
     if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return false;
-  for (const std::string_view taken : {"stage", "position", "segment", "outcome", "quantile", "le"})
+  for (const std::string_view taken : {"stage", "position", "segment", "outcome", "part", "quantile", "le"})
     if (name == taken) return false;
   return true;
 }
@@ -158,6 +158,15 @@ inline std::string prometheus_text(const session_statistics& s, std::span<const 
   for (std::size_t i = 0; i < s.stages.size(); ++i) w.summary(of_stage(i), s.stages[i].waited);
   w.metric("levada_segment_waiting_seconds", "summary", "Time that an item waits to be begun by a segment.");
   for (std::size_t i = 0; i < s.segments.size(); ++i) w.summary(of_segment(i), s.segments[i].waited);
+  w.metric("levada_device_seconds", "summary", "Time that a device takes for an item, by its own clock.");
+  for (std::size_t i = 0; i < s.segments.size(); ++i) {
+    const auto part = [&](std::string_view name, const distribution& d) {
+      if (d.count != 0) w.summary(of_segment(i) + "," + label("part", name), d);
+    };
+    part("upload", s.segments[i].upload);
+    part("compute", s.segments[i].compute);
+    part("download", s.segments[i].download);
+  }
   w.metric("levada_age_seconds", "summary", "Age of items at the output, since their capture.");
   w.summary({}, s.age);
   w.metric("levada_slots_occupied_max", "gauge", "Most items that were in the pipeline at once, as pushes found it.");

@@ -49,6 +49,8 @@ struct stage_statistics {
 struct segment_statistics {
   /// ns from when an item was there, pushed or through the segment before, until it was begun; of the timed items.
   distribution waited;
+  /// ns an item of a device's own clock, where it has one: copied in, computed, copied out. None where memory is used in place.
+  distribution upload, compute, download;
 };
 
 /// What was measured, while it was switched on; `items` and `slots` always hold. Taken while items are in flight, figures may

@@ -32,6 +32,16 @@ inline void append_ended(std::string& text, std::uint64_t count, std::string_vie
   text += how;
 }
 
+/// A line for each part of what a device did, where it said so.
+inline std::string on_device_text(std::size_t segment, const segment_statistics& s) {
+  std::string text;
+  const auto line = [&](std::string_view part, const distribution& d) {
+    if (d.count != 0) (text += part) += " of segment " + decimal_text(segment) + "  " + durations_text(d) + '\n';
+  };
+  line("upload", s.upload), line("compute", s.compute), line("download", s.download);
+  return text;
+}
+
 inline text_row statistics_row(const stage_statistics& s) {
   std::string ended;
   append_ended(ended, s.failed, "failed");
@@ -55,7 +65,8 @@ inline std::string report(const session_statistics& s) {
   for (const stage_statistics& stage : s.stages) rows.push_back(detail::statistics_row(stage));
   std::string text = detail::text_table(rows) + '\n';
   for (std::size_t i = 0; i < s.segments.size(); ++i)
-    text += "before segment " + detail::decimal_text(i) + "  " + detail::durations_text(s.segments[i].waited) + '\n';
+    text += "before segment " + detail::decimal_text(i) + "  " + detail::durations_text(s.segments[i].waited) + '\n' +
+            detail::on_device_text(i, s.segments[i]);
   text += "age at output     " + detail::durations_text(s.age) + "\nslots in use      ";
   if (s.occupied.count == 0)
     text += "-";

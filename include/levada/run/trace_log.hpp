@@ -17,6 +17,9 @@ enum class trace_kind : std::uint8_t {
   stage,    ///< and through unit `what`
   waiting,  ///< items stood before unit `what`
   device,   ///< the item was at the device of segment `what`
+  upload,   ///< and the device, by its own clock, at these parts of it
+  compute,
+  download,
   occupied  ///< so many slots were in use: `count`
 };
 

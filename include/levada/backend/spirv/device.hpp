@@ -134,6 +134,8 @@ class vulkan_context {
   VkQueue queue(std::size_t role) const { return queues_[role]; }
   std::uint32_t family(std::size_t role) const { return families_[role]; }
   bool has_own_submission(std::size_t role) const { return own_[role]; }
+  /// The valid bits of its timestamps; 0: it has none, or the host cannot make them ready.
+  std::uint32_t timestamp_bits(std::size_t role) const { return resets_queries_ ? timestamp_bits_[role] : 0; }
   /// The families that share buffers, each once.
   std::vector<std::uint32_t> all_families() const {
     std::vector<std::uint32_t> all(families_, families_ + vulkan_roles::count);
@@ -262,15 +264,19 @@ class vulkan_context {
     return given == uuid;
   }
 
-  void check_device() const {
+  void check_device() {
     const std::string name = "\"" + std::string(properties_.deviceName) + "\" ";
     if (properties_.apiVersion < VK_API_VERSION_1_2) throw vulkan_error(index_, name + "is older than Vulkan 1.2");
     auto timeline = vulkan_struct<VkPhysicalDeviceTimelineSemaphoreFeatures>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES);
+    auto resets = vulkan_struct<VkPhysicalDeviceHostQueryResetFeatures>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES);
+    timeline.pNext = &resets;
     auto features = vulkan_struct<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
     features.pNext = &timeline;
     vk.vkGetPhysicalDeviceFeatures2(physical_, &features);
     if (timeline.timelineSemaphore == VK_FALSE) throw vulkan_error(index_, name + "has no timeline semaphores");
+    resets_queries_ = resets.hostQueryReset == VK_TRUE;
   }
 
   /// Uploads go through a queue of a family that only transfers, where there is one, and downloads through its second.
@@ -294,6 +300,9 @@ class vulkan_context {
     own_[vulkan_roles::upload] = transfers > 0 || own_submissions;
     own_[vulkan_roles::download] = transfers > 1 || own_submissions;
 
+    for (std::size_t role = 0; role < vulkan_roles::count; ++role)
+      timestamp_bits_[role] = all[families_[role]].timestampValidBits;
+
     const float priorities[] = {1.0f, 1.0f};
     VkDeviceQueueCreateInfo queues[2]{};
     for (VkDeviceQueueCreateInfo& q : queues) {
@@ -308,6 +317,10 @@ class vulkan_context {
     auto timeline = vulkan_struct<VkPhysicalDeviceTimelineSemaphoreFeatures>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES);
     timeline.timelineSemaphore = VK_TRUE;
+    auto resets = vulkan_struct<VkPhysicalDeviceHostQueryResetFeatures>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES);
+    resets.hostQueryReset = resets_queries_ ? VK_TRUE : VK_FALSE;
+    timeline.pNext = &resets;
     auto info = vulkan_struct<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     info.pNext = &timeline;
     info.queueCreateInfoCount = transfers > 0 ? 2 : 1;
@@ -337,6 +350,8 @@ class vulkan_context {
   VkQueue queues_[vulkan_roles::count]{};
   std::uint32_t families_[vulkan_roles::count]{};
   bool own_[vulkan_roles::count]{};
+  std::uint32_t timestamp_bits_[vulkan_roles::count]{};
+  bool resets_queries_ = false;
 };
 
 }  // namespace detail

@@ -19,7 +19,7 @@ using slot_commands = std::array<VkCommandBuffer, vulkan_roles::count>;
 class lane_memory {
  public:
   lane_memory(const vulkan_context& on, const prepared_segment& of, std::size_t slots, bool staging)
-      : on_(on), of_(of), recorded_(slots), sets_(slots * of.dispatches().size()) {
+      : on_(on), of_(of), recorded_(slots), recorded_timed_(slots), sets_(slots * of.dispatches().size()) {
     const bool in_place = !staging && is_in_place(on.memory(), block_use::to_device);
     const bool out_place = !staging && is_in_place(on.memory(), block_use::to_host);
     const std::size_t in = slots * in_stride(), out = slots * out_stride(), inner = slots * inner_stride();
@@ -39,10 +39,38 @@ class lane_memory {
   bool uploads_by_itself() const { return up_ && on_.has_own_submission(vulkan_roles::upload); }
   bool downloads_by_itself() const { return down_ && on_.has_own_submission(vulkan_roles::download); }
 
-  /// The commands of a slot, recorded when they are first asked for.
-  const slot_commands& commands(std::size_t slot) {
-    if (!recorded_[slot]) recorded_[slot] = record(slot);
-    return *recorded_[slot];
+  /// The commands of a slot, with timestamps or without, recorded when they are first asked for.
+  const slot_commands& commands(std::size_t slot, bool timed) {
+    if (timed && queries_.get() == VkQueryPool{}) queries_ = make_queries();
+    auto& recorded = (timed ? recorded_timed_ : recorded_)[slot];
+    if (!recorded) {
+      bind_all(slot);
+      recorded = record(slot, timed);
+    }
+    return *recorded;
+  }
+
+  /// Whether the timestamps of any part can be had.
+  bool can_be_timed() const { return on_.timestamp_bits(vulkan_roles::compute) != 0; }
+  /// Before timed commands go to the device once more.
+  void reset_timestamps(std::size_t slot) const {
+    on_.vk.vkResetQueryPool(on_.device(), queries_.get(), query(slot, device_part::upload), per_slot);
+  }
+  /// Which queue a part of an item runs on; none: there is nothing to do, or the queue has no timestamps.
+  std::optional<std::size_t> role_of(device_part part) const {
+    const bool there = part == device_part::compute || (part == device_part::upload ? up_ : down_).has_value();
+    const bool own =
+        part == device_part::upload ? uploads_by_itself() : part == device_part::download && downloads_by_itself();
+    const std::size_t role = !own                          ? vulkan_roles::compute
+                             : part == device_part::upload ? vulkan_roles::upload
+                                                           : vulkan_roles::download;
+    if (!there || on_.timestamp_bits(role) == 0) return std::nullopt;
+    return role;
+  }
+  /// The two timestamps of a part, when the item is done.
+  bool read_timestamps(std::size_t slot, device_part part, std::uint64_t (&ticks)[2]) const {
+    return on_.vk.vkGetQueryPoolResults(on_.device(), queries_.get(), query(slot, part), 2, sizeof ticks, ticks,
+                                        sizeof ticks[0], VK_QUERY_RESULT_64_BIT) == VK_SUCCESS;
   }
 
  private:
@@ -163,12 +191,18 @@ class lane_memory {
     on_.vk.vkCmdCopyBuffer(commands, from.buffer(), to.buffer(), 1, &region);
   }
 
+  /// Once: a set in use by commands stays as it is.
+  void bind_all(std::size_t slot) const {
+    if (recorded_[slot] || recorded_timed_[slot]) return;
+    const std::size_t count = of_.dispatches().size();
+    for (std::size_t i = 0; i < count; ++i) bind(of_.dispatches()[i], sets_[slot * count + i], slot);
+  }
+
   void dispatch_all(VkCommandBuffer commands, std::size_t slot) const {
     const std::size_t count = of_.dispatches().size();
     for (std::size_t i = 0; i < count; ++i) {
       const prepared_dispatch& d = of_.dispatches()[i];
       const VkDescriptorSet set = sets_[slot * count + i];
-      bind(d, set, slot);
       if (i != 0) barrier(commands, computed, computes);
       on_.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.pipeline.get());
       on_.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout.get(), 0, 1, &set, 0, nullptr);
@@ -179,33 +213,67 @@ class lane_memory {
     }
   }
 
-  slot_commands record(std::size_t slot) const {
+  // ---- timestamps: two for each part of each slot ----
+
+  static constexpr std::uint32_t per_slot = 2 * device_parts;
+  static std::uint32_t query(std::size_t slot, device_part part) {
+    return static_cast<std::uint32_t>(slot) * per_slot + 2 * static_cast<std::uint32_t>(part);
+  }
+
+  vulkan_handle<VkQueryPool> make_queries() const {
+    auto info = vulkan_struct<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = static_cast<std::uint32_t>(recorded_.size()) * per_slot;
+    return on_.make(on_.vk.vkCreateQueryPool, on_.vk.vkDestroyQueryPool, info, "vkCreateQueryPool");
+  }
+
+  /// Records a part of the item's way; its timestamps are those at which all commands before them are done.
+  template <class Record>
+  void record_part(VkCommandBuffer commands, std::size_t slot, device_part part, bool timed, Record commands_of) const {
+    const auto stamp = [&](std::uint32_t which) {
+      if (timed && role_of(part))
+        on_.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries_.get(),
+                                   query(slot, part) + which);
+    };
+    stamp(0);
+    commands_of(commands);
+    stamp(1);
+  }
+
+  slot_commands record(std::size_t slot, bool timed) const {
     const std::size_t in_at = slot * in_stride(), out_at = slot * out_stride();
+    const auto upload = [&](VkCommandBuffer commands) {
+      record_part(commands, slot, device_part::upload, timed,
+                  [&](VkCommandBuffer c) { copy(c, *up_, in_, in_at, of_.in_bytes()); });
+    };
+    const auto download = [&](VkCommandBuffer commands) {
+      record_part(commands, slot, device_part::download, timed,
+                  [&](VkCommandBuffer c) { copy(c, out_, *down_, out_at, of_.out_bytes()); });
+      barrier(commands, copied, host_reads);
+    };
     slot_commands made{};
     if (uploads_by_itself()) {
       made[vulkan_roles::upload] = begin(vulkan_roles::upload);
-      copy(made[vulkan_roles::upload], *up_, in_, in_at, of_.in_bytes());
+      upload(made[vulkan_roles::upload]);
       end(made[vulkan_roles::upload]);
     }
     const VkCommandBuffer computing = made[vulkan_roles::compute] = begin(vulkan_roles::compute);
     if (up_ && !uploads_by_itself()) {
-      copy(computing, *up_, in_, in_at, of_.in_bytes());
+      upload(computing);
       barrier(computing, copied, computes);
     }
-    dispatch_all(computing, slot);
+    record_part(computing, slot, device_part::compute, timed, [&](VkCommandBuffer c) { dispatch_all(c, slot); });
     if (!down_) {
       barrier(computing, computed, host_reads);
     } else if (!downloads_by_itself()) {
       barrier(computing, computed, copies);
-      copy(computing, out_, *down_, out_at, of_.out_bytes());
-      barrier(computing, copied, host_reads);
+      download(computing);
     }
     end(computing);
     if (downloads_by_itself()) {
-      const VkCommandBuffer downloading = made[vulkan_roles::download] = begin(vulkan_roles::download);
-      copy(downloading, out_, *down_, out_at, of_.out_bytes());
-      barrier(downloading, copied, host_reads);
-      end(downloading);
+      made[vulkan_roles::download] = begin(vulkan_roles::download);
+      download(made[vulkan_roles::download]);
+      end(made[vulkan_roles::download]);
     }
     return made;
   }
@@ -216,7 +284,8 @@ class lane_memory {
   std::optional<memory_block> up_, down_;
   vulkan_handle<VkDescriptorPool> descriptors_;
   vulkan_handle<VkCommandPool> pools_[vulkan_roles::count];
-  std::vector<std::optional<slot_commands>> recorded_;
+  std::vector<std::optional<slot_commands>> recorded_, recorded_timed_;
+  vulkan_handle<VkQueryPool> queries_;
   std::vector<VkDescriptorSet> sets_;
 };
 

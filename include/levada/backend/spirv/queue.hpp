@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include <levada/backend/spirv/device_clock.hpp>
 #include <levada/backend/spirv/lane_memory.hpp>
 #include <levada/backend/spirv/pipeline_cache.hpp>
 #include <levada/core/device_queue.hpp>
@@ -23,6 +24,8 @@ class vulkan_queue final : public device_queue {
   vulkan_queue(int index, const vulkan_settings& settings)
       : context_(index, settings), staging_(settings.staging), cache_(context_, settings.pipeline_cache) {
     for (vulkan_handle<VkSemaphore>& timeline : timelines_) timeline = make_timeline();
+    for (std::size_t role = 0; role < vulkan_roles::count; ++role)
+      clocks_[role] = {context_.limits().timestampPeriod, context_.timestamp_bits(role)};
     thread_ = std::thread([this] { serve(); });
   }
   ~vulkan_queue() override {
@@ -53,6 +56,7 @@ class vulkan_queue final : public device_queue {
     std::uint64_t item = 0;
     std::size_t role = 0;
     std::uint64_t value = 0;
+    std::uint64_t submitted = 0;  ///< when, where it is timed
   };
 
   class lane final : public device_lane {
@@ -65,6 +69,7 @@ class vulkan_queue final : public device_queue {
           prepared_(*queue.segments_.at(segment)),
           memory_(queue.context_, prepared_, slots, queue.staging_) {
       batch_.reserve(slots);
+      timed_.resize(slots);
     }
     ~lane() override { queue_.settle(); }
 
@@ -72,7 +77,10 @@ class vulkan_queue final : public device_queue {
       const void* const input = client_.input(segment_, item);
       if (input == nullptr) return client_.complete(segment_, item);
       const std::size_t slot = static_cast<std::size_t>(item % slots_);
-      memory_.commands(slot);
+      const bool timed = memory_.can_be_timed() && client_.asks_times();
+      memory_.commands(slot, timed);
+      if (timed) memory_.reset_timestamps(slot);
+      timed_[slot] = timed;
       std::memcpy(memory_.input(slot), input, prepared_.in_bytes());
       batch_.push_back(item);
     }
@@ -87,16 +95,19 @@ class vulkan_queue final : public device_queue {
       batch_.clear();
     }
 
-    void report(std::uint64_t item) {
-      std::memcpy(client_.output(segment_, item), memory_.output(static_cast<std::size_t>(item % slots_)),
-                  prepared_.out_bytes());
+    /// `submitted`: when, where the item is timed.
+    void report(std::uint64_t item, std::uint64_t submitted) {
+      const std::size_t slot = static_cast<std::size_t>(item % slots_);
+      if (submitted != 0) client_.timed(segment_, item, times(slot, submitted));
+      std::memcpy(client_.output(segment_, item), memory_.output(slot), prepared_.out_bytes());
       client_.complete(segment_, item);
     }
     void fail(std::uint64_t item, std::exception_ptr why) { client_.fail(segment_, item, std::move(why)); }
 
     const slot_commands& commands(std::uint64_t item) {
-      return memory_.commands(static_cast<std::size_t>(item % slots_));
+      return memory_.commands(static_cast<std::size_t>(item % slots_), is_timed(item));
     }
+    bool is_timed(std::uint64_t item) const { return timed_[static_cast<std::size_t>(item % slots_)] != 0; }
     bool takes_part(std::size_t role) const {
       return role == vulkan_roles::compute ||
              (role == vulkan_roles::upload ? memory_.uploads_by_itself() : memory_.downloads_by_itself());
@@ -106,13 +117,44 @@ class vulkan_queue final : public device_queue {
     }
 
    private:
+    /// When the device was at the parts of an item that is done.
+    device_times times(std::size_t slot, std::uint64_t submitted) {
+      const std::uint64_t now = device_clock::now();
+      struct {
+        device_clock* clock = nullptr;
+        std::int64_t begin = 0, end = 0;
+      } parts[device_parts];
+      for (std::size_t p = 0; p < device_parts; ++p) {
+        const auto part = static_cast<device_part>(p);
+        const std::optional<std::size_t> role = memory_.role_of(part);
+        std::uint64_t ticks[2];
+        if (!role || !memory_.read_timestamps(slot, part, ticks)) continue;
+        device_clock& clock = queue_.clock_of(*role);
+        const std::int64_t begin = clock.nanoseconds(ticks[0]), end = clock.nanoseconds(ticks[1]);
+        if (end < begin) continue;  // the counter has begun again
+        clock.lies_between(begin, end, submitted, now);
+        parts[p] = {&clock, begin, end};
+      }
+      device_times all;
+      for (std::size_t p = 0; p < device_parts; ++p)
+        if (parts[p].clock != nullptr)
+          all.parts[p] = {parts[p].clock->steady(parts[p].begin), parts[p].clock->steady(parts[p].end)};
+      return all;
+    }
+
     vulkan_queue& queue_;
     const std::size_t segment_, slots_;
     device_client& client_;
     const prepared_segment& prepared_;
     lane_memory memory_;
     std::vector<std::uint64_t> batch_;
+    std::vector<char> timed_;  ///< of the items in the slots
   };
+
+  /// Of the queue that does that: those of one queue have one clock.
+  device_clock& clock_of(std::size_t role) {
+    return clocks_[context_.queue(role) == context_.queue(vulkan_roles::compute) ? vulkan_roles::compute : role];
+  }
 
   vulkan_handle<VkSemaphore> make_timeline() const {
     auto type = vulkan_struct<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
@@ -136,6 +178,7 @@ class vulkan_queue final : public device_queue {
       const std::lock_guard lock(mutex_);
       if (!broken_.empty()) throw vulkan_error(context_.index(), broken_);
       pending_.reserve(pending_.size() + items.size());
+      const std::uint64_t now = device_clock::now();
       std::size_t before = vulkan_roles::count;
       for (const std::size_t role : {vulkan_roles::upload, vulkan_roles::compute, vulkan_roles::download}) {
         if (!from.takes_part(role)) continue;
@@ -143,7 +186,8 @@ class vulkan_queue final : public device_queue {
         before = role;
       }
       const std::uint64_t first = issued_[before] - items.size() + 1;
-      for (std::size_t i = 0; i < items.size(); ++i) pending_.push_back({&from, items[i], before, first + i});
+      for (std::size_t i = 0; i < items.size(); ++i)
+        pending_.push_back({&from, items[i], before, first + i, from.is_timed(items[i]) ? now : 0});
     }
     changed_.notify_one();
   }
@@ -209,7 +253,7 @@ class vulkan_queue final : public device_queue {
       for (const job& j : taken) {
         const VkResult result = wait_for(j.role, j.value);
         if (result == VK_SUCCESS)
-          j.from->report(j.item);
+          j.from->report(j.item, j.submitted);
         else
           j.from->fail(j.item, std::make_exception_ptr(vulkan_error(context_.index(), give_up(result))));
       }
@@ -253,6 +297,7 @@ class vulkan_queue final : public device_queue {
   bool stopping_ = false;
 
   std::uint64_t reached_[vulkan_roles::count]{};  ///< the waiting thread's own
+  device_clock clocks_[vulkan_roles::count];      ///< likewise
   std::thread thread_;
 };
 
