@@ -165,17 +165,17 @@ class Program:
         self.lines.append(f"const auto {value.name} = {expression};")
         return value
 
-    def input(self, index, dims=None):
+    def input(self, index, dims=None, of_item=False):
         given = self.case.input(index)
         value = Value(None, given.element, given.dims if dims is None else dims)
-        item = ", item" if self.items > 1 and index == 0 else ""
+        item = ", item" if self.items > 1 and of_item else ""
         return self.named(f"given.input<{value.type()}>({given.file}{item})", value.element, value.dims)
 
     def item(self, dims=None):
         """The first input without its batch axis; the test runs for each item of the batch."""
         given = self.case.input(0)
         self.items = given.dims[0]
-        return self.input(0, given.dims[1:] if dims is None else dims)
+        return self.input(0, given.dims[1:] if dims is None else dims, of_item=True)
 
     def call(self, op, values, *parameters, element=None, dims=None, on="backend"):
         """An op of one value, or of a tuple of a list of values."""
@@ -556,6 +556,43 @@ def cast(case, p):
     out = case.outputs[0]
     out.type()
     p.check(p.stage(f"cast<{ELEMENTS[out.element][0]}>", p.input(0), element=out.element))
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------------
+
+MODES = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
+
+
+@maps("pictures", "Resize", "Upsample")
+def resize(case, p):
+    upsample = case.op == "Upsample"
+    out = case.outputs[0].dims
+    rule = {"coordinates": "coordinate_mode::"
+            + ("asymmetric" if upsample else case.get("coordinate_transformation_mode", "half_pixel")),
+            "nearest": "nearest_mode::" + ("floor" if upsample else case.get("nearest_mode", "round_prefer_floor")),
+            "cubic_coeff_a": literal(case.get("cubic_coeff_a", -0.75)),
+            "exclude_outside": "true" if case.get("exclude_outside", 0) else "false"}  # fmt: skip
+    scales = case.constant(1 if upsample else 2, [])
+    if scales:
+        rule |= {"scale_y": scales[2].hex(), "scale_x": scales[3].hex()}
+    if not upsample and case.get("coordinate_transformation_mode") == "tf_crop_and_resize":
+        part = case.constant(1)
+        rule |= {"top": part[2].hex(), "left": part[3].hex(), "bottom": part[6].hex(), "right": part[7].hex()}
+        rule["extrapolation"] = literal(case.get("extrapolation_value", 0.0))
+    members = ", ".join(f".{name} = {value}" for name, value in rule.items())
+    op = f"resize_op<{out[2]}, {out[3]}, resize_mode::{MODES[case.get('mode', 'nearest')]}, layout::chw>{{{{}}, {{{members}}}}}"
+    p.check(p.call(op, p.item(), dims=out[1:]))
+
+
+@maps("pictures", "NonMaxSuppression")
+def non_max_suppression(case, p):
+    (limit,) = case.constant(2, [0])
+    form = "centre" if case.get("center_point_box", 0) else "corners"
+    thresholds = f"{literal(case.constant(3, [0.0])[0])}, {literal(case.constant(4, [float('-inf')])[0])}"
+    boxes = p.item()
+    scores = p.input(1, case.inputs[1].dims[1:], of_item=True)
+    p.lines.append(f"given.check(call(backend, non_max_suppression_op<{limit}, box_format::{form}>{{{{}}, {thresholds}}}, "
+                   f"std::tuple({boxes.name}, {scores.name})), {'item' if p.items > 1 else 0});")  # fmt: skip
 
 
 # --- the whole suite --------------------------------------------------------------------------------------------------------

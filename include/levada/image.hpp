@@ -3,6 +3,7 @@
 // image.hpp: the ops of pictures.
 
 #include <levada/image/crop.hpp>
+#include <levada/image/letterbox.hpp>
 #include <levada/image/normalize.hpp>
 #include <levada/image/resize.hpp>
 #include <levada/image/to_chw.hpp>

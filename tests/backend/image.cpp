@@ -59,6 +59,35 @@ TEST_CASE("resizes up and down agree in both layouts") {
   check_resizes<31, 47>();
 }
 
+TEST_CASE("bicubic and all coordinate modes agree in both layouts") {
+  const auto check = [](const resize_rule& rule) {
+    using enum resize_mode;
+    check_agreement<tensor<float, 2, 7, 19>>(16 * epsilon, resize_op<11, 37, bicubic, layout::chw>{{}, rule});
+    check_agreement<tensor<float, 9, 7, 3>>(16 * epsilon, resize_op<5, 9, bicubic, layout::hwc>{{}, rule});
+    check_agreement<tensor<std::uint8_t, 9, 7, 3>>(1, resize_op<5, 20, bicubic, layout::hwc>{{}, rule});
+    check_agreement<tensor<float, 2, 7, 19>>(8 * epsilon, resize_op<11, 37, bilinear, layout::chw>{{}, rule});
+    check_agreement<tensor<std::uint8_t, 9, 7, 3>>(0, resize_op<5, 20, nearest, layout::hwc>{{}, rule});
+  };
+  using enum coordinate_mode;
+  for (const auto mode : {half_pixel, pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn}) {
+    check({.coordinates = mode});
+    check({.coordinates = mode, .nearest = nearest_mode::floor, .cubic_coeff_a = -0.5f, .exclude_outside = true});
+    check({.coordinates = mode, .nearest = nearest_mode::ceil, .scale_y = 1.3, .scale_x = 2.1});
+    check({.coordinates = mode, .nearest = nearest_mode::round_prefer_ceil});
+  }
+  check({.coordinates = tf_crop_and_resize, .top = -0.1, .left = 0.3, .bottom = 0.8, .right = 1.2, .extrapolation = 7});
+}
+
+TEST_CASE("letterboxes agree in both layouts") {
+  using enum resize_mode;
+  check_agreement<tensor<float, 2, 9, 20>>(8 * epsilon, letterbox_op<16, 23, bilinear, layout::chw>());
+  check_agreement<tensor<std::uint8_t, 30, 9, 3>>(1, letterbox_op<16, 23, bilinear, layout::hwc>{{}, 3.0f});
+  check_agreement<tensor<std::uint8_t, 8, 9, 3>>(0, letterbox_op<16, 18, nearest, layout::hwc>());
+  const auto out =
+      by_one_kernel<simd>(tensor<std::uint8_t, 1, 2, 1>{{10, 20}}, {}, letterbox_op<4, 2, nearest, layout::hwc>());
+  CHECK(*out == tensor<std::uint8_t, 4, 2, 1>{{114, 114, 10, 20, 114, 114, 114, 114}});
+}
+
 TEST_CASE("crops are exact in both layouts and for any element") {
   check_agreement<tensor<std::uint8_t, 9, 11, 3>>(0, crop_op<2, 3, 5, 6, layout::hwc>());
   check_agreement<tensor<float, 3, 9, 11>>(0, crop_op<0, 0, 9, 11, layout::chw>());

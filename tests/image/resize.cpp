@@ -42,11 +42,12 @@ TEST_CASE("bilinear taps lie where half_pixel says, clamped to the picture") {
         const double position =
             (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
         const double clamped = std::min(std::max(position, 0.0), static_cast<double>(from - 1));
-        const resize_tap tap = bilinear_tap(i, from, to);
-        REQUIRE(tap.first < from);
-        REQUIRE(tap.second < from);
-        const double meant = static_cast<double>(tap.first) +
-                             static_cast<double>(tap.second - tap.first) * static_cast<double>(tap.fraction);
+        const resize_tap tap = resize_axis::rows(resize_mode::bilinear, {}, from, to).tap(i);
+        for (std::size_t k = 0; k < 2; ++k) REQUIRE((tap.place[k] >= 0 && tap.place[k] < static_cast<int>(from)));
+        CHECK(static_cast<double>(tap.weight[0]) + static_cast<double>(tap.weight[1]) ==
+              doctest::Approx(1).epsilon(1e-7));
+        const double meant = static_cast<double>(tap.place[0]) +
+                             static_cast<double>(tap.place[1] - tap.place[0]) * static_cast<double>(tap.weight[1]);
         CHECK(std::abs(meant - clamped) < 1e-6 * static_cast<double>(from));
       }
 }
@@ -60,6 +61,44 @@ TEST_CASE("the nearest tap is the rounded position, halves down") {
         const long doubled = 2 * p - q;
         long rounded = doubled <= 0 ? -((-doubled) / (2 * q)) : (doubled + 2 * q - 1) / (2 * q);
         rounded = std::min(std::max(rounded, 0L), static_cast<long>(from) - 1);
-        CHECK(nearest_tap(i, from, to) == static_cast<std::size_t>(rounded));
+        CHECK(resize_axis::columns(resize_mode::nearest, {}, from, to).tap(i).place[0] == rounded);
       }
+}
+
+TEST_CASE("bicubic taps sum to 1 and reproduce a straight line inside the picture") {
+  for (const bool exclude : {false, true})
+    for (std::size_t to = 1; to <= 30; ++to)
+      for (std::size_t i = 0; i < to; ++i) {
+        const resize_rule rule{
+            .coordinates = coordinate_mode::align_corners, .cubic_coeff_a = -0.5f, .exclude_outside = exclude};
+        const resize_tap tap = resize_axis::rows(resize_mode::bicubic, rule, 12, to).tap(i);
+        double sum = 0, line = 0;
+        for (std::size_t k = 0; k < 4; ++k) {
+          REQUIRE((tap.place[k] >= 0 && tap.place[k] < 12));
+          sum += static_cast<double>(tap.weight[k]);
+          line += static_cast<double>(tap.weight[k]) * static_cast<double>(tap.place[k]);
+        }
+        CHECK(std::abs(sum - 1) < 1e-6);
+        const double position = to == 1 ? 0 : static_cast<double>(i) * 11 / static_cast<double>(to - 1);
+        if (position >= 1 && position <= 10) CHECK(std::abs(line - position) < 1e-5);
+      }
+}
+
+TEST_CASE("a letterbox keeps the proportions and lies in the middle") {
+  constexpr auto wide = letterbox_place::of(720, 1280, 640, 640);
+  static_assert(wide.top == 140 && wide.left == 0 && wide.height == 360 && wide.width == 640);
+  constexpr auto tall = letterbox_place::of(30, 7, 20, 20);
+  static_assert(tall.top == 0 && tall.left == 7 && tall.height == 20 && tall.width == 5);
+  for (std::size_t height = 1; height < 30; ++height)
+    for (std::size_t width = 1; width < 30; ++width) {
+      const auto p = letterbox_place::of(height, width, 17, 23);
+      REQUIRE((p.height >= 1 && p.width >= 1 && p.top + p.height <= 17 && p.left + p.width <= 23));
+      CHECK((p.height == 17 || p.width == 23));
+      // Either side is within half a pixel of the other's scale.
+      const double rows = static_cast<double>(p.height) / static_cast<double>(height),
+                   columns = static_cast<double>(p.width) / static_cast<double>(width);
+      if (p.height > 1 && p.width > 1)
+        CHECK(std::abs(rows - columns) <=
+              0.5 / static_cast<double>(17 * width <= 23 * height ? width : height) + 1e-12);
+    }
 }

@@ -81,6 +81,22 @@ class node_case {
     int number = 0;
     std::apply([&](const T&... t) { (check(t, number++), ...); }, computed);
   }
+  /// The boxes of item `item` are those of the only output, whose rows are item, class and box.
+  template <std::size_t N>
+  void check(const bounded<selected_box, N>& computed, std::size_t item) const {
+    const tensor_proto proto(folder_ + "output_0.pb");
+    REQUIRE(proto.extents.size() == 2);
+    std::vector<std::int64_t> rows(3 * proto.extents[0]);
+    REQUIRE(proto.raw.size() == rows.size() * sizeof rows[0]);
+    std::memcpy(rows.data(), proto.raw.data(), proto.raw.size());
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < rows.size(); row += 3)
+      if (rows[row] == static_cast<std::int64_t>(item)) {
+        REQUIRE(count < computed.size());
+        CHECK(computed[count++] == selected_box{static_cast<int>(rows[row + 1]), static_cast<int>(rows[row + 2])});
+      }
+    CHECK(count == computed.size());
+  }
 
  private:
   template <class T>

@@ -8,6 +8,7 @@
 #include <levada/backend/simd/image.hpp>
 #include <levada/backend/simd/pool2d.hpp>
 #include <levada/backend/simd/reshape.hpp>
+#include <levada/backend/simd/resize.hpp>
 #include <levada/backend/simd/to_rgb.hpp>
 #include <levada/backend/simd/top_k.hpp>
 #include <levada/backend/simd/transform.hpp>

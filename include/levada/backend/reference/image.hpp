@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/reference/image.hpp: the ops of pictures as their definitions.
+// backend/reference/image.hpp: the ops of pictures as their definitions; those of define_pictures.hpp among them.
 
-#include <type_traits>
-
+#include <levada/backend/define_pictures.hpp>
+#include <levada/backend/reference/definition.hpp>
 #include <levada/backend/reference/kernel.hpp>
 #include <levada/image/crop.hpp>
 #include <levada/image/normalize.hpp>
-#include <levada/image/resize.hpp>
 #include <levada/image/to_chw.hpp>
 #include <levada/image/to_rgb.hpp>
 
@@ -58,40 +57,6 @@ struct reference_kernel<In, normalize_op<Channels>> {
 
  private:
   normalize_op<Channels> op_;
-};
-
-template <class In, std::size_t Height, std::size_t Width, resize_mode Mode, layout Layout>
-  requires op_takes<resize_op<Height, Width, Mode, Layout>, In>
-struct reference_kernel<In, resize_op<Height, Width, Mode, Layout>>
-    : detail::plain_kernel<resize_op<Height, Width, Mode, Layout>> {
-  using detail::plain_kernel<resize_op<Height, Width, Mode, Layout>>::plain_kernel;
-  using op_type = resize_op<Height, Width, Mode, Layout>;
-  using out_type = typename op_type::template output<In>;
-  using value = typename In::value_type;
-  using from = picture<In, Layout>;
-  using to = picture<out_type, Layout>;
-
-  void operator()(const In& in, out_type& out, std::byte*) const {
-    for (std::size_t c = 0; c < to::channels; ++c)
-      for (std::size_t y = 0; y < Height; ++y)
-        for (std::size_t x = 0; x < Width; ++x) out[to::at(c, y, x)] = at(in, c, y, x);
-  }
-
- private:
-  static value at(const In& in, std::size_t c, std::size_t y, std::size_t x) {
-    if constexpr (Mode == resize_mode::nearest) {
-      return in[from::at(c, nearest_tap(y, from::height, Height), nearest_tap(x, from::width, Width))];
-    } else {
-      const resize_tap row = bilinear_tap(y, from::height, Height), column = bilinear_tap(x, from::width, Width);
-      const auto between = [](float a, float b, float fraction) { return a + (b - a) * fraction; };
-      const auto on_row = [&](std::size_t r) {
-        return between(static_cast<float>(in[from::at(c, r, column.first)]),
-                       static_cast<float>(in[from::at(c, r, column.second)]), column.fraction);
-      };
-      const float result = between(on_row(row.first), on_row(row.second), row.fraction);
-      return static_cast<value>(std::is_integral_v<value> ? result + 0.5f : result);
-    }
-  }
 };
 
 template <class In, std::size_t Y, std::size_t X, std::size_t Height, std::size_t Width, layout Layout>

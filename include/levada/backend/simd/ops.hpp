@@ -2,12 +2,15 @@
 #pragma once
 // backend/simd/ops.hpp: the simd backend with the ops of <levada/ops.hpp>.
 
+#include <levada/backend/define_boxes.hpp>
 #include <levada/backend/define_broadcast.hpp>
 #include <levada/backend/define_conv.hpp>
 #include <levada/backend/define_moves.hpp>
 #include <levada/backend/define_norms.hpp>
 #include <levada/backend/define_sums.hpp>
+#include <levada/backend/define_pictures.hpp>
 #include <levada/backend/simd.hpp>
+#include <levada/backend/simd/blur.hpp>
 #include <levada/backend/simd/broadcast.hpp>
 #include <levada/backend/simd/conv1d.hpp>
 #include <levada/backend/simd/definition.hpp>

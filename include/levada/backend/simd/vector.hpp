@@ -152,6 +152,19 @@ struct raw_vector {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
+/// `N` lanes converted; between floating numbers and narrow integers through int32, or g++ 12 takes the vector apart.
+template <class To, class From, std::size_t N>
+LEVADA_INLINE inline typename raw_vector<To, N>::type converted_raw(const typename raw_vector<From, N>::type& from) {
+  using to = typename raw_vector<To, N>::type;
+  using between = typename raw_vector<std::int32_t, N>::type;
+  constexpr bool narrow = (std::is_floating_point_v<To> && std::is_integral_v<From> && sizeof(From) < 4) ||
+                          (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4);
+  if constexpr (narrow)
+    return __builtin_convertvector(__builtin_convertvector(from, between), to);
+  else
+    return __builtin_convertvector(from, to);
+}
+
 /// `From` lanes converted to type `To`; the vectors have equally many lanes.
 template <class To, class From, class Arch>
 LEVADA_INLINE inline vector<To, Arch> convert(const vector<From, Arch>& v) {
@@ -162,7 +175,7 @@ LEVADA_INLINE inline vector<To, Arch> convert(const vector<From, Arch>& v) {
   v.store_aligned(values);
   from f;
   std::memcpy(&f, values, sizeof f);
-  const to t = __builtin_convertvector(f, to);
+  const to t = converted_raw<To, From, lanes_in<From, Arch>>(f);
   alignas(Arch::alignment()) To results[lanes_in<To, Arch>];
   std::memcpy(results, &t, sizeof t);
   return vector<To, Arch>::load_aligned(results);
@@ -177,7 +190,11 @@ LEVADA_INLINE inline vector<To, Arch> load_as(const From* p) {
     constexpr std::size_t n = lanes_in<To, Arch>;
     typename raw_vector<From, n>::type from;
     std::memcpy(&from, p, sizeof from);
-    const auto to = __builtin_convertvector(from, typename raw_vector<To, n>::type);
+#if defined(__x86_64__) || defined(__i386__)
+    // In a register first, or g++ 12 loads and converts one lane after the other.
+    if constexpr (sizeof from >= 16) asm("" : "+v"(from));
+#endif
+    const auto to = converted_raw<To, From, n>(from);
     alignas(Arch::alignment()) To values[n];
     std::memcpy(values, &to, sizeof to);
     return vector<To, Arch>::load_aligned(values);
@@ -195,7 +212,7 @@ LEVADA_INLINE inline void store_as(To* p, const vector<From, Arch>& v) {
     v.store_aligned(values);
     typename raw_vector<From, n>::type from;
     std::memcpy(&from, values, sizeof from);
-    const auto to = __builtin_convertvector(from, typename raw_vector<To, n>::type);
+    const auto to = converted_raw<To, From, n>(from);
     std::memcpy(p, &to, sizeof to);
   }
 }
