@@ -95,6 +95,7 @@ inline void write_segment(json_writer& json, const planned_segment& s) {
   json.field("item_bytes", s.item_bytes);
   json.field("shared_bytes", s.shared_bytes);
   json.field("scratch_bytes", s.scratch_bytes());
+  json.field("through_host", s.through_host);
   json.close('}');
 }
 

@@ -57,6 +57,8 @@ struct planned_segment {
   std::size_t item_bytes = 0;        ///< of the scratchpad, for each item of a grain
   std::size_t shared_bytes = 0;   ///< of the scratchpad, once for a grain: its `grain` values and the kernels' scratch
   std::size_t kernel_offset = 0;  ///< where in the shared part the kernels' scratch begins
+  /// What it takes lies in another device's memory, or was given up by its own, and comes by way of the host's.
+  bool through_host = false;
   constexpr std::size_t scratch_bytes() const { return grain * item_bytes + shared_bytes; }
 };
 
@@ -183,6 +185,7 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
       s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
     } else if (s.device.kind == device_kind::vulkan) {
       s.grains = plan.slots;  // items do not wait for each other's memory
+      s.through_host = s.first > 0 && plan.segment[plan.unit[s.first - 1].segment].device.kind == device_kind::vulkan;
       for (std::size_t u = s.first; u + 1 < end; ++u)
         plan.value[plan.unit[u].out].alignment =
             std::max(plan.value[plan.unit[u].out].alignment, device_buffer_alignment);
