@@ -8,6 +8,7 @@
 #include <levada/backend/spirv/conv1d.hpp>
 #include <levada/backend/spirv/conv_norm.hpp>
 #include <levada/backend/spirv/conv_transpose2d.hpp>
+#include <levada/backend/spirv/image.hpp>
 #include <levada/backend/spirv/matmul.hpp>
 #include <levada/backend/spirv/move.hpp>
 #include <levada/backend/spirv/norm.hpp>
