@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <levada/backend/definition.hpp>
+#include <levada/nn/activation.hpp>
 #include <levada/nn/norm.hpp>
 
 namespace levada {

@@ -77,6 +77,13 @@ constexpr auto weight_and_bias(element type, const shape& weight, std::size_t ou
     return std::array{parameter_info{"weight", type, weight}};
 }
 
+/// Parameters of one type and shape.
+template <class... Name>
+constexpr std::array<parameter_info, sizeof...(Name)> equal_parameters(element type, const shape& extents,
+                                                                       const Name&... names) {
+  return {parameter_info{names, type, extents}...};
+}
+
 /// The same stage under another name: `named<"pool1">(nn::max_pool2d<2>)`.
 template <fixed_string Name, class Stage>
   requires detail::is_op_stage<Stage>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/activation.hpp: functions between layers, relu and softmax (ONNX Relu, Softmax).
+// nn/activation.hpp: functions between layers, relu and the softmaxes (ONNX Relu, Softmax, LogSoftmax).
 
 #include <levada/graph/op_rules.hpp>
 
@@ -18,10 +18,8 @@ struct relu_op : weightless_op {
   static constexpr double flops = static_cast<double>(In::elements);
 };
 
-/// exp(x) / sum of exp(x) along the last axis, computed from x - max(x) so that it does not overflow. A NaN, or an
-/// infinity that is the largest, makes its whole row NaN.
-struct softmax_op : weightless_op {
-  static constexpr std::string_view kind = "softmax";
+/// The shape rule of both softmaxes. A NaN, or an infinity that is the largest, makes its whole row NaN.
+struct softmax_rule : weightless_op {
   static constexpr std::string_view expects = "a float or double tensor of at least one axis";
 
   template <floating_tensor In>
@@ -32,10 +30,21 @@ struct softmax_op : weightless_op {
   static constexpr double flops = 4.0 * static_cast<double>(In::elements);
 };
 
+/// exp(x) / sum of exp(x) along the last axis, computed from x - max(x) so that it does not overflow.
+struct softmax_op : softmax_rule {
+  static constexpr std::string_view kind = "softmax";
+};
+
+/// x - max(x) - log(sum of exp(x - max(x))) along the last axis.
+struct log_softmax_op : softmax_rule {
+  static constexpr std::string_view kind = "log_softmax";
+};
+
 namespace nn {
 
 inline constexpr op_stage<"relu", relu_op> relu{};
 inline constexpr op_stage<"softmax", softmax_op> softmax{};
+inline constexpr op_stage<"log_softmax", log_softmax_op> log_softmax{};
 
 }  // namespace nn
 }  // namespace levada

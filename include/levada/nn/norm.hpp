@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // nn/norm.hpp: elements scaled to a mean and a spread (ONNX BatchNormalization at inference, InstanceNormalization,
-// LayerNormalization), and log_softmax.
+// LayerNormalization).
 
 #include <levada/nn/shape_rule.hpp>
 
@@ -23,12 +23,8 @@ struct batch_norm_op {
   static constexpr double flops = 2.0 * static_cast<double>(In::elements);
 
   template <class In>
-  static constexpr auto parameters = [] {
-    constexpr element type = element_of<typename In::value_type>;
-    constexpr shape channels(In::extents[0]);
-    return std::array{parameter_info{"scale", type, channels}, parameter_info{"bias", type, channels},
-                      parameter_info{"mean", type, channels}, parameter_info{"variance", type, channels}};
-  }();
+  static constexpr auto parameters =
+      equal_parameters(element_of<typename In::value_type>, shape(In::extents[0]), "scale", "bias", "mean", "variance");
 };
 
 /// Each channel with its own mean and variance taken out, then scaled: parameters "scale" and "bias", [C].
@@ -46,11 +42,8 @@ struct instance_norm_op {
   static constexpr double flops = 5.0 * static_cast<double>(In::elements);
 
   template <class In>
-  static constexpr auto parameters = [] {
-    constexpr element type = element_of<typename In::value_type>;
-    constexpr shape channels(In::extents[0]);
-    return std::array{parameter_info{"scale", type, channels}, parameter_info{"bias", type, channels}};
-  }();
+  static constexpr auto parameters =
+      equal_parameters(element_of<typename In::value_type>, shape(In::extents[0]), "scale", "bias");
 };
 
 /// The axes from `Axis` on normalised together: parameters "scale" and "bias" of the shape of these axes.
@@ -69,29 +62,12 @@ struct layer_norm_op {
   static constexpr double flops = 5.0 * static_cast<double>(In::elements);
 
   template <class In>
-  static constexpr auto parameters = [] {
-    constexpr element type = element_of<typename In::value_type>;
-    constexpr shape normalised(std::span<const std::size_t>(In::extents).subspan(detail::axis_of(Axis, In::rank)));
-    return std::array{parameter_info{"scale", type, normalised}, parameter_info{"bias", type, normalised}};
-  }();
-};
-
-/// x - max - log(sum of exp(x - max)) along the last axis. A NaN, or an infinity that is the largest, makes its whole row NaN.
-struct log_softmax_op : weightless_op {
-  static constexpr std::string_view kind = "log_softmax";
-  static constexpr std::string_view expects = "a float or double tensor of at least one axis";
-
-  template <floating_tensor In>
-    requires(In::rank >= 1)
-  using output = In;
-
-  template <class In>
-  static constexpr double flops = 4.0 * static_cast<double>(In::elements);
+  static constexpr auto parameters = equal_parameters(
+      element_of<typename In::value_type>,
+      shape(std::span<const std::size_t>(In::extents).subspan(detail::axis_of(Axis, In::rank))), "scale", "bias");
 };
 
 namespace nn {
-
-inline constexpr op_stage<"log_softmax", log_softmax_op> log_softmax{};
 
 /// A norm named `Name` whose parameters are "<Name>.scale", "<Name>.bias", ... of `weights`, which must outlive `deploy`.
 template <fixed_string Name, parameter_source Source>

@@ -66,6 +66,8 @@ template <std::ptrdiff_t... Axes>
 inline constexpr op_stage<"reduce_max", reduce_op<reduction::max, reduced_axes::keep, Axes...>> reduce_max{};
 template <std::ptrdiff_t... Axes>
 inline constexpr op_stage<"reduce_min", reduce_op<reduction::min, reduced_axes::keep, Axes...>> reduce_min{};
+template <std::ptrdiff_t... Axes>
+inline constexpr op_stage<"reduce_l2", reduce_op<reduction::l2, reduced_axes::keep, Axes...>> reduce_l2{};
 
 /// One number a channel of C, H, W: C, 1, 1.
 inline constexpr op_stage<"global_avg_pool2d", reduce_op<reduction::mean, reduced_axes::keep, -2, -1>>

@@ -9,6 +9,7 @@
 #include <levada/backend/simd/conv2d.hpp>
 #include <levada/backend/simd/kernel.hpp>
 #include <levada/backend/simd/vector.hpp>
+#include <levada/nn/activation.hpp>
 #include <levada/nn/norm.hpp>
 
 namespace levada {
