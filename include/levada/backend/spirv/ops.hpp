@@ -11,6 +11,7 @@
 #include <levada/backend/spirv/image.hpp>
 #include <levada/backend/spirv/matmul.hpp>
 #include <levada/backend/spirv/move.hpp>
+#include <levada/backend/spirv/non_max_suppression.hpp>
 #include <levada/backend/spirv/norm.hpp>
 #include <levada/backend/spirv/reduce.hpp>
 #include <levada/backend/spirv/top_k.hpp>

@@ -11,11 +11,12 @@
 
 namespace levada::detail {
 
-template <std::size_t Rows, std::size_t Length>
+/// Rows of `Long` elements and more are shared.
+template <std::size_t Rows, std::size_t Length, std::size_t Long = 128>
 struct row_team {
   static constexpr int length = static_cast<int>(Length);
   // A device takes 65535 workgroups along an axis at least.
-  static constexpr int lanes = Length >= 128 && Rows <= 65535 ? 64 : 1;
+  static constexpr int lanes = Length >= Long && Rows <= 65535 ? 64 : 1;
 
   using over = std::conditional_t<lanes == 1, grid<1, Rows>, grid<64, Rows, 1, workgroup<64>>>;
 
