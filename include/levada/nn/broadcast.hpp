@@ -90,7 +90,7 @@ inline constexpr auto is_less = [](auto a, auto b) { return a < b; };
 inline constexpr auto is_less_or_equal = [](auto a, auto b) { return a <= b; };
 inline constexpr auto is_greater = [](auto a, auto b) { return b < a; };
 inline constexpr auto is_greater_or_equal = [](auto a, auto b) { return b <= a; };
-inline constexpr auto chosen_by = [](auto condition, auto a, auto b) { return select(condition != 0, a, b); };
+inline constexpr auto chosen_by = [](auto chosen, auto a, auto b) { return select(chosen != 0, a, b); };
 inline constexpr auto sloped = [](auto x, auto slope) { return select(x < 0, x * slope, x); };
 
 }  // namespace detail

@@ -512,6 +512,7 @@ class engine final : public device_client {
     if (meter* m = measuring()) m->on_device(s, item, times);
   }
   void complete(std::size_t s, sequence item) noexcept override {
+    end_inputs_of_kernels(s, item);
     if (meter* m = measuring()) [[unlikely]] {
       const program_segment& code = segments_[s].code;
       if (code_.units[code.first].kernel != nullptr && state_of(state_[index(item)]) == item_state::value)
@@ -987,6 +988,16 @@ class engine final : public device_client {
       for (std::size_t i = first; i < first + count; ++i)
         if (!g.some_ended || state_of(state_[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
     if (g.watch) g.watch.ran(u, call);
+  }
+
+  /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
+  void end_inputs_of_kernels(std::size_t s, sequence item) {
+    segment& seg = segments_[s];
+    grain g;  // only its slot is asked for, as in `fail`
+    g.slot = index(item);
+    if (state_of(state_[g.slot]) != item_state::value || code_.units[seg.code.first].kernel == nullptr) return;
+    for (std::size_t u = seg.code.first; u < seg.code.end; ++u)
+      for (const std::size_t v : code_.units[u].dying) destroy(seg, g, v, 0);
   }
 
   /// The items that ended at this unit: what was alive before it is destroyed, and their state becomes final.

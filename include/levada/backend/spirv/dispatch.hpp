@@ -54,6 +54,8 @@ struct dispatch_kernel : detail::device_kernel {
 
   std::vector<dispatch> dispatches;
   std::vector<std::byte> weights;
+  /// Writes the `in_bytes` that the kernel reads of an item that only points to them; may throw. Null: these bytes are the item.
+  void (*pack)(const void* item, std::byte* to) = nullptr;
 };
 
 }  // namespace levada

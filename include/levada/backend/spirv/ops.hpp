@@ -14,4 +14,5 @@
 #include <levada/backend/spirv/non_max_suppression.hpp>
 #include <levada/backend/spirv/norm.hpp>
 #include <levada/backend/spirv/reduce.hpp>
+#include <levada/backend/spirv/to_rgb.hpp>
 #include <levada/backend/spirv/top_k.hpp>

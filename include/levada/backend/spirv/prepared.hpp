@@ -70,6 +70,14 @@ class prepared_segment {
   const std::vector<prepared_dispatch>& dispatches() const { return dispatches_; }
   VkBuffer weights() const { return weights_.buffer(); }
   std::size_t in_bytes() const { return segment_.units.front().kernel->in_bytes; }
+  /// The segment's input as its kernels read it.
+  void write_input(const void* item, std::byte* to) const {
+    const auto& first = static_cast<const dispatch_kernel&>(*segment_.units.front().kernel);
+    if (first.pack != nullptr)
+      first.pack(item, to);
+    else
+      std::memcpy(to, item, first.in_bytes);
+  }
   std::size_t out_bytes() const { return segment_.units.back().kernel->out_bytes; }
 
  private:

@@ -81,7 +81,7 @@ class vulkan_queue final : public device_queue {
       memory_.commands(slot, timed);
       if (timed) memory_.reset_timestamps(slot);
       timed_[slot] = timed;
-      std::memcpy(memory_.input(slot), input, prepared_.in_bytes());
+      prepared_.write_input(input, memory_.input(slot));
       batch_.push_back(item);
     }
 
