@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests from the node cases of ONNX's own suite: one source for each group of ops, each case as calls of levada's ops.
+"""Writes tests from the cases of one node of ONNX's own suite, those of its ops and those that PyTorch exported: one source for
+each group of ops, each case as calls of levada's ops.
 
 A case is a model of one node with its inputs and outputs as files. Its attributes and those of its inputs that are constants
 of an op in levada (axes, pads, sizes) become template arguments here; all other data are read when the test runs. What is not
 mapped is left out with a reason; a case that is mapped has to pass.
 
-onnx_node_cases.py CASES OUT      writes OUT/<group>.cpp from the folder CASES that has test_abs, test_add, ...
+onnx_node_cases.py CASES OUT      writes OUT/<group>.cpp from the folder CASES that has node/test_abs, node/test_add, ...
 onnx_node_cases.py CASES --list   prints, as Markdown, what is mapped and what is left out, and why
 onnx_node_cases.py CASES --check FILE   says whether FILE is what --list prints
 """
 
+import math
 import struct
 import sys
 from collections import defaultdict
@@ -89,17 +91,17 @@ class LeftOut(Exception):
 class Value:
     """A tensor of a case: its name in C++, its element and extents."""
 
-    def __init__(self, name, element, dims, file=None):
-        self.name, self.element, self.dims, self.file = name, element, dims, file
+    def __init__(self, name, element, dims, source=None):
+        self.name, self.element, self.dims, self.source = name, element, dims, source
 
     @classmethod
-    def declared(cls, data, number):
+    def declared(cls, data, source):
         """From a ValueInfoProto."""
         tensor = first_of(first_of(data, 2), 1, None)
         if tensor is None:
-            return cls(None, None, [], number)
+            return cls(None, None, [], source)
         dims = [first_of(d, 1, 0) for d in all_of(first_of(tensor, 2), 1)]
-        return cls(None, first_of(tensor, 1), dims, number)
+        return cls(None, first_of(tensor, 1), dims, source)
 
     @property
     def rank(self):
@@ -110,21 +112,30 @@ class Value:
             raise LeftOut("an element type that levada lacks (bfloat16, string)")
         if 0 in self.dims:
             raise LeftOut("a tensor without elements")
+        if math.prod(self.dims) > 1 << 16:
+            raise LeftOut("large")
         return f"tensor<{', '.join([ELEMENTS[self.element][0], *map(str, self.dims)])}>"
 
 
 class Case:
     def __init__(self, folder):
         self.folder, self.name = folder, folder.name.removeprefix("test_")
+        self.suite = folder.parent.name
         graph = first_of((folder / "model.onnx").read_bytes(), 7)
         nodes = all_of(graph, 1)
         self.nodes = len(nodes)
         self.op = first_of(nodes[0], 4).decode() if nodes else ""
         self.attributes = dict(attribute_of(a) for a in all_of(nodes[0], 5)) if nodes else {}
-        declared = [Value.declared(v, i) for i, v in enumerate(all_of(graph, 11))]
-        by_name = {first_of(v, 1).decode(): d for v, d in zip(all_of(graph, 11), declared)}
-        self.inputs = [by_name.get(name.decode()) for name in all_of(nodes[0], 1)] if nodes else []
-        self.outputs = [Value.declared(v, i) for i, v in enumerate(all_of(graph, 12))]
+        # Weights lie in the model, all other inputs in files of their own.
+        weights = [first_of(tensor, 8).decode() for tensor in all_of(graph, 5)]
+        declared, files = {}, 0
+        for data in all_of(graph, 11):
+            name = first_of(data, 1).decode()
+            source = ("initializer", weights.index(name)) if name in weights else ("input", files)
+            files += name not in weights
+            declared[name] = Value.declared(data, source)
+        self.inputs = [declared.get(name.decode()) for name in all_of(nodes[0], 1)] if nodes else []
+        self.outputs = [Value.declared(v, ("output", i)) for i, v in enumerate(all_of(graph, 12))]
 
     def input(self, index):
         return self.inputs[index] if index < len(self.inputs) else None
@@ -133,10 +144,8 @@ class Case:
         """The numbers of an input that is a constant of levada's op."""
         if self.input(index) is None:
             return default
-        return self.data(f"input_{self.input(index).file}")
-
-    def data(self, file):
-        tensor = (self.folder / "test_data_set_0" / f"{file}.pb").read_bytes()
+        kind, number = self.input(index).source
+        tensor = (self.folder / "test_data_set_0" / f"{kind}_{number}.pb").read_bytes()
         raw, letter = first_of(tensor, 9), ELEMENTS[first_of(tensor, 2)][1]
         return [v for (v,) in struct.iter_unpack("<" + letter, raw)]
 
@@ -169,7 +178,8 @@ class Program:
         given = self.case.input(index)
         value = Value(None, given.element, given.dims if dims is None else dims)
         item = ", item" if self.items > 1 and of_item else ""
-        return self.named(f"given.input<{value.type()}>({given.file}{item})", value.element, value.dims)
+        kind, number = given.source
+        return self.named(f"given.{kind}<{value.type()}>({number}{item})", value.element, value.dims)
 
     def item(self, dims=None):
         """The first input without its batch axis; the test runs for each item of the batch."""
@@ -207,7 +217,8 @@ class Program:
         body = "\n".join(f"    {line}" for line in self.lines)
         if self.items > 1:
             body = f"    for (std::size_t item = 0; item < {self.items}; ++item) {{\n{body}\n    }}"
-        return (f'TEST_CASE("{self.case.op}: {self.case.name}") {{\n  const node_case given("{self.case.name}");\n'
+        folder = f"{self.case.suite}/test_{self.case.name}"
+        return (f'TEST_CASE("{self.case.op}: {self.case.name}") {{\n  const node_case given("{folder}");\n'
                 f"  on_each_backend([&](auto backend) {{\n{body}\n  }});\n}}\n")  # fmt: skip
 
 
@@ -250,7 +261,8 @@ def with_constants(case, p):
     if case.op == "Clip":
         if case.inputs[0].element != 1:
             raise LeftOut("clip is of float")
-        low, high = case.constant(1, [float("-inf")])[0], case.constant(2, [float("inf")])[0]
+        low = case.get("min", case.constant(1, [float("-inf")])[0])
+        high = case.get("max", case.constant(2, [float("inf")])[0])
         stage = f"clip({literal(low)}, {literal(high)})"
     elif case.op == "HardSigmoid":
         stage = f"hard_sigmoid({literal(case.get('alpha', 0.2))}, {literal(case.get('beta', 0.5))})"
@@ -268,6 +280,8 @@ BROADCAST = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "PRelu": "p
 
 @maps("broadcast", *BROADCAST)
 def broadcast(case, p):
+    if case.get("broadcast") or (case.op == "PRelu" and case.suite != "node"):
+        raise LeftOut("broadcasting of an old set of operators")
     values = [p.input(i) for i in range(len(case.inputs))]
     if case.op == "Pow":  # of float and double; integers go through double
         computed = values[0].element if values[0].element in FLOATING else 11
@@ -466,7 +480,7 @@ def conv_transpose(case, p):
     p.check(p.reshaped(y, out[1:]))
 
 
-@maps("windows", "MaxPool", "AveragePool")
+@maps("pools", "MaxPool", "AveragePool")
 def pool(case, p):
     if case.inputs[0].element not in FLOATING:
         raise LeftOut("pools are of float and double")
@@ -510,8 +524,8 @@ def slices(case, p):
 @maps("moves", "Pad")
 def pad(case, p):
     mode = case.get("mode", "constant")
-    (value,) = case.constant(2, [0])
-    p.check(p.stage(f"pad<pad_mode::{mode}, {numbers(case.constant(1))}>({value})", p.input(0), dims=case.outputs[0].dims))
+    sides, (value,) = case.get("pads") or case.constant(1), case.constant(2, [case.get("value", 0)])
+    p.check(p.stage(f"pad<pad_mode::{mode}, {numbers(sides)}>({value})", p.input(0), dims=case.outputs[0].dims))
 
 
 @maps("moves", "Transpose")
@@ -598,10 +612,14 @@ def non_max_suppression(case, p):
 # --- the whole suite --------------------------------------------------------------------------------------------------------
 
 
-def read_suite(folder):
+SUITES = "node", "pytorch-converted", "pytorch-operator"
+
+
+def read_suites(folder):
     """By op in order of their names: the programs, and the cases left out with their reasons. Ops without a twin are named."""
     programs, left_out, others, graphs = defaultdict(list), defaultdict(list), defaultdict(int), 0
-    for case in (Case(f) for f in sorted(folder.glob("test_*"))):
+    folders = [f for suite in SUITES for f in sorted((folder / suite).glob("test_*"))]
+    for case in (Case(f) for f in folders):
         if case.nodes != 1:
             graphs += 1
             continue
@@ -618,7 +636,7 @@ def read_suite(folder):
 
 
 def write_sources(folder, out):
-    programs, _, _, _ = read_suite(folder)
+    programs, _, _, _ = read_suites(folder)
     out.mkdir(parents=True, exist_ok=True)
     for group in {group for group, _ in MAPPERS.values()}:
         tests = [p.text() for op in sorted(programs) if MAPPERS[op][0] == group for p in programs[op]]
@@ -628,15 +646,17 @@ def write_sources(folder, out):
 
 
 def listing(folder):
-    programs, left_out, others, graphs = read_suite(folder)
+    programs, left_out, others, graphs = read_suites(folder)
     ops = sorted({*programs, *left_out})
-    mapped = sum(p.case.floating() for op in ops for p in programs[op])
-    dropped = sum(case.floating() for op in ops for case, _ in left_out[op])
-    others_mapped = sum(len(programs[op]) for op in ops) - mapped
-    lines = ["# The node cases of ONNX", "",
+    mapped = [p.case for op in ops for p in programs[op]]
+    dropped = [case for op in ops for case, _ in left_out[op]]
+    floats, floats_dropped = (sum(c.suite == "node" and c.floating() for c in cases) for cases in (mapped, dropped))
+    exported, exported_dropped = (sum(c.suite != "node" for c in cases) for cases in (mapped, dropped))
+    lines = ["# The cases of ONNX", "",
              "`tools/onnx_node_cases.py CASES --list` wrote this. `tests/onnx` runs what is mapped, and all of it has to pass.",
-             f"Of {mapped + dropped} cases of float, half or double whose op levada has, {mapped} are mapped: "
-             f"{100 * mapped / (mapped + dropped):.1f} %. Of other elements it is {others_mapped}.", "",
+             f"Of {floats + floats_dropped} node cases of float, half or double whose op levada has, {floats} are mapped: "
+             f"{100 * floats / (floats + floats_dropped):.1f} %. Of other elements it is {len(mapped) - floats - exported}; "
+             f"of {exported + exported_dropped} that PyTorch exported, {exported}.", "",
              "| op | mapped | left out |", "|---|---|---|"]  # fmt: skip
     lines += [f"| {op} | {len(programs[op])} | {len(left_out[op]) or ''} |" for op in ops]
     lines += ["", "| left out | because |", "|---|---|"]
