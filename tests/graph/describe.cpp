@@ -62,6 +62,27 @@ static_assert([] {
   return true;
 }());
 
+// ---- branches ----
+constexpr auto forked =
+    describe(input<int> | stage<"a">(plus) |
+             lv::fork(stage<"b">([](int v) { return v * 2.0; }) | stage<"c">([](double v) { return v; }), lv::identity,
+                      lv::fork(stage<"d">(plus), lv::identity) | lv::join<"in">([](int x, int y) { return x + y; })) |
+             lv::join<"out">([](double x, int y, int z) { return static_cast<float>(x + y + z); }) |
+             lv::tee(sink<"log">([](const float&) {})) | stage<"z">([](float f) { return f; }));
+constexpr bool takes(const lv::node_info& node, std::initializer_list<std::size_t> values) {
+  std::size_t n = 0;
+  bool equal = true;
+  for_each_input(node, [&](std::size_t v) { equal = equal && n < values.size() && values.begin()[n++] == v; });
+  return equal && n == values.size();
+}
+static_assert(forked.nodes.size() == 8 && forked.values.size() == 8 && forked.result == 7 && !forked.ends_in_sink);
+static_assert(takes(forked.nodes[0], {0}) && takes(forked.nodes[1], {1}) && takes(forked.nodes[2], {2}));
+static_assert(takes(forked.nodes[3], {1}) && takes(forked.nodes[4], {4, 1}),
+              "the inner fork begins where the outer does");
+static_assert(forked.nodes[5].name == "out" && takes(forked.nodes[5], {3, 1, 5}) && forked.nodes[5].out == 6);
+static_assert(takes(forked.nodes[6], {6}) && forked.nodes[6].out == 6 && takes(forked.nodes[7], {6}), "past a tee");
+static_assert(forked.values[2].bytes == 8 && forked.values[6].bytes == 4);
+
 // ---- a source is no node ----
 constexpr auto fed = describe(source<"camera">([] { return std::optional<int>(); }) | stage<"plus">(plus));
 static_assert(fed.source == "camera" && fed.nodes.size() == 1 && fed.values.size() == 2);

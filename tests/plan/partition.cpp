@@ -31,7 +31,7 @@ constexpr lv::graph_info<8> line(std::string_view nodes) {
     lv::node_info node;
     node.how = c == 'o' ? lv::form::op : lv::form::map;
     node.in = graph.nodes.size();
-    node.out = graph.nodes.size() + 1;
+    node.out = graph.result = graph.nodes.size() + 1;
     graph.nodes.push_back(node);
     graph.values.push_back({4, 4});
   }

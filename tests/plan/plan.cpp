@@ -44,7 +44,7 @@ constexpr lv::graph_info<8> line(std::size_t in_bytes, std::initializer_list<ste
       graph.ends_in_sink = true;
     else
       value(s.how == form::in_place ? graph.values.back().bytes : s.out_bytes, graph.nodes.size());
-    node.out = graph.values.size() - 1;
+    node.out = graph.result = graph.values.size() - 1;
     graph.nodes.push_back(node);
   }
   return graph;

@@ -29,7 +29,7 @@ class plan_checker {
       for (std::size_t first = 0; first < items; first += s.grain) run_segment(first, std::min(items, first + s.grain));
     }
     if (plan_.has_result) {
-      const std::size_t result = plan_.unit[plan_.units - 1].out;
+      const std::size_t result = plan_.graph.result;
       if (plan_.value[result].where != placement::slot) return "the result is in no slot";
       for (std::size_t i = 0; i < items; ++i) expect(result, i);
     }
@@ -90,17 +90,18 @@ class plan_checker {
   }
 
   void run_unit(const planned_unit& unit, std::size_t item) {
-    expect(unit.in, item);
+    const auto expect_inputs = [&] { for_each_input(unit, [&](std::size_t v) { expect(v, item); }); };
+    expect_inputs();
     if (unit.how == form::in_place) {
       const location in = locate(unit.in, item), out = locate(unit.out, item);
       if (in.memory != out.memory || in.offset != out.offset) blame("an in-place stage would have to move", unit.out);
     }
     // The kernel may use its scratch before it reads, between, and after: written first and last, it must harm nothing.
     scratch(unit);
-    if (unit.how != form::in_place) expect(unit.in, item);
+    if (unit.how != form::in_place) expect_inputs();
     if (unit.how == form::sink) return;
     write(unit.out, item, {});
-    if (unit.how != form::in_place) expect(unit.in, item);
+    if (unit.how != form::in_place) expect_inputs();
     scratch(unit);
     expect(unit.out, item);
   }

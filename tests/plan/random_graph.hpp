@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Random lines of stages with random candidates, backends and devices, for properties that every plan has.
+// Random graphs of stages with random candidates, backends and devices, for properties that every plan has.
 
 #include <array>
 #include <random>
@@ -64,21 +64,36 @@ inline node_info random_node(random_source& random, bool last) {
   return node;
 }
 
+/// A line, or a graph in which nodes take any values that nobody has changed or consumed.
 inline graph_info<largest_line> random_graph(random_source& random) {
   graph_info<largest_line> graph;
   const std::size_t count = 1 + random.below(largest_line);
+  const bool is_line = random.once_in(2);
   graph.values.push_back(random_value(random, value_info::nobody));
   if (random.once_in(4)) graph.source = "camera";
+  std::vector<std::size_t> there{0};  // what may still be taken
   for (std::size_t i = 0; i < count; ++i) {
-    node_info node = random_node(random, i + 1 == count);
-    node.in = graph.values.size() - 1;
-    if (node.how == form::sink)
-      graph.ends_in_sink = true;
+    const bool last = i + 1 == count || there.size() == 1;
+    node_info node = random_node(random, is_line ? i + 1 == count : !last && random.once_in(3));
+    const auto take = [&] {
+      return there[is_line || random.once_in(2) ? there.size() - 1 : random.below(there.size())];
+    };
+    node.in = take();
+    if (consumes(node) || is_line)
+      std::erase(there, node.in);
     else
-      graph.values.push_back(node.how == form::in_place ? graph.values.back() : random_value(random, i));
-    node.out = graph.values.size() - 1;
+      for (std::size_t more = random.once_in(2) ? 0 : random.below(4); more != 0; --more)
+        node.more.push_back(static_cast<std::uint16_t>(take()));
+    if (node.how != form::sink) {
+      there.push_back(graph.values.size());
+      graph.values.push_back(node.how == form::in_place ? graph.values[node.in] : random_value(random, i));
+      graph.values.back().producer = i;
+    }
+    node.out = node.how == form::sink ? node.in : graph.values.size() - 1;
     graph.nodes.push_back(node);
   }
+  graph.ends_in_sink = there.empty();
+  if (!graph.ends_in_sink) graph.result = there.back();
   return graph;
 }
 

@@ -34,7 +34,7 @@ constexpr lv::graph_info<5> graph = [] {
     n.how = how;
     n.flops = flops;
     n.in = g.values.size() - 1;
-    n.out = how == lv::form::sink ? n.in : n.in + 1;
+    n.out = g.result = how == lv::form::sink ? n.in : n.in + 1;
     g.nodes.push_back(n);
   };
   value(lv::element::u8, lv::shape(28, 28), 832);

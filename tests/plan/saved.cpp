@@ -25,7 +25,7 @@ constexpr lv::graph_info<6> graph = [] {
     node.name = name;
     node.how = how;
     node.in = g.nodes.size();
-    node.out = node.in + 1;
+    node.out = g.result = node.in + 1;
     g.nodes.push_back(node);
     g.values.push_back({4, 4});
   };

@@ -23,6 +23,27 @@ TEST_CASE("no race through a device in the middle") { scenario<lv::thread_execut
 TEST_CASE("no race through two devices") { scenario<lv::thread_executor, two_devices>(1); }
 TEST_CASE("no race through adjacent devices") { scenario<lv::thread_executor, adjacent_devices>(1); }
 
+TEST_CASE("no race between branches on the processor and on devices") {
+  const auto app = lv::deploy<lv::target<lv::cpu<3>, lv::simulated<0>>, lv::run_by<lv::thread_executor>, lv::slots<8>>(
+      lv::input<int> | lv::stage<"twice">(+[](const int& v) { return 2 * v; }) |
+      lv::fork(lv::stage<"sum">([sum = 0L](const int& v) mutable { return sum += v; }),
+               lv::on<lv::simulated<0>>(lv::stage<"there">(+[](const int& v) { return v + 1; })), lv::identity) |
+      lv::join<"all">(+[](const long& sum, const int& there, const int& v) { return sum + there + v; }));
+  auto session = app.open();
+  std::thread pusher([&] {
+    for (int i = 0; i < 400; ++i) session.push(i);
+    session.close();
+  });
+  long sum = 0, next = 0;
+  while (const auto r = session.pop()) {
+    sum += 2 * next;
+    CHECK(r->value() == sum + 4 * next + 1);
+    ++next;
+  }
+  CHECK(next == 400);
+  pusher.join();
+}
+
 TEST_CASE("no race between threads that try, wait, push, pop and close several sessions of one app") {
   const auto app = lv::deploy<lv::target<lv::cpu<4>>, lv::run_by<lv::thread_executor>>(
       lv::input<int> | lv::stage<"twice">([](const int& v) { return 2 * v; }) |

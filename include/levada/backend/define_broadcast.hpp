@@ -19,7 +19,7 @@ struct definition<Backend, std::tuple<T...>, broadcast_op<F>> {
 
   definition(const broadcast_op<F>& op, parameter_values) : function_(op.function) {}
 
-  void operator()(const in_type& in, out_type& out, std::byte*) const {
+  void operator()(const auto& in, out_type& out, std::byte*) const {
     auto* to = out.data();
     detail::for_each_index(shape_of<out_type>, [&](const shape& index) {
       *to++ = std::apply([&](const auto&... t) { return unwrapped(function_(element(t, index)...)); }, in);

@@ -40,7 +40,7 @@ struct definition<Backend, In, concat_op<Axis>> : detail::plain_definition<conca
   using detail::plain_definition<concat_op<Axis>>::plain_definition;
   using out_type = typename concat_op<Axis>::template output<In>;
 
-  void operator()(const In& in, out_type& out, std::byte*) const {
+  void operator()(const auto& in, out_type& out, std::byte*) const {
     constexpr std::size_t axis = detail::axis_of(Axis, out_type::rank),
                           row = detail::run_from(shape_of<out_type>, axis);
     std::size_t place = 0;
@@ -79,7 +79,7 @@ struct definition<Backend, In, gather_by_op<Axis>> : detail::plain_definition<ga
   using detail::plain_definition<gather_by_op<Axis>>::plain_definition;
   using out_type = typename gather_by_op<Axis>::template output<In>;
 
-  void operator()(const In& in, out_type& out, std::byte*) const {
+  void operator()(const auto& in, out_type& out, std::byte*) const {
     const auto& [data, indices] = in;
     using data_type = std::remove_cvref_t<decltype(data)>;
     constexpr std::size_t axis = detail::axis_of(Axis, data_type::rank), extent = data_type::extents[axis];

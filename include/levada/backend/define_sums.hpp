@@ -56,7 +56,7 @@ struct definition<Backend, std::tuple<A, B>, matmul_op> : detail::plain_definiti
   using in_type = std::tuple<A, B>;
   using value = typename A::value_type;
 
-  void operator()(const in_type& in, matmul_op::output<in_type>& out, std::byte*) const {
+  void operator()(const auto& in, matmul_op::output<in_type>& out, std::byte*) const {
     using s = detail::matmul_shapes<A, B>;
     value* to = out.data();
     for (std::size_t batch = 0; batch < s::batch.elements(); ++batch) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <levada/core/type_list.hpp>
+#include <levada/graph/fork.hpp>
 #include <levada/graph/graph_info.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/graph/mistake.hpp>
@@ -33,7 +34,14 @@ template <class Parts, std::size_t I>
 struct place;
 
 template <class Parts, std::size_t I>
-struct place_before : type_tag<place<Parts, I - 1>> {};
+consteval auto find_place_before() {
+  if constexpr (order_of_parts<Parts>::is_line)
+    return type_tag<place<Parts, I - 1>>{};
+  else
+    return type_tag<place<Parts, order_of_parts<Parts>::value.before[I]>>{};
+}
+template <class Parts, std::size_t I>
+struct place_before : decltype(find_place_before<Parts, I>()) {};
 template <class Parts>
 struct place_before<Parts, 0> : type_tag<before_all> {};
 
@@ -73,6 +81,39 @@ template <class T, class Before>
 struct at_part<input_part<T>, Before> {
   using out = nothing_more;
   using mistake = no_mistake;
+  static constexpr auto name = Before::name;
+};
+
+/// What the branches of a fork give, ahead of its join.
+template <class... Ends>
+struct joined_places {
+  static constexpr bool known = !(std::same_as<typename Ends::out, unknown_item> || ...);
+  static consteval auto first_sink() {
+    constexpr bool sinks[] = {std::same_as<typename Ends::out, nothing_more>...};
+    constexpr std::size_t at = [] {
+      std::size_t i = 0;
+      while (i < sizeof...(Ends) && !sinks[i]) ++i;
+      return i;
+    }();
+    if constexpr (at < sizeof...(Ends))
+      return branch_ends_in_a_sink_and_gives_nothing_to_join<type_at<type_list<Ends...>, at>::name>{};
+    else
+      return no_mistake{};
+  }
+  using mistake = decltype(first_sink());
+  using out = std::conditional_t<known && !mistake::is_mistake, branch_items<typename Ends::out...>, unknown_item>;
+  static constexpr fixed_string name = "fork";
+};
+template <class Parts, std::size_t I, std::size_t... K>
+joined_places<place<Parts, order_of_parts<Parts>::end_of_branch(I, K)>...> joined_at(std::index_sequence<K...>);
+
+/// Behind the branch of a tee the item goes on.
+template <class Before, class End>
+struct teed_place {
+  static constexpr bool ends =
+      std::same_as<typename End::out, nothing_more> || std::same_as<typename End::out, unknown_item>;
+  using mistake = std::conditional_t<ends, no_mistake, tee_has_to_end_in_a_sink<End::name, typename End::out>>;
+  using out = typename Before::out;
   static constexpr auto name = Before::name;
 };
 
@@ -117,6 +158,11 @@ struct at_part<Stage, Before> {
   static consteval auto found() {
     if constexpr (after_sink)
       return nothing_can_follow_a_sink<Before::name, Stage::name>{};
+    else if constexpr (is_branch_items<typename Before::out> && !joins<Stage> && !requires { typename Stage::op_type; })
+      return stage_behind_a_fork_has_to_join_its_branches<Stage::name>{};
+    else if constexpr (joins<Stage> && !is_branch_items<typename Before::out> &&
+                       !std::same_as<typename Before::out, unknown_item>)
+      return join_has_no_fork_before_it<Stage::name, typename Before::out>{};
     else if constexpr (requires(typename Stage::callable_type& f, missing why) {
                          f.missed(why);
                          requires !noexcept(f.missed(why));
@@ -137,6 +183,15 @@ struct place : at_part<typename type_at<Parts, I>::part, typename place_before<P
   using device = typename type_at<Parts, I>::device;
   using in = typename place_before<Parts, I>::type::out;
 };
+
+template <class Parts, std::size_t I>
+  requires std::same_as<typename type_at<Parts, I>::part, join_mark>
+struct place<Parts, I> : decltype(joined_at<Parts, I>(std::make_index_sequence<order_of_parts<Parts>::branches(I)>{})) {
+};
+template <class Parts, std::size_t I>
+  requires std::same_as<typename type_at<Parts, I>::part, tee_mark>
+struct place<Parts, I>
+    : teed_place<typename place_before<Parts, I>::type, place<Parts, order_of_parts<Parts>::end_of_branch(I, 0)>> {};
 
 template <class Part>
 inline constexpr bool is_split_after = false;
@@ -176,8 +231,9 @@ constexpr node_info node_of() {
   if constexpr (Place::call::value == form::op) {
     using op_type = typename stage_type::op_type;
     node.kind = op_type::kind;
-    node.flops = static_cast<double>(op_type::template flops<typename Place::in>);
-    for (const parameter_info& p : op_type::template parameters<typename Place::in>)
+    using in = op_input_t<typename Place::in>;
+    node.flops = static_cast<double>(op_type::template flops<in>);
+    for (const parameter_info& p : op_type::template parameters<in>)
       node.parameter_bytes += p.extents.elements() * size_of(p.type);
   } else {
     node.kind = "callable";
@@ -266,8 +322,48 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     }();
     if constexpr (at < parts)
       return typename place<Parts, at>::mistake{};
+    else if constexpr (!order_of_parts<Parts>::is_line && nodes != 0)
+      return mistaken_branches();
     else
       return mistaken_marks();
+  }
+
+  /// In a pipeline of branches.
+  static consteval auto mistaken_branches() {
+    constexpr std::size_t filter = [] {
+      std::size_t found = parts;
+      ((found = found == parts && loses_items<I>() ? I : found), ...);
+      return found;
+    }();
+    if constexpr (is_branch_items<typename place<Parts, parts - 1>::out>)
+      return fork_is_joined_by_no_stage{};
+    else if constexpr (filter < parts)
+      return filter_in_a_branch_would_leave_its_join_without_a_partner<part<filter>::name>{};
+    else {
+      constexpr std::size_t node = shared_and_changed(describe());
+      if constexpr (node < nodes)
+        return stage_changes_or_consumes_an_item_that_another_branch_takes_too<node_place<node>::name>{};
+      else
+        return mistaken_marks();
+    }
+  }
+  template <std::size_t J>
+  static consteval bool loses_items() {
+    if constexpr (is_stage<part<J>>)
+      return order_of_parts<Parts>::value.in_fork[J] &&
+             (place<Parts, J>::call::value == form::filter || place<Parts, J>::call::value == form::consume_filter);
+    else
+      return false;
+  }
+  /// The first node that changes or consumes what is taken once more behind it.
+  template <class Graph>
+  static consteval std::size_t shared_and_changed(const Graph& graph) {
+    std::size_t last[nodes + 1]{};
+    for (std::size_t n = 0; n < nodes; ++n) for_each_input(graph.nodes[n], [&](std::size_t v) { last[v] = n; });
+    if (!graph.ends_in_sink) last[graph.result] = nodes;
+    std::size_t at = 0;
+    while (at < nodes && !(consumes(graph.nodes[at]) && last[graph.nodes[at].in] > at)) ++at;
+    return at;
   }
 
   template <std::size_t... S>
@@ -324,8 +420,44 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
   template <class T>
   static constexpr void mark(bool (&)[parts + 1], T) {}
 
+  /// The part that makes what flows out of part `at`; none where that is the pipeline's input.
+  static constexpr std::size_t maker_of(std::size_t at) {
+    constexpr bool makes[] = {(is_stage<part<I>> || std::same_as<part<I>, join_mark>)...};
+    while (at < parts && !makes[at]) {
+      if constexpr (order_of_parts<Parts>::is_line)
+        --at;
+      else
+        at = order_of_parts<Parts>::value.before[at];
+    }
+    return at;
+  }
+
+  /// What the stage at part `J` takes; `value_at` has what the parts before it give.
+  template <std::size_t J>
+  static constexpr void connect(node_info& node, const std::size_t (&value_at)[parts]) {
+    constexpr std::size_t none = ~std::size_t{0};
+    const auto value_from = [&](std::size_t from) { return from < parts ? value_at[from] : 0; };
+    if constexpr (!order_of_parts<Parts>::is_line && is_branch_items<typename place<Parts, J>::in>) {
+      using order = order_of_parts<Parts>;
+      constexpr std::size_t join = maker_of(order::value.before[J]);
+      node.in = none;
+      for (std::size_t k = 0; k < order::branches(join); ++k) {
+        const std::size_t v = value_from(maker_of(order::end_of_branch(join, k)));
+        if (node.in == none)
+          node.in = v;
+        else
+          node.more.push_back(static_cast<std::uint16_t>(v));
+      }
+    } else if constexpr (order_of_parts<Parts>::is_line) {
+      node.in = value_from(maker_of(J - 1));
+    } else {
+      node.in = value_from(maker_of(order_of_parts<Parts>::value.before[J]));
+    }
+  }
+
   static consteval auto describe() {
     graph_info<(nodes > 0 ? nodes : 1)> graph;
+    std::size_t value_at[parts]{};
     bool split[parts + 1]{};  // over stages
     std::size_t stage = 0;
     (
@@ -347,18 +479,19 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
           } else if constexpr (is_stage<part<I>>) {
             node_info node = node_of<at>();
             node.split_after = split[stage++];
-            node.in = graph.values.size() - 1;
-            if constexpr (std::same_as<typename at::out, nothing_more>)
-              graph.ends_in_sink = true;
-            else
+            connect<I>(node, value_at);
+            if constexpr (!std::same_as<typename at::out, nothing_more>)
               graph.values.push_back(value_of<typename at::out>(graph.nodes.size()));
-            node.out = graph.values.size() - 1;
+            node.out = node.how == form::sink ? node.in : graph.values.size() - 1;
+            value_at[I] = node.out;
             graph.nodes.push_back(node);
           } else if constexpr (!std::is_void_v<typename at::out>) {
             if (graph.values.empty()) graph.values.push_back(value_of<typename at::out>(value_info::nobody));
           }
         }(),
         ...);
+    graph.ends_in_sink = std::same_as<typename place<Parts, parts - 1>::out, nothing_more>;
+    if constexpr (const std::size_t last = maker_of(parts - 1); last < parts) graph.result = value_at[last];
     if constexpr (has_sides) {
       graph.side_bytes = sides().bytes;
       graph.side_alignment = sides().alignment;

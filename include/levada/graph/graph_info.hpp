@@ -27,6 +27,11 @@ struct value_info {
   std::size_t producer = nobody;  ///< the node that gives it; `nobody` for the pipeline's input
 };
 
+/// A node takes at most so many values.
+inline constexpr std::size_t most_inputs = 8;
+/// The values that a node takes beside its first.
+using more_inputs = bounded<std::uint16_t, most_inputs - 1>;
+
 /// A stage as a value.
 struct node_info {
   std::string_view name;
@@ -39,7 +44,15 @@ struct node_info {
   std::size_t parameter_bytes = 0;
   std::size_t in = 0;   ///< the value it takes (its own for a source, which takes none)
   std::size_t out = 0;  ///< the value it gives (its input's for a sink, which gives none)
+  more_inputs more;     ///< behind a fork: the others it takes
 };
+
+/// Calls `visit` with each value that a node, or a unit, takes.
+template <class Taker, class Visit>
+constexpr void for_each_input(const Taker& taker, Visit visit) {
+  visit(taker.in);
+  for (const std::size_t v : taker.more) visit(v);
+}
 
 constexpr bool is_op(const node_info& node) { return node.how == form::op; }
 constexpr bool filters(const node_info& node) { return node.how == form::filter || node.how == form::consume_filter; }
@@ -56,6 +69,7 @@ struct graph_info {
   bounded<value_info, N + 1> values;
   std::string_view source;  ///< the name of the source that feeds value 0; empty where the caller does
   bool ends_in_sink = false;
+  std::size_t result = 0;                          ///< the value that leaves, unless it ends in a sink
   std::size_t side_bytes = 0, side_alignment = 1;  ///< of the data attached to an item
 };
 

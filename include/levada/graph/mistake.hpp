@@ -73,6 +73,25 @@ struct source_is_not_the_first_stage : detail::mistake {};
 template <fixed_string Sink, fixed_string Next>
 struct nothing_can_follow_a_sink : detail::mistake {};
 
+// ---- branches ----
+template <std::size_t Branches>
+struct fork_takes_two_to_eight_branches : detail::mistake {};
+template <fixed_string Stage>
+struct stage_behind_a_fork_has_to_join_its_branches : detail::mistake {};
+template <fixed_string Join, class Given>
+struct join_has_no_fork_before_it : detail::mistake {};
+struct fork_is_joined_by_no_stage : detail::mistake {};
+template <fixed_string Sink>
+struct branch_ends_in_a_sink_and_gives_nothing_to_join : detail::mistake {};
+template <fixed_string Last, class Item>
+struct tee_has_to_end_in_a_sink : detail::mistake {};
+template <fixed_string Filter>
+struct filter_in_a_branch_would_leave_its_join_without_a_partner : detail::mistake {};
+template <fixed_string Stage>
+struct stage_changes_or_consumes_an_item_that_another_branch_takes_too : detail::mistake {};
+template <fixed_string Stage, class Device>
+struct stages_on_this_device_have_to_be_in_a_line : detail::mistake {};
+
 // ---- one callable ----
 template <fixed_string Stage, class ByReference>
 struct stage_takes_a_large_item_by_value_write_const_reference : detail::mistake {};

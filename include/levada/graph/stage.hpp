@@ -218,10 +218,16 @@ consteval auto as_fixed_string(std::string_view text) {
   return fixed_string<N + 1>(characters);
 }
 
+/// What an op, and its kernel, takes for what flows: behind a fork the tuple of its branches' items (graph/fork.hpp).
+template <class In>
+struct op_input : type_tag<In> {};
+template <class In>
+using op_input_t = typename op_input<In>::type;
+
 template <fixed_string Before, class In, fixed_string Name, op Op>
 consteval auto form_in(type_tag<op_stage<Name, Op>>) {
-  if constexpr (op_takes<Op, In>)
-    return call_form<form::op, typename Op::template output<In>>{};
+  if constexpr (op_takes<Op, op_input_t<In>>)
+    return call_form<form::op, typename Op::template output<op_input_t<In>>>{};
   else
     return stage_cannot_take_what_the_one_before_gives<Before, In, Name,
                                                        expects<as_fixed_string<Op::expects.size()>(Op::expects)>>{};

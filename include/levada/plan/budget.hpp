@@ -29,7 +29,9 @@ constexpr std::size_t bytes_of_unit(const plan_info<N>& plan, std::size_t unit) 
     return copies * value.bytes;
   };
   const bool gives_another = plan.value[u.in].storage != plan.value[u.out].storage;
-  return buffer(u.in) + (gives_another ? buffer(u.out) : 0) + s.grains * u.scratch_bytes + u.weight_bytes;
+  std::size_t taken = 0;
+  for_each_input(u, [&](std::size_t v) { taken += buffer(v); });
+  return taken + (gives_another ? buffer(u.out) : 0) + s.grains * u.scratch_bytes + u.weight_bytes;
 }
 
 /// The unit that has a part in most bytes, the first of equals.

@@ -57,12 +57,15 @@ std::string dot_report(const plan_info<N>& plan) {
     for (std::size_t u = segment.first; u < segment.first + segment.count; ++u) append_box(dot, plan, u);
     dot += "  }\n";
   }
+  const auto maker = [&](std::size_t v) {
+    return plan.value[v].first == 0 ? std::string("in") : "u" + decimal_text(plan.value[v].first - 1);
+  };
   for (std::size_t u = 0; u < plan.units; ++u)
-    append_edge(dot, u == 0 ? "in" : "u" + decimal_text(u - 1), "u" + decimal_text(u),
-                plan.graph.values[plan.unit[u].in]);
+    for_each_input(plan.unit[u],
+                   [&](std::size_t v) { append_edge(dot, maker(v), "u" + decimal_text(u), plan.graph.values[v]); });
   if (plan.has_result && plan.units > 0) {
     dot += "  out [shape=plaintext, label=\"result\"];\n";
-    append_edge(dot, "u" + decimal_text(plan.units - 1), "out", plan.graph.values[plan.unit[plan.units - 1].out]);
+    append_edge(dot, maker(plan.graph.result), "out", plan.graph.values[plan.graph.result]);
   }
   return dot + "}\n";
 }

@@ -77,7 +77,10 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
   json.field("segment", unit.segment);
   json.field("backend", backend_name(plan, unit));
   json.field("order", name_of(unit.order));
-  json.field("in", unit.in);
+  json.key("in");
+  json.open('[');
+  for_each_input(unit, [&](std::size_t v) { json.number(v); });
+  json.close(']');
   if (unit.how != form::sink) json.field("out", unit.out);
   json.field("item_by_item", unit.item_by_item);
   json.field("scratch_bytes", unit.scratch_bytes);

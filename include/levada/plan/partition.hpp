@@ -67,6 +67,20 @@ constexpr device_id choose_device(const node_info& node, std::size_t index, std:
   return within_a_run;
 }
 
+/// Whether each node can be computed as one with the node behind it: that takes what this one gives, and nobody else does.
+template <std::size_t N>
+constexpr std::array<bool, N> feeds_only_the_next(const graph_info<N>& graph) {
+  std::array<std::size_t, N + 1> takers{};
+  for (const node_info& node : graph.nodes) for_each_input(node, [&](std::size_t v) { ++takers[v]; });
+  std::array<bool, N> feeds{};
+  for (std::size_t i = 0; i + 1 < graph.nodes.size(); ++i) {
+    const node_info &node = graph.nodes[i], &next = graph.nodes[i + 1];
+    feeds[i] = node.how != form::sink && next.in == node.out && next.more.empty() && takers[node.out] == 1 &&
+               (graph.ends_in_sink || graph.result != node.out);
+  }
+  return feeds;
+}
+
 /// How many nodes, from the first on, the units cover.
 template <std::size_t N>
 constexpr std::size_t covered_nodes(const partition<N>& parts) {
@@ -144,8 +158,10 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
   const auto border_after = [&](std::size_t i) {
     return i + 1 == count || graph.nodes[i].split_after || place[i] != place[i + 1];
   };
+  const std::array<bool, N> feeds = feeds_only_the_next(graph);
   std::array<std::size_t, N> run{};
-  for (std::size_t i = count; i-- > 0;) run[i] = border_after(i) || !is_op(graph.nodes[i + 1]) ? 1 : 1 + run[i + 1];
+  for (std::size_t i = count; i-- > 0;)
+    run[i] = border_after(i) || !feeds[i] || !is_op(graph.nodes[i + 1]) ? 1 : 1 + run[i + 1];
   const auto best = detail::preferred_candidates(run, place, count, devices, candidates, backends);
 
   partition<N> units;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <levada/plan/memory.hpp>
 #include <levada/plan/partition.hpp>
@@ -42,6 +43,7 @@ struct planned_unit {
   concurrency order = concurrency::parallel;
   form how = form::map;
   std::size_t in = 0, out = 0;    ///< the values it takes and gives
+  more_inputs more;               ///< that it takes besides
   std::size_t group_end = 0;      ///< the unit behind the last of its group
   bool item_by_item = false;      ///< its group runs over the items one by one, else unit by unit
   std::size_t scratch_bytes = 0;  ///< that its kernel wants while it runs
@@ -124,6 +126,7 @@ constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std:
     u.order = first.order;
     u.in = first.in;
     u.out = last.out;
+    u.more = first.more;
     plan.unit.push_back(u);
     ++plan.segment.back().count;
   }
@@ -145,7 +148,7 @@ constexpr void find_lifetimes(plan_info<N>& plan) {
   plan.value[0].where = placement::slot;
   for (std::size_t u = 0; u < plan.units; ++u) {
     const planned_unit& unit = plan.unit[u];
-    plan.value[unit.in].last = u + 1;
+    for_each_input(unit, [&](std::size_t v) { plan.value[v].last = u + 1; });
     if (unit.how == form::sink) continue;
     planned_value& out = plan.value[unit.out];
     out.first = out.last = u + 1;
@@ -153,7 +156,7 @@ constexpr void find_lifetimes(plan_info<N>& plan) {
     if (unit.how == form::in_place) out.storage = plan.value[unit.in].storage;
   }
   if (plan.has_result) {
-    planned_value& result = plan.value[plan.unit.back().out];
+    planned_value& result = plan.value[graph.result];
     result.last = plan.units + 1;
     result.where = placement::slot;
   }
@@ -166,7 +169,9 @@ constexpr std::size_t live_bytes(const plan_info<N>& plan, std::size_t first_uni
   for (std::size_t u = first_unit; u <= last_unit; ++u) {
     const planned_unit& unit = plan.unit[u];
     const bool gives_another = unit.how != form::sink && unit.how != form::in_place;
-    most = std::max(most, plan.value[unit.in].bytes + (gives_another ? plan.value[unit.out].bytes : 0));
+    std::size_t live = gives_another ? plan.value[unit.out].bytes : 0;
+    for_each_input(unit, [&](std::size_t v) { live += plan.value[v].bytes; });
+    most = std::max(most, live);
   }
   return most;
 }
@@ -199,12 +204,16 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
       for (; u < behind; ++u) {
         plan.unit[u].group_end = behind;
         plan.unit[u].item_by_item = by_item;
-        if (by_item && u + 1 < behind && plan.value[plan.unit[u].out].where == placement::item)
-          plan.value[plan.unit[u].out].where = placement::grain;
+        planned_value& out = plan.value[plan.unit[u].out];
+        const bool makes = plan.unit[u].how != form::sink && out.where == placement::item;
+        if (by_item && makes && u + 1 < behind && out.last <= behind) out.where = placement::grain;
       }
     }
-    if (plan.unit[end - 1].how != form::sink)
-      plan.value[plan.unit[end - 1].out].where = placement::slot;  // crosses the border, or is the result
+    // What crosses a border.
+    for (std::size_t u = s.first; u < end; ++u)
+      for_each_input(plan.unit[u], [&](std::size_t v) {
+        if (plan.value[v].first <= s.first) plan.value[v].where = placement::slot;
+      });
   }
   // A shared buffer is alive from its first value to its last, in the widest of their places.
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
@@ -214,6 +223,19 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
     owner.last = std::max(owner.last, value.last);
     owner.where = std::min(owner.where, value.where);
   }
+}
+
+/// The values that the nodes of a segment give, which stand in a row: the first, and the one behind the last.
+template <std::size_t N>
+constexpr std::pair<std::size_t, std::size_t> values_made_by(const plan_info<N>& plan, const planned_segment& s) {
+  const planned_unit& last = plan.unit[s.first + s.count - 1];
+  std::size_t first = plan.value.size(), behind = 0;
+  for (std::size_t n = plan.unit[s.first].first; n < last.first + last.count; ++n) {
+    if (plan.graph.nodes[n].how == form::sink) continue;
+    first = std::min(first, plan.graph.nodes[n].out);
+    behind = plan.graph.nodes[n].out + 1;
+  }
+  return {first, behind};
 }
 
 /// Offsets of the buffers at one place among the given values; the bytes they take.
@@ -266,10 +288,10 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   plan.slot_bytes =
       graph.side_bytes == 0 ? plan.side_offset : detail::aligned(plan.side_offset + graph.side_bytes, plan.alignment);
   for (planned_segment& s : plan.segment) {
-    // The values that units of this segment give stand in a row; those that fused kernels keep inside are nowhere.
-    const planned_unit &first = plan.unit[s.first], &last = plan.unit[s.first + s.count - 1];
-    s.item_bytes = detail::lay_out_values(plan, placement::item, first.in + 1, last.out + 1);
-    s.kernel_offset = detail::lay_out_values(plan, placement::grain, first.in + 1, last.out + 1);
+    // Those that fused kernels keep inside are nowhere.
+    const auto [first, behind] = detail::values_made_by(plan, s);
+    s.item_bytes = detail::lay_out_values(plan, placement::item, first, behind);
+    s.kernel_offset = detail::lay_out_values(plan, placement::grain, first, behind);
     std::size_t kernel_bytes = 0;
     for (std::size_t u = s.first; u < s.first + s.count; ++u) {
       kernel_bytes = std::max(kernel_bytes, plan.unit[u].scratch_bytes);

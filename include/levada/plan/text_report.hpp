@@ -92,8 +92,12 @@ text_row unit_row(const plan_info<N>& plan, const planned_unit& unit) {
     if (n > unit.first) names += " + ";
     names += printable_text(plan.graph.nodes[n].name);
   }
-  const value_info &in = plan.graph.values[unit.in], &out = plan.graph.values[unit.out];
-  std::string items = item_text(in), sizes = decimal_text(in.bytes);
+  const value_info& out = plan.graph.values[unit.out];
+  std::string items, sizes;
+  for_each_input(unit, [&](std::size_t v) {
+    items += (items.empty() ? "" : " + ") + item_text(plan.graph.values[v]);
+    sizes += (sizes.empty() ? "" : " + ") + decimal_text(plan.graph.values[v].bytes);
+  });
   if (unit.how != form::sink) {
     items += " -> " + item_text(out);
     sizes += " -> " + decimal_text(out.bytes);

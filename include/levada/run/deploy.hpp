@@ -175,7 +175,7 @@ template <class Flat, std::size_t First, class Indices>
 struct run_of_ops;
 template <class Flat, std::size_t First, std::size_t... I>
 struct run_of_ops<Flat, First, std::index_sequence<I...>> {
-  using in = typename Flat::template node_place<First>::in;
+  using in = op_input_t<typename Flat::template node_place<First>::in>;
   template <class Backend>
   static constexpr bool taken_by =
       op_kernel<Backend, in, typename Flat::template node_place<First + I>::part::op_type...>;
@@ -198,9 +198,11 @@ struct enumerated {
   static constexpr std::size_t most = nodes * values::longest_run() * values::count;
   using list = bounded<candidate, (most > 0 ? most : 1)>;
 
+  static constexpr auto feeds = feeds_only_the_next(graph);
+
   static consteval std::size_t ops_from(std::size_t node) {
     std::size_t n = 0;
-    while (node + n < nodes && is_op(graph.nodes[node + n])) ++n;
+    while (node + n < nodes && is_op(graph.nodes[node + n]) && (n == 0 || feeds[node + n - 1])) ++n;
     return n;
   }
 
@@ -280,6 +282,22 @@ struct planned {
     for (const planned_segment& s : plan.segment)
       if (s.device == id) return true;
     return false;
+  }
+
+  /// The first node of a segment of a device that computes by itself which is not in line with the others there.
+  static consteval std::size_t branched_on_device() {
+    if (!std::any_of(std::begin(devices), std::end(devices),
+                     [](const device_info& d) { return d.id.kind == device_kind::vulkan; }))
+      return nodes;
+    const auto parts = choose_partition(graph, devices, candidates(), backend_infos());
+    const auto& feeds = found::feeds;
+    for (std::size_t u = 0; u < parts.size(); ++u) {
+      const partition_unit& unit = parts[u];
+      if (unit.device.kind != device_kind::vulkan) continue;
+      const bool begins = unit.starts_segment;
+      if (begins ? !graph.nodes[unit.first].more.empty() : !feeds[unit.first - 1]) return unit.first;
+    }
+    return nodes;
   }
 
   static consteval auto pin_mistake() {
@@ -420,6 +438,9 @@ consteval auto find_deployment_mistake() {
                                                        Target>{};
       else
         return callable_cannot_run_on_this_device<stage::name, Target>{};
+    } else if constexpr (constexpr std::size_t unit = plan_type::branched_on_device(); unit < plan_type::nodes) {
+      using place = typename plan_type::flat::template node_place<unit>;
+      return stages_on_this_device_have_to_be_in_a_line<place::part::name, typename place::device>{};
     } else if constexpr (decltype(plan_type::pin_mistake())::is_mistake) {
       return plan_type::pin_mistake();
     } else if constexpr (decltype(plan_type::driver_mistake(type_tag<Target>{}))::is_mistake) {
@@ -455,8 +476,8 @@ struct rim_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
   using first_part = typename type_at<Parts, flat::nth(flat::stage_flags, 0)>::part;
   using source_callable = typename decltype(source_callable_of<first_part>())::type;
   static constexpr bool has_source = is_source<first_part>;
-  using input_item = typename flat::template node_place<0>::in;
-  using last_out = typename flat::template node_place<flat::nodes - 1>::out;
+  using input_item = typename place<Parts, 0>::out;
+  using last_out = typename place<Parts, Parts::size - 1>::out;
   using output_item = std::conditional_t<std::same_as<last_out, nothing_more>, void, last_out>;
 };
 
@@ -476,7 +497,11 @@ struct rim : rim_types<detail::flat<Pipeline>> {
     return false;
   }();
   /// The app needs an item of its own: a stage changes or consumes it, or it goes through a session, as devices need.
-  static constexpr bool owns_input = on_devices || consumes(plan.graph.nodes[0]);
+  static constexpr bool owns_input = on_devices || [] {
+    for (const node_info& n : plan.graph.nodes)
+      if (n.in == 0 && consumes(n)) return true;
+    return false;
+  }();
 };
 
 /// Collects where the stage objects of a pipeline are: the callables, and the ops with their weights.
@@ -503,10 +528,11 @@ template <class Planning, std::size_t U, std::size_t... I>
 consteval const unit_text* text_of_run(std::index_sequence<I...>) {
   using flat = typename Planning::flat;
   constexpr std::size_t first = Planning::plan.unit[U].first;
-  using in = typename flat::template node_place<first>::in;
+  using flowing = typename flat::template node_place<first>::in;
+  using in = op_input_t<flowing>;
   return &kernel_text<
-      typename backend_of_unit<Planning, U>::template kernel<in, typename stage_at<flat, first + I>::op_type...>, in,
-      run_output_t<in, typename stage_at<flat, first + I>::op_type...>>;
+      typename backend_of_unit<Planning, U>::template kernel<in, typename stage_at<flat, first + I>::op_type...>,
+      flowing, run_output_t<in, typename stage_at<flat, first + I>::op_type...>>;
 }
 template <class Planning, std::size_t U>
 consteval const unit_text* text_of_unit() {
@@ -538,7 +564,7 @@ template <class Planning, std::size_t U, std::size_t... I>
 [[gnu::always_inline]] inline erased_object kernel_of_unit(void* const* stages, std::index_sequence<I...>) {
   using flat = typename Planning::flat;
   constexpr std::size_t first = Planning::plan.unit[U].first;
-  using in = typename flat::template node_place<first>::in;
+  using in = op_input_t<typename flat::template node_place<first>::in>;
   const std::string_view names[] = {stage_at<flat, first + I>::name.view()...};
   const parameter_source_ref sources[] = {static_cast<const stage_at<flat, first + I>*>(stages[first + I])->weights...};
   return make_kernel<backend_of_unit<Planning, U>, in, typename stage_at<flat, first + I>::op_type...>(

@@ -947,11 +947,36 @@ class engine final : public device_client {
     if (limit != seg.limit.load(std::memory_order_relaxed)) seg.limit.store(limit, std::memory_order_relaxed);
   }
 
-  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
+  /// A unit of several inputs: where those of each item are is gathered first.
+  [[gnu::noinline]] void run_joining(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                     std::size_t count) noexcept {
     const program_unit& unit = code_.units[u];
+    const std::size_t inputs = 1 + unit.more.size();
+    const void* gathered[64];
+    for (const std::size_t most = std::size(gathered) / inputs; count != 0;) {
+      const std::size_t n = std::min(count, most);
+      for (std::size_t i = 0; i < n; ++i) {
+        const void** next = gathered + i * inputs;
+        std::size_t stride;
+        for_each_input(unit, [&](std::size_t v) {
+          *next++ = v == 0 && !destroys_input_ ? input_[g.slot + first + i] : place(seg, g, v, first + i, stride);
+        });
+      }
+      run_unit(seg, g, u, first, n, gathered);
+      first += n;
+      count -= n;
+    }
+  }
+
+  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                const void** gathered = nullptr) noexcept {
+    const program_unit& unit = code_.units[u];
+    if (!unit.more.empty() && gathered == nullptr) return run_joining(seg, g, u, first, count);
     const std::size_t at = g.slot + first;
     if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
-      for (std::size_t i = first; i < first + count; ++i) run_unit(seg, g, u, i, 1);
+      const std::size_t inputs = 1 + unit.more.size();
+      for (std::size_t i = 0; i < count; ++i)
+        run_unit(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
       return;
     }
     if (cancelled_.load(std::memory_order_relaxed)) {
@@ -963,7 +988,10 @@ class engine final : public device_client {
     }
     unit_call call;
     call.object = unit.shared != nullptr ? unit.shared : states_.objects[unit.own];
-    if (unit.in == 0 && !destroys_input_)
+    if (gathered != nullptr) {
+      call.in = reinterpret_cast<std::byte*>(gathered);
+      call.in_stride = (1 + unit.more.size()) * sizeof(void*);
+    } else if (unit.in == 0 && !destroys_input_)
       call.inputs = &input_[at];
     else
       call.in = place(seg, g, unit.in, first, call.in_stride);

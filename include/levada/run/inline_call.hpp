@@ -49,8 +49,13 @@ class inline_context {
       for (std::size_t u = s.first; u < s.end; ++u) {
         const program_unit& unit = code_.units[u];
         unit_call call;
+        const void* gathered[most_inputs];
         call.object = unit.shared != nullptr ? unit.shared : states_.objects[unit.own];
-        if (unit.in == 0)
+        if (!unit.more.empty()) {
+          const void** next = gathered;
+          for_each_input(unit, [&](std::size_t v) { *next++ = v == 0 ? item : place(s, v); });
+          call.in = reinterpret_cast<std::byte*>(gathered);
+        } else if (unit.in == 0)
           call.inputs = &item;
         else
           call.in = place(s, unit.in);

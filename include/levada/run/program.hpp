@@ -176,6 +176,7 @@ struct program_unit {
   bool serial = false;
   std::size_t ticket = 0;  ///< of a serial unit: its index in its segment
   std::size_t in = 0, out = 0;
+  more_inputs more;
   bool has_out = true;
   std::size_t group_end = 0;
   bool item_by_item = false;
@@ -274,6 +275,7 @@ struct session_states {
 struct program_layout {
   struct unit {
     std::uint16_t in, out, group_end, segment;
+    more_inputs more;
     form how;
     concurrency order;
     bool item_by_item;
@@ -294,6 +296,7 @@ struct program_layout {
   std::uint32_t alignment;
   std::uint16_t unit_count, value_count, segment_count;
   std::uint16_t stage_count;
+  std::uint16_t result;
   bool has_result, has_source;
 };
 
@@ -323,6 +326,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   l.value_count = small(plan.value.size());
   l.segment_count = small(plan.segments);
   l.stage_count = small(plan.nodes);
+  l.result = small(plan.graph.result);
   for (const planned_unit& u : plan.unit)  // a callable's text has its name
     if (u.backend != partition_unit::callable)
       for (std::size_t n = u.first; n < u.first + u.count; ++n) l.names[n] = plan.graph.nodes[n].name;
@@ -334,7 +338,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   l.has_source = !plan.graph.source.empty();
   for (std::size_t u = 0; u < plan.units; ++u) {
     const planned_unit& p = plan.unit[u];
-    l.units[u] = {small(p.in), small(p.out), small(p.group_end), small(p.segment),
+    l.units[u] = {small(p.in), small(p.out), small(p.group_end), small(p.segment), p.more,
                   p.how,       p.order,      p.item_by_item,     small(p.first)};
   }
   for (std::size_t v = 0; v < plan.value.size(); ++v) l.values[v] = {plan.value[v].offset, plan.value[v].where};
@@ -359,7 +363,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   };
   fixed_array<life> lives(p.values.size());
   for (std::size_t u = 0; u < p.units.size(); ++u) {
-    lives[planned[u].in].last_use = u;
+    for_each_input(planned[u], [&](std::size_t v) { lives[v].last_use = u; });
     if (p.units[u].has_out) lives[planned[u].out].born = u + 1;
   }
   std::size_t count = 0;
@@ -374,21 +378,25 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
           lives[v].last_use >= u)
         *next++ = static_cast<std::uint16_t>(v);
     unit.alive.last = unit.dying.first = next;
-    const program_value& in = p.values[unit.in];
-    if (in.where != placement::none && in.destroy != nullptr && lives[unit.in].last_use == u &&
-        planned[u].how != form::in_place)
-      *next++ = static_cast<std::uint16_t>(unit.in);
+    const bool keeps = planned[u].how == form::in_place;
+    for_each_input(unit, [&](std::size_t v) {
+      const program_value& in = p.values[v];
+      const bool listed = std::find(unit.dying.first, static_cast<const std::uint16_t*>(next), v) != next;
+      if (!keeps && !listed && in.where != placement::none && in.destroy != nullptr && lives[v].last_use == u)
+        *next++ = static_cast<std::uint16_t>(v);
+    });
     unit.dying.last = next;
   }
 }
 
 /// Marks the result, and what stages change in place until it is the result.
-[[gnu::cold]] inline void mark_result(program& p, const program_layout::unit* planned) {
-  p.result = p.units.back().out;
+[[gnu::cold]] inline void mark_result(program& p, const program_layout::unit* planned, std::size_t result) {
+  p.result = result;
   if (!p.has_result) return;
-  p.values[p.result].is_result = true;
-  for (std::size_t u = p.units.size(); u-- != 0 && planned[u].how == form::in_place;)
-    p.values[planned[u].in].is_result = true;
+  p.values[result].is_result = true;
+  for (std::size_t u = p.units.size(); u-- != 0;)
+    if (planned[u].how == form::in_place && p.values[planned[u].out].is_result)
+      p.values[planned[u].in].is_result = true;
 }
 
 /// What a program is made from. The stages' objects and the kernels, which are in the order of their units, are moved from.
@@ -465,6 +473,7 @@ struct program_parts {
       unit.serial = planned.order == concurrency::serial;
       if (unit.serial) unit.ticket = segment.tickets++;
       unit.in = planned.in;
+      unit.more = planned.more;
       unit.out = planned.out;
       unit.has_out = planned.how != form::sink;
       unit.group_end = planned.group_end;
@@ -477,9 +486,12 @@ struct program_parts {
     }
   }
   list_ended_values(p, of.units);
-  const form first = of.units[0].how;
-  p.owns_input = first == form::in_place || first == form::consume || first == form::consume_filter;
-  mark_result(p, of.units);
+  for (std::size_t u = 0; u < plan.unit_count; ++u) {
+    const form how = of.units[u].how;
+    p.owns_input = p.owns_input || (of.units[u].in == 0 &&
+                                    (how == form::in_place || how == form::consume || how == form::consume_filter));
+  }
+  mark_result(p, of.units, plan.result);
   return p;
 }
 

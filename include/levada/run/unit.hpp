@@ -11,10 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <levada/core/storage.hpp>
+#include <levada/graph/fork.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/graph/op.hpp>
 #include <levada/graph/retry.hpp>
@@ -176,7 +178,11 @@ template <class Kernel, class In, class Out>
 void run_kernel(unit_call& call) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(call.object);
   for_each_item(call, [&](void* in, void* out, std::size_t) {
-    kernel(*static_cast<const In*>(in), *::new (out) Out, call.scratch);
+    if constexpr (is_branch_items<In>)
+      static_cast<const In*>(in)->apply(
+          [&](const auto&... parts) { kernel(std::tie(parts...), *::new (out) Out, call.scratch); });
+    else
+      kernel(*static_cast<const In*>(in), *::new (out) Out, call.scratch);
     return true;
   });
 }

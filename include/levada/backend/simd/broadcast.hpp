@@ -49,7 +49,7 @@ struct simd_kernel<Arch, std::tuple<T...>, broadcast_op<F>> {
 
   simd_kernel(const broadcast_op<F>& op, parameter_values) : function_(op.function) {}
 
-  void operator()(const in_type& in, out_type& out, std::byte*) const {
+  void operator()(const auto& in, out_type& out, std::byte*) const {
     std::array<std::size_t, outer.rank + 1> index{};
     result* to = out.data();
     for (std::size_t left = out_type::elements / run; left > 0; --left, to += run) {

@@ -16,7 +16,7 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
   using in_type = std::tuple<A, B>;
   using value = typename A::value_type;
 
-  void operator()(const in_type& in, matmul_op::output<in_type>& out, std::byte*) const {
+  void operator()(const auto& in, matmul_op::output<in_type>& out, std::byte*) const {
     for (std::size_t batch = 0; batch < s::batch.elements(); ++batch) {
       const value* a = std::get<0>(in).data() + s::matrix_at(s::left, batch) * s::rows * s::inner;
       const value* b = std::get<1>(in).data() + s::matrix_at(s::right, batch) * s::inner * s::columns;
