@@ -19,7 +19,7 @@
 namespace spirv_test {
 
 /// A device that computes one item after the other.
-class direct_device : lv::detail::device_client {
+class direct_device final : lv::detail::device_client {
  public:
   direct_device() : queue_(0, lv::vulkan_device<0>()) {}
 

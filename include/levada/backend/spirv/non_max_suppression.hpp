@@ -26,10 +26,11 @@ struct box_overlap {
   constexpr auto box(const I& index) const {
     const auto at = [&](int k) { return boxes(index * 4 + k + lead); };
     const auto a = at(0), b = at(1), c = at(2), d = at(3);
+    using box_sides = sides<std::remove_const_t<decltype(a)>>;
     if constexpr (Format == box_format::centre)
-      return sides{b - d / 2.0f, a - c / 2.0f, b + d / 2.0f, a + c / 2.0f};
+      return box_sides{b - d / 2.0f, a - c / 2.0f, b + d / 2.0f, a + c / 2.0f};
     else
-      return sides{smaller(a, c), smaller(b, d), larger(a, c), larger(b, d)};
+      return box_sides{smaller(a, c), smaller(b, d), larger(a, c), larger(b, d)};
   }
   template <class Box>
   static constexpr auto of(const Box& u, const Box& v) {

@@ -16,9 +16,9 @@ namespace detail {
 template <class View>
 struct packed_planes {
   static constexpr std::size_t begin(std::size_t plane) {
-    std::size_t bytes = 0;
-    for (std::size_t p = 0; p < plane; ++p) bytes += View::rows(p) * View::row_bytes(p);
-    return bytes;
+    std::size_t before = 0;
+    for (std::size_t p = 0; p < plane; ++p) before += View::rows(p) * View::row_bytes(p);
+    return before;
   }
   static constexpr std::size_t bytes = begin(View::planes);
 
