@@ -53,6 +53,12 @@ TEST_CASE("expand, tile, gather, squeeze, crop") {
   check_on_device(*counted<block<float>>(), 0, lv::crop_op<1, 2, 2, 3, lv::layout::hwc>());
 }
 
+TEST_CASE("other shapes of elements that kernels do not compute with") {
+  LEVADA_NEEDS_DEVICE();
+  check_on_device(*counted<lv::tensor<std::int64_t, 3, 5>>(), 0, lv::reshape_op<5, 3>());
+  check_on_device(*counted<lv::tensor<bool, 3, 5>>(), 0, lv::flatten_op());
+}
+
 TEST_CASE("a long axis that is no multiple of its index") {
   LEVADA_NEEDS_DEVICE();
   check_on_device(*counted<lv::tensor<float, 5000>>(), 0, lv::pad_op<lv::pad_mode::reflect, 7, 11>());

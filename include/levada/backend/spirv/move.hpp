@@ -187,6 +187,35 @@ struct spirv_kernel<In, Op> : dispatch_kernel {
   }
 };
 
+namespace detail {
+
+struct copy_source {
+  template <class G, class In, class Out>
+  constexpr void operator()(const G& g, const In& in, const Out& out) const {
+    out(g.x()) = in(g.x());
+  }
+};
+
+/// Only the shape becomes another one.
+template <class Op>
+inline constexpr bool keeps_order = std::same_as<Op, flatten_op>;
+template <std::size_t... Dims>
+inline constexpr bool keeps_order<reshape_op<Dims...>> = true;
+
+}  // namespace detail
+
+/// Of elements that kernels do not compute with, else it fuses.
+template <class In, class Op>
+  requires(detail::keeps_order<Op> && op_takes<Op, In> && !detail::element_wise_run<In, Op>)
+struct spirv_kernel<In, Op> : dispatch_kernel {
+  spirv_kernel(const Op&, parameter_values) {
+    using row = detail::moved_row<In>;
+    in_bytes = sizeof(In);
+    out_bytes = sizeof(typename Op::template output<In>);
+    add_grid<"reshape", row, row, grid<row::elements>>(*this, detail::copy_source{});
+  }
+};
+
 template <class In, std::size_t Y, std::size_t X, std::size_t Height, std::size_t Width, layout Layout>
   requires op_takes<crop_op<Y, X, Height, Width, Layout>, In> && detail::movable_tensor<In>
 struct spirv_kernel<In, crop_op<Y, X, Height, Width, Layout>> : dispatch_kernel {
