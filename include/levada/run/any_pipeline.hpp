@@ -71,13 +71,13 @@ class any_pipeline<Result(In)> {
 
   /// A session: push and pop, with the options of run/session_options.hpp.
   template <class... Options>
-    requires correct<decltype(detail::session_mistake<In, Options...>())>
+    requires correct<decltype(detail::erased_session_mistake<In, output, Options...>())>
   any_session<In, output> open() const {
     return any_session<In, output>(of_->open(detail::settings_of<Options...>()));
   }
   template <class... Options>
-    requires(decltype(detail::session_mistake<In, Options...>())::is_mistake)
-  mistake_found<decltype(detail::session_mistake<In, Options...>())> open() const;
+    requires(decltype(detail::erased_session_mistake<In, output, Options...>())::is_mistake)
+  mistake_found<decltype(detail::erased_session_mistake<In, output, Options...>())> open() const;
 
  private:
   std::shared_ptr<detail::pipeline_interface<Result, In>> of_;

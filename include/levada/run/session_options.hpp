@@ -53,6 +53,7 @@ template <class Item>
 struct session_that_drops_older_items_needs_items_that_move_without_throwing : detail::mistake {};
 template <class Item, class Result>
 struct session_with_external_results_takes_an_item_and_where_its_result_goes : detail::mistake {};
+struct session_of_any_pipeline_gives_its_results_by_value : detail::mistake {};
 template <class Result>
 struct session_writes_only_results_that_need_no_destruction_into_memory_of_the_caller : detail::mistake {};
 struct session_that_drops_older_items_cannot_write_results_into_memory_of_the_caller : detail::mistake {};
@@ -144,6 +145,16 @@ consteval auto session_mistake() {
     return session_that_drops_older_items_cannot_write_results_into_memory_of_the_caller{};
   else
     return no_mistake{};
+}
+
+/// The same of a pipeline that is known by its item types alone.
+template <class Item, class Result, class... Options>
+consteval auto erased_session_mistake() {
+  using mistake = decltype(session_mistake<Item, Result, Options...>());
+  if constexpr (!mistake::is_mistake && settings_of<Options...>().external_results)
+    return session_of_any_pipeline_gives_its_results_by_value{};
+  else
+    return mistake{};
 }
 
 }  // namespace detail
