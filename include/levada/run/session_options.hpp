@@ -150,11 +150,11 @@ consteval auto session_mistake() {
 /// The same of a pipeline that is known by its item types alone.
 template <class Item, class Result, class... Options>
 consteval auto erased_session_mistake() {
-  using mistake = decltype(session_mistake<Item, Result, Options...>());
-  if constexpr (!mistake::is_mistake && settings_of<Options...>().external_results)
+  using found = decltype(session_mistake<Item, Result, Options...>());
+  if constexpr (!found::is_mistake && settings_of<Options...>().external_results)
     return session_of_any_pipeline_gives_its_results_by_value{};
   else
-    return mistake{};
+    return found{};
 }
 
 }  // namespace detail
