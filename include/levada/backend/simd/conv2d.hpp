@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/conv2d.hpp: conv2d (+ bias) (+ relu) (+ max_pool2d) (+ flatten or reshape) as one kernel, computed in
-// whichever of two ways needs fewer cycles for these shapes; groups one after the other.
+// backend/simd/conv2d.hpp: conv2d (+ bias) (+ relu) (+ max_pool2d) (+ transforms) (+ flatten or reshape) as one kernel,
+// computed in whichever of two ways needs fewer cycles for these shapes; groups one after the other.
 
 #include <array>
 #include <span>
@@ -14,11 +14,11 @@ namespace levada {
 namespace detail {
 
 /// The way of computing a run that needs fewer cycles.
-template <class Arch, class Run>
-using simd_conv =
-    std::conditional_t <
-    best_column_tiling<Arch, Run>()
-        .cost<best_channel_tiling<Arch, Run>().cost, conv_by_columns<Arch, Run>, conv_by_channels<Arch, Run>>;
+template <class Arch, class Run, class Epilogue>
+using simd_conv = std::conditional_t <
+                  best_column_tiling<Arch, Run>()
+                      .cost<best_channel_tiling<Arch, Run>().cost, conv_by_columns<Arch, Run, Epilogue>,
+                            conv_by_channels<Arch, Run, Epilogue>>;
 
 /// What a run of ops reads of a convolution: that of one group.
 template <class Conv>
@@ -34,12 +34,14 @@ class simd_grouped_conv {
   using value = typename In::value_type;
   static constexpr std::size_t groups = Conv::groups, channels = In::extents[0] / groups;
   using group_in = tensor<value, channels, In::extents[1], In::extents[2]>;
-  using group = simd_conv<Arch, conv_run<group_in, one_group<Conv>, Tail...>>;
+  using epilogue = epilogue_t<Arch, value, Tail...>;
+  using group = simd_conv<Arch, conv_run<group_in, one_group<Conv>, Tail...>, epilogue>;
 
  public:
   static constexpr std::size_t scratch_bytes = group::scratch_bytes;
 
-  explicit simd_grouped_conv(const parameter_values& p) : simd_grouped_conv(p, std::make_index_sequence<groups>()) {}
+  explicit simd_grouped_conv(const parameter_values& p, const Tail&... tail)
+      : simd_grouped_conv(p, epilogue_of<Arch, value>(tail...), std::make_index_sequence<groups>()) {}
 
   void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch) const {
     for (std::size_t g = 0; g < groups; ++g)
@@ -48,8 +50,8 @@ class simd_grouped_conv {
 
  private:
   template <std::size_t... Group>
-  simd_grouped_conv(const parameter_values& p, std::index_sequence<Group...>)
-      : groups_{group(part(p, Group).values())...} {}
+  simd_grouped_conv(const parameter_values& p, const epilogue& end, std::index_sequence<Group...>)
+      : groups_{group(part(p, Group).values(), end)...} {}
 
   /// The parameters of one group: its part of the weights and of each bias.
   struct group_parameters {
@@ -71,19 +73,23 @@ class simd_grouped_conv {
 }  // namespace detail
 
 template <class Arch, class In, std::size_t Filters, class... Options, class... Tail>
-  requires(detail::run_is_taken<In, conv2d_op<Filters, Options...>, Tail...> &&
-           conv2d_op<Filters, Options...>::groups == 1 && detail::conv_tail_of<Tail...>().fuses)
+  requires(detail::run_takes<In, conv2d_op<Filters, Options...>, Tail...> &&
+           conv2d_op<Filters, Options...>::groups == 1 && detail::op_tail_of<Tail...>().fuses &&
+           (detail::fits_epilogue<typename In::value_type, Tail> && ...))
 struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   using op_type = conv2d_op<Filters, Options...>;
   using out_type = run_output_t<In, op_type, Tail...>;
 
  private:
-  using method = detail::simd_conv<Arch, detail::conv_run<In, op_type, Tail...>>;
+  using value = typename In::value_type;
+  using method =
+      detail::simd_conv<Arch, detail::conv_run<In, op_type, Tail...>, detail::epilogue_t<Arch, value, Tail...>>;
 
  public:
   static constexpr std::size_t scratch_bytes = method::scratch_bytes;
 
-  simd_kernel(const op_type&, const Tail&..., parameter_values p) : method_(p) {}
+  simd_kernel(const op_type&, const Tail&... tail, parameter_values p)
+      : method_(p, detail::epilogue_of<Arch, value>(tail...)) {}
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const { method_(in.data(), out.data(), scratch); }
 
@@ -92,8 +98,9 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
 };
 
 template <class Arch, class In, std::size_t Filters, class... Options, class... Tail>
-  requires(detail::run_is_taken<In, conv2d_op<Filters, Options...>, Tail...> &&
-           (conv2d_op<Filters, Options...>::groups > 1) && detail::conv_tail_of<Tail...>().fuses)
+  requires(detail::run_takes<In, conv2d_op<Filters, Options...>, Tail...> &&
+           (conv2d_op<Filters, Options...>::groups > 1) && detail::op_tail_of<Tail...>().fuses &&
+           (detail::fits_epilogue<typename In::value_type, Tail> && ...))
 struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   using op_type = conv2d_op<Filters, Options...>;
   using out_type = run_output_t<In, op_type, Tail...>;
@@ -104,7 +111,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
  public:
   static constexpr std::size_t scratch_bytes = method::scratch_bytes;
 
-  simd_kernel(const op_type&, const Tail&..., parameter_values p) : method_(p) {}
+  simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : method_(p, tail...) {}
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const {
     method_(in.data(), out.data(), out_type::elements, scratch);

@@ -34,7 +34,7 @@ consteval channel_tiling best_channel_tiling() {
   return best;
 }
 
-template <class Arch, class Run>
+template <class Arch, class Run, class Epilogue>
 class conv_by_channels {
  public:
   using value = typename Run::value;
@@ -88,7 +88,7 @@ class conv_by_channels {
  public:
   static constexpr std::size_t scratch_bytes = round_up((packed_elements + result_elements) * sizeof(value), 64);
 
-  explicit conv_by_channels(const parameter_values& p) {
+  conv_by_channels(const parameter_values& p, const Epilogue& epilogue) : epilogue_(epilogue) {
     std::size_t at = 0;
     for (std::size_t v = 0; v < filter_vectors; v += tiling.vectors)
       for (std::size_t c = 0; c < Run::channels; ++c)
@@ -162,6 +162,7 @@ class conv_by_channels {
         }
       }
     }
+    epilogue_.template apply<Rows * Run::columns * Vectors * lanes>(results);
     const std::size_t first = v * lanes;
     to_planes<Arch, value, Rows * Run::columns, Vectors * lanes>(
         results, std::min(Vectors * lanes, Run::filters - first), out + (first * Run::rows + y) * Run::columns,
@@ -239,6 +240,7 @@ class conv_by_channels {
 
   tensor<value, filter_vectors * lanes * Run::channels * w.taps()> weight_;
   tensor<value, filter_vectors * lanes> bias_;
+  [[no_unique_address]] Epilogue epilogue_;
 };
 
 }  // namespace levada::detail

@@ -35,7 +35,7 @@ consteval column_tiling best_column_tiling() {
   return best;
 }
 
-template <class Arch, class Run>
+template <class Arch, class Run, class Epilogue>
 class conv_by_columns {
  public:
   using value = typename Run::value;
@@ -52,7 +52,7 @@ class conv_by_columns {
  public:
   static constexpr std::size_t scratch_bytes = round_up((Run::channels * plane + row_type::slack) * sizeof(value), 64);
 
-  explicit conv_by_columns(const parameter_values& p) {
+  conv_by_columns(const parameter_values& p, const Epilogue& epilogue) : epilogue_(epilogue) {
     std::size_t at = 0;
     for (std::size_t f = 0; f < Run::filters; f += tiling.filters)
       for (std::size_t c = 0; c < Run::channels; ++c)
@@ -82,6 +82,8 @@ class conv_by_columns {
     for (std::size_t v = 0; v < last; v += tiling.vectors)
       tile<Filters, tiling.vectors, lanes>(rows, out, y, f, v * lanes);
     tile<Filters, all - last, Run::columns - (all - 1) * lanes>(rows, out, y, f, last * lanes);
+    for (std::size_t i = f; i < f + Filters; ++i)
+      epilogue_.template apply<Run::columns>(out + (i * Run::rows + y) * Run::columns);
   }
 
   /// `Filters` by `Vectors` vectors of outputs, of which the last has `Last` lanes that count.
@@ -146,6 +148,7 @@ class conv_by_columns {
 
   tensor<value, Run::filters * Run::channels * w.taps()> weight_;
   tensor<value, Run::filters> bias_;
+  [[no_unique_address]] Epilogue epilogue_;
 };
 
 }  // namespace levada::detail

@@ -5,75 +5,17 @@
 
 #include <algorithm>
 
-#include <levada/backend/simd/kernel.hpp>
+#include <levada/backend/simd/tail.hpp>
 #include <levada/backend/simd/vector.hpp>
-#include <levada/nn/activation.hpp>
-#include <levada/nn/bias.hpp>
 #include <levada/nn/conv2d.hpp>
-#include <levada/nn/pool2d.hpp>
-#include <levada/nn/reshape.hpp>
 
 namespace levada::detail {
-
-template <class Op>
-inline constexpr bool is_max_pool2d = false;
-template <class... Options>
-inline constexpr bool is_max_pool2d<max_pool2d_op<Options...>> = true;
-
-template <class Op>
-inline constexpr bool is_reshape = std::is_same_v<Op, flatten_op>;
-template <std::size_t... Dims>
-inline constexpr bool is_reshape<reshape_op<Dims...>> = true;
-
-/// What follows a convolution: bias, relu and max_pool2d in this order (the last two also the other way round, which is the
-/// same), then a change of shape. Pools with padding, dilation or overlapping windows do not fuse.
-struct conv_tail {
-  bool fuses = true, bias = false, relu = false, pooled = false, reshaped = false;
-  window2d pool{};
-
-  template <class Op>
-  constexpr void follow() {
-    if constexpr (std::is_same_v<Op, bias_op>) {
-      fuses = fuses && !bias && !relu && !pooled && !reshaped;
-      bias = true;
-    } else if constexpr (std::is_same_v<Op, relu_op>) {
-      fuses = fuses && !relu && !reshaped;
-      relu = true;
-    } else if constexpr (is_max_pool2d<Op>) {
-      pool = Op::window;
-      fuses = fuses && !pooled && !reshaped && pool.top == 0 && pool.left == 0 && pool.bottom == 0 && pool.right == 0 &&
-              pool.dense_taps() && pool.stride_y >= pool.height && pool.stride_x >= pool.width;
-      pooled = true;
-    } else {
-      fuses = fuses && is_reshape<Op> && !reshaped;
-      reshaped = true;
-    }
-  }
-};
-
-template <class... Tail>
-consteval conv_tail conv_tail_of() {
-  conv_tail tail;
-  (tail.template follow<Tail>(), ...);
-  return tail;
-}
-
-/// Each op of a run takes what the ones before it give.
-template <class In, class... Ops>
-inline constexpr bool run_is_taken = true;
-template <class In, class First, class... Rest>
-inline constexpr bool run_is_taken<In, First, Rest...> = [] {
-  if constexpr (op_takes<First, In>)
-    return run_is_taken<typename First::template output<In>, Rest...>;
-  else
-    return false;
-}();
 
 template <class In, class Conv, class... Tail>
 struct conv_run {
   using value = typename In::value_type;
 
-  static constexpr conv_tail tail = conv_tail_of<Tail...>();
+  static constexpr op_tail tail = op_tail_of<Tail...>();
   static constexpr window2d window = Conv::window, pool = tail.pool;
   static constexpr bool relu = tail.relu;
   static constexpr std::size_t channels = In::extents[0], height = In::extents[1], width = In::extents[2];

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/dense.hpp: the fully connected layer, lanes over the inputs, several outputs at a time.
+// backend/simd/dense.hpp: the fully connected layer, lanes over the inputs, several outputs at a time; a bias, a relu and
+// transforms behind it in the same kernel.
 
 #include <levada/backend/simd/kernel.hpp>
+#include <levada/backend/simd/tail.hpp>
 #include <levada/backend/simd/vector.hpp>
-#include <levada/nn/activation.hpp>
-#include <levada/nn/bias.hpp>
 #include <levada/nn/dense.hpp>
-#include <levada/nn/reshape.hpp>
 
 namespace levada {
 
@@ -76,15 +75,10 @@ class simd_dense {
   tensor<T, Outputs> bias_;
 };
 
-/// What may follow a dense layer inside its kernel: a bias, then a relu.
-template <class... Tail>
-inline constexpr bool dense_tail = sizeof...(Tail) == 0;
-template <>
-inline constexpr bool dense_tail<bias_op> = true;
-template <>
-inline constexpr bool dense_tail<relu_op> = true;
-template <>
-inline constexpr bool dense_tail<bias_op, relu_op> = true;
+/// What may follow a dense layer inside its kernel: a bias, then a relu, then transforms.
+template <class T, class... Tail>
+inline constexpr bool dense_tail = op_tail_of<Tail...>().fuses && !op_tail_of<Tail...>().pooled &&
+                                   !op_tail_of<Tail...>().reshaped && (fits_epilogue<T, Tail> && ...);
 
 /// The kernel of `Op` and its tail on the elements of an input, whatever its shape.
 template <class Arch, class In, class Op, class... Tail>
@@ -94,35 +88,44 @@ class simd_dense_run {
 
   static constexpr std::size_t scratch_bytes = 0;
 
-  simd_dense_run(parameter_values p)
+  simd_dense_run(parameter_values p, const Tail&... tail)
       : dense_(p.get<value>(0), Op::has_bias ? p.get<value>(1) : nullptr,
-               biased ? p.get<value>(Op::has_bias ? 2 : 1) : nullptr) {}
+               biased ? p.get<value>(Op::has_bias ? 2 : 1) : nullptr),
+        epilogue_(epilogue_of<Arch, value>(tail...)) {}
 
-  void operator()(const In& in, tensor<value, Op::outputs>& out, std::byte*) const { dense_(in.data(), out.data()); }
+  void operator()(const In& in, tensor<value, Op::outputs>& out, std::byte*) const {
+    dense_(in.data(), out.data());
+    epilogue_.template apply<Op::outputs>(out.data());
+  }
 
  private:
   static constexpr bool biased = (std::same_as<Tail, bias_op> || ...);
 
   simd_dense<Arch, value, In::elements, Op::outputs, (std::same_as<Tail, relu_op> || ...)> dense_;
+  [[no_unique_address]] epilogue_t<Arch, value, Tail...> epilogue_;
 };
 
 }  // namespace detail
 
 template <class Arch, class In, std::size_t Outputs, class... Options, class... Tail>
-  requires op_takes<dense_op<Outputs, Options...>, In> && detail::dense_tail<Tail...>
+  requires op_takes<dense_op<Outputs, Options...>, In> &&
+           detail::run_takes<In, dense_op<Outputs, Options...>, Tail...> &&
+           detail::dense_tail<typename In::value_type, Tail...>
 struct simd_kernel<Arch, In, dense_op<Outputs, Options...>, Tail...>
     : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...> {
-  simd_kernel(const dense_op<Outputs, Options...>&, const Tail&..., parameter_values p)
-      : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...>(p) {}
+  simd_kernel(const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
+      : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
 };
 
 /// A flatten before a dense layer only renames axes.
 template <class Arch, class In, std::size_t Outputs, class... Options, class... Tail>
-  requires op_takes<dense_op<Outputs, Options...>, flatten_op::output<In>> && detail::dense_tail<Tail...>
+  requires op_takes<dense_op<Outputs, Options...>, flatten_op::output<In>> &&
+           detail::run_takes<In, flatten_op, dense_op<Outputs, Options...>, Tail...> &&
+           detail::dense_tail<typename In::value_type, Tail...>
 struct simd_kernel<Arch, In, flatten_op, dense_op<Outputs, Options...>, Tail...>
     : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...> {
-  simd_kernel(const flatten_op&, const dense_op<Outputs, Options...>&, const Tail&..., parameter_values p)
-      : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...>(p) {}
+  simd_kernel(const flatten_op&, const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
+      : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
 };
 
 }  // namespace levada

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/pool2d.hpp: pools, first down the rows of a window, then along its columns; those whose taps lie apart by their
-// definition.
+// backend/simd/pool2d.hpp: pools, first down the rows of a window, then along its columns, then the transforms behind the pool; those
+// whose taps lie apart by their definition.
 
 #include <limits>
 
@@ -9,6 +9,7 @@
 #include <levada/backend/simd/columns.hpp>
 #include <levada/backend/simd/definition.hpp>
 #include <levada/backend/simd/kernel.hpp>
+#include <levada/backend/simd/tail.hpp>
 #include <levada/nn/pool2d.hpp>
 
 namespace levada {
@@ -91,43 +92,59 @@ class simd_pool {
   }
 };
 
-}  // namespace detail
+/// Pools whose taps lie side by side.
+template <class Op>
+inline constexpr bool pools_densely = false;
+template <class... Options>
+inline constexpr bool pools_densely<max_pool2d_op<Options...>> = max_pool2d_op<Options...>::window.dense_taps();
+template <class... Options>
+inline constexpr bool pools_densely<avg_pool2d_op<Options...>> = avg_pool2d_op<Options...>::window.dense_taps();
+template <class Op>
+concept dense_pool = pools_densely<Op>;
 
-template <class Arch, class In, class... Options>
-  requires op_takes<max_pool2d_op<Options...>, In> && (max_pool2d_op<Options...>::window.dense_taps())
-struct simd_kernel<Arch, In, max_pool2d_op<Options...>>
-    : detail::simd_pool<Arch, max_pool2d_op<Options...>, In, detail::pool_by_maximum> {
+/// A pool and the transforms behind it.
+template <class Arch, class In, class Op, class... F>
+class simd_pool_run;
+
+template <class Arch, class In, class... Options, class... F>
+class simd_pool_run<Arch, In, max_pool2d_op<Options...>, F...>
+    : public simd_pool<Arch, max_pool2d_op<Options...>, In, pool_by_maximum> {
+ public:
   using op_type = max_pool2d_op<Options...>;
   using value = typename In::value_type;
 
-  simd_kernel(const op_type&, parameter_values) {}
+  simd_pool_run(const op_type&, const transform_op<F>&... tail, parameter_values)
+      : epilogue_(epilogue_of<Arch, value>(tail...)) {}
 
   void operator()(const In& in, typename op_type::template output<In>& out, std::byte* scratch) const {
-    this->pool(in, out, scratch, [](const auto& joined, std::size_t, std::size_t) LEVADA_INLINE { return joined; });
+    this->pool(in, out, scratch,
+               [&](const auto& joined, std::size_t, std::size_t) LEVADA_INLINE { return epilogue_(joined); });
   }
+
+ private:
+  [[no_unique_address]] epilogue_t<Arch, value, transform_op<F>...> epilogue_;
 };
 
-template <class Arch, class In, class... Options>
-  requires op_takes<avg_pool2d_op<Options...>, In> && (avg_pool2d_op<Options...>::window.dense_taps())
-struct simd_kernel<Arch, In, avg_pool2d_op<Options...>>
-    : detail::simd_pool<Arch, avg_pool2d_op<Options...>, In, detail::pool_by_sum> {
+template <class Arch, class In, class... Options, class... F>
+class simd_pool_run<Arch, In, avg_pool2d_op<Options...>, F...>
+    : public simd_pool<Arch, avg_pool2d_op<Options...>, In, pool_by_sum> {
+ public:
   using op_type = avg_pool2d_op<Options...>;
   using value = typename In::value_type;
 
-  simd_kernel(const op_type&, parameter_values) {
+  simd_pool_run(const op_type&, const transform_op<F>&... tail, parameter_values)
+      : epilogue_(epilogue_of<Arch, value>(tail...)) {
     for (std::size_t x = 0; x < this->columns; ++x)
       columns_in_window_[x] =
           static_cast<value>(counted(x * this->w.stride_x, this->w.width, this->w.left, this->width));
   }
 
   void operator()(const In& in, typename op_type::template output<In>& out, std::byte* scratch) const {
-    this->pool(
-        in, out, scratch, [&](const detail::vector<value, Arch>& sum, std::size_t y, std::size_t x) LEVADA_INLINE {
-          const auto rows_in_window =
-              static_cast<value>(counted(y * this->w.stride_y, this->w.height, this->w.top, this->height));
-          return sum /
-                 (detail::vector<value, Arch>(rows_in_window) * detail::load<value, Arch>(columns_in_window_ + x));
-        });
+    this->pool(in, out, scratch, [&](const vector<value, Arch>& sum, std::size_t y, std::size_t x) LEVADA_INLINE {
+      const auto rows_in_window =
+          static_cast<value>(counted(y * this->w.stride_y, this->w.height, this->w.top, this->height));
+      return epilogue_(sum / (vector<value, Arch>(rows_in_window) * load<value, Arch>(columns_in_window_ + x)));
+    });
   }
 
  private:
@@ -137,7 +154,25 @@ struct simd_kernel<Arch, In, avg_pool2d_op<Options...>>
     return std::min(first + length, padding + extent) - std::max(first, padding);
   }
 
-  value columns_in_window_[detail::round_up(op_type::template output<In>::extents[2], detail::lanes_in<value, Arch>)]{};
+  [[no_unique_address]] epilogue_t<Arch, value, transform_op<F>...> epilogue_;
+  value columns_in_window_[round_up(op_type::template output<In>::extents[2], lanes_in<value, Arch>)]{};
+};
+
+}  // namespace detail
+
+template <class Arch, class In, class Op>
+  requires defined_op<simd_on<Arch>, In, Op> && detail::dense_pool<Op>
+struct simd_kernel<Arch, In, Op> : detail::simd_pool_run<Arch, In, Op> {
+  using detail::simd_pool_run<Arch, In, Op>::simd_pool_run;
+};
+
+template <class Arch, class In, class Op, class F, class... Rest>
+  requires detail::dense_pool<Op> && detail::run_takes<In, Op, transform_op<F>, transform_op<Rest>...> &&
+           (detail::fits_epilogue<typename In::value_type, transform_op<F>>) &&
+           (detail::fits_epilogue<typename In::value_type, transform_op<Rest>> && ...)
+struct simd_kernel<Arch, In, Op, transform_op<F>, transform_op<Rest>...>
+    : detail::simd_pool_run<Arch, In, Op, F, Rest...> {
+  using detail::simd_pool_run<Arch, In, Op, F, Rest...>::simd_pool_run;
 };
 
 }  // namespace levada

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/tail.hpp: what follows an op in the same kernel. Bias, relu, pool and shape are part of how it computes; the
+// transforms behind them are an epilogue, computed while the results are in registers or the nearest cache.
+
+#include <tuple>
+
+#include <levada/backend/simd/transform.hpp>
+#include <levada/nn/activation.hpp>
+#include <levada/nn/bias.hpp>
+#include <levada/nn/pool2d.hpp>
+#include <levada/nn/reshape.hpp>
+
+namespace levada::detail {
+
+template <class Op>
+inline constexpr bool is_transform = false;
+template <class F>
+inline constexpr bool is_transform<transform_op<F>> = true;
+
+template <class Op>
+inline constexpr bool is_max_pool2d = false;
+template <class... Options>
+inline constexpr bool is_max_pool2d<max_pool2d_op<Options...>> = true;
+
+template <class Op>
+inline constexpr bool is_reshape = std::is_same_v<Op, flatten_op>;
+template <std::size_t... Dims>
+inline constexpr bool is_reshape<reshape_op<Dims...>> = true;
+
+/// What follows a convolution or a dense layer: bias, relu and max_pool2d in this order (the last two also the other way round, which is the
+/// same), then transforms, then a change of shape. Pools with padding, dilation or overlapping windows do not fuse.
+struct op_tail {
+  bool fuses = true, bias = false, relu = false, pooled = false, transformed = false, reshaped = false;
+  window2d pool{};
+
+  template <class Op>
+  constexpr void follow() {
+    if constexpr (std::is_same_v<Op, bias_op>) {
+      fuses = fuses && !bias && !relu && !pooled && !transformed && !reshaped;
+      bias = true;
+    } else if constexpr (std::is_same_v<Op, relu_op>) {
+      fuses = fuses && !relu && !transformed && !reshaped;
+      relu = true;
+    } else if constexpr (is_transform<Op>) {
+      fuses = fuses && !reshaped;
+      transformed = true;
+    } else if constexpr (is_max_pool2d<Op>) {
+      pool = Op::window;
+      fuses = fuses && !pooled && !transformed && !reshaped && pool.top == 0 && pool.left == 0 && pool.bottom == 0 &&
+              pool.right == 0 && pool.dense_taps() && pool.stride_y >= pool.height && pool.stride_x >= pool.width;
+      pooled = true;
+    } else {
+      fuses = fuses && is_reshape<Op> && !reshaped;
+      reshaped = true;
+    }
+  }
+};
+
+template <class... Tail>
+consteval op_tail op_tail_of() {
+  op_tail tail;
+  (tail.template follow<Tail>(), ...);
+  return tail;
+}
+
+/// The functions of these transforms, one after the other, of float.
+template <class Arch, class T, class... F>
+struct simd_epilogue {
+  [[no_unique_address]] composed<F...> function;
+
+  vector<T, Arch> operator()(const vector<T, Arch>& x) const { return transformed_vector<Arch, T, T>(function, x); }
+
+  /// `Count` elements in their places.
+  template <std::size_t Count>
+  void apply(T* values) const {
+    for_each_vector<T, Arch, Count>(
+        [&](std::size_t i) { (*this)(load<T, Arch>(values + i)).store_unaligned(values + i); },
+        [&](std::size_t i, auto n) { store_part<n>(values + i, (*this)(load_part<n, T, Arch>(values + i))); });
+  }
+};
+template <class Arch, class T>
+struct simd_epilogue<Arch, T> {
+  LEVADA_INLINE const vector<T, Arch>& operator()(const vector<T, Arch>& x) const { return x; }
+  template <std::size_t Count>
+  void apply(T*) const {}
+};
+
+/// An op of a tail is none of the epilogue's, or one that it can compute.
+template <class T, class Op>
+inline constexpr bool fits_epilogue = true;
+template <class T, class F>
+inline constexpr bool fits_epilogue<T, transform_op<F>> = [] {
+  if constexpr (std::same_as<T, float>)
+    return std::same_as<transformed_t<F, float>, float>;
+  else
+    return false;
+}();
+
+template <class Op>
+constexpr std::tuple<> functions_of(const Op&) {
+  return {};
+}
+template <class F>
+constexpr std::tuple<F> functions_of(const transform_op<F>& op) {
+  return {op.function};
+}
+
+/// The epilogue that the transforms among the ops of a tail make.
+template <class Arch, class T, class... Tail>
+constexpr auto epilogue_of(const Tail&... tail) {
+  return std::apply(
+      []<class... F>(const F&... functions) {
+        if constexpr (sizeof...(F) == 0)
+          return simd_epilogue<Arch, T>{};
+        else
+          return simd_epilogue<Arch, T, F...>{compose(functions...)};
+      },
+      std::tuple_cat(functions_of(tail)...));
+}
+template <class Arch, class T, class... Tail>
+using epilogue_t = decltype(epilogue_of<Arch, T>(std::declval<const Tail&>()...));
+
+}  // namespace levada::detail
