@@ -73,7 +73,8 @@ inline constexpr auto multiply = [](auto g, auto a, auto b, auto out) {
   auto lx = g.local_x(), ly = g.local_y();
   auto row = g.group_y() * tile, column = g.group_x() * tile;
   auto local = ly * across + lx;
-  std::array<decltype(g.value(0.0f)), block * block> zeros{};
+  using value = decltype(g.value(0.0f));
+  std::array<value, block * block> zeros{};
   for (auto& z : zeros) z = g.value(0.0f);
   auto sums = g.fold(0, size / step, zeros, [&](auto k, auto s) {
     for (int i = 0; i < tile * step / (across * across); ++i) {
@@ -83,18 +84,19 @@ inline constexpr auto multiply = [](auto g, auto a, auto b, auto out) {
     }
     g.barrier();
     auto after = g.fold(0, step, s, [&](auto kk, auto t) {
-      std::array<decltype(g.value(0.0f)), block> l{}, r{};
-      for (int i = 0; i < block; ++i) l[i] = left((ly * block + i) * step + kk);
-      for (int i = 0; i < block; ++i) r[i] = right(kk * tile + lx * block + i);
-      for (int i = 0; i < block; ++i)
-        for (int j = 0; j < block; ++j) t[i * block + j] += l[i] * r[j];
+      std::array<value, block> l{}, r{};
+      for (auto& v : l) v = left((ly * block + static_cast<int>(&v - l.data())) * step + kk);
+      for (auto& v : r) v = right(kk * tile + lx * block + static_cast<int>(&v - r.data()));
+      for (std::size_t i = 0; i < block; ++i)
+        for (std::size_t j = 0; j < block; ++j) t[i * block + j] += l[i] * r[j];
       return t;
     });
     g.barrier();
     return after;
   });
   for (int i = 0; i < block; ++i)
-    for (int j = 0; j < block; ++j) out(row + ly * block + i, column + lx * block + j) = sums[i * block + j];
+    for (int j = 0; j < block; ++j)
+      out(row + ly * block + i, column + lx * block + j) = sums[static_cast<std::size_t>(i * block + j)];
 };
 inline constexpr auto matmul = lv::grid_kernel<"matmul", std::tuple<matrix, matrix>, matrix>(
     lv::grid<size / block, size / block, 1, lv::workgroup<across, across>>{}, multiply);

@@ -47,6 +47,9 @@ struct scratch_program {
 
 class builder {
  public:
+  /// How many loops and branches are open. No function: each traced value asks.
+  std::uint32_t depth = 0;
+
   /// `salt` tells the captures that are uniforms from those that are not, see kernel/trace.hpp.
   constexpr explicit builder(std::uint32_t salt = 0) : salt_(salt) {}
 
@@ -64,9 +67,9 @@ class builder {
   }
   constexpr std::uint32_t add(opcode op, scalar_type type, std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
     if (code_.is_full) return 0;
-    if (commutes(op) && b < a) std::swap(a, b);
-    const instruction wanted{op, type, a, b, c};
-    check_operands(wanted);
+    const bool turned = b < a && commutes(op);
+    const instruction wanted{op, type, turned ? b : a, turned ? a : b, c};
+    if (has_left_) check_operands(wanted);
     const std::uint32_t simpler = simplified(wanted);
     return simpler == none ? find_or_add(wanted) : simpler;
   }
@@ -74,7 +77,7 @@ class builder {
   constexpr std::uint32_t load(scalar_type type, std::uint32_t index, std::uint32_t buffer) {
     if (code_.is_full) return 0;
     const instruction wanted{opcode::load, type, index, buffer};
-    check_operands(wanted);
+    if (has_left_) check_operands(wanted);
     return find_or_add(wanted);
   }
   /// An instruction that happens here and now, whatever is equal to it.
@@ -82,7 +85,7 @@ class builder {
                                  std::uint32_t c = 0) {
     if (code_.is_full) return 0;
     const instruction wanted{op, type, a, b, c};
-    check_operands(wanted);
+    if (has_left_) check_operands(wanted);
     code_.push(wanted);
     return code_.size - 1;
   }
@@ -116,18 +119,16 @@ class builder {
   constexpr void close() {
     if (is_full()) return;
     forget_scope();
-    for (std::uint32_t i = starts_[depth_ - 1]; i < code_.size && code_.elements[i].op == opcode::phi; ++i)
+    for (std::uint32_t i = starts_[depth - 1]; i < code_.size && code_.elements[i].op == opcode::phi; ++i)
       left_[i] = false;
-    --depth_;
+    --depth;
     effect(opcode::end, scalar_type::boolean);
   }
   constexpr void barrier() {
-    for (std::uint32_t i = 0; i < depth_; ++i)
+    for (std::uint32_t i = 0; i < depth; ++i)
       if (divergent_[i]) mistaken(mistake::barrier_in_divergent_code);
     effect(opcode::barrier, scalar_type::boolean);
   }
-  /// How many loops and branches are open.
-  constexpr std::uint32_t depth() const { return depth_; }
   constexpr void mistaken(mistake what) {
     if (found_ == mistake::none) found_ = what;
   }
@@ -193,67 +194,46 @@ class builder {
     return i.op == opcode::constant || i.op == opcode::uniform || (i.op == opcode::built_in && i.a >= group_x);
   }
 
-  /// The instruction that `wanted` is equal to by the rules of arithmetic, or `none`.
+  /// The instruction that `wanted` is equal to by the rules of arithmetic, or `none`. Few calls: each costs microseconds
+  /// while compiling, and most instructions have no constant.
   constexpr std::uint32_t simplified(const instruction& wanted) {
-    const auto [op, type, a, b, c] = wanted;
-    const scalar_type operand = code_.elements[a].type;
-    if (op == opcode::bitcast && operand == type) return a;
-    if (op == opcode::select) {
-      if (is_constant(a)) return code_.elements[a].a != 0 ? b : c;
-      return b == c ? b : none;
+    const opcode op = wanted.op;
+    const std::uint32_t a = wanted.a, b = wanted.b;
+    const instruction& first = code_.elements[a];
+    const bool number = first.op == opcode::constant;
+    if (op >= opcode::select || operand_counts[static_cast<int>(op)] == 1) {
+      if (op == opcode::select) return number ? (first.a != 0 ? b : wanted.c) : b == wanted.c ? b : none;
+      if (op == opcode::bitcast && first.type == wanted.type) return a;
+      return number ? folded(wanted) : none;
     }
-    const bool constants = is_constant(a) && (operands(op) < 2 || is_constant(b));
-    if (constants && folds(op, operand, code_.elements[a].a, code_.elements[b].a))
-      return constant(type, evaluate(op, operand, type, code_.elements[a].a, code_.elements[b].a, 0));
+    const bool second_number = code_.elements[b].op == opcode::constant;
+    if (number && second_number) {
+      const std::uint32_t known = folded(wanted);
+      if (known != none) return known;
+    } else if (!number && !second_number) {
+      return none;
+    }
+    return with_constant(wanted);
+  }
+  /// The same for operands that are constants.
+  constexpr std::uint32_t folded(const instruction& wanted) {
+    const instruction &first = code_.elements[wanted.a], &second = code_.elements[wanted.b];
+    if (!folds(wanted.op, first.type, first.a, second.a)) return none;
+    return constant(wanted.type, evaluate(wanted.op, first.type, wanted.type, first.a, second.a, 0));
+  }
+  /// The same for two operands, one of them a constant.
+  constexpr std::uint32_t with_constant(const instruction& wanted) {
+    const auto [op, type, a, b, c] = wanted;
+    const bool whole = type == scalar_type::int32 || type == scalar_type::uint32;
     const std::uint32_t one = type == scalar_type::float32 ? 0x3f800000u : 1u;
     // Of two operands that commute the constant may stand first, if it was there first.
-    const bool whole = type == scalar_type::int32 || type == scalar_type::uint32;
-    if (op == opcode::mul)
-      return is_constant(b, one) ? a : is_constant(a, one) ? b : whole ? product(type, a, b) : none;
+    if (op == opcode::mul) return is_constant(b, one) ? a : is_constant(a, one) ? b : none;
     if (op == opcode::div) return is_constant(b, one) ? a : none;
-    if (whole && op == opcode::sub && is_constant(b)) return add(opcode::add, type, a, constant(type, 0u - word(b)));
-    if (op == opcode::sub) return is_constant(b, 0) ? a : none;
-    if (op == opcode::shift_left || op == opcode::shift_right) return is_constant(b, 0) ? a : none;
+    if (op == opcode::sub || op == opcode::shift_left || op == opcode::shift_right) return is_constant(b, 0) ? a : none;
     if ((whole && op == opcode::add) || op == opcode::bit_or || op == opcode::bit_xor) {
       if (is_constant(b, 0)) return a;
       if (is_constant(a, 0)) return b;
     }
-    return whole && op == opcode::add ? sum(type, a, b) : none;
-  }
-
-  // Integers wrap, so that sums and products may be rearranged. Constants come last: the indices of neighbours in a buffer
-  // are then one sum, each plus a number.
-
-  constexpr std::uint32_t word(std::uint32_t constant) const { return code_.elements[constant].a; }
-  /// Which operand of `value` is a constant, where it is `op` of one: the other comes back in `rest`.
-  constexpr bool has_constant(opcode op, std::uint32_t value, std::uint32_t& rest, std::uint32_t& number) const {
-    const instruction& i = code_.elements[value];
-    if (i.op != op) return false;
-    if (!is_constant(i.a) && !is_constant(i.b)) return false;
-    const bool first = is_constant(i.a);
-    rest = first ? i.b : i.a;
-    number = word(first ? i.a : i.b);
-    return true;
-  }
-  constexpr std::uint32_t sum(scalar_type type, std::uint32_t a, std::uint32_t b) {
-    if (is_constant(a)) std::swap(a, b);
-    std::uint32_t rest = 0, number = 0;
-    if (has_constant(opcode::add, a, rest, number)) {
-      if (is_constant(b)) return add(opcode::add, type, rest, constant(type, number + word(b)));
-      return add(opcode::add, type, add(opcode::add, type, rest, b), constant(type, number));
-    }
-    if (!is_constant(b) && has_constant(opcode::add, b, rest, number))
-      return add(opcode::add, type, add(opcode::add, type, a, rest), constant(type, number));
-    return none;
-  }
-  constexpr std::uint32_t product(scalar_type type, std::uint32_t a, std::uint32_t b) {
-    if (is_constant(a)) std::swap(a, b);
-    if (!is_constant(b)) return none;
-    std::uint32_t rest = 0, number = 0;
-    if (has_constant(opcode::add, a, rest, number))
-      return add(opcode::add, type, add(opcode::mul, type, rest, b), constant(type, number * word(b)));
-    if (has_constant(opcode::mul, a, rest, number))
-      return add(opcode::mul, type, rest, constant(type, number * word(b)));
     return none;
   }
 
@@ -279,7 +259,6 @@ class builder {
     if (left_[value]) mistaken(mistake::value_left_its_loop);
   }
   constexpr void check_operands(const instruction& i) {
-    if (!has_left_) return;
     const int count = operands(i.op);
     if (count > 0) check_use_of(i.a);
     if (count > 1) check_use_of(i.b);
@@ -287,40 +266,48 @@ class builder {
   }
 
   constexpr void enter(bool divergent) {
-    if (depth_ == max_depth) {
+    if (depth == max_depth) {
       too_deep_ = true;
       return;
     }
-    divergent_[depth_] = divergent;
-    starts_[depth_++] = code_.size;
+    divergent_[depth] = divergent;
+    starts_[depth++] = code_.size;
   }
   /// What was computed since the innermost `enter` is not to be found again, leaves apart.
   constexpr void forget_scope() {
     if (is_full()) return;
-    for (std::uint32_t i = code_.size; i-- > starts_[depth_ - 1];) {
+    for (std::uint32_t i = code_.size; i-- > starts_[depth - 1];) {
       const opcode op = code_.elements[i].op;
       if (is_leaf(op) || left_[i]) continue;
       left_[i] = true;
       if (!has_effect(op) && op != opcode::load_shared && op != opcode::load_local)
-        heads_[bucket(code_.elements[i])] = next_[i];
+        heads_[bucket(op, code_.elements[i].a, code_.elements[i].b)] = next_[i];
     }
     has_left_ = true;
   }
 
-  static constexpr std::uint32_t bucket(const instruction& wanted) {
-    const std::uint32_t mixed = (wanted.a * 0x9e3779b1u) ^ (wanted.b * 0x85ebca77u) ^ (wanted.c * 0xc2b2ae3du) ^
-                                (static_cast<std::uint32_t>(wanted.op) * 0x27d4eb2fu);
-    return (mixed ^ (mixed >> 15)) % buckets + (is_leaf(wanted.op) ? buckets : 0);
+  static constexpr std::uint32_t bucket(opcode op, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t mixed = a * 0x9e3779b1u + b * 0x85ebca77u + static_cast<std::uint32_t>(op) * 0x27d4eb2fu;
+    static_assert(buckets == 256);
+    return (mixed >> 24) + (op <= opcode::constant || op == opcode::built_in ? buckets : 0);
   }
   constexpr std::uint32_t find_or_add(const instruction& wanted) {
-    std::uint32_t& head = heads_[bucket(wanted)];
-    for (std::uint32_t i = head; i != 0; i = next_[i - 1])
-      if (code_.elements[i - 1] == wanted) return i - 1;
+    const opcode op = wanted.op;
+    const std::uint32_t a = wanted.a, b = wanted.b, slot = bucket(op, a, b), head = heads_[slot];
+    for (std::uint32_t i = head; i != 0; i = next_[i - 1]) {
+      const instruction& there = code_.elements[i - 1];
+      if (there.a == a && there.b == b && there.op == op && there.c == wanted.c && there.type == wanted.type)
+        return i - 1;
+    }
     const std::uint32_t added = code_.size;
-    code_.push(wanted);
-    if (added == max_instructions) return 0;
+    if (added == max_instructions) {
+      code_.is_full = true;
+      return 0;
+    }
+    code_.elements[added] = wanted;
+    code_.size = added + 1;
     next_[added] = head;
-    head = added + 1;
+    heads_[slot] = added + 1;
     return added;
   }
 
@@ -334,7 +321,6 @@ class builder {
   bool has_left_ = false, too_deep_ = false;
   std::uint32_t starts_[max_depth];
   bool divergent_[max_depth];
-  std::uint32_t depth_ = 0;
   mistake found_ = mistake::none;
   std::uint32_t salt_;
 };

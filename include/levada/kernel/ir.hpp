@@ -105,22 +105,20 @@ struct instruction {
   friend constexpr bool operator==(const instruction&, const instruction&) = default;
 };
 
-/// How many of `a`, `b`, `c` are instructions.
-constexpr int operands(opcode op) {
-  // A table: constant evaluation walks through a switch case by case.
-  constexpr signed char counts[] = {
-      0, 0, 0,           // input, uniform, constant
-      2, 2, 2, 2,        // add, sub, mul, div
-      1, 1, 1, 1, 1,     // negate, abs, floor, round_even, sqrt
-      2, 2, 2, 2, 2,     // min, max, equal, less, less_equal
-      2, 2, 2, 1, 2, 2,  // bit_and, bit_or, bit_xor, bit_not, shift_left, shift_right
-      3, 1, 1,           // select, convert, bitcast
-      0, 1, 2, 1, 2,     // built_in, load, store, load_shared, store_shared
-      0, 1, 2, 2, 1,     // load_local, store_local, loop, phi, branch
-      0, 0, 0,           // otherwise, end, barrier
-  };
-  return counts[static_cast<int>(op)];
-}
+/// How many of `a`, `b`, `c` are instructions, by opcode: a table, as constant evaluation walks through a switch case by case,
+/// and outside of the function, as it would make the table anew at each call.
+inline constexpr signed char operand_counts[] = {
+    0, 0, 0,           // input, uniform, constant
+    2, 2, 2, 2,        // add, sub, mul, div
+    1, 1, 1, 1, 1,     // negate, abs, floor, round_even, sqrt
+    2, 2, 2, 2, 2,     // min, max, equal, less, less_equal
+    2, 2, 2, 1, 2, 2,  // bit_and, bit_or, bit_xor, bit_not, shift_left, shift_right
+    3, 1, 1,           // select, convert, bitcast
+    0, 1, 2, 1, 2,     // built_in, load, store, load_shared, store_shared
+    0, 1, 2, 2, 1,     // load_local, store_local, loop, phi, branch
+    0, 0, 0,           // otherwise, end, barrier
+};
+constexpr int operands(opcode op) { return operand_counts[static_cast<int>(op)]; }
 
 /// Made of nothing that happens before it: it is the same anywhere in the kernel, and lowerings compute it first.
 constexpr bool is_leaf(opcode op) { return op <= opcode::constant || op == opcode::built_in; }

@@ -89,14 +89,14 @@ class assembler : public writer {
   // ---- sections, in the order that the specification asks for ----
 
   constexpr void preamble() {
-    emit(op_capability, {1});  // Shader
+    emit(op_capability, 1);  // Shader
     emit_text(op_ext_inst_import, {id_extended}, "GLSL.std.450");
-    emit(op_memory_model, {0, 1});  // Logical, GLSL450
+    emit(op_memory_model, 0, 1);  // Logical, GLSL450
     if (options_.one_row)
       emit_text(op_entry_point, {5, id_main}, "main", {id_invocation});  // GLCompute
     else
       emit_text(op_entry_point, {5, id_main}, "main", {id_invocation, id_workgroups});
-    emit(op_execution_mode, {id_main, 17, options_.local_size, 1, 1});  // LocalSize
+    emit(op_execution_mode, id_main, 17, options_.local_size, 1, 1);  // LocalSize
   }
 
   constexpr void names() {
@@ -116,84 +116,84 @@ class assembler : public writer {
   }
 
   constexpr void decorations() {
-    emit(op_decorate, {id_invocation, built_in, built_in_global_invocation_id});
-    if (!options_.one_row) emit(op_decorate, {id_workgroups, built_in, built_in_num_workgroups});
+    emit(op_decorate, id_invocation, built_in, built_in_global_invocation_id);
+    if (!options_.one_row) emit(op_decorate, id_workgroups, built_in, built_in_num_workgroups);
     for (scalar_type type : stored_types) {
       if (!stores(type)) continue;
-      emit(op_decorate, {of(id_array, type), array_stride, 4});
-      emit(op_decorate, {of(id_buffer_type, type), block});
-      emit(op_member_decorate, {of(id_buffer_type, type), 0, offset, 0});
+      emit(op_decorate, of(id_array, type), array_stride, 4);
+      emit(op_decorate, of(id_buffer_type, type), block);
+      emit(op_member_decorate, of(id_buffer_type, type), 0, offset, 0);
     }
-    emit(op_decorate, {id_pushed_type, block});
+    emit(op_decorate, id_pushed_type, block);
     for (std::uint32_t m = 0; m < pushed_.size; ++m)
-      emit(op_member_decorate, {id_pushed_type, m, offset, pushed_.elements[m].offset});
+      emit(op_member_decorate, id_pushed_type, m, offset, pushed_.elements[m].offset);
     for (std::uint32_t b = 0; b < buffers_; ++b) {
-      emit(op_decorate, {first_buffer_ + b, descriptor_set, 0});
-      emit(op_decorate, {first_buffer_ + b, binding, b});
-      emit(op_decorate, {first_buffer_ + b, b < kernel_.inputs ? non_writable : non_readable});
+      emit(op_decorate, first_buffer_ + b, descriptor_set, 0);
+      emit(op_decorate, first_buffer_ + b, binding, b);
+      emit(op_decorate, first_buffer_ + b, b < kernel_.inputs ? non_writable : non_readable);
     }
     forbid_contraction();
   }
 
   constexpr void types() {
-    emit(op_type_void, {id_void});
-    emit(op_type_function, {id_main_type, id_void});
-    emit(op_type_float, {of(id_scalar, scalar_type::float32), 32});
-    emit(op_type_int, {of(id_scalar, scalar_type::int32), 32, 1});
-    emit(op_type_int, {of(id_scalar, scalar_type::uint32), 32, 0});
-    emit(op_type_bool, {of(id_scalar, scalar_type::boolean)});
-    emit(op_type_vector, {id_vector, of(id_scalar, scalar_type::uint32), 3});
-    emit(op_type_pointer, {id_vector_pointer, storage_input, id_vector});
+    emit(op_type_void, id_void);
+    emit(op_type_function, id_main_type, id_void);
+    emit(op_type_float, of(id_scalar, scalar_type::float32), 32);
+    emit(op_type_int, of(id_scalar, scalar_type::int32), 32, 1);
+    emit(op_type_int, of(id_scalar, scalar_type::uint32), 32, 0);
+    emit(op_type_bool, of(id_scalar, scalar_type::boolean));
+    emit(op_type_vector, id_vector, of(id_scalar, scalar_type::uint32), 3);
+    emit(op_type_pointer, id_vector_pointer, storage_input, id_vector);
     for (scalar_type type : stored_types) {
       const std::uint32_t scalar = of(id_scalar, type);
       bool pushed = false;
       for (std::uint32_t m = 0; m < pushed_.size; ++m) pushed = pushed || pushed_.elements[m].type == type;
-      if (pushed) emit(op_type_pointer, {of(id_pushed_pointer, type), storage_push_constant, scalar});
+      if (pushed) emit(op_type_pointer, of(id_pushed_pointer, type), storage_push_constant, scalar);
       if (!stores(type)) continue;
-      emit(op_type_pointer, {of(id_element_pointer, type), storage_buffer, scalar});
-      emit(op_type_runtime_array, {of(id_array, type), scalar});
-      emit(op_type_struct, {of(id_buffer_type, type), of(id_array, type)});
-      emit(op_type_pointer, {of(id_buffer_pointer, type), storage_buffer, of(id_buffer_type, type)});
+      emit(op_type_pointer, of(id_element_pointer, type), storage_buffer, scalar);
+      emit(op_type_runtime_array, of(id_array, type), scalar);
+      emit(op_type_struct, of(id_buffer_type, type), of(id_array, type));
+      emit(op_type_pointer, of(id_buffer_pointer, type), storage_buffer, of(id_buffer_type, type));
     }
     words_.push((2 + pushed_.size) << 16 | op_type_struct);
     words_.push(id_pushed_type);
     for (std::uint32_t m = 0; m < pushed_.size; ++m) words_.push(of(id_scalar, pushed_.elements[m].type));
-    emit(op_type_pointer, {id_pushed_block_pointer, storage_push_constant, id_pushed_type});
+    emit(op_type_pointer, id_pushed_block_pointer, storage_push_constant, id_pushed_type);
   }
 
   constexpr void globals() {
     const std::uint32_t uint_type = of(id_scalar, scalar_type::uint32);
-    emit(op_variable, {id_vector_pointer, id_invocation, storage_input});
-    if (!options_.one_row) emit(op_variable, {id_vector_pointer, id_workgroups, storage_input});
-    emit(op_variable, {id_pushed_block_pointer, id_pushed, storage_push_constant});
+    emit(op_variable, id_vector_pointer, id_invocation, storage_input);
+    if (!options_.one_row) emit(op_variable, id_vector_pointer, id_workgroups, storage_input);
+    emit(op_variable, id_pushed_block_pointer, id_pushed, storage_push_constant);
     for (std::uint32_t b = 0; b < buffers_; ++b)
-      emit(op_variable, {of(id_buffer_pointer, buffer_type(b)), first_buffer_ + b, storage_buffer});
-    emit(op_constant, {uint_type, id_zero, 0});
-    if (!options_.one_row) emit(op_constant, {uint_type, id_local_size, options_.local_size});
-    for (std::uint32_t m = 0; m < pushed_.size; ++m) emit(op_constant, {uint_type, first_pushed_ + m, m});
+      emit(op_variable, of(id_buffer_pointer, buffer_type(b)), first_buffer_ + b, storage_buffer);
+    emit(op_constant, uint_type, id_zero, 0);
+    if (!options_.one_row) emit(op_constant, uint_type, id_local_size, options_.local_size);
+    for (std::uint32_t m = 0; m < pushed_.size; ++m) emit(op_constant, uint_type, first_pushed_ + m, m);
     constants();
   }
 
   /// Every invocation has one element. What is pushed is loaded first: inside a branch it costs more on some devices.
   constexpr void body() {
-    emit(op_function, {id_void, id_main, 0, id_main_type});
-    emit(op_label, {fresh()});
-    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i)
+    emit(op_function, id_void, id_main, 0, id_main_type);
+    emit(op_label, fresh());
+    for (std::uint32_t i = 0; i < count_; ++i)
       if (code_[i].op == opcode::uniform) load_pushed(member_at(code_[i].a, code_[i].type), value(i));
     index();
     if (!options_.whole_groups) {
       const std::uint32_t count = load_pushed(pushed_.size - 1, fresh()), inside = fresh();
-      emit(op_u_less_than, {of(id_scalar, scalar_type::boolean), inside, id_index, count});
-      emit(op_selection_merge, {id_end, 0});
-      emit(op_branch_conditional, {inside, id_guarded, id_end});
-      emit(op_label, {id_guarded});
+      emit(op_u_less_than, of(id_scalar, scalar_type::boolean), inside, id_index, count);
+      emit(op_selection_merge, id_end, 0);
+      emit(op_branch_conditional, inside, id_guarded, id_end);
+      emit(op_label, id_guarded);
     }
-    for (std::uint32_t i = 0; i < kernel_.code.size(); ++i) write(i);
+    for (std::uint32_t i = 0; i < count_; ++i) write(i);
     for (std::uint32_t o = 0; o < kernel_.outputs.size(); ++o)
-      emit(op_store, {element_of(kernel_.inputs + o), value(kernel_.outputs[o])});
+      emit(op_store, element_of(kernel_.inputs + o), value(kernel_.outputs[o]));
     if (!options_.whole_groups) {
-      emit(op_branch, {id_end});
-      emit(op_label, {id_end});
+      emit(op_branch, id_end);
+      emit(op_label, id_end);
     }
     emit(op_return);
     emit(op_function_end);
@@ -203,41 +203,41 @@ class assembler : public writer {
   constexpr void index() {
     const std::uint32_t uint_type = of(id_scalar, scalar_type::uint32);
     const std::uint32_t invocation = load(id_vector, id_invocation);
-    if (options_.one_row) return emit(op_composite_extract, {uint_type, id_index, invocation, 0});
+    if (options_.one_row) return emit(op_composite_extract, uint_type, id_index, invocation, 0);
     const std::uint32_t workgroups = load(id_vector, id_workgroups);
     const std::uint32_t x = fresh(), y = fresh(), across = fresh(), row = fresh(), skipped = fresh();
-    emit(op_composite_extract, {uint_type, x, invocation, 0});
-    emit(op_composite_extract, {uint_type, y, invocation, 1});
-    emit(op_composite_extract, {uint_type, across, workgroups, 0});
-    emit(op_i_mul, {uint_type, row, across, id_local_size});
-    emit(op_i_mul, {uint_type, skipped, y, row});
-    emit(op_i_add, {uint_type, id_index, skipped, x});
+    emit(op_composite_extract, uint_type, x, invocation, 0);
+    emit(op_composite_extract, uint_type, y, invocation, 1);
+    emit(op_composite_extract, uint_type, across, workgroups, 0);
+    emit(op_i_mul, uint_type, row, across, id_local_size);
+    emit(op_i_mul, uint_type, skipped, y, row);
+    emit(op_i_add, uint_type, id_index, skipped, x);
   }
 
   constexpr std::uint32_t load(std::uint32_t type, std::uint32_t pointer) {
     const std::uint32_t result = fresh();
-    emit(op_load, {type, result, pointer});
+    emit(op_load, type, result, pointer);
     return result;
   }
   constexpr std::uint32_t load_pushed(std::uint32_t member, std::uint32_t result) {
     const scalar_type type = pushed_.elements[member].type;
     const std::uint32_t pointer = fresh();
-    emit(op_access_chain, {of(id_pushed_pointer, type), pointer, id_pushed, first_pushed_ + member});
-    emit(op_load, {of(id_scalar, type), result, pointer});
+    emit(op_access_chain, of(id_pushed_pointer, type), pointer, id_pushed, first_pushed_ + member);
+    emit(op_load, of(id_scalar, type), result, pointer);
     return result;
   }
   constexpr std::uint32_t element_of(std::uint32_t buffer) {
     const std::uint32_t pointer = fresh();
-    emit(op_access_chain,
-         {of(id_element_pointer, buffer_type(buffer)), pointer, first_buffer_ + buffer, id_zero, id_index});
+    emit(op_access_chain, of(id_element_pointer, buffer_type(buffer)), pointer, first_buffer_ + buffer, id_zero,
+         id_index);
     return pointer;
   }
 
   constexpr void write(std::uint32_t i) {
-    const auto [operation, type, a, b, c] = code_[i];
+    const opcode operation = code_[i].op;
     if (operation == opcode::input)
-      emit(op_load, {scalar(type), value(i), element_of(a)});
-    else if (!is_leaf(operation))
+      emit(op_load, scalar(code_[i].type), value(i), element_of(code_[i].a));
+    else if (operation > opcode::constant)
       compute(i);
   }
 

@@ -27,7 +27,7 @@ class grid_assembler : public writer {
     main_ = fresh();
     extended_set_ = fresh();
     first_scalar_ = take(4);
-    first_value_ = take(code_.size());
+    first_value_ = take(count_);
     first_buffer_ = take(kernel.buffers.size());
     first_shared_ = take(kernel.shared.size());
     first_local_ = take(kernel.locals.size());
@@ -79,8 +79,9 @@ class grid_assembler : public writer {
   constexpr void find_needs() {
     void_ = fresh();
     main_type_ = fresh();
-    for (const instruction& i : code_) {
-      uses(i.type);
+    for (std::uint32_t n = 0; n < count_; ++n) {
+      const instruction& i = code_[n];
+      used_[static_cast<int>(i.type)] = true;
       if (i.op >= opcode::add && i.op < opcode::built_in) {
         if (i.op == opcode::min || i.op == opcode::max) uses(boolean);
         if (i.op == opcode::abs || i.op == opcode::floor || i.op == opcode::round_even || i.op == opcode::sqrt)
@@ -143,7 +144,7 @@ class grid_assembler : public writer {
   }
   constexpr void need_access(const buffer_info& buffer, bool stored) {
     pointer_to(storage_buffer, buffer.type);
-    constant(u32, 0);
+    if (zero_ == 0) zero_ = constant(u32, 0);
     if (comes_along_) {
       uses_extended_ = true;
       constant(i32, buffer.elements - 1);
@@ -163,19 +164,19 @@ class grid_assembler : public writer {
   }
 
   constexpr std::uint32_t pointer_to(storage where, scalar_type type) {
-    uses(type);
-    for (std::uint32_t i = 0; i < pointers_.size; ++i)
-      if (pointers_.elements[i].where == where && pointers_.elements[i].pointee == scalar(type))
-        return pointers_.elements[i].id;
-    const std::uint32_t id = fresh();
-    pointers_.push({where, scalar(type), id});
+    std::uint32_t& id = pointer_ids_[where][static_cast<int>(type)];
+    if (id == 0) {
+      uses(type);
+      id = fresh();
+      pointers_.push({where, scalar(type), id});
+    }
     return id;
   }
   /// The constant of the kernel with that value, else one more.
   constexpr std::uint32_t constant(scalar_type type, std::uint32_t word) {
     for (std::uint32_t i = 0; i < extras_.size; ++i)
       if (extras_.elements[i].type == type && extras_.elements[i].word == word) return extras_.elements[i].id;
-    for (std::uint32_t i = 0; i < code_.size(); ++i)
+    for (std::uint32_t i = 0; i < count_; ++i)
       if (code_[i].op == opcode::constant && code_[i].type == type && code_[i].a == word) return value(i);
     uses(type);
     const std::uint32_t id = fresh();
@@ -186,16 +187,16 @@ class grid_assembler : public writer {
   // ---- sections, in the order that the specification asks for ----
 
   constexpr void preamble() {
-    emit(op_capability, {1});  // Shader
+    emit(op_capability, 1);  // Shader
     if (uses_extended_) emit_text(op_ext_inst_import, {extended_set_}, "GLSL.std.450");
-    emit(op_memory_model, {0, 1});  // Logical, GLSL450
+    emit(op_memory_model, 0, 1);  // Logical, GLSL450
     const std::uint32_t start = words_.size;
     emit_text(op_entry_point, {5, main_}, "main");  // GLCompute
     for (std::uint32_t variable : built_ins_)
       if (variable != 0) words_.push(variable);
     words_.elements[start] = (words_.size - start) << 16 | op_entry_point;
     const auto [x, y, z] = kernel_.grid.group;
-    emit(op_execution_mode, {main_, 17, x, y, z});  // LocalSize
+    emit(op_execution_mode, main_, 17, x, y, z);  // LocalSize
   }
 
   constexpr void names() {
@@ -211,87 +212,87 @@ class grid_assembler : public writer {
     constexpr std::uint32_t built_in_names[] = {built_in_global_invocation_id, built_in_local_invocation_id,
                                                 built_in_workgroup_id};
     for (std::size_t i = 0; i < 3; ++i)
-      if (built_ins_[i] != 0) emit(op_decorate, {built_ins_[i], built_in, built_in_names[i]});
+      if (built_ins_[i] != 0) emit(op_decorate, built_ins_[i], built_in, built_in_names[i]);
     for (std::uint32_t type : buffer_types_) {
       if (type == 0) continue;
-      emit(op_decorate, {type, array_stride, 4});
-      emit(op_decorate, {type + 1, block});
-      emit(op_member_decorate, {type + 1, 0, offset, 0});
+      emit(op_decorate, type, array_stride, 4);
+      emit(op_decorate, type + 1, block);
+      emit(op_member_decorate, type + 1, 0, offset, 0);
     }
-    if (pushed_.size > 0) emit(op_decorate, {pushed_type_, block});
+    if (pushed_.size > 0) emit(op_decorate, pushed_type_, block);
     for (std::uint32_t m = 0; m < pushed_.size; ++m)
-      emit(op_member_decorate, {pushed_type_, m, offset, pushed_.elements[m].offset});
+      emit(op_member_decorate, pushed_type_, m, offset, pushed_.elements[m].offset);
     for (std::uint32_t b = 0; b < kernel_.buffers.size(); ++b) {
-      emit(op_decorate, {first_buffer_ + b, descriptor_set, 0});
-      emit(op_decorate, {first_buffer_ + b, binding, b});
-      if (!kernel_.buffers[b].is_output) emit(op_decorate, {first_buffer_ + b, non_writable});
+      emit(op_decorate, first_buffer_ + b, descriptor_set, 0);
+      emit(op_decorate, first_buffer_ + b, binding, b);
+      if (!kernel_.buffers[b].is_output) emit(op_decorate, first_buffer_ + b, non_writable);
     }
     forbid_contraction();
   }
 
   constexpr void types() {
-    emit(op_type_void, {void_});
-    emit(op_type_function, {main_type_, void_});
-    if (used_[0]) emit(op_type_float, {scalar(f32), 32});
-    if (used_[1]) emit(op_type_int, {scalar(i32), 32, 1});
-    if (used_[2]) emit(op_type_int, {scalar(u32), 32, 0});
-    if (used_[3]) emit(op_type_bool, {scalar(boolean)});
+    emit(op_type_void, void_);
+    emit(op_type_function, main_type_, void_);
+    if (used_[0]) emit(op_type_float, scalar(f32), 32);
+    if (used_[1]) emit(op_type_int, scalar(i32), 32, 1);
+    if (used_[2]) emit(op_type_int, scalar(u32), 32, 0);
+    if (used_[3]) emit(op_type_bool, scalar(boolean));
     if (vector_ != 0) {
-      emit(op_type_vector, {vector_, scalar(u32), 3});
-      emit(op_type_pointer, {vector_pointer_, storage_input, vector_});
+      emit(op_type_vector, vector_, scalar(u32), 3);
+      emit(op_type_pointer, vector_pointer_, storage_input, vector_);
     }
     for (std::uint32_t i = 0; i < pointers_.size; ++i)
-      emit(op_type_pointer, {pointers_.elements[i].id, pointers_.elements[i].where, pointers_.elements[i].pointee});
+      emit(op_type_pointer, pointers_.elements[i].id, pointers_.elements[i].where, pointers_.elements[i].pointee);
     for (scalar_type type : {f32, i32, u32}) {
       const std::uint32_t array = buffer_types_[static_cast<int>(type)];
       if (array == 0) continue;
-      emit(op_type_runtime_array, {array, scalar(type)});
-      emit(op_type_struct, {array + 1, array});
-      emit(op_type_pointer, {array + 2, storage_buffer, array + 1});
+      emit(op_type_runtime_array, array, scalar(type));
+      emit(op_type_struct, array + 1, array);
+      emit(op_type_pointer, array + 2, storage_buffer, array + 1);
     }
     if (pushed_.size == 0) return;
     words_.push((2 + pushed_.size) << 16 | op_type_struct);
     words_.push(pushed_type_);
     for (std::uint32_t m = 0; m < pushed_.size; ++m) words_.push(scalar(pushed_.elements[m].type));
-    emit(op_type_pointer, {pushed_pointer_, storage_push_constant, pushed_type_});
+    emit(op_type_pointer, pushed_pointer_, storage_push_constant, pushed_type_);
   }
 
   constexpr void globals() {
     constants();
     for (std::uint32_t i = 0; i < extras_.size; ++i)
-      emit(op_constant, {scalar(extras_.elements[i].type), extras_.elements[i].id, extras_.elements[i].word});
+      emit(op_constant, scalar(extras_.elements[i].type), extras_.elements[i].id, extras_.elements[i].word);
     for (std::uint32_t variable : built_ins_)
-      if (variable != 0) emit(op_variable, {vector_pointer_, variable, storage_input});
-    if (pushed_.size > 0) emit(op_variable, {pushed_pointer_, pushed_variable_, storage_push_constant});
+      if (variable != 0) emit(op_variable, vector_pointer_, variable, storage_input);
+    if (pushed_.size > 0) emit(op_variable, pushed_pointer_, pushed_variable_, storage_push_constant);
     for (std::uint32_t b = 0; b < kernel_.buffers.size(); ++b)
-      emit(op_variable,
-           {buffer_types_[static_cast<int>(kernel_.buffers[b].type)] + 2, first_buffer_ + b, storage_buffer});
+      emit(op_variable, buffer_types_[static_cast<int>(kernel_.buffers[b].type)] + 2, first_buffer_ + b,
+           storage_buffer);
     for (std::uint32_t s = 0; s < kernel_.shared.size(); ++s) {
       const std::uint32_t array = fresh(), pointer = fresh();
-      emit(op_type_array, {array, scalar(kernel_.shared[s].type), constant(u32, kernel_.shared[s].elements)});
-      emit(op_type_pointer, {pointer, storage_workgroup, array});
-      emit(op_variable, {pointer, first_shared_ + s, storage_workgroup});
+      emit(op_type_array, array, scalar(kernel_.shared[s].type), constant(u32, kernel_.shared[s].elements));
+      emit(op_type_pointer, pointer, storage_workgroup, array);
+      emit(op_variable, pointer, first_shared_ + s, storage_workgroup);
     }
   }
 
   constexpr void body() {
-    emit(op_function, {void_, main_, 0, main_type_});
+    emit(op_function, void_, main_, 0, main_type_);
     start_block(fresh());
     for (std::uint32_t l = 0; l < kernel_.locals.size(); ++l)
-      emit(op_variable, {pointer_to(storage_function, kernel_.locals[l]), first_local_ + l, storage_function});
+      emit(op_variable, pointer_to(storage_function, kernel_.locals[l]), first_local_ + l, storage_function);
     leaves();
     const bool skips = is_guarded_ && !comes_along_;
     const std::uint32_t end = fresh();
     if (is_guarded_) inside_ = inside_grid();
     if (skips) {
       const std::uint32_t guarded = fresh();
-      emit(op_selection_merge, {end, 0});
-      emit(op_branch_conditional, {inside_, guarded, end});
+      emit(op_selection_merge, end, 0);
+      emit(op_branch_conditional, inside_, guarded, end);
       start_block(guarded);
     }
-    for (std::uint32_t i = 0; i < code_.size(); ++i) write(i);
+    for (std::uint32_t i = 0; i < count_; ++i) write(i);
     if (skips) {
-      emit(op_branch, {end});
+      emit(op_branch, end);
       start_block(end);
     }
     emit(op_return);
@@ -299,7 +300,7 @@ class grid_assembler : public writer {
   }
 
   constexpr void start_block(std::uint32_t label) {
-    emit(op_label, {label});
+    emit(op_label, label);
     block_ = label;
   }
 
@@ -309,23 +310,23 @@ class grid_assembler : public writer {
     auto component = [&](std::uint32_t which, std::uint32_t axis) {
       if (vectors[which] == 0) {
         vectors[which] = fresh();
-        emit(op_load, {vector_, vectors[which], built_ins_[which]});
+        emit(op_load, vector_, vectors[which], built_ins_[which]);
       }
       const std::uint32_t result = fresh();
-      emit(op_composite_extract, {scalar(u32), result, vectors[which], axis});
+      emit(op_composite_extract, scalar(u32), result, vectors[which], axis);
       return result;
     };
     for (std::uint32_t axis = 0; axis < 3; ++axis)
       if (partial_[axis]) place_[axis] = component(0, axis);
-    for (std::uint32_t i = 0; i < code_.size(); ++i) {
+    for (std::uint32_t i = 0; i < count_; ++i) {
       if (code_[i].op == opcode::built_in) {
         const std::uint32_t which = code_[i].a / 3, axis = code_[i].a % 3;
         const std::uint32_t place = which == 0 && place_[axis] != 0 ? place_[axis] : component(which, axis);
-        emit(op_bitcast, {scalar(i32), value(i), place});
+        emit(op_bitcast, scalar(i32), value(i), place);
       } else if (code_[i].op == opcode::uniform) {
         const std::uint32_t member = constant(u32, member_at(code_[i].a, code_[i].type)), pointer = fresh();
-        emit(op_access_chain, {pointer_to(storage_push_constant, code_[i].type), pointer, pushed_variable_, member});
-        emit(op_load, {scalar(code_[i].type), value(i), pointer});
+        emit(op_access_chain, pointer_to(storage_push_constant, code_[i].type), pointer, pushed_variable_, member);
+        emit(op_load, scalar(code_[i].type), value(i), pointer);
       }
     }
   }
@@ -334,12 +335,12 @@ class grid_assembler : public writer {
     for (std::uint32_t axis = 0; axis < 3; ++axis) {
       if (!partial_[axis]) continue;
       const std::uint32_t one = fresh();
-      emit(op_u_less_than, {scalar(boolean), one, place_[axis], constant(u32, kernel_.grid.extents[axis])});
+      emit(op_u_less_than, scalar(boolean), one, place_[axis], constant(u32, kernel_.grid.extents[axis]));
       if (all == 0) {
         all = one;
       } else {
         const std::uint32_t both = fresh();
-        emit(op_logical_and, {scalar(boolean), both, all, one});
+        emit(op_logical_and, scalar(boolean), both, all, one);
         all = both;
       }
     }
@@ -349,9 +350,10 @@ class grid_assembler : public writer {
   // ---- instructions ----
 
   constexpr void write(std::uint32_t i) {
-    const auto [operation, type, a, b, c] = code_[i];
-    if (is_leaf(operation)) return;
+    const opcode operation = code_[i].op;
+    if (operation <= opcode::constant || operation == opcode::built_in) return;
     if (operation < opcode::built_in) return compute(i);
+    const auto [o, type, a, b, c] = code_[i];
     switch (operation) {
       case opcode::load:
         load(i);
@@ -360,24 +362,24 @@ class grid_assembler : public writer {
         store(i);
         break;
       case opcode::load_shared:
-        emit(op_load, {scalar(type), value(i), shared_place(b, a, type)});
+        emit(op_load, scalar(type), value(i), shared_place(b, a, type));
         break;
       case opcode::store_shared:
-        emit(op_store, {shared_place(c, a, type), value(b)});
+        emit(op_store, shared_place(c, a, type), value(b));
         break;
       case opcode::load_local:
-        emit(op_load, {scalar(type), value(i), first_local_ + a});
+        emit(op_load, scalar(type), value(i), first_local_ + a);
         break;
       case opcode::store_local:
-        emit(op_store, {first_local_ + b, value(a)});
+        emit(op_store, first_local_ + b, value(a));
         break;
       case opcode::loop:
         open_loop(i);
         break;
       case opcode::branch: {
         const std::uint32_t then = fresh(), merge = fresh();
-        emit(op_selection_merge, {merge, 0});
-        emit(op_branch_conditional, {value(a), then, merge});
+        emit(op_selection_merge, merge, 0);
+        emit(op_branch_conditional, value(a), then, merge);
         open_.push({none, 0, 0, merge, 0, words_.size - 1});
         start_block(then);
         break;
@@ -386,7 +388,7 @@ class grid_assembler : public writer {
         const open_structure& s = open_.elements[open_.size - 1];
         const std::uint32_t other = fresh();
         words_.elements[s.false_target] = other;
-        emit(op_branch, {s.merge});
+        emit(op_branch, s.merge);
         start_block(other);
         break;
       }
@@ -394,7 +396,7 @@ class grid_assembler : public writer {
         close();
         break;
       case opcode::barrier:  // of the workgroup; acquires and releases its memory
-        emit(op_control_barrier, {constant(u32, 2), constant(u32, 2), constant(u32, 264)});
+        emit(op_control_barrier, constant(u32, 2), constant(u32, 2), constant(u32, 264));
         break;
       default:  // a phi is written with its loop
         break;
@@ -404,26 +406,26 @@ class grid_assembler : public writer {
   constexpr void open_loop(std::uint32_t i) {
     const std::uint32_t header = fresh(), proceed = fresh(), merge = fresh(), inside = fresh(), next = fresh(),
                         goes_on = fresh(), before = block_;
-    emit(op_branch, {header});
+    emit(op_branch, header);
     start_block(header);
-    emit(op_phi, {scalar(i32), value(i), value(code_[i].a), before, next, proceed});
-    for (std::uint32_t k = i + 1; k < code_.size() && code_[k].op == opcode::phi; ++k)
-      emit(op_phi, {scalar(code_[k].type), value(k), value(code_[k].a), before, value(code_[k].b), proceed});
-    emit(op_s_less_than, {scalar(boolean), goes_on, value(i), value(code_[i].b)});
-    emit(op_loop_merge, {merge, proceed, 0});
-    emit(op_branch_conditional, {goes_on, inside, merge});
+    emit(op_phi, scalar(i32), value(i), value(code_[i].a), before, next, proceed);
+    for (std::uint32_t k = i + 1; k < count_ && code_[k].op == opcode::phi; ++k)
+      emit(op_phi, scalar(code_[k].type), value(k), value(code_[k].a), before, value(code_[k].b), proceed);
+    emit(op_s_less_than, scalar(boolean), goes_on, value(i), value(code_[i].b));
+    emit(op_loop_merge, merge, proceed, 0);
+    emit(op_branch_conditional, goes_on, inside, merge);
     open_.push({i, header, proceed, merge, next, 0});
     start_block(inside);
   }
   constexpr void close() {
     const open_structure s = open_.elements[--open_.size];
     if (s.loop != none) {
-      emit(op_branch, {s.proceed});
+      emit(op_branch, s.proceed);
       start_block(s.proceed);
-      emit(op_i_add, {scalar(i32), s.next_counter, value(s.loop), constant(i32, 1)});
-      emit(op_branch, {s.header});
+      emit(op_i_add, scalar(i32), s.next_counter, value(s.loop), constant(i32, 1));
+      emit(op_branch, s.header);
     } else {
-      emit(op_branch, {s.merge});
+      emit(op_branch, s.merge);
     }
     start_block(s.merge);
   }
@@ -431,24 +433,24 @@ class grid_assembler : public writer {
   /// A new instruction of two operands.
   constexpr std::uint32_t two(op code, scalar_type type, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t result = fresh();
-    emit(code, {scalar(type), result, a, b});
+    emit(code, scalar(type), result, a, b);
     return result;
   }
   constexpr std::uint32_t shared_place(std::uint32_t array, std::uint32_t index, scalar_type type) {
     const std::uint32_t pointer = fresh();
-    emit(op_access_chain, {pointer_to(storage_workgroup, type), pointer, first_shared_ + array, value(index)});
+    emit(op_access_chain, pointer_to(storage_workgroup, type), pointer, first_shared_ + array, value(index));
     return pointer;
   }
   constexpr std::uint32_t word_place(std::uint32_t buffer, std::uint32_t index) {
     const std::uint32_t pointer = fresh();
-    emit(op_access_chain, {pointer_to(storage_buffer, kernel_.buffers[buffer].type), pointer, first_buffer_ + buffer,
-                           constant(u32, 0), index});
+    emit(op_access_chain, pointer_to(storage_buffer, kernel_.buffers[buffer].type), pointer, first_buffer_ + buffer,
+         zero_, index);
     return pointer;
   }
   constexpr std::uint32_t clamped(std::uint32_t index, const buffer_info& buffer) {
     if (!comes_along_) return index;
     const std::uint32_t result = fresh();
-    emit(op_ext_inst, {scalar(i32), result, extended_set_, u_min, index, constant(i32, buffer.elements - 1)});
+    emit(op_ext_inst, scalar(i32), result, extended_set_, u_min, index, constant(i32, buffer.elements - 1));
     return result;
   }
 
@@ -456,16 +458,16 @@ class grid_assembler : public writer {
     const buffer_info& buffer = kernel_.buffers[code_[i].b];
     const std::uint32_t index = clamped(value(code_[i].a), buffer), type = scalar(code_[i].type);
     if (buffer.element_bytes == 4) {
-      emit(op_load, {type, value(i), word_place(code_[i].b, index)});
+      emit(op_load, type, value(i), word_place(code_[i].b, index));
       return;
     }
     const packing p = packing_of(buffer);
     const std::uint32_t pointer =
         word_place(code_[i].b, two(op_shift_right_logical, i32, index, constant(i32, p.index_bits)));
     const std::uint32_t word = fresh();
-    emit(op_load, {type, word, pointer});
+    emit(op_load, type, word, pointer);
     const std::uint32_t moved = two(op_shift_right_logical, u32, word, first_bit(index, p));
-    emit(op_bitwise_and, {type, value(i), moved, constant(u32, p.mask)});
+    emit(op_bitwise_and, type, value(i), moved, constant(u32, p.mask));
   }
   constexpr std::uint32_t first_bit(std::uint32_t index, const packing& p) {
     return two(op_shift_left_logical, i32, two(op_bitwise_and, i32, index, constant(i32, p.place_mask)),
@@ -476,20 +478,20 @@ class grid_assembler : public writer {
     const std::uint32_t end = comes_along_ ? fresh() : 0;
     if (comes_along_) {
       const std::uint32_t then = fresh();
-      emit(op_selection_merge, {end, 0});
-      emit(op_branch_conditional, {inside_, then, end});
+      emit(op_selection_merge, end, 0);
+      emit(op_branch_conditional, inside_, then, end);
       start_block(then);
     }
     store_element(code_[i].c, value(code_[i].a), value(code_[i].b));
     if (comes_along_) {
-      emit(op_branch, {end});
+      emit(op_branch, end);
       start_block(end);
     }
   }
   constexpr void store_element(std::uint32_t number, std::uint32_t index, std::uint32_t stored) {
     const buffer_info& buffer = kernel_.buffers[number];
     if (buffer.element_bytes == 4) {
-      emit(op_store, {word_place(number, index), stored});
+      emit(op_store, word_place(number, index), stored);
       return;
     }
     // Other invocations write the rest of the word: first the bits are cleared, then set.
@@ -498,17 +500,18 @@ class grid_assembler : public writer {
         word_place(number, two(op_shift_right_logical, i32, index, constant(i32, p.index_bits)));
     const std::uint32_t shift = first_bit(index, p), mask = constant(u32, p.mask);
     const std::uint32_t hole = fresh(), place = two(op_shift_left_logical, u32, mask, shift);
-    emit(op_not, {scalar(u32), hole, place});
+    emit(op_not, scalar(u32), hole, place);
     const std::uint32_t bits = two(op_shift_left_logical, u32, two(op_bitwise_and, u32, stored, mask), shift);
     const std::uint32_t device = constant(u32, 1), relaxed = constant(u32, 0);
-    emit(op_atomic_and, {scalar(u32), fresh(), pointer, device, relaxed, hole});
-    emit(op_atomic_or, {scalar(u32), fresh(), pointer, device, relaxed, bits});
+    emit(op_atomic_and, scalar(u32), fresh(), pointer, device, relaxed, hole);
+    emit(op_atomic_or, scalar(u32), fresh(), pointer, device, relaxed, bits);
   }
 
   grid_program_view kernel_;
   // Some invocations are past the grid; they stay to the end, for the barriers.
   bool is_guarded_ = false, comes_along_ = false, uses_extended_ = false;
   bool partial_[3]{}, used_[4]{};
+  std::uint32_t pointer_ids_[storage_buffer + 1][4]{}, zero_ = 0;  // where they are known
   growing<pointer_type, 24> pointers_;
   growing<extra_constant, 256> extras_;
   growing<open_structure, max_depth> open_;

@@ -151,27 +151,23 @@ class writer {
   }
 
  protected:
-  constexpr explicit writer(std::span<const instruction> code) : code_(code) {}
+  constexpr explicit writer(std::span<const instruction> code)
+      : code_(code.data()), count_(static_cast<std::uint32_t>(code.size())) {}
 
-  template <std::uint32_t N>
-  constexpr void emit(op code, const std::uint32_t (&operands)[N]) {
-    const std::uint32_t at = words_.size;
-    if (at + N >= max_words) {
+  /// An instruction of these words. Without a loop or an array, which cost more while compiling.
+  template <class... Operand>
+  constexpr void emit(op code, Operand... operands) {
+    constexpr std::uint32_t length = sizeof...(Operand) + 1;
+    std::uint32_t at = words_.size;
+    if (at + length > max_words) {
       words_.is_full = true;
       return;
     }
-    words_.size = at + N + 1;
-    words_.elements[at] = (N + 1) << 16 | code;
-    // Without a loop, which costs more while compiling.
-    words_.elements[at + 1] = operands[0];
-    if constexpr (N > 1) words_.elements[at + 2] = operands[1];
-    if constexpr (N > 2) words_.elements[at + 3] = operands[2];
-    if constexpr (N > 3) words_.elements[at + 4] = operands[3];
-    if constexpr (N > 4) words_.elements[at + 5] = operands[4];
-    if constexpr (N > 5) words_.elements[at + 6] = operands[5];
-    static_assert(N <= 6);
+    words_.size = at + length;
+    std::uint32_t* const to = words_.elements;
+    to[at] = length << 16 | code;
+    ((to[++at] = static_cast<std::uint32_t>(operands)), ...);
   }
-  constexpr void emit(op code) { words_.push(1u << 16 | code); }
   /// An instruction that ends in a text: four characters a word, a zero behind them.
   constexpr void emit_text(op code, std::initializer_list<std::uint32_t> before, std::string_view text,
                            std::initializer_list<std::uint32_t> after = {}) {
@@ -194,40 +190,40 @@ class writer {
 
   /// Neither fused nor rearranged: then the result has the same bits everywhere.
   constexpr void forbid_contraction() {
-    for (std::uint32_t i = 0; i < code_.size(); ++i) {
+    for (std::uint32_t i = 0; i < count_; ++i) {
       const opcode operation = code_[i].op;
-      const bool arithmetic = operation == opcode::add || operation == opcode::sub || operation == opcode::mul ||
-                              operation == opcode::div || operation == opcode::negate;
-      if (arithmetic && code_[i].type == scalar_type::float32) emit(op_decorate, {value(i), no_contraction});
+      if (operation >= opcode::add && operation <= opcode::negate && code_[i].type == scalar_type::float32)
+        emit(op_decorate, value(i), no_contraction);
     }
   }
 
   constexpr void constants() {
-    for (std::uint32_t i = 0; i < code_.size(); ++i) {
+    for (std::uint32_t i = 0; i < count_; ++i) {
       if (code_[i].op != opcode::constant) continue;
       if (code_[i].type == scalar_type::boolean)
-        emit(code_[i].a != 0 ? op_constant_true : op_constant_false, {scalar(scalar_type::boolean), value(i)});
+        emit(code_[i].a != 0 ? op_constant_true : op_constant_false, scalar(scalar_type::boolean), value(i));
       else
-        emit(op_constant, {scalar(code_[i].type), value(i), code_[i].a});
+        emit(op_constant, scalar(code_[i].type), value(i), code_[i].a);
     }
   }
 
   /// An instruction that computes.
   constexpr void compute(std::uint32_t i) {
     const instruction& made = code_[i];
-    if (made.op == opcode::min || made.op == opcode::max) return smaller_or_larger(i);
-    const int count = operands(made.op);
+    const opcode operation = made.op;
+    if (operation == opcode::min || operation == opcode::max) return smaller_or_larger(i);
+    const int count = operands(operation);
     const std::uint16_t number =
-        numbers[static_cast<int>(made.op) - static_cast<int>(opcode::add)][static_cast<int>(code_[made.a].type)];
-    const std::uint32_t type = scalar(made.type), result = value(i), a = value(made.a);
-    if (made.op == opcode::abs || made.op == opcode::floor || made.op == opcode::round_even || made.op == opcode::sqrt)
-      emit(op_ext_inst, {type, result, extended_set_, number, a});
-    else if (count == 1)
-      emit(op{number}, {type, result, a});
-    else if (count == 2)
-      emit(op{number}, {type, result, a, value(made.b)});
+        numbers[static_cast<int>(operation) - static_cast<int>(opcode::add)][static_cast<int>(code_[made.a].type)];
+    const std::uint32_t values = first_value_, type = first_scalar_ + static_cast<std::uint32_t>(made.type);
+    if (count == 2)
+      emit(op{number}, type, values + i, values + made.a, values + made.b);
+    else if (count == 3)
+      emit(op{number}, type, values + i, values + made.a, values + made.b, values + made.c);
+    else if (operation >= opcode::abs && operation <= opcode::sqrt)
+      emit(op_ext_inst, type, values + i, extended_set_, number, values + made.a);
     else
-      emit(op{number}, {type, result, a, value(made.b), value(made.c)});
+      emit(op{number}, type, values + i, values + made.a);
   }
   /// FMin and FMax may give anything where an operand is NaN.
   constexpr void smaller_or_larger(std::uint32_t i) {
@@ -236,8 +232,8 @@ class writer {
     const std::uint16_t less =
         numbers[static_cast<int>(opcode::less) - static_cast<int>(opcode::add)][static_cast<int>(made.type)];
     const bool is_min = made.op == opcode::min;
-    emit(op{less}, {scalar(scalar_type::boolean), other_first, is_min ? b : a, is_min ? a : b});
-    emit(op_select, {scalar(made.type), value(i), other_first, b, a});
+    emit(op{less}, scalar(scalar_type::boolean), other_first, is_min ? b : a, is_min ? a : b);
+    emit(op_select, scalar(made.type), value(i), other_first, b, a);
   }
 
   /// From `add` on, for operands that are float32, int32, uint32, boolean: a table, as constant evaluation walks through a
@@ -287,7 +283,9 @@ class writer {
     return m;
   }
 
-  std::span<const instruction> code_;
+  // No span: its functions cost time while compiling.
+  const instruction* code_;
+  std::uint32_t count_;
   growing<pushed_member, 33> pushed_;
   growing<std::uint32_t, max_words> words_;
   // The ids of the four scalar types, of the extended instruction set, and of the first instruction.

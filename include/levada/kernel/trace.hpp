@@ -15,44 +15,89 @@ namespace levada {
 
 /// The machine that records: a value is the index of an instruction in a builder.
 struct tracer {
+  /// What stands for a value. To an int32 a number may be due, so that constants in sums and products come together: the
+  /// indices of neighbours in a buffer are one sum, each plus a number. (Integers wrap, so that nothing else is rounded.)
   struct node {
+    static constexpr std::uint32_t none = ~0u;
+
     ir::builder* kernel = nullptr;
-    std::uint32_t id = 0;
+    std::uint32_t base = 0;   // the instruction; none: the value is `plus`
     std::uint32_t depth = 0;  // of the loops and branches where this C++ variable begins
+    std::uint32_t plus = 0;
 
     constexpr node() = default;
-    constexpr node(ir::builder* where, std::uint32_t value) : kernel(where), id(value), depth(where->depth()) {}
-    constexpr node(const node& other) : node(other.kernel, other.id) {}
+    constexpr node(ir::builder* where, std::uint32_t value, std::uint32_t number = 0)
+        : kernel(where), base(value), depth(where->depth), plus(number) {}
+    constexpr node(const node& other)
+        : kernel(other.kernel), base(other.base), depth(other.kernel->depth), plus(other.plus) {}
     /// Is run once while tracing: from inside a loop or branch it must not reach out.
     constexpr node& operator=(const node& other) {
-      if (kernel == nullptr) depth = other.kernel->depth();
-      if (other.kernel->depth() > depth) other.kernel->mistaken(ir::mistake::outer_value_assigned);
+      if (kernel == nullptr) depth = other.kernel->depth;
+      if (other.kernel->depth > depth) other.kernel->mistaken(ir::mistake::outer_value_assigned);
       kernel = other.kernel;
-      id = other.id;
+      base = other.base;
+      plus = other.plus;
       return *this;
+    }
+    /// The instruction that is the value.
+    constexpr std::uint32_t id() const {
+      if (plus == 0 && base != none) return base;
+      const std::uint32_t number = kernel->constant(ir::scalar_type::int32, plus);
+      return base == none ? number : kernel->add(ir::opcode::add, ir::scalar_type::int32, base, number);
     }
   };
   template <class T>
   using representation = node;
 
   template <ir::opcode Op, class Result, class... Rest>
-  static constexpr node apply(node a, Rest... rest) {
-    return {a.kernel, a.kernel->add(Op, ir::scalar_type_of<Result>, a.id, rest.id...)};
+  static constexpr node apply(const node& a, const Rest&... rest) {
+    using enum ir::opcode;
+    if constexpr (std::is_same_v<Result, std::int32_t> && (Op == add || Op == sub || Op == mul)) {
+      return linear<Op>(a, rest...);
+    } else {
+      return {a.kernel, a.kernel->add(Op, ir::scalar_type_of<Result>, a.id(), rest.id()...)};
+    }
   }
   template <ir::opcode Op, class T>
-  static constexpr node shift(node a, int amount) {
+  static constexpr node shift(const node& a, int amount) {
     return apply<Op, T>(a, literal<T, T>(a, static_cast<T>(amount)));
   }
   template <class T, class Like>
-  static constexpr node literal(node like, T x) {
-    return {like.kernel, like.kernel->constant(ir::scalar_type_of<T>, word_of(x))};
+  static constexpr node literal(const node& like, T x) {
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      return {like.kernel, node::none, static_cast<std::uint32_t>(x)};
+    } else {
+      return {like.kernel, like.kernel->constant(ir::scalar_type_of<T>, word_of(x))};
+    }
   }
   template <class T, class Like>
-  static constexpr node captured(node like, const uniform<T>& u) {
+  static constexpr node captured(const node& like, const uniform<T>& u) {
     return {like.kernel, like.kernel->uniform(ir::scalar_type_of<T>, word_of(u.value))};
   }
 
  private:
+  /// Sums, differences and products of int32.
+  template <ir::opcode Op>
+  static constexpr node linear(const node& a, const node& b) {
+    constexpr std::uint32_t none = node::none;
+    ir::builder* const kernel = a.kernel;
+    const auto both = [&](std::uint32_t x, std::uint32_t y) { return kernel->add(Op, ir::scalar_type::int32, x, y); };
+    if constexpr (Op == ir::opcode::mul) {
+      if (a.base == none && b.base == none) return {kernel, none, a.plus * b.plus};
+      if (b.base == none) return {kernel, both(a.base, b.id()), a.plus * b.plus};
+      if (a.base == none) return {kernel, both(b.base, a.id()), a.plus * b.plus};
+      return {kernel, both(a.id(), b.id())};
+    } else if constexpr (Op == ir::opcode::sub) {
+      if (b.base == none) return {kernel, a.base, a.plus - b.plus};
+      if (a.base == none) return {kernel, both(a.id(), b.base), 0u - b.plus};
+      return {kernel, both(a.base, b.base), a.plus - b.plus};
+    } else {
+      if (b.base == none) return {kernel, a.base, a.plus + b.plus};
+      if (a.base == none) return {kernel, b.base, a.plus + b.plus};
+      return {kernel, both(a.base, b.base), a.plus + b.plus};
+    }
+  }
+
   template <class T>
   static constexpr std::uint32_t word_of(T x) {
     if constexpr (sizeof(T) == 4) {
@@ -125,7 +170,7 @@ class recording {
     static_assert(operand<V>, "a kernel returns a value computed from its inputs, a number, or a std::tuple of these");
     static_assert(!std::is_same_v<element_t<V>, bool>, "a kernel cannot store a bool: write select(condition, 1, 0)");
     const traced<float> like{{&kernel, 0}};
-    kernel.output(lift<stored_t<V>>(like, result).rep.id);
+    kernel.output(lift<stored_t<V>>(like, result).rep.id());
   }
 };
 

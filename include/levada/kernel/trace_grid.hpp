@@ -84,7 +84,7 @@ class traced_grid {
     auto state = kernel_detail::map_states(
         [&](const auto& v) {
           using T = typename std::remove_cvref_t<decltype(v)>::element;
-          return traced<T>{{kernel_, kernel_->phi(ir::scalar_type_of<T>, v.rep.id)}};
+          return traced<T>{{kernel_, kernel_->phi(ir::scalar_type_of<T>, v.rep.id())}};
         },
         first);
     const auto phis = state;
@@ -92,8 +92,8 @@ class traced_grid {
     static_assert(std::is_same_v<decltype(next), decltype(first)>,
                   "the lambda of g.fold gives back the state it was given, of the same type");
     if constexpr (std::is_same_v<decltype(next), decltype(first)>)
-      kernel_detail::for_each_state([&](const auto& phi, const auto& v) { kernel_->set_next(phi.rep.id, v.rep.id); },
-                                    phis, next);
+      kernel_detail::for_each_state(
+          [&](const auto& phi, const auto& v) { kernel_->set_next(phi.rep.id(), v.rep.id()); }, phis, next);
     kernel_->close();
     return kernel_detail::map_states([](const auto& v) { return v; }, phis);
   }
@@ -107,13 +107,13 @@ class traced_grid {
   /// `then()` where `c` holds: for stores and variables.
   template <class Condition, class Then>
   constexpr void when(const Condition& c, Then&& then) const {
-    kernel_->open_branch(condition(c).rep.id);
+    kernel_->open_branch(condition(c).rep.id());
     then();
     kernel_->close();
   }
   template <class Condition, class Then, class Otherwise>
   constexpr void when(const Condition& c, Then&& then, Otherwise&& otherwise) const {
-    kernel_->open_branch(condition(c).rep.id);
+    kernel_->open_branch(condition(c).rep.id());
     then();
     kernel_->otherwise();
     otherwise();
@@ -145,6 +145,8 @@ class traced_grid {
     static_assert(kernel_detail::is_index<I>, "an index or a bound is an int32: convert it with to_int");
     if constexpr (std::is_integral_v<I>) {
       return literal(static_cast<std::int32_t>(i));
+    } else if constexpr (kernel_detail::is_value<I>) {
+      return i;
     } else {
       return kernel_detail::lift<std::int32_t>(like(), i);
     }
@@ -157,7 +159,7 @@ class traced_grid {
   template <class T>
   constexpr auto load(std::uint32_t slot, const traced<std::int32_t>& offset) const {
     using raw = kernel_detail::raw_t<T>;
-    return traced<raw>{{kernel_, kernel_->load(ir::scalar_type_of<raw>, offset.rep.id, slot)}};
+    return traced<raw>{{kernel_, kernel_->load(ir::scalar_type_of<raw>, offset.rep.id(), slot)}};
   }
   template <class T>
   constexpr auto load_where(std::uint32_t slot, const traced<std::int32_t>& offset, const traced<bool>& ok) const {
@@ -165,7 +167,7 @@ class traced_grid {
   }
   template <class T, class V>
   constexpr void store(std::uint32_t slot, const traced<std::int32_t>& offset, const V& v) const {
-    kernel_->effect(ir::opcode::store, ir::scalar_type_of<typename V::element>, offset.rep.id, v.rep.id, slot);
+    kernel_->effect(ir::opcode::store, ir::scalar_type_of<typename V::element>, offset.rep.id(), v.rep.id(), slot);
   }
 
  private:
@@ -184,7 +186,7 @@ class traced_grid {
   }
   template <class I>
   constexpr std::uint32_t bound(const I& i) const {
-    return index(i).rep.id;
+    return index(i).rep.id();
   }
 
   ir::grid_builder* kernel_;
@@ -205,7 +207,7 @@ class traced_variable {
     static_assert(kernel_detail::number<V> || std::is_same_v<kernel_detail::element_t<V>, T>,
                   "a variable keeps its type: convert with to_float, to_int or to_uint");
     const traced<T> like{{kernel_, 0}};
-    kernel_->effect(ir::opcode::store_local, ir::scalar_type_of<T>, kernel_detail::lift<T>(like, v).rep.id, slot_);
+    kernel_->effect(ir::opcode::store_local, ir::scalar_type_of<T>, kernel_detail::lift<T>(like, v).rep.id(), slot_);
   }
   template <class V>
   constexpr void operator+=(const V& v) const {
@@ -237,7 +239,7 @@ class traced_shared {
       const traced<T> like{{kernel, 0}};
       static_assert(kernel_detail::number<V> || std::is_same_v<kernel_detail::element_t<V>, T>,
                     "a shared array takes values of its own type: convert with to_float, to_int or to_uint");
-      kernel->effect(ir::opcode::store_shared, ir::scalar_type_of<T>, index, kernel_detail::lift<T>(like, v).rep.id,
+      kernel->effect(ir::opcode::store_shared, ir::scalar_type_of<T>, index, kernel_detail::lift<T>(like, v).rep.id(),
                      slot);
     }
   };
@@ -263,7 +265,7 @@ class traced_shared {
     if constexpr (std::is_integral_v<I>) {
       return kernel_->constant(ir::scalar_type::int32, static_cast<std::uint32_t>(i));
     } else {
-      return kernel_detail::lift<std::int32_t>(traced<float>{{kernel_, 0}}, i).rep.id;
+      return kernel_detail::lift<std::int32_t>(traced<float>{{kernel_, 0}}, i).rep.id();
     }
   }
 

@@ -191,20 +191,20 @@ constexpr auto apply(const First& first, const Rest&... rest) {
   }
 }
 
-/// `x` as a value of type `T` on the machine of `like`.
+/// `x` as a value of type `T` on the machine of `like`; `x` itself where it is one, as copies cost time while compiling.
 template <class T, class Like, class X>
-constexpr auto lift(const Like& like, const X& x) {
+constexpr decltype(auto) lift(const Like& like, const X& x) {
   using M = typename literals_beside<typename Like::machine>::machine;
   using L = typename Like::element;
   if constexpr (is_value<X>) {
     if constexpr (std::is_same_v<typename X::element, T>) {
-      return x;
+      return (x);
     } else {
       return to_float(x);
     }
   } else if constexpr (is_uniform<X>) {
-    kernel_value<element_t<X>, M> captured{M::template captured<element_t<X>, L>(like.rep, x)};
-    return lift<T>(captured, captured);
+    const kernel_value<element_t<X>, M> captured{M::template captured<element_t<X>, L>(like.rep, x)};
+    return kernel_value<T, M>(lift<T>(captured, captured));
   } else {
     return kernel_value<T, M>{M::template literal<T, L>(like.rep, static_cast<T>(x))};
   }
@@ -217,10 +217,12 @@ template <class A, class B, class F>
 constexpr auto binary(const A& a, const B& b, F f) {
   using T = common_t<A, B>;
   static_assert(!std::is_void_v<T>, "the operands have different types: convert one with to_float, to_int or to_uint");
-  const auto& like = first_value(a, b);
   if constexpr (std::is_void_v<T>) {
-    return like;
+    return first_value(a, b);
+  } else if constexpr (is_value<A> && is_value<B>) {
+    return f(a, b);
   } else {
+    const auto& like = first_value(a, b);
     return f(lift<T>(like, a), lift<T>(like, b));
   }
 }
@@ -232,14 +234,14 @@ concept of = (std::is_same_v<typename V::element, T> || ...);
 
 // ---- arithmetic and comparisons ----
 
-#define LEVADA_KERNEL_OPERATOR(symbol, ...)                        \
-  template <class A, class B>                                      \
-    requires kernel_detail::operands<A, B>                         \
-  constexpr auto operator symbol(const A& left, const B& right) {  \
-    return kernel_detail::binary(left, right, [](auto a, auto b) { \
-      using T [[maybe_unused]] = typename decltype(a)::element;    \
-      __VA_ARGS__                                                  \
-    });                                                            \
+#define LEVADA_KERNEL_OPERATOR(symbol, ...)                                                  \
+  template <class A, class B>                                                                \
+    requires kernel_detail::operands<A, B>                                                   \
+  constexpr auto operator symbol(const A& left, const B& right) {                            \
+    return kernel_detail::binary(left, right, [](const auto& a, const auto& b) {             \
+      using T [[maybe_unused]] = kernel_detail::element_t<std::remove_cvref_t<decltype(a)>>; \
+      __VA_ARGS__                                                                            \
+    });                                                                                      \
   }
 
 LEVADA_KERNEL_OPERATOR(+, return kernel_detail::apply<ir::opcode::add, T>(a, b);)
@@ -357,16 +359,16 @@ constexpr auto select(const kernel_value<bool, M>& condition, const A& a, const 
 template <class A, class B>
   requires kernel_detail::operands<A, B>
 constexpr auto min(const A& left, const B& right) {
-  return kernel_detail::binary(left, right, [](auto a, auto b) {
-    return kernel_detail::apply<ir::opcode::min, typename decltype(a)::element>(a, b);
+  return kernel_detail::binary(left, right, [](const auto& a, const auto& b) {
+    return kernel_detail::apply<ir::opcode::min, kernel_detail::element_t<std::remove_cvref_t<decltype(a)>>>(a, b);
   });
 }
 /// The larger, as `a < b ? b : a`: where either is NaN, `a`.
 template <class A, class B>
   requires kernel_detail::operands<A, B>
 constexpr auto max(const A& left, const B& right) {
-  return kernel_detail::binary(left, right, [](auto a, auto b) {
-    return kernel_detail::apply<ir::opcode::max, typename decltype(a)::element>(a, b);
+  return kernel_detail::binary(left, right, [](const auto& a, const auto& b) {
+    return kernel_detail::apply<ir::opcode::max, kernel_detail::element_t<std::remove_cvref_t<decltype(a)>>>(a, b);
   });
 }
 
