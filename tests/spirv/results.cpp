@@ -166,6 +166,30 @@ TEST_CASE("devices hand over to each other through the host, and the plan says s
   check_stream(app, random_items<item>(300), [&](const item& i) { return plain(i); });
 }
 
+TEST_CASE("branches on two devices, joined on the processor") {
+  LEVADA_NEEDS_DEVICE();
+  using item = lv::tensor<float, 60>;
+  lv::vulkan_settings same;
+  {
+    const lv::detail::vulkan_context open(0, {});
+    same.device = open.uuid();
+  }
+  const device_settings<1> as(same);
+  const auto add = lv::join<"add", item>([](const item& a, const item& b, item& out) {
+    for (std::size_t i = 0; i < item::elements; ++i) out[i] = a[i] - b[i];
+  });
+  const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::vulkan<0>, lv::vulkan<1>>, lv::slots<8>>(
+      lv::input<item> | there(lv::transform<"scale">(scaled)) | lv::split_here |
+      lv::fork(there(lv::transform<"curve">(curved)), lv::on<lv::vulkan<1>>(lv::transform<"clip">(clipped))) | add);
+  constexpr const auto& plan = decltype(app)::plan;
+  for (std::size_t s = 0; s < plan.segments; ++s)
+    CHECK(plan.segment[s].through_host == (s > 0 && plan.segment[s].device != lv::cpu<1>::id));
+  const auto plain = lv::deploy<lv::target<lv::cpu<1>>>(
+      lv::input<item> | lv::transform<"scale">(scaled) |
+      lv::fork(lv::transform<"curve">(curved), lv::transform<"clip">(clipped)) | add);
+  check_stream(app, random_items<item>(200), [&](const item& i) { return plain(i); });
+}
+
 TEST_CASE("a grid kernel of one's own is a stage on both machines") {
   LEVADA_NEEDS_DEVICE();
   using item = lv::tensor<std::uint8_t, 21, 45>;

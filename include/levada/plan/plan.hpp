@@ -190,7 +190,12 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
       s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
     } else if (s.device.kind == device_kind::vulkan) {
       s.grains = plan.slots;  // items do not wait for each other's memory
-      s.through_host = s.first > 0 && plan.segment[plan.unit[s.first - 1].segment].device.kind == device_kind::vulkan;
+      for_each_input(plan.unit[s.first], [&](std::size_t v) {
+        const std::size_t made_behind = plan.value[v].first;  // units; 0: the item as it was pushed
+        s.through_host =
+            s.through_host ||
+            (made_behind > 0 && plan.segment[plan.unit[made_behind - 1].segment].device.kind == device_kind::vulkan);
+      });
       for (std::size_t u = s.first; u + 1 < end; ++u)
         plan.value[plan.unit[u].out].alignment =
             std::max(plan.value[plan.unit[u].out].alignment, device_buffer_alignment);
