@@ -162,7 +162,6 @@ class conv_by_channels {
         }
       }
     }
-    epilogue_.template apply<Rows * Run::columns * Vectors * lanes>(results);
     const std::size_t first = v * lanes;
     to_planes<Arch, value, Rows * Run::columns, Vectors * lanes>(
         results, std::min(Vectors * lanes, Run::filters - first), out + (first * Run::rows + y) * Run::columns,
@@ -196,7 +195,8 @@ class conv_by_channels {
     const bool done = !in_channel_blocks || c + channel_block >= Run::channels;
     static_for<Pixels>([&](auto q) LEVADA_INLINE {
       static_for<Vectors>([&](auto i) LEVADA_INLINE {
-        const vec result = Run::relu && done ? relu_of(largest[q][i]) : largest[q][i];
+        vec result = Run::relu && done ? relu_of(largest[q][i]) : largest[q][i];
+        if (done) result = epilogue_(result);
         result.store_aligned(to + (q * Vectors + i) * lanes);
       });
     });

@@ -82,8 +82,6 @@ class conv_by_columns {
     for (std::size_t v = 0; v < last; v += tiling.vectors)
       tile<Filters, tiling.vectors, lanes>(rows, out, y, f, v * lanes);
     tile<Filters, all - last, Run::columns - (all - 1) * lanes>(rows, out, y, f, last * lanes);
-    for (std::size_t i = f; i < f + Filters; ++i)
-      epilogue_.template apply<Run::columns>(out + (i * Run::rows + y) * Run::columns);
   }
 
   /// `Filters` by `Vectors` vectors of outputs, of which the last has `Last` lanes that count.
@@ -105,7 +103,7 @@ class conv_by_columns {
       value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
       static_for<Vectors>([&](auto v) LEVADA_INLINE {
         const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
-        store_part<v + 1 == Vectors ? Last : lanes>(to + v * lanes, result);
+        store_part<v + 1 == Vectors ? Last : lanes>(to + v * lanes, epilogue_(result));
       });
     });
   }

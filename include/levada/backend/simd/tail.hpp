@@ -69,7 +69,9 @@ template <class Arch, class T, class... F>
 struct simd_epilogue {
   [[no_unique_address]] composed<F...> function;
 
-  vector<T, Arch> operator()(const vector<T, Arch>& x) const { return transformed_vector<Arch, T, T>(function, x); }
+  LEVADA_INLINE vector<T, Arch> operator()(const vector<T, Arch>& x) const {
+    return transformed_vector<Arch, T, T>(function, x);
+  }
 
   /// `Count` elements in their places.
   template <std::size_t Count>
