@@ -103,8 +103,10 @@ struct simd_machine {
     } else if constexpr (Op == ir::opcode::div) {
       return a / b;
     } else if constexpr (Op == ir::opcode::min) {
+      if constexpr (has_second_of_equals && std::is_same_v<Result, float>) return xsimd::min(b, a);
       return choose(b < a, b, a);
     } else if constexpr (Op == ir::opcode::max) {
+      if constexpr (has_second_of_equals && std::is_same_v<Result, float>) return xsimd::max(b, a);
       return choose(a < b, b, a);
     } else if constexpr (Op == ir::opcode::equal) {
       return as_mask(equal(a, b));
@@ -145,6 +147,10 @@ struct simd_machine {
   // Elsewhere xsimd 8.1 rounds by sums that lose the sign of a zero.
   static constexpr bool has_rounding = std::is_base_of_v<xsimd::sse4_1, Arch> || std::is_base_of_v<xsimd::avx, Arch> ||
                                        std::is_base_of_v<xsimd::avx512f, Arch>;
+  // x86 takes the second operand where neither is the smaller or larger, so of zeros and beside a NaN.
+  static constexpr bool has_second_of_equals = std::is_base_of_v<xsimd::sse2, Arch> ||
+                                               std::is_base_of_v<xsimd::avx, Arch> ||
+                                               std::is_base_of_v<xsimd::avx512f, Arch>;
 
   static floats round_even(const floats& x) {
     if constexpr (has_rounding) return xsimd::nearbyint(x);
