@@ -7,8 +7,8 @@
 #include <levada/backend/define_conv.hpp>
 #include <levada/backend/define_moves.hpp>
 #include <levada/backend/define_norms.hpp>
-#include <levada/backend/define_sums.hpp>
 #include <levada/backend/define_pictures.hpp>
+#include <levada/backend/define_sums.hpp>
 #include <levada/backend/simd.hpp>
 #include <levada/backend/simd/blur.hpp>
 #include <levada/backend/simd/broadcast.hpp>
