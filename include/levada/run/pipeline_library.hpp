@@ -13,8 +13,9 @@
 
 namespace levada {
 
-/// Counts up with every change of what stands in a library: the record below and the virtual functions behind any_pipeline.
-inline constexpr std::uint32_t pipeline_library_version = 2;
+/// Counts up with every change of what stands in a library: the record below, the virtual functions behind any_pipeline, and the
+/// values they give, statistics among them.
+inline constexpr std::uint32_t pipeline_library_version = 3;
 
 /// What a library says of itself. Its first member stays the first.
 struct pipeline_library {
