@@ -8,7 +8,8 @@ Tested against tests/compile_cost/pinned.json (at most 10 % more):
   - the preprocessed lines of <levada/levada.hpp> over those of oneTBB's flow graph plus xsimd.
 Reported beside them: seconds and peak memory of the compiler.
 
-compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--pin]
+compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--kernels] [--pin]
+    --kernels  only what kernels and their SPIR-V modules cost, 1, 10 and 50 in a unit, on top of the header
     --report   adds fifty plain stages, and the time of the include against the same two headers, as the median of paired runs
     --pin      writes what was counted into pinned.json
 """
@@ -20,7 +21,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,9 +38,8 @@ SKIPPED = 77
 
 
 def compile_unit(compiler, *flags, unit=None):
-    """Compiles, and returns its output, its seconds, and its peak memory in MiB."""
+    """Compiles, and returns its output, its seconds of processor time, and its peak memory in MiB."""
     command = [compiler, "-std=c++20", "-I", str(ROOT / "include"), *flags]
-    start = time.perf_counter()
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     process.stdin.write(unit or "")
     process.stdin.close()
@@ -51,7 +50,7 @@ def compile_unit(compiler, *flags, unit=None):
     if process.returncode:
         raise SystemExit(f"does not compile: {' '.join(command)}")
     # The driver waits for the compiler proper, so its children are counted with it.
-    return output, time.perf_counter() - start, usage.ru_maxrss / 1024
+    return output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def instantiations(clang, folder):
@@ -106,6 +105,60 @@ def report_time(compiler):
           f" (median of {PAIRS} pairs, {min(ratios):.2f} to {max(ratios):.2f}; limit {INCLUDE_LIMIT})")
 
 
+TRANSFORM = """
+inline constexpr auto f{i} = [gain = lv::uniform{{{i}.5f}}](auto x) {{ return {body}; }};
+const std::uint32_t* m{i}() {{ return lv::spirv_module<lv::program_of<decltype(f{i}), float>>.data(); }}
+"""
+CONV = """
+inline constexpr auto f{i} = [](auto g, auto in, auto w, auto b, auto out) {{
+  auto x = g.x(), y = g.y(), co = g.z();
+  auto acc = g.fold(0, {channels}, b[co], [&](auto ci, auto s) {{
+    for (int ky = 0; ky < {k}; ++ky)
+      for (int kx = 0; kx < {k}; ++kx) s += in(ci, y + ky, x + kx) * w(co, ci, ky, kx);
+    return s;
+  }});
+  out(co, y, x) = max(acc, 0.0f);
+}};
+inline constexpr auto k{i} = lv::grid_kernel<"conv",
+    std::tuple<lv::tensor<float, {channels}, {side}, {side}>, lv::tensor<float, 16, {channels}, {k}, {k}>,
+               lv::tensor<float, 16>>, lv::tensor<float, 16, {valid}, {valid}>>(lv::grid<{valid}, {valid}, 16>{{}}, f{i});
+const std::uint32_t* m{i}() {{ return k{i}.module().data(); }}
+"""
+KERNEL_HEADERS = """#include <levada/kernel.hpp>
+#include <levada/kernel/grid_kernel.hpp>
+namespace lv = levada;
+"""
+
+
+def conv(size):
+    """The kernel `i` of a unit: no two have the same shapes."""
+    return lambda i: CONV.format(i=i, k=size, channels=8 + i, side=28 + i, valid=29 + i - size)
+
+
+KERNELS = {
+    "transform": lambda i: TRANSFORM.format(i=i, body=f"max(x * gain + {i}.25f, 0.0f) - x * x"),
+    "tanh": lambda i: TRANSFORM.format(i=i, body=f"tanh(x * {i}.25f)"),
+    "conv 1x1": conv(1),
+    "conv 3x3": conv(3),
+    "conv 5x5": conv(5),
+}
+
+
+def report_kernels(compiler):
+    def least(unit):
+        runs = [compile_unit(compiler, "-O2", "-x", "c++", "-c", "-o", os.devnull, "-", unit=unit)[1:] for _ in range(3)]
+        return min(seconds for seconds, _ in runs), min(memory for _, memory in runs)
+
+    header, header_memory = least(KERNEL_HEADERS)
+    print(f"{compiler} -O2, least of 3: the headers {header:.2f} s and {header_memory:.0f} MiB; a kernel on top of them:")
+    for name, kernel in KERNELS.items():
+        row = []
+        for count in (1, 10, 50):
+            seconds, memory = least(KERNEL_HEADERS + "".join(kernel(i) for i in range(count)))
+            row.append(f"{1000 * (seconds - header) / count:.1f} ms and {(memory - header_memory) / count:.1f} MiB of {count}")
+        print(f"  {name}: {', '.join(row)}")
+
+
 def family_and_release(compiler):
     """"gcc 12", "clang 16": whose counts are pinned together."""
     def ask(flag):
@@ -132,8 +185,12 @@ def main():
     arguments.add_argument("--compiler", default="g++")
     arguments.add_argument("--clang")
     arguments.add_argument("--report", action="store_true")
+    arguments.add_argument("--kernels", action="store_true")
     arguments.add_argument("--pin", action="store_true")
     options = arguments.parse_args()
+    if options.kernels:
+        report_kernels(options.compiler)
+        return 0
 
     counted = measure(options.compiler, options.clang)
     if not counted:
