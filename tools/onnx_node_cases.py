@@ -112,8 +112,8 @@ class Value:
             raise LeftOut("an element type that levada lacks (bfloat16, string)")
         if 0 in self.dims:
             raise LeftOut("a tensor without elements")
-        if math.prod(self.dims) > 1 << 16:
-            raise LeftOut("large")
+        if math.prod(self.dims) > 1 << 17:
+            raise LeftOut("large: seconds without optimisation")
         return f"tensor<{', '.join([ELEMENTS[self.element][0], *map(str, self.dims)])}>"
 
 
@@ -176,6 +176,7 @@ class Program:
 
     def input(self, index, dims=None, of_item=False):
         given = self.case.input(index)
+        given.type()
         value = Value(None, given.element, given.dims if dims is None else dims)
         item = ", item" if self.items > 1 and of_item else ""
         kind, number = given.source
