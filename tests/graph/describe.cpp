@@ -83,6 +83,23 @@ static_assert(forked.nodes[5].name == "out" && takes(forked.nodes[5], {3, 1, 5})
 static_assert(takes(forked.nodes[6], {6}) && forked.nodes[6].out == 6 && takes(forked.nodes[7], {6}), "past a tee");
 static_assert(forked.values[2].bytes == 8 && forked.values[6].bytes == 4);
 
+// ---- a graph by names ----
+constexpr auto named = describe(
+    input<int> | stage<"first">(plus) |
+    lv::graph(
+        lv::port<"x", int>, lv::node<"a", "x">(stage<"a1">(plus) | stage<"a2">(plus)),
+        lv::node<"b", "x">(
+            lv::graph(lv::port<"x", int>, lv::node<"a", "x">(stage<"inner">(plus)), lv::output<"b", "a">)),
+        lv::node<"c", "a", "x", "b">(lv::join<"c">([](int x, int y, int z) { return x + y + z; }) | stage<"c2">(plus)),
+        lv::node<"log", "b">(sink<"log">([](const int&) {})),
+        lv::node<"d", "c", "a">(lv::join<"d">([](int x, int y) { return x * y; })), lv::output<"y", "d">) |
+    stage<"last">(plus));
+static_assert(named.nodes.size() == 9 && named.values.size() == 9 && named.result == 8);
+static_assert(named.nodes[1].name == "a1" && takes(named.nodes[1], {1}) && takes(named.nodes[2], {2}));
+static_assert(named.nodes[3].name == "inner" && takes(named.nodes[3], {1}));
+static_assert(takes(named.nodes[4], {3, 1, 4}) && takes(named.nodes[5], {5}) && takes(named.nodes[6], {4}));
+static_assert(named.nodes[7].name == "d" && takes(named.nodes[7], {6, 3}) && takes(named.nodes[8], {7}));
+
 // ---- a source is no node ----
 constexpr auto fed = describe(source<"camera">([] { return std::optional<int>(); }) | stage<"plus">(plus));
 static_assert(fed.source == "camera" && fed.nodes.size() == 1 && fed.values.size() == 2);

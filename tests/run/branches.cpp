@@ -182,6 +182,24 @@ TEST_CASE("a join that writes into its destination; the input itself in a branch
   CHECK((**session.pop())[2] == -7);
 }
 
+TEST_CASE("a graph by names, over devices: values past several segments, one to many, a node that gives nothing") {
+  std::atomic<int> logged{0};
+  const auto app = lv::deploy<box, lv::slots<8>>(lv::graph(
+      lv::port<"x", int>, lv::node<"text", "x">(lv::stage<"text">(+[](const int& x) { return std::to_string(x); })),
+      lv::node<"far", "text">(lv::on<lv::simulated<0>>(lv::stage<"far">([](const std::string& s) { return s + s; }))),
+      lv::node<"log", "text">(lv::sink<"log">([&logged](const std::string&) { ++logged; })),
+      lv::node<"both", "far", "x">(lv::on<lv::simulated<1>>(
+          lv::join<"both">(+[](const std::string& s, const int& x) { return s + "," + std::to_string(x + 1); }))),
+      lv::node<"all", "both", "text", "far">(lv::join(
+          +[](const std::string& a, const std::string& b, const std::string& c) { return a + ";" + b + ";" + c; })),
+      lv::output<"y", "all">));
+  check_all_paths(app, [](int i) {
+    const std::string s = std::to_string(i);
+    return s + s + "," + std::to_string(i + 1) + ";" + s + ";" + s + s;
+  });
+  CHECK(logged == 620);
+}
+
 TEST_CASE("ops of several inputs join branches; residual blocks in a row") {
   using row = lv::tensor<float, 2, 30>;
   const auto app = lv::deploy<box>(lv::input<row> | lv::residual(lv::nn::relu | lv::nn::sqrt) |

@@ -38,7 +38,7 @@ consteval auto find_place_before() {
   if constexpr (order_of_parts<Parts>::is_line)
     return type_tag<place<Parts, I - 1>>{};
   else
-    return type_tag<place<Parts, order_of_parts<Parts>::value.before[I]>>{};
+    return type_tag<place<Parts, order_of_parts<Parts>::value.from[I][0]>>{};
 }
 template <class Parts, std::size_t I>
 struct place_before : decltype(find_place_before<Parts, I>()) {};
@@ -105,7 +105,9 @@ struct joined_places {
   static constexpr fixed_string name = "fork";
 };
 template <class Parts, std::size_t I, std::size_t... K>
-joined_places<place<Parts, order_of_parts<Parts>::end_of_branch(I, K)>...> joined_at(std::index_sequence<K...>);
+joined_places<place<Parts, order_of_parts<Parts>::value.from[I][K]>...> joined_at(std::index_sequence<K...>);
+template <class Parts, std::size_t I>
+concept gathers_items = !order_of_parts<Parts>::is_line && order_of_parts<Parts>::value.takes[I] > 1;
 
 /// Behind the branch of a tee the item goes on.
 template <class Before, class End>
@@ -185,13 +187,13 @@ struct place : at_part<typename type_at<Parts, I>::part, typename place_before<P
 };
 
 template <class Parts, std::size_t I>
-  requires std::same_as<typename type_at<Parts, I>::part, join_mark>
-struct place<Parts, I> : decltype(joined_at<Parts, I>(std::make_index_sequence<order_of_parts<Parts>::branches(I)>{})) {
-};
-template <class Parts, std::size_t I>
-  requires std::same_as<typename type_at<Parts, I>::part, tee_mark>
+  requires gathers_items<Parts, I>
 struct place<Parts, I>
-    : teed_place<typename place_before<Parts, I>::type, place<Parts, order_of_parts<Parts>::end_of_branch(I, 0)>> {};
+    : decltype(joined_at<Parts, I>(std::make_index_sequence<order_of_parts<Parts>::value.takes[I]>{})) {};
+template <class Parts, std::size_t I>
+  requires std::same_as<typename type_at<Parts, I>::part, tee_end>
+struct place<Parts, I>
+    : teed_place<typename place_before<Parts, I>::type, place<Parts, order_of_parts<Parts>::value.branch_end[I]>> {};
 
 template <class Part>
 inline constexpr bool is_split_after = false;
@@ -314,6 +316,12 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
   }
 
   static consteval auto first_mistake() {
+    if constexpr (decltype(wiring_mistake<Parts>())::is_mistake)
+      return wiring_mistake<Parts>();
+    else
+      return mistake_of_parts();
+  }
+  static consteval auto mistake_of_parts() {
     constexpr bool wrong[] = {place<Parts, I>::mistake::is_mistake...};
     constexpr std::size_t at = [&] {
       for (std::size_t i = 0; i < parts; ++i)
@@ -335,8 +343,15 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
       ((found = found == parts && loses_items<I>() ? I : found), ...);
       return found;
     }();
+    constexpr std::size_t untaken = [] {
+      std::size_t found = parts;
+      ((found = found == parts && gives_to_nobody<I>() ? I : found), ...);
+      return found;
+    }();
     if constexpr (is_branch_items<typename place<Parts, parts - 1>::out>)
       return fork_is_joined_by_no_stage{};
+    else if constexpr (untaken < parts)
+      return nothing_in_the_graph_takes_what_this_gives<named_mark<part<untaken>>::name>{};
     else if constexpr (filter < parts)
       return filter_in_a_branch_would_leave_its_join_without_a_partner<part<filter>::name>{};
     else {
@@ -348,9 +363,19 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     }
   }
   template <std::size_t J>
+  static consteval bool gives_to_nobody() {
+    constexpr const auto& order = order_of_parts<Parts>::value;
+    if constexpr (!order.untaken[J])
+      return false;
+    else if constexpr (mark_of<part<J>>.kind == block_mark::begin)
+      return true;
+    else
+      return !std::same_as<typename place<Parts, order.branch_end[J]>::out, nothing_more>;
+  }
+  template <std::size_t J>
   static consteval bool loses_items() {
     if constexpr (is_stage<part<J>>)
-      return order_of_parts<Parts>::value.in_fork[J] &&
+      return order_of_parts<Parts>::value.in_block[J] &&
              (place<Parts, J>::call::value == form::filter || place<Parts, J>::call::value == form::consume_filter);
     else
       return false;
@@ -422,12 +447,12 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
 
   /// The part that makes what flows out of part `at`; none where that is the pipeline's input.
   static constexpr std::size_t maker_of(std::size_t at) {
-    constexpr bool makes[] = {(is_stage<part<I>> || std::same_as<part<I>, join_mark>)...};
+    constexpr bool makes[] = {(is_stage<part<I>> || gathers_items<Parts, I>)...};
     while (at < parts && !makes[at]) {
       if constexpr (order_of_parts<Parts>::is_line)
         --at;
       else
-        at = order_of_parts<Parts>::value.before[at];
+        at = order_of_parts<Parts>::value.takes[at] == 0 ? parts : order_of_parts<Parts>::value.from[at][0];
     }
     return at;
   }
@@ -438,11 +463,11 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     constexpr std::size_t none = ~std::size_t{0};
     const auto value_from = [&](std::size_t from) { return from < parts ? value_at[from] : 0; };
     if constexpr (!order_of_parts<Parts>::is_line && is_branch_items<typename place<Parts, J>::in>) {
-      using order = order_of_parts<Parts>;
-      constexpr std::size_t join = maker_of(order::value.before[J]);
+      constexpr const auto& order = order_of_parts<Parts>::value;
+      const std::size_t join = maker_of(order.from[J][0]);
       node.in = none;
-      for (std::size_t k = 0; k < order::branches(join); ++k) {
-        const std::size_t v = value_from(maker_of(order::end_of_branch(join, k)));
+      for (std::size_t k = 0; k < order.takes[join]; ++k) {
+        const std::size_t v = value_from(maker_of(order.from[join][k]));
         if (node.in == none)
           node.in = v;
         else
@@ -451,7 +476,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     } else if constexpr (order_of_parts<Parts>::is_line) {
       node.in = value_from(maker_of(J - 1));
     } else {
-      node.in = value_from(maker_of(order_of_parts<Parts>::value.before[J]));
+      node.in = value_from(maker_of(order_of_parts<Parts>::value.from[J][0]));
     }
   }
 

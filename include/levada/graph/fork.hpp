@@ -5,7 +5,9 @@
 //   a | fork(b | c, identity) | join<"mix">(f)     f(const C&, const A&); or an op of several inputs: ... | nn::add
 //   a | tee(b | sink<"log">(g)) | c                a branch that gives nothing back
 //
-// Branches nest. What lies between a fork and its join is a tuple of which each part stays where it was made.
+//   graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(join(g)), output<"y", "b">)     any graph
+//
+// All nest. What lies between a fork and its join is a tuple of which each part stays where it was made.
 
 #include <cstddef>
 #include <tuple>
@@ -25,17 +27,36 @@ namespace levada {
 struct identity_part {};
 inline constexpr identity_part identity{};
 
-/// Branches of one item.
-template <class... Branches>
-struct fork_part;
+namespace detail {
+
+/// Parts side by side.
+template <class... Parts>
+struct part_pack;
 template <class First>
-struct fork_part<First> {
+struct part_pack<First> {
   First first;
 };
 template <class First, class... Rest>
-struct fork_part<First, Rest...> {
+struct part_pack<First, Rest...> {
   First first;
-  fork_part<Rest...> rest;
+  part_pack<Rest...> rest;
+};
+
+template <class Part>
+[[gnu::always_inline]] constexpr auto make_pack(Part&& part) {
+  return part_pack<Part>{std::move(part)};
+}
+template <class First, class Second, class... Rest>
+[[gnu::always_inline]] constexpr auto make_pack(First&& first, Second&& second, Rest&&... rest) {
+  return part_pack<First, Second, Rest...>{std::move(first), make_pack(std::move(second), std::move(rest)...)};
+}
+
+}  // namespace detail
+
+/// Branches of one item.
+template <class... Branches>
+struct fork_part {
+  detail::part_pack<Branches...> branches;
 };
 
 /// A branch beside the line.
@@ -53,15 +74,6 @@ inline constexpr bool is_part<fork_part<B...>> = true;
 template <class B>
 inline constexpr bool is_part<tee_part<B>> = true;
 
-template <class Branch>
-[[gnu::always_inline]] constexpr auto make_fork(Branch&& branch) {
-  return fork_part<Branch>{std::move(branch)};
-}
-template <class First, class Second, class... Rest>
-[[gnu::always_inline]] constexpr auto make_fork(First&& first, Second&& second, Rest&&... rest) {
-  return fork_part<First, Second, Rest...>{std::move(first), make_fork(std::move(second), std::move(rest)...)};
-}
-
 template <class... Given>
 struct first_no_part;
 template <class First, class... Rest>
@@ -75,7 +87,7 @@ struct first_no_part<> {};
 template <class... Branches>
   requires(sizeof...(Branches) >= 2 && sizeof...(Branches) <= most_inputs && (pipeline_part<Branches> && ...))
 [[gnu::always_inline]] constexpr auto fork(Branches... branches) {
-  return detail::make_fork(std::move(branches)...);
+  return fork_part<Branches...>{detail::make_pack(std::move(branches)...)};
 }
 template <class... Given, class Mistake = fork_takes_two_to_eight_branches<sizeof...(Given)>>
   requires(sizeof...(Given) < 2 || sizeof...(Given) > most_inputs)
@@ -83,6 +95,68 @@ auto fork(const Given&... branches);
 template <class... Given, class Mistake = no_part_of_a_pipeline_write_stage_with_a_name_around_it<
                               typename detail::first_no_part<Given...>::type>>
 auto fork(const Given&... branches);
+
+/// What enters a graph, by name.
+template <fixed_string Name, class T>
+struct port_part {};
+template <fixed_string Name, class T>
+inline constexpr port_part<Name, T> port{};
+
+/// A part as a node of a graph.
+template <class Part, fixed_string Name, fixed_string... From>
+struct node_part {
+  Part part;
+};
+/// `node<"m3", "m1", "x">(part)` takes what the nodes or ports "m1" and "x" give; several are joined.
+template <fixed_string Name, fixed_string... From, pipeline_part Part>
+[[gnu::always_inline]] constexpr auto node(Part part) {
+  return node_part<Part, Name, From...>{std::move(part)};
+}
+
+/// What leaves a graph: what that node gives.
+template <fixed_string Name, fixed_string From>
+struct output_part {};
+template <fixed_string Name, fixed_string From>
+inline constexpr output_part<Name, From> output{};
+
+/// Nodes that take what others before them give: any graph without a cycle.
+template <class... Parts>
+struct graph_part {
+  detail::part_pack<Parts...> parts;
+};
+
+namespace detail {
+
+template <class... B>
+inline constexpr bool is_part<graph_part<B...>> = true;
+
+template <class T>
+inline constexpr bool is_node = false;
+template <class Part, fixed_string Name, fixed_string... From>
+inline constexpr bool is_node<node_part<Part, Name, From...>> = sizeof...(From) <= most_inputs;
+template <class T>
+inline constexpr bool is_output = false;
+template <fixed_string Name, fixed_string From>
+inline constexpr bool is_output<output_part<Name, From>> = true;
+
+/// Nodes, then one output.
+template <class... Parts>
+inline constexpr bool ends_as_graph = false;
+template <class First, class... Rest>
+inline constexpr bool ends_as_graph<First, Rest...> =
+    sizeof...(Rest) == 0 ? is_output<First> : is_node<First> && ends_as_graph<Rest...>;
+
+}  // namespace detail
+
+/// `graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(g), output<"y", "b">)`: a port, nodes in an order in which each
+/// follows those it takes from, and what leaves. It is a part, and a pipeline of its own.
+template <fixed_string Port, class T, class... Rest>
+  requires(detail::ends_as_graph<Rest...>)
+[[gnu::always_inline]] constexpr auto graph(port_part<Port, T> in, Rest... rest) {
+  return graph_part<port_part<Port, T>, Rest...>{detail::make_pack(std::move(in), std::move(rest)...)};
+}
+template <class... Given, class Mistake = graph_is_a_port_then_nodes_then_an_output<type_list<Given...>>>
+auto graph(const Given&... given);
 
 /// The item goes into a branch, which ends in a sink, and on.
 template <pipeline_part Branch>
@@ -163,91 +237,233 @@ template <fixed_string Name, class Out, class F>
 
 namespace detail {
 
-// ---- in the flattened pipeline ----
+// ---- in the flattened pipeline: a block of nodes between marks ----
 
-struct fork_mark {};
-struct branch_mark {};
-struct join_mark {};
-struct tee_mark {};  ///< behind the branch of a tee
+/// A block begins: what comes in goes by that name.
+template <fixed_string Name>
+struct block_begin {};
+/// A node of the block, which takes what those names stand for.
+template <fixed_string Name, fixed_string... From>
+struct block_node {};
+struct join_end {};  ///< the block gives what all its nodes give
+struct tee_end {};   ///< the block gives what came in
+/// The block gives what that name stands for.
+template <fixed_string Name, fixed_string From>
+struct graph_end {};
 
+/// A mark as a value.
+struct block_mark {
+  enum kind_type : std::uint8_t { none, begin, node, join, tee, output } kind = none;
+  std::string_view name{};
+  std::string_view from[most_inputs]{};
+  std::size_t takes = 0;
+};
 template <class Part>
-inline constexpr bool is_branching = std::is_same_v<Part, fork_mark> || std::is_same_v<Part, branch_mark> ||
-                                     std::is_same_v<Part, join_mark> || std::is_same_v<Part, tee_mark>;
+inline constexpr block_mark mark_of{};
+template <fixed_string Name>
+inline constexpr block_mark mark_of<block_begin<Name>>{block_mark::begin, Name.view()};
+template <fixed_string Name, fixed_string... From>
+inline constexpr block_mark mark_of<block_node<Name, From...>>{
+    block_mark::node, Name.view(), {From.view()...}, sizeof...(From)};
+template <>
+inline constexpr block_mark mark_of<join_end>{block_mark::join};
+template <>
+inline constexpr block_mark mark_of<tee_end>{block_mark::tee};
+template <fixed_string Name, fixed_string From>
+inline constexpr block_mark mark_of<graph_end<Name, From>>{block_mark::output, Name.view(), {From.view()}, 1};
 
 template <class Device, class... Marks>
 using flat_marks = type_list<flat_part<Marks, Device>...>;
 
-template <class Fork, class Device>
+template <class Pack, class Device>
 struct flatten_branches;
-template <class First, class Device>
-struct flatten_branches<fork_part<First>, Device>
-    : type_tag<concatenated<flat_marks<Device, branch_mark>, typename flatten<First, Device>::type>> {};
-template <class First, class... Rest, class Device>
-struct flatten_branches<fork_part<First, Rest...>, Device>
-    : type_tag<concatenated<concatenated<flat_marks<Device, branch_mark>, typename flatten<First, Device>::type>,
-                            typename flatten_branches<fork_part<Rest...>, Device>::type>> {};
+template <class... B, class Device>
+struct flatten_branches<part_pack<B...>, Device>
+    : type_tag<decltype((type_list<>{} + ... +
+                         (flat_marks<Device, block_node<"", "">>{} + typename flatten<B, Device>::type{})))> {};
 template <class... B, class Device>
 struct flatten<fork_part<B...>, Device>
-    : type_tag<concatenated<
-          concatenated<flat_marks<Device, fork_mark>, typename flatten_branches<fork_part<B...>, Device>::type>,
-          flat_marks<Device, join_mark>>> {};
+    : type_tag<decltype(flat_marks<Device, block_begin<"">>{} +
+                        typename flatten_branches<part_pack<B...>, Device>::type{} + flat_marks<Device, join_end>{})> {
+};
 template <class B, class Device>
 struct flatten<tee_part<B>, Device>
-    : type_tag<concatenated<concatenated<flat_marks<Device, fork_mark, branch_mark>, typename flatten<B, Device>::type>,
-                            flat_marks<Device, tee_mark>>> {};
+    : type_tag<decltype(flat_marks<Device, block_begin<"">>{} +
+                        typename flatten_branches<part_pack<B>, Device>::type{} + flat_marks<Device, tee_end>{})> {};
 
+template <fixed_string Port, class T, class Device>
+struct flatten<port_part<Port, T>, Device> : type_tag<flat_marks<Device, input_part<T>, block_begin<Port>>> {};
+template <class Part, fixed_string Name, fixed_string... From, class Device>
+struct flatten<node_part<Part, Name, From...>, Device>
+    : type_tag<decltype(flat_marks<Device, block_node<Name, From...>>{} + typename flatten<Part, Device>::type{})> {};
+template <fixed_string Name, fixed_string From, class Device>
+struct flatten<output_part<Name, From>, Device> : type_tag<flat_marks<Device, graph_end<Name, From>>> {};
+template <class... Parts, class Device>
+struct flatten<graph_part<Parts...>, Device>
+    : type_tag<decltype((type_list<>{} + ... + typename flatten<Parts, Device>::type{}))> {};
+
+template <class Part, fixed_string Name, fixed_string... From, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(node_part<Part, Name, From...>& node, Visit& visit) {
+  for_each_stage(node.part, visit);
+}
+template <class First, class... Rest, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(part_pack<First, Rest...>& parts, Visit& visit) {
+  for_each_stage(parts.first, visit);
+  if constexpr (sizeof...(Rest) > 0) for_each_stage(parts.rest, visit);
+}
 template <class... B, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(fork_part<B...>& fork, Visit& visit) {
-  for_each_stage(fork.first, visit);
-  if constexpr (sizeof...(B) > 1) for_each_stage(fork.rest, visit);
+  for_each_stage(fork.branches, visit);
+}
+template <class... P, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(graph_part<P...>& graph, Visit& visit) {
+  for_each_stage(graph.parts, visit);
 }
 template <class B, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(tee_part<B>& tee, Visit& visit) {
   for_each_stage(tee.branch, visit);
 }
 
+/// What is wrong with the names of a graph.
+enum class miswiring : std::uint8_t { none, unknown, itself, later, twice, nothing, only_input };
+
 /// How the parts of a flattened pipeline are connected.
 template <std::size_t N>
 struct part_order {
   static constexpr std::size_t none = ~std::size_t{0};
 
-  std::size_t before[N]{};      ///< the part whose output comes in; that of a `join_mark`: its fork
-  std::size_t branch_end[N]{};  ///< of a `branch_mark`: the last part of its branch
-  std::size_t next[N]{};        ///< of a fork's or branch's mark: the next branch's mark; none behind the last
-  bool in_fork[N]{};            ///< inside a branch whose output is joined
+  /// The parts whose output a part takes: one, but at an end of branches and at a node of several inputs.
+  std::size_t from[N][most_inputs]{};
+  std::size_t takes[N]{};
+  std::size_t branch_end[N]{};  ///< of a node: its last part; of a `tee_end`: that of its branch
+  bool untaken[N]{};            ///< a node, or what comes in, that no name of its graph asks for
+  bool in_block[N]{};           ///< inside a block whose nodes meet again
+
+  miswiring wrong = miswiring::none;
+  std::size_t wrong_at = none;    ///< the mark
+  std::size_t wrong_name = none;  ///< which of the names it takes
+};
+
+template <std::size_t N>
+class part_connector {
+ public:
+  static constexpr std::size_t none = part_order<N>::none;
+
+  constexpr explicit part_connector(const block_mark (&marks)[N]) : marks_(marks) {}
+
+  constexpr part_order<N> connect() {
+    for (std::size_t i = 0; i < N; ++i) {
+      owner_[i] = none;
+      switch (marks_[i].kind) {
+        case block_mark::none:
+          take(i, i - 1);
+          break;
+        case block_mark::begin:
+          take(i, i - 1);
+          open_[depth_++] = i;
+          last_node_[depth_] = none;
+          break;
+        case block_mark::node:
+          end_last_node(i);
+          owner_[i] = open_[depth_ - 1];
+          last_node_[depth_] = i;
+          connect_names(i);
+          break;
+        default:
+          end_last_node(i);
+          end_block(i);
+      }
+    }
+    return order_;
+  }
+
+ private:
+  constexpr void take(std::size_t i, std::size_t from) {
+    if (i != 0) order_.from[i][order_.takes[i]++] = from;
+  }
+  constexpr void end_last_node(std::size_t i) {
+    if (last_node_[depth_] != none) order_.branch_end[last_node_[depth_]] = i - 1;
+  }
+  constexpr void end_block(std::size_t i) {
+    const std::size_t begin = open_[depth_ - 1];
+    if (marks_[i].kind == block_mark::tee) {
+      take(i, begin);
+      order_.branch_end[i] = i - 1;
+    } else {
+      for (std::size_t j = begin + 1; j < i; ++j) order_.in_block[j] = true;
+    }
+    if (marks_[i].kind == block_mark::join)
+      for (std::size_t j = begin + 1; j < i; ++j)
+        if (owner_[j] == begin) take(i, order_.branch_end[j]);
+    if (marks_[i].kind == block_mark::output) {
+      owner_[i] = begin;
+      connect_names(i);
+      if (order_.wrong == miswiring::none && order_.from[i][0] == begin) complain(miswiring::only_input, i, 0);
+      find_untaken(begin, i);
+    }
+    --depth_;
+  }
+
+  /// Names are those of the block around: what comes in, and its nodes.
+  constexpr void connect_names(std::size_t i) {
+    const block_mark& mark = marks_[i];
+    const std::size_t begin = owner_[i];
+    if (mark.takes == 0) complain(miswiring::nothing, i, 0);
+    if (mark.kind == block_mark::node && !mark.name.empty())
+      for (std::size_t j = begin; j < i; ++j)
+        if ((j == begin || owner_[j] == begin) && marks_[j].name == mark.name) complain(miswiring::twice, i, 0);
+    for (std::size_t k = 0; k < mark.takes; ++k) take(i, find(i, k));
+  }
+  constexpr std::size_t find(std::size_t i, std::size_t k) {
+    const std::string_view name = marks_[i].from[k];
+    const std::size_t begin = owner_[i];
+    if (marks_[begin].name == name) return begin;
+    for (std::size_t j = begin + 1; j < i; ++j)
+      if (owner_[j] == begin && marks_[j].name == name) return order_.branch_end[j];
+    if (marks_[i].kind == block_mark::node && marks_[i].name == name)
+      complain(miswiring::itself, i, k);
+    else
+      complain(is_later(i, name) ? miswiring::later : miswiring::unknown, i, k);
+    return begin;
+  }
+  constexpr bool is_later(std::size_t i, std::string_view name) const {
+    std::size_t depth = 0;
+    for (std::size_t j = i + 1; j < N; ++j) {
+      const auto kind = marks_[j].kind;
+      if (kind == block_mark::begin) ++depth;
+      if (kind == block_mark::node && depth == 0 && marks_[j].name == name) return true;
+      if (kind > block_mark::node && depth-- == 0) return false;
+    }
+    return false;
+  }
+  /// A node of a graph that gives something which no name asks for.
+  constexpr void find_untaken(std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      if (j != begin && owner_[j] != begin) continue;
+      bool taken = false;
+      for (std::size_t i = begin + 1; i <= end; ++i)
+        for (std::size_t k = 0; owner_[i] == begin && k < marks_[i].takes; ++k)
+          taken = taken || marks_[i].from[k] == marks_[j].name;
+      order_.untaken[j] = !taken;
+    }
+  }
+  constexpr void complain(miswiring what, std::size_t at, std::size_t name) {
+    if (order_.wrong != miswiring::none) return;
+    order_.wrong = what;
+    order_.wrong_at = at;
+    order_.wrong_name = name;
+  }
+
+  const block_mark (&marks_)[N];
+  part_order<N> order_;
+  std::size_t owner_[N]{};
+  std::size_t open_[N + 1]{}, last_node_[N + 2]{}, depth_ = 0;
 };
 
 template <class... Flat>
 consteval auto order_of(type_list<Flat...>) {
-  constexpr std::size_t count = sizeof...(Flat);
-  using order = part_order<count>;
-  constexpr bool forks[] = {std::is_same_v<typename Flat::part, fork_mark>...};
-  constexpr bool branches[] = {std::is_same_v<typename Flat::part, branch_mark>...};
-  constexpr bool joined[] = {std::is_same_v<typename Flat::part, join_mark>...};
-  constexpr bool tees[] = {std::is_same_v<typename Flat::part, tee_mark>...};
-  order o;
-  std::size_t open[count + 1]{}, last_branch[count + 1]{}, depth = 0;  // the forks around a part
-  for (std::size_t i = 0; i < count; ++i) {
-    o.before[i] = i == 0 ? order::none : i - 1;
-    o.branch_end[i] = o.next[i] = order::none;
-    if (forks[i]) {
-      open[depth] = last_branch[depth] = i;
-      ++depth;
-    } else if (branches[i] || joined[i] || tees[i]) {
-      const std::size_t fork = open[depth - 1], previous = last_branch[depth - 1];
-      if (previous != fork) o.branch_end[previous] = i - 1;
-      o.before[i] = fork;
-      if (branches[i]) {
-        o.next[previous] = i;
-        last_branch[depth - 1] = i;
-      } else {
-        if (joined[i])
-          for (std::size_t j = fork + 1; j < i; ++j) o.in_fork[j] = true;
-        --depth;
-      }
-    }
-  }
-  return o;
+  constexpr block_mark marks[] = {mark_of<typename Flat::part>...};
+  return part_connector<sizeof...(Flat)>(marks).connect();
 }
 
 /// The order of a line is known without looking.
@@ -256,23 +472,58 @@ struct order_of_parts {
   static constexpr bool is_line = true;
 };
 template <class... Flat>
-  requires(is_branching<typename Flat::part> || ...)
+  requires((mark_of<typename Flat::part>.kind != block_mark::none) || ...)
 struct order_of_parts<type_list<Flat...>> {
   static constexpr bool is_line = false;
   static constexpr auto value = order_of(type_list<Flat...>{});
+};
 
-  static constexpr std::size_t branches(std::size_t join) {
-    std::size_t n = 0;
-    for (std::size_t at = value.next[value.before[join]]; at != value.none; at = value.next[at]) ++n;
-    return n;
-  }
-  /// The last part of a join's `k`-th branch.
-  static constexpr std::size_t end_of_branch(std::size_t join, std::size_t k) {
-    std::size_t at = value.next[value.before[join]];
-    while (k-- != 0) at = value.next[at];
-    return value.branch_end[at];
+template <fixed_string Text>
+struct fixed_text {
+  static constexpr auto value = Text;
+};
+
+template <class Part>
+struct named_mark;
+template <fixed_string Name>
+struct named_mark<block_begin<Name>> {
+  static constexpr auto name = Name;
+};
+template <fixed_string Name, fixed_string... From>
+struct named_mark<block_node<Name, From...>> {
+  static constexpr auto name = Name;
+  template <std::size_t K>
+  static consteval auto from() {
+    return type_at<type_list<fixed_text<From>...>, K>::value;
   }
 };
+template <fixed_string Name, fixed_string From>
+struct named_mark<graph_end<Name, From>> : named_mark<block_node<Name, From>> {};
+
+/// The mistake in the names of a graph, if any.
+template <class Parts>
+consteval auto wiring_mistake() {
+  if constexpr (order_of_parts<Parts>::is_line) {
+    return no_mistake{};
+  } else if constexpr (constexpr const auto& order = order_of_parts<Parts>::value; order.wrong == miswiring::none) {
+    return no_mistake{};
+  } else {
+    using mark = named_mark<typename type_at<Parts, order.wrong_at>::part>;
+    constexpr miswiring wrong = order.wrong;
+    if constexpr (wrong == miswiring::twice)
+      return graph_has_two_nodes_of_that_name<mark::name>{};
+    else if constexpr (wrong == miswiring::nothing)
+      return graph_node_takes_nothing<mark::name>{};
+    else if constexpr (wrong == miswiring::only_input)
+      return graph_output_is_its_input<mark::name>{};
+    else if constexpr (wrong == miswiring::itself)
+      return graph_node_takes_what_it_gives_itself<mark::name>{};
+    else if constexpr (wrong == miswiring::later)
+      return graph_node_takes_what_a_node_behind_it_gives<mark::name, mark::template from<order.wrong_name>()>{};
+    else
+      return graph_has_no_node_or_port_of_that_name<mark::name, mark::template from<order.wrong_name>()>{};
+  }
+}
 
 }  // namespace detail
 }  // namespace levada

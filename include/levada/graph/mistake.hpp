@@ -89,6 +89,22 @@ template <fixed_string Filter>
 struct filter_in_a_branch_would_leave_its_join_without_a_partner : detail::mistake {};
 template <fixed_string Stage>
 struct stage_changes_or_consumes_an_item_that_another_branch_takes_too : detail::mistake {};
+template <fixed_string Node>
+struct graph_has_two_nodes_of_that_name : detail::mistake {};
+template <fixed_string Node, fixed_string Name>
+struct graph_has_no_node_or_port_of_that_name : detail::mistake {};
+template <fixed_string Node>
+struct graph_node_takes_what_it_gives_itself : detail::mistake {};
+template <fixed_string Node, fixed_string Later>
+struct graph_node_takes_what_a_node_behind_it_gives : detail::mistake {};
+template <fixed_string Node>
+struct graph_node_takes_nothing : detail::mistake {};
+template <fixed_string NodeOrPort>
+struct nothing_in_the_graph_takes_what_this_gives : detail::mistake {};
+template <fixed_string Output>
+struct graph_output_is_its_input : detail::mistake {};
+template <class Given>
+struct graph_is_a_port_then_nodes_then_an_output : detail::mistake {};
 template <fixed_string Stage, class Device>
 struct stages_on_this_device_have_to_be_in_a_line : detail::mistake {};
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: graph_node_takes_nothing
+// place: "b"
+//
+// An input left undriven.
+
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+
+int main() {
+  const auto one = lv::stage<"one">([](const int& x) { return x + 1; });
+  const auto sum = lv::join<"sum">([](const int& a, const int& b) { return a + b; });
+#ifdef LEVADA_CORRECT
+  auto model =
+      lv::graph(lv::port<"x", int>, lv::node<"a", "x">(one), lv::node<"b", "a", "x">(sum), lv::output<"y", "b">);
+#else
+  auto model = lv::graph(lv::port<"x", int>, lv::node<"a", "x">(one), lv::node<"b">(sum), lv::output<"y", "a">);
+#endif
+  return lv::deploy<lv::target<lv::cpu<2>>>(model)(1);
+}
