@@ -3,8 +3,6 @@
 // backend/simd/tail.hpp: what follows an op in the same kernel. Bias, relu, pool and shape are part of how it computes; the
 // transforms behind them are an epilogue, computed while the results are in registers or the nearest cache.
 
-#include <tuple>
-
 #include <levada/backend/simd/transform.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/bias.hpp>
@@ -99,26 +97,31 @@ inline constexpr bool fits_epilogue<T, transform_op<F>> = [] {
     return false;
 }();
 
-template <class Op>
-constexpr std::tuple<> functions_of(const Op&) {
-  return {};
+/// `make` of the functions of the transforms among these ops. (Not by a tuple of them: with g++ 12 a closure that was an element of
+/// one makes classes that hold it not trivially copyable, and a device then refuses its captures.)
+template <class Make>
+constexpr auto with_functions(const Make& make) {
+  return make();
 }
-template <class F>
-constexpr std::tuple<F> functions_of(const transform_op<F>& op) {
-  return {op.function};
+template <class Make, class Op, class... Rest>
+constexpr auto with_functions(const Make& make, const Op& op, const Rest&... rest) {
+  if constexpr (is_transform<Op>)
+    return with_functions([&](const auto&... behind) { return make(op.function, behind...); }, rest...);
+  else
+    return with_functions(make, rest...);
 }
 
 /// The epilogue that the transforms among the ops of a tail make.
 template <class Arch, class T, class... Tail>
 constexpr auto epilogue_of(const Tail&... tail) {
-  return std::apply(
+  return with_functions(
       []<class... F>(const F&... functions) {
         if constexpr (sizeof...(F) == 0)
           return simd_epilogue<Arch, T>{};
         else
           return simd_epilogue<Arch, T, F...>{compose(functions...)};
       },
-      std::tuple_cat(functions_of(tail)...));
+      tail...);
 }
 template <class Arch, class T, class... Tail>
 using epilogue_t = decltype(epilogue_of<Arch, T>(std::declval<const Tail&>()...));
