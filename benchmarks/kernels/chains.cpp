@@ -15,8 +15,9 @@ namespace {
 
 using namespace kernels;
 
-void against_copy(benchmark::State& state) {
-  on_device fused(*device(), transform_dispatch<whole>(chain, elements), 1);
+template <class F>
+void against_copy(benchmark::State& state, const F& f) {
+  on_device fused(*device(), transform_dispatch<whole>(f, elements), 1);
   on_device copied(*device(), transform_dispatch<whole>(kernels::copy, elements), 1);
   const compared c = alternate_on_device(
       state, [&] { fused.run(); }, [&] { copied.run(); });
@@ -76,11 +77,16 @@ void against_unfused(benchmark::State& state) {
 }
 
 const bool added = [] {
-  if (device() != nullptr)
-    benchmark::RegisterBenchmark("kernels/chain/device", against_copy)
+  const auto on_device_with = [](const char* name, const auto& f) {
+    benchmark::RegisterBenchmark(name, [&f](benchmark::State& state) { against_copy(state, f); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
         ->Iterations(101);
+  };
+  if (device() != nullptr) {
+    on_device_with("kernels/chain/device/captures", chain);
+    on_device_with("kernels/chain/device/numbers", chain_of_numbers);
+  }
   benchmark::RegisterBenchmark("kernels/chain/cpu", against_unfused)
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond)

@@ -28,6 +28,11 @@ inline constexpr auto shrink = [by = lv::uniform{0.875f}](auto x) { return x * b
 inline constexpr auto floor_higher = [least = lv::uniform{-0.5f}](auto x) { return max(x, least); };
 inline constexpr auto chain = lv::compose(shift, stretch, floor_at, shift_back, shrink, floor_higher);
 
+/// The same with numbers instead of captures, which a device need not load.
+inline constexpr auto chain_of_numbers = lv::compose(
+    [](auto x) { return x + 0.5f; }, [](auto x) { return x * 1.25f; }, [](auto x) { return max(x, -0.75f); },
+    [](auto x) { return x + -0.125f; }, [](auto x) { return x * 0.875f; }, [](auto x) { return max(x, -0.5f); });
+
 inline constexpr auto copy = [](auto x) { return x; };
 
 // ---- with loops and memory ----
