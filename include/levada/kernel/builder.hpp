@@ -3,8 +3,6 @@
 // kernel/builder.hpp: writes the instructions of a kernel while its lambda runs. Equal instructions become one,
 // constants are folded where every device would compute the same, and what nothing needs is dropped at the end.
 
-#include <utility>
-
 #include <levada/kernel/evaluate.hpp>
 
 namespace levada::ir {
