@@ -4,8 +4,11 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -26,6 +29,33 @@ struct device_settings {
   ~device_settings() { lv::vulkan_device<Index>() = {}; }
   device_settings(const device_settings&) = delete;
   device_settings& operator=(const device_settings&) = delete;
+};
+
+/// Keeps the lines of the library as long as it lasts.
+class kept_log final : lv::log_sink {
+ public:
+  kept_log() : before_(lv::log_to(this)) {}
+  ~kept_log() { lv::log_to(before_); }
+  kept_log(const kept_log&) = delete;
+  kept_log& operator=(const kept_log&) = delete;
+
+  /// How many lines of that level begin like that.
+  std::size_t count(lv::log_level level, const std::string& beginning) {
+    const std::lock_guard lock(mutex_);
+    std::size_t found = 0;
+    for (const auto& [l, line] : lines_) found += l == level && line.rfind(beginning, 0) == 0;
+    return found;
+  }
+
+ private:
+  void write(lv::log_level level, std::string_view line) noexcept override {
+    const std::lock_guard lock(mutex_);
+    lines_.emplace_back(level, line);
+  }
+
+  lv::log_sink* const before_;
+  std::mutex mutex_;
+  std::vector<std::pair<lv::log_level, std::string>> lines_;
 };
 
 /// Copies items, as a device with memory of its own needs.

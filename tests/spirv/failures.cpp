@@ -114,6 +114,41 @@ TEST_CASE("a machine without a Vulkan driver says so, and only where a stage is 
   CHECK(app(item{})[0] == 0);
 }
 
+TEST_CASE("with cpu_fallback the processor's plan runs where the device's cannot, and where it can it is not used") {
+  keep_driver_open();
+  // A state that is copied for the plan that does not come about, and a stage behind the device.
+  const auto pipeline = [] {
+    return doubled() | lv::stage<"sum">([sum = 0.0f](const item& x) mutable { return sum += x[3]; });
+  };
+  const auto check = [](const auto& app) {
+    const auto items = random_items<item>(50);
+    float sum = 0;
+    std::size_t at = 0;
+    for (const auto& r : app.stream(items)) {
+      sum += 2 * items[at++][3];
+      CHECK(r.value() == sum);
+    }
+    CHECK(at == items.size());
+    CHECK(app(items[0]) == 2 * items[0][3]);
+  };
+  const char* const line = "the processor takes what was a device's: levada: device vulkan<0>: ";
+  {
+    const environment files("VK_DRIVER_FILES", "/nowhere"), older("VK_ICD_FILENAMES", "/nowhere");
+    kept_log kept;
+    check(lv::deploy<box, lv::cpu_fallback, lv::slots<8>>(pipeline()));
+    CHECK(kept.count(lv::log_level::warning, std::string(line) + "the machine has no Vulkan driver") == 1);
+  }
+  LEVADA_NEEDS_DEVICE();
+  kept_log kept;
+  check(lv::deploy<box, lv::cpu_fallback, lv::slots<8>>(pipeline()));
+  CHECK(kept.count(lv::log_level::warning, line) == 0);
+  lv::vulkan_settings s;
+  s.device = "no such device";
+  const device_settings<0> as(s);
+  check(lv::deploy<box, lv::cpu_fallback, lv::slots<8>>(pipeline()));
+  CHECK(kept.count(lv::log_level::warning, line) == 1);
+}
+
 TEST_CASE("a device that the machine lacks is named, and those that it has") {
   LEVADA_NEEDS_DEVICE();
   lv::vulkan_settings s;

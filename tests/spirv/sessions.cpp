@@ -52,33 +52,6 @@ void run_all_ways(std::size_t count) {
   run_once(with_own_submissions(), count);
 }
 
-/// Keeps the lines of the library as long as it lasts.
-class kept_log final : lv::log_sink {
- public:
-  kept_log() : before_(lv::log_to(this)) {}
-  ~kept_log() { lv::log_to(before_); }
-  kept_log(const kept_log&) = delete;
-  kept_log& operator=(const kept_log&) = delete;
-
-  /// How many lines of that level begin like that.
-  std::size_t count(lv::log_level level, const std::string& beginning) {
-    const std::lock_guard lock(mutex_);
-    std::size_t found = 0;
-    for (const auto& [l, line] : lines_) found += l == level && line.rfind(beginning, 0) == 0;
-    return found;
-  }
-
- private:
-  void write(lv::log_level level, std::string_view line) noexcept override {
-    const std::lock_guard lock(mutex_);
-    lines_.emplace_back(level, line);
-  }
-
-  lv::log_sink* const before_;
-  std::mutex mutex_;
-  std::vector<std::pair<lv::log_level, std::string>> lines_;
-};
-
 bool layer_is_installed() {
   setenv("LEVADA_VULKAN_VALIDATION", "1", 1);
   const std::string why = why_no_device();

@@ -21,6 +21,10 @@ struct backends {};
 template <fixed_string Line>
 struct pinned {};
 
+/// Where a device of the target cannot be had when the program starts, or cannot do what the plan needs of it, the plan that the
+/// processor alone would have is deployed instead, compiled beside the other; a line of the log says so. Callables are copied.
+struct cpu_fallback {};
+
 /// A bound on all bytes of the plan (`bytes_total`), for `budget`.
 template <std::size_t Bytes>
 struct memory {};

@@ -248,6 +248,7 @@ struct planned {
   using backend_list = typename backends_of<Target, Options...>::type;
   using found = enumerated<flat, backend_list>;
   using target = target_values<Target>;
+  using target_type = Target;
   static constexpr std::size_t nodes = flat::nodes;
 
   static consteval std::span<const candidate> candidates() {
@@ -329,6 +330,8 @@ template <class... B>
 inline constexpr bool is_option<backends<B...>> = true;
 template <class Executor>
 inline constexpr bool is_option<run_by<Executor>> = true;
+template <>
+inline constexpr bool is_option<cpu_fallback> = true;
 template <class Option>
   requires requires(worker_settings w) { Option::apply(w); }
 inline constexpr bool is_option<Option> = true;
@@ -451,9 +454,66 @@ consteval auto find_deployment_mistake() {
   }
 }
 
+// ---- without devices ----
+
+/// A pipeline whose pins to devices that compute by themselves are lifted.
+template <class Pipeline>
+struct on_processor {};
+template <class Pipeline>
+inline constexpr bool is_part<on_processor<Pipeline>> = true;
+
+template <class Device>
+inline constexpr bool computes_by_itself = false;
+template <int Index>
+inline constexpr bool computes_by_itself<vulkan<Index>> = true;
+
+template <class Flat>
+struct lifted;
+template <class... Part, class... Device>
+struct lifted<type_list<flat_part<Part, Device>...>>
+    : type_tag<type_list<flat_part<Part, std::conditional_t<computes_by_itself<Device>, void, Device>>...>> {};
+template <class Pipeline, class Device>
+struct flatten<on_processor<Pipeline>, Device> : lifted<typename flatten<Pipeline, Device>::type> {};
+
+template <class Devices>
+struct target_of;
+template <class... Devices>
+struct target_of<type_list<Devices...>> : type_tag<target<Devices...>> {};
+template <class Target>
+struct processor_of;
+template <class... Devices>
+struct processor_of<target<Devices...>>
+    : target_of<decltype((type_list<>{} + ... +
+                          std::conditional_t<computes_by_itself<Devices>, type_list<>, type_list<Devices>>{}))> {};
+
+/// Planned for the processor alone; what was said of the other plan's partition does not concern it.
+template <class Pipeline, class Target, class Options>
+struct fallback_of;
+template <class Pipeline, class Target, class... Options>
+struct fallback_of<Pipeline, Target, type_list<Options...>> {
+  using pipeline = on_processor<Pipeline>;
+  using target = typename processor_of<Target>::type;
+  using planning = planned<pipeline, target, Options...>;
+  using mistake = decltype(find_deployment_mistake<pipeline, target, Options...>());
+};
+template <class Pipeline, class Target, class... Options>
+using fallback = fallback_of<Pipeline, Target,
+                             decltype((type_list<>{} + ... +
+                                       std::conditional_t<pins_plan<Options> || std::same_as<Options, cpu_fallback>,
+                                                          type_list<>, type_list<Options>>{}))>;
+
+template <class Pipeline, class Target, class... Options>
+consteval auto find_mistake_of_all() {
+  using first = decltype(find_deployment_mistake<Pipeline, Target, Options...>());
+  if constexpr (first::is_mistake || !(std::same_as<Options, cpu_fallback> || ...))
+    return first{};
+  else
+    return typename fallback<Pipeline, Target, Options...>::mistake{};
+}
+
 /// The first mistake of a deployment.
 template <class Pipeline, class Target, class... Options>
-using deployment_mistake = decltype(find_deployment_mistake<Pipeline, Target, Options...>());
+using deployment_mistake = decltype(find_mistake_of_all<Pipeline, Target, Options...>());
 
 // ---- back to types ----
 
@@ -481,6 +541,13 @@ struct rim_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
   using output_item = std::conditional_t<std::same_as<last_out, nothing_more>, void, last_out>;
 };
 
+template <std::size_t N>
+constexpr bool uses_devices(const plan_info<N>& plan) {
+  for (const planned_segment& s : plan.segment)
+    if (s.device.kind != device_kind::cpu) return true;
+  return false;
+}
+
 /// What the typed rim of an executable knows.
 template <class Pipeline, class Target, class... Options>
 struct rim : rim_types<detail::flat<Pipeline>> {
@@ -491,11 +558,7 @@ struct rim : rim_types<detail::flat<Pipeline>> {
       if (levada::filters(n)) return true;
     return false;
   }();
-  static constexpr bool on_devices = [] {
-    for (const planned_segment& s : plan.segment)
-      if (s.device.kind != device_kind::cpu) return true;
-    return false;
-  }();
+  static constexpr bool on_devices = uses_devices(plan);
   /// The app needs an item of its own: a stage changes or consumes it, or it goes through a session, as devices need.
   static constexpr bool owns_input = on_devices || [] {
     for (const node_info& n : plan.graph.nodes)
@@ -630,6 +693,37 @@ template <class Executor, bool OnDevices>
   return app;
 }
 
+/// Binds a plan to the objects of its pipeline, which are moved from. `Rim` is what its user sees.
+template <class Rim, class Planning, class Executor, class Pipeline>
+[[gnu::always_inline]] inline auto deploy_plan(Pipeline& pipeline, const worker_settings& workers) {
+  using flat = typename Planning::flat;
+  void* stages[flat::stages];
+  stage_addresses visit{stages};
+  for_each_stage(pipeline, visit);
+  constexpr std::size_t sources = Rim::has_source ? 1 : 0;
+  // A local constant: a static one would become a symbol that spells out the pipeline.
+  constexpr auto layout = layout_of(Planning::plan);
+  constexpr bool on_devices = uses_devices(Planning::plan);
+  using units = std::make_index_sequence<layout.unit_count>;
+  const auto texts = unit_texts<Planning>(units{});
+  constexpr auto sides = side_places<flat>();
+  auto kernels = make_kernels<Planning>(stages + sources, units{});
+  typename Rim::source_callable source = [&] {
+    if constexpr (Rim::has_source)
+      return std::move(*static_cast<typename Rim::source_callable*>(stages[0]));
+    else
+      return no_source{};
+  }();
+  return executable<Rim, Executor>(
+      make_deployment<Executor, on_devices>(layout,
+                                            {layout.arrays(), texts.data(), destroy_code_of<typename Rim::input_item>(),
+                                             stages + sources, kernels.begin(), sides.data()},
+                                            bind_threads(Planning::target::thread_bounds()),
+                                            attach_devices<Planning>(typename Planning::target_type{}),
+                                            backbone_of<Executor, on_devices, layout.segment_count>(), workers),
+      std::move(source));
+}
+
 }  // namespace detail
 
 /// Decides, while compiling, which device and backend runs what, where the pipeline is split, what is fused and buffered;
@@ -641,34 +735,20 @@ template <class Target, class... Options, class Pipeline>
 [[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline pipeline, worker_arena arena = {}) {
   using rim = detail::rim<Pipeline, Target, Options...>;
   using executor = typename detail::executor_of<Options...>::type;
-  using flat = typename rim::planning::flat;
-  void* stages[flat::stages];
-  detail::stage_addresses visit{stages};
-  detail::for_each_stage(pipeline, visit);
-  constexpr std::size_t sources = rim::has_source ? 1 : 0;
-  // A local constant: a static one would become a symbol that spells out the pipeline.
-  constexpr auto layout = detail::layout_of(rim::planning::plan);
-  using units = std::make_index_sequence<layout.unit_count>;
-  const auto texts = detail::unit_texts<typename rim::planning>(units{});
-  constexpr auto sides = detail::side_places<flat>();
-  auto kernels = detail::make_kernels<typename rim::planning>(stages + sources, units{});
-  typename rim::source_callable source = [&] {
-    if constexpr (rim::has_source)
-      return std::move(*static_cast<typename rim::source_callable*>(stages[0]));
-    else
-      return detail::no_source{};
-  }();
   auto workers = detail::workers_of<Target, Options...>();
   workers.arena = arena;
-  return executable<rim, executor>(
-      detail::make_deployment<executor, rim::on_devices>(
-          layout,
-          {layout.arrays(), texts.data(), detail::destroy_code_of<typename rim::input_item>(), stages + sources,
-           kernels.begin(), sides.data()},
-          detail::bind_threads(rim::planning::target::thread_bounds()),
-          detail::attach_devices<typename rim::planning>(Target{}),
-          detail::backbone_of<executor, rim::on_devices, layout.segment_count>(), workers),
-      std::move(source));
+  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && rim::on_devices) {
+    using planning = typename detail::fallback<Pipeline, Target, Options...>::planning;
+    try {
+      Pipeline first(pipeline);
+      return detail::deploy_plan<rim, typename rim::planning, executor>(first, workers);
+    } catch (const device_error& e) {
+      detail::log(log_level::warning, std::string("the processor takes what was a device's: ") + e.what());
+    }
+    return detail::deploy_plan<rim, planning, executor>(pipeline, workers);
+  } else {
+    return detail::deploy_plan<rim, typename rim::planning, executor>(pipeline, workers);
+  }
 }
 
 /// A wrong deployment.
