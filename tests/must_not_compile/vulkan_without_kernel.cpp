@@ -3,7 +3,7 @@
 // place: "average"
 // place: vulkan<0>
 //
-// An op pinned to a Vulkan device for which the backend that comes with the device has no kernel.
+// An op pinned to a Vulkan device for which the backend that comes with the device has no kernel: it does not compute doubles.
 
 #include <levada/backend/spirv.hpp>
 #include <levada/levada.hpp>
@@ -13,9 +13,9 @@ namespace lv = levada;
 int main() {
   const auto average = lv::named<"average">(lv::nn::avg_pool2d<2>);
 #ifdef LEVADA_CORRECT
-  auto p = lv::input<lv::tensor<float, 1, 4, 4>> | average;
+  auto p = lv::input<lv::tensor<double, 1, 4, 4>> | average;
 #else
-  auto p = lv::input<lv::tensor<float, 1, 4, 4>> | lv::on<lv::vulkan<0>>(average);
+  auto p = lv::input<lv::tensor<double, 1, 4, 4>> | lv::on<lv::vulkan<0>>(average);
 #endif
   auto app = lv::deploy<lv::target<lv::cpu<2>, lv::vulkan<0>>>(p);
   auto session = app.open();
