@@ -34,8 +34,12 @@ inline constexpr side_key side_key_of{sizeof(Side), alignof(Side)};
 
 /// Where a stage finds what one of its further parameters asks for.
 struct side_place {
+  static constexpr std::uint32_t envelope = ~std::uint32_t{0};
+
   const side_key* key = nullptr;  ///< null: the envelope
-  std::uint32_t offset = 0;       ///< in the side data of the item
+  /// The first parameter of that type, or `envelope`. (Where g++ 12 sanitizes, addresses of keys do not compare in constants.)
+  std::uint32_t type = envelope;
+  std::uint32_t offset = 0;  ///< in the side data of the item
   bool attaches = false;
   bool fresh = false;  ///< no stage before attached it
 };
@@ -61,18 +65,26 @@ struct sides_of : type_tag<decltype(side_parameters<F, Form>())> {};
 template <class F, std::size_t Again, form Form>
 struct sides_of<retried<F, Again>, Form> : sides_of<F, Form> {};
 
-/// A parameter as a place that is still to be found.
-template <class P>
-constexpr side_place wanted_place() {
-  using side = std::remove_cvref_t<P>;
-  if constexpr (std::is_same_v<side, item_envelope>)
-    return {};
-  else
-    return {&side_key_of<side>, 0, attaches_side<P>, false};
+/// The first of the parameters of that type.
+template <class Side, class... P>
+consteval std::uint32_t first_of_type() {
+  constexpr bool same[] = {std::is_same_v<Side, std::remove_cvref_t<P>>...};
+  std::uint32_t i = 0;
+  while (!same[i]) ++i;
+  return i;
 }
+
+/// Parameters as places that are still to be found.
 template <class... P>
 constexpr std::array<side_place, sizeof...(P)> wanted_places(type_list<P...>) {
-  return {wanted_place<P>()...};
+  const auto wanted = []<class Q>(type_tag<Q>) -> side_place {
+    using side = std::remove_cvref_t<Q>;
+    if constexpr (std::is_same_v<side, item_envelope>)
+      return {};
+    else
+      return {&side_key_of<side>, first_of_type<side, P...>(), 0, attaches_side<Q>, false};
+  };
+  return {wanted(type_tag<P>{})...};
 }
 
 /// The side data of a pipeline: for the parameters of all its stages, in order, where each finds what it asks for.
@@ -88,9 +100,9 @@ constexpr side_layout<N> lay_out_sides(std::array<side_place, N> wanted) {
   side_layout<N> layout{wanted};
   for (std::size_t i = 0; i < N; ++i) {
     side_place& here = layout.place[i];
-    if (here.key == nullptr) continue;
+    if (here.type == side_place::envelope) continue;
     std::size_t before = 0;
-    while (before < i && layout.place[before].key != here.key) ++before;
+    while (before < i && layout.place[before].type != here.type) ++before;
     if (before < i) {
       here.offset = layout.place[before].offset;
     } else if (!here.attaches) {
