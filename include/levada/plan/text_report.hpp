@@ -118,8 +118,7 @@ std::string segment_text(const plan_info<N>& plan, std::size_t index) {
   const planned_segment& s = plan.segment[index];
   return "segment " + decimal_text(index) + " on " + name_of(s.device) + ": grain " + decimal_text(s.grain) + ", " +
          decimal_text(s.grains) + " in flight, scratchpad " + decimal_text(s.grain) + " x " + bytes_text(s.item_bytes) +
-         " + " + bytes_text(s.shared_bytes) +
-         (s.through_host ? ", items come through the host\n" : "\n");
+         " + " + bytes_text(s.shared_bytes) + (s.through_host ? ", items come through the host\n" : "\n");
 }
 
 }  // namespace detail

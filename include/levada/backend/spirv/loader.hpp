@@ -12,35 +12,25 @@
 #include <levada/core/error.hpp>
 
 // Debug names and messages are there only where validation is asked for; see device.hpp.
-#define LEVADA_VULKAN_INSTANCE_FUNCTIONS(X)                                                   \
-  X(vkDestroyInstance)                                                                        \
-  X(vkEnumeratePhysicalDevices)                                                               \
-  X(vkGetPhysicalDeviceProperties2)                                                           \
-  X(vkGetPhysicalDeviceFeatures2)                                                             \
-  X(vkGetPhysicalDeviceMemoryProperties)                                                      \
-  X(vkGetPhysicalDeviceQueueFamilyProperties)                                                 \
-  X(vkCreateDevice)                                                                           \
-  X(vkGetDeviceProcAddr) X(vkCreateDebugUtilsMessengerEXT) X(vkDestroyDebugUtilsMessengerEXT) \
-      X(vkSetDebugUtilsObjectNameEXT)
-#define LEVADA_VULKAN_DEVICE_FUNCTIONS(X)                                                                              \
-  X(vkDestroyDevice)                                                                                                   \
-  X(vkDeviceWaitIdle)                                                                                                  \
-  X(vkGetDeviceQueue)                                                                                                  \
-  X(vkQueueSubmit)                                                                                                     \
-  X(vkCreateSemaphore)                                                                                                 \
-  X(vkDestroySemaphore)                                                                                                \
-  X(vkWaitSemaphores) X(vkGetSemaphoreCounterValue) X(vkCreateBuffer) X(vkDestroyBuffer)                               \
-      X(vkGetBufferMemoryRequirements) X(vkBindBufferMemory) X(vkAllocateMemory) X(vkFreeMemory) X(vkMapMemory)        \
-          X(vkCreateShaderModule) X(vkDestroyShaderModule) X(vkCreatePipelineCache) X(vkDestroyPipelineCache)          \
-              X(vkGetPipelineCacheData) X(vkCreateComputePipelines) X(vkDestroyPipeline) X(vkCreatePipelineLayout)     \
-                  X(vkDestroyPipelineLayout) X(vkCreateDescriptorSetLayout) X(vkDestroyDescriptorSetLayout)            \
-                      X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool) X(vkAllocateDescriptorSets)                 \
-                          X(vkUpdateDescriptorSets) X(vkCreateCommandPool) X(vkDestroyCommandPool)                     \
-                              X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer) X(vkEndCommandBuffer)                \
-                                  X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants)                \
-                                      X(vkCmdDispatch) X(vkCmdPipelineBarrier) X(vkCmdCopyBuffer) X(vkCreateQueryPool) \
-                                          X(vkDestroyQueryPool) X(vkResetQueryPool) X(vkCmdWriteTimestamp)             \
-                                              X(vkGetQueryPoolResults)
+// clang-format off
+#define LEVADA_VULKAN_INSTANCE_FUNCTIONS(X) \
+  X(vkDestroyInstance) X(vkEnumeratePhysicalDevices) X(vkGetPhysicalDeviceProperties2) \
+  X(vkGetPhysicalDeviceFeatures2) X(vkGetPhysicalDeviceMemoryProperties) \
+  X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkCreateDevice) X(vkGetDeviceProcAddr) \
+  X(vkCreateDebugUtilsMessengerEXT) X(vkDestroyDebugUtilsMessengerEXT) X(vkSetDebugUtilsObjectNameEXT)
+#define LEVADA_VULKAN_DEVICE_FUNCTIONS(X) \
+  X(vkDestroyDevice) X(vkDeviceWaitIdle) X(vkGetDeviceQueue) X(vkQueueSubmit) X(vkCreateSemaphore) \
+  X(vkDestroySemaphore) X(vkWaitSemaphores) X(vkGetSemaphoreCounterValue) X(vkCreateBuffer) X(vkDestroyBuffer) \
+  X(vkGetBufferMemoryRequirements) X(vkBindBufferMemory) X(vkAllocateMemory) X(vkFreeMemory) X(vkMapMemory) \
+  X(vkCreateShaderModule) X(vkDestroyShaderModule) X(vkCreatePipelineCache) X(vkDestroyPipelineCache) \
+  X(vkGetPipelineCacheData) X(vkCreateComputePipelines) X(vkDestroyPipeline) X(vkCreatePipelineLayout) \
+  X(vkDestroyPipelineLayout) X(vkCreateDescriptorSetLayout) X(vkDestroyDescriptorSetLayout) \
+  X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool) X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets) \
+  X(vkCreateCommandPool) X(vkDestroyCommandPool) X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer) \
+  X(vkEndCommandBuffer) X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch) \
+  X(vkCmdPipelineBarrier) X(vkCmdCopyBuffer) X(vkCreateQueryPool) X(vkDestroyQueryPool) X(vkResetQueryPool) \
+  X(vkCmdWriteTimestamp) X(vkGetQueryPoolResults)
+// clang-format on
 
 namespace levada::detail {
 
