@@ -169,7 +169,6 @@ namespace detail {
 /// What flows behind a fork: where the parts of each item are.
 template <class... T>
 struct branch_items {
-  using tuple = std::tuple<T...>;
   const void* at[sizeof...(T)];
 
   /// Calls `f` with all parts.

@@ -56,10 +56,11 @@ constexpr void for_each_input(const Taker& taker, Visit visit) {
 
 constexpr bool is_op(const node_info& node) { return node.how == form::op; }
 constexpr bool filters(const node_info& node) { return node.how == form::filter || node.how == form::consume_filter; }
-/// The node writes into its input or destroys it, so the input has to be the pipeline's own.
-constexpr bool consumes(const node_info& node) {
-  return node.how == form::in_place || node.how == form::consume || node.how == form::consume_filter;
+/// It writes into its input or destroys it, so the input has to be the pipeline's own.
+constexpr bool consumes(form how) {
+  return how == form::in_place || how == form::consume || how == form::consume_filter;
 }
+constexpr bool consumes(const node_info& node) { return consumes(node.how); }
 
 /// A pipeline of at most `N` stages as values: nodes in execution order, values in order of production. A source is no node:
 /// it only feeds value 0.

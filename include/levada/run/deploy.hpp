@@ -260,10 +260,11 @@ struct planned {
   static constexpr const auto& devices = target::list;
   using pin = typename pinned_option<Options...>::type;
 
+  /// What follows from pins and preferences; a plan that was saved may have another.
+  static constexpr auto preferred = choose_partition(graph, devices, candidates(), backend_infos());
+
   /// The first node that no device of the target can take: the partition stops short of it.
-  static consteval std::size_t homeless() {
-    return covered_nodes(choose_partition(graph, devices, candidates(), backend_infos()));
-  }
+  static consteval std::size_t homeless() { return covered_nodes(preferred); }
 
   /// A device of the target that the plan uses and nobody has brought a driver for.
   template <class... Devices>
@@ -287,13 +288,8 @@ struct planned {
 
   /// The first node of a segment of a device that computes by itself which is not in line with the others there.
   static consteval std::size_t branched_on_device() {
-    if (!std::any_of(std::begin(devices), std::end(devices),
-                     [](const device_info& d) { return d.id.kind == device_kind::vulkan; }))
-      return nodes;
-    const auto parts = choose_partition(graph, devices, candidates(), backend_infos());
     const auto& feeds = found::feeds;
-    for (std::size_t u = 0; u < parts.size(); ++u) {
-      const partition_unit& unit = parts[u];
+    for (const partition_unit& unit : preferred) {
       if (unit.device.kind != device_kind::vulkan) continue;
       const bool begins = unit.starts_segment;
       if (begins ? !graph.nodes[unit.first].more.empty() : !feeds[unit.first - 1]) return unit.first;
@@ -311,8 +307,7 @@ struct planned {
 
   static consteval auto make() {
     if constexpr (std::is_void_v<pin>) {
-      const auto parts = choose_partition(graph, devices, candidates(), backend_infos());
-      return make_plan(graph, parts, {slot_count_of<Options...>()}, devices, candidates(), backend_infos());
+      return make_plan(graph, preferred, {slot_count_of<Options...>()}, devices, candidates(), backend_infos());
     } else {
       constexpr const auto& saved = pinned_partition<pinned_line<pin>::line, found::graph, target::list,
                                                      found::candidates, backend_values<backend_list>::values>;

@@ -89,6 +89,11 @@ struct input_row {
   const void** borrowed;
 };
 
+inline std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
+}
+
 class engine final : public device_client {
  public:
   using sequence = std::uint64_t;
@@ -925,11 +930,6 @@ class engine final : public device_client {
     const std::uint32_t before = counter.load(std::memory_order_relaxed);
     counter.store(before + 1, std::memory_order_relaxed);
     return before;
-  }
-
-  static std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
   }
 
   void learn(segment& seg, std::uint64_t ns) {

@@ -486,11 +486,8 @@ struct program_parts {
     }
   }
   list_ended_values(p, of.units);
-  for (std::size_t u = 0; u < plan.unit_count; ++u) {
-    const form how = of.units[u].how;
-    p.owns_input = p.owns_input || (of.units[u].in == 0 &&
-                                    (how == form::in_place || how == form::consume || how == form::consume_filter));
-  }
+  for (std::size_t u = 0; u < plan.unit_count; ++u)
+    if (of.units[u].in == 0 && consumes(of.units[u].how)) p.owns_input = true;
   mark_result(p, of.units, plan.result);
   return p;
 }

@@ -233,14 +233,10 @@ class item_stream {
   using clock = std::chrono::steady_clock;
   static constexpr std::uint32_t watched_every = 8;
 
-  static std::uint64_t nanoseconds_since(clock::time_point start) {
-    return static_cast<std::uint64_t>(std::chrono::nanoseconds(clock::now() - start).count());
-  }
-
   void next() {
     if (row_given_ != clock::time_point{}) {
       const std::size_t count = row_first_ != nullptr ? values_over() + 1 : 1;
-      core_->items().caller_takes(nanoseconds_since(std::exchange(row_given_, {})) / count + feeding_ns_);
+      core_->items().caller_takes(detail::nanoseconds_since(std::exchange(row_given_, {})) / count + feeding_ns_);
     }
     end_current();
     next_row();
@@ -354,7 +350,7 @@ class item_stream {
             });
           }
         }
-        if (watched && count != 0) feeding_ns_ = nanoseconds_since(start) / count;
+        if (watched && count != 0) feeding_ns_ = detail::nanoseconds_since(start) / count;
         if (!more) core_->close();
       }
     } catch (...) {
