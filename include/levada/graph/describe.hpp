@@ -84,6 +84,28 @@ struct at_part<input_part<T>, Before> {
   static constexpr auto name = Before::name;
 };
 
+/// What comes in by several ports: items by their names, or the branches of a fork; at the head of a pipeline it is stated.
+template <class... Named, class Before>
+struct at_part<ports_part<Named...>, Before> {
+  using items = named_items<Named...>;
+  using before = typename Before::out;
+  static constexpr bool agrees = std::is_void_v<before> || std::same_as<before, items> ||
+                                 std::same_as<before, branch_items<typename Named::item...>> ||
+                                 std::same_as<before, unknown_item>;
+  static constexpr bool fine = (fine_item<typename Named::item> && ...);
+  using out = std::conditional_t<std::is_void_v<before>, items, std::conditional_t<agrees, before, unknown_item>>;
+  using mistake = std::conditional_t<!agrees, graph_of_several_ports_takes_other_items<before, items>,
+                                     std::conditional_t<fine, no_mistake, item_cannot_be_moved<Before::name, items>>>;
+  static constexpr auto name = Before::name;
+};
+/// One of them.
+template <fixed_string Name, class T, std::size_t Index, class Before>
+struct at_part<block_port<Name, T, Index>, Before> {
+  using out = std::conditional_t<std::same_as<typename Before::out, unknown_item>, unknown_item, T>;
+  using mistake = no_mistake;
+  static constexpr auto name = Name;
+};
+
 /// What the branches of a fork give, ahead of its join.
 template <class... Ends>
 struct joined_places {
@@ -108,6 +130,17 @@ template <class Parts, std::size_t I, std::size_t... K>
 joined_places<place<Parts, order_of_parts<Parts>::value.from[I][K]>...> joined_at(std::index_sequence<K...>);
 template <class Parts, std::size_t I>
 concept gathers_items = !order_of_parts<Parts>::is_line && order_of_parts<Parts>::value.takes[I] > 1;
+
+/// What leaves by several outputs, by their names.
+template <class Part, class Out>
+struct named_outputs : type_tag<Out> {};
+template <fixed_string... Name, class From, class... T>
+struct named_outputs<graph_end<text_list<Name...>, From>, branch_items<T...>>
+    : type_tag<named_items<named_item<Name, T>...>> {};
+/// The item that leaves a pipeline.
+template <class Parts>
+using item_behind = typename named_outputs<typename type_at<Parts, Parts::size - 1>::part,
+                                           typename place<Parts, Parts::size - 1>::out>::type;
 
 /// Behind the branch of a tee the item goes on.
 template <class Before, class End>
@@ -196,6 +229,13 @@ struct place<Parts, I>
     : teed_place<typename place_before<Parts, I>::type, place<Parts, order_of_parts<Parts>::value.branch_end[I]>> {};
 
 template <class Part>
+inline constexpr std::size_t port_index = ~std::size_t{0};
+template <fixed_string Name, class T, std::size_t Index>
+inline constexpr std::size_t port_index<block_port<Name, T, Index>> = Index;
+template <class Part>
+concept is_port_of_block = port_index<Part> != ~std::size_t{0};
+
+template <class Part>
 inline constexpr bool is_split_after = false;
 template <std::size_t... Stages>
 inline constexpr bool is_split_after<split_after_part<Stages...>> = true;
@@ -275,6 +315,14 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
   }
   static constexpr std::size_t stages = count(stage_flags);
   static constexpr std::size_t nodes = count(node_flags);
+  using result = item_behind<Parts>;
+  /// Values that no node gives: parts of another, and the whole of several outputs.
+  static constexpr std::size_t parts_of_values = [] {
+    if constexpr (order_of_parts<Parts>::is_line)
+      return std::size_t{0};
+    else
+      return (std::size_t{0} + ... + (is_port_of_block<part<I>> ? 1 : 0)) + (is_named_items<result> ? 1 : 0);
+  }();
 
   /// The index among the parts of the `n`-th flagged one.
   static constexpr std::size_t nth(const bool (&flags)[parts], std::size_t n) {
@@ -348,7 +396,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
       ((found = found == parts && gives_to_nobody<I>() ? I : found), ...);
       return found;
     }();
-    if constexpr (is_branch_items<typename place<Parts, parts - 1>::out>)
+    if constexpr (is_branch_items<result>)
       return fork_is_joined_by_no_stage{};
     else if constexpr (untaken < parts)
       return nothing_in_the_graph_takes_what_this_gives<named_mark<part<untaken>>::name>{};
@@ -367,7 +415,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     constexpr const auto& order = order_of_parts<Parts>::value;
     if constexpr (!order.untaken[J])
       return false;
-    else if constexpr (mark_of<part<J>>.kind == block_mark::begin)
+    else if constexpr (mark_of<part<J>>.kind < block_mark::node)
       return true;
     else
       return !std::same_as<typename place<Parts, order.branch_end[J]>::out, nothing_more>;
@@ -383,11 +431,19 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
   /// The first node that changes or consumes what is taken once more behind it.
   template <class Graph>
   static consteval std::size_t shared_and_changed(const Graph& graph) {
-    std::size_t last[nodes + 1]{};
+    constexpr std::size_t values = nodes + parts_of_values + 1;
+    std::size_t last[values]{};
     for (std::size_t n = 0; n < nodes; ++n) for_each_input(graph.nodes[n], [&](std::size_t v) { last[v] = n; });
     if (!graph.ends_in_sink) last[graph.result] = nodes;
+    const auto is_taken_behind = [&](std::size_t v, std::size_t n) {
+      const std::size_t whole = graph.values[v].part_of;
+      if (last[v] > n || (whole < graph.values.size() && last[whole] > n)) return true;
+      for (std::size_t w = 0; w < graph.values.size(); ++w)
+        if (graph.values[w].part_of == v && last[w] > n) return true;
+      return false;
+    };
     std::size_t at = 0;
-    while (at < nodes && !(consumes(graph.nodes[at]) && last[graph.nodes[at].in] > at)) ++at;
+    while (at < nodes && !(consumes(graph.nodes[at]) && is_taken_behind(graph.nodes[at].in, at))) ++at;
     return at;
   }
 
@@ -447,7 +503,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
 
   /// The part that makes what flows out of part `at`; none where that is the pipeline's input.
   static constexpr std::size_t maker_of(std::size_t at) {
-    constexpr bool makes[] = {(is_stage<part<I>> || gathers_items<Parts, I>)...};
+    constexpr bool makes[] = {(is_stage<part<I>> || gathers_items<Parts, I> || is_port_of_block<part<I>>)...};
     while (at < parts && !makes[at]) {
       if constexpr (order_of_parts<Parts>::is_line)
         --at;
@@ -480,8 +536,51 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     }
   }
 
+  /// The value that the port at part `J` stands for: one of those that branches before it give, or a part of one.
+  template <std::size_t J, class Graph>
+  static constexpr std::size_t value_of_port(Graph& graph, const std::size_t (&value_at)[parts]) {
+    constexpr std::size_t index = port_index<part<J>>;
+    constexpr const auto& order = order_of_parts<Parts>::value;
+    constexpr std::size_t begin = order.from[J][0];
+    const std::size_t maker = maker_of(begin);
+    using whole = typename place<Parts, begin>::out;
+    if constexpr (is_branch_items<whole>) {
+      const std::size_t from = maker_of(order.from[maker][index]);
+      return from < parts ? value_at[from] : 0;
+    } else {
+      value_info value = value_of<typename place<Parts, J>::out>(value_info::nobody);
+      value.part_of = maker < parts ? value_at[maker] : 0;
+      value.part_offset = whole::template offset<index>();
+      value.producer = graph.values[value.part_of].producer;
+      graph.values.push_back(value);
+      return graph.values.size() - 1;
+    }
+  }
+
+  /// The value that leaves; that of several outputs is made of theirs.
+  template <class Graph>
+  static constexpr void find_result(Graph& graph, const std::size_t (&value_at)[parts]) {
+    const std::size_t last = maker_of(parts - 1);
+    if constexpr (is_named_items<result> && is_branch_items<typename place<Parts, parts - 1>::out>) {
+      graph.result = graph.values.size();
+      value_info whole = value_of<result>(value_info::nobody);
+      const auto add = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) {
+        value_info& part = graph.values[value_at[maker_of(order_of_parts<Parts>::value.from[parts - 1][K])]];
+        part.part_of = graph.result;
+        part.part_offset = result::template offset<K>();
+        whole.producer = part.producer;
+      };
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        (add(std::integral_constant<std::size_t, K>()), ...);
+      }(std::make_index_sequence<result::size>());
+      graph.values.push_back(whole);
+    } else if (last < parts) {
+      graph.result = value_at[last];
+    }
+  }
+
   static consteval auto describe() {
-    graph_info<(nodes > 0 ? nodes : 1)> graph;
+    graph_info<(nodes > 0 ? nodes : 1) + parts_of_values> graph;
     std::size_t value_at[parts]{};
     bool split[parts + 1]{};  // over stages
     std::size_t stage = 0;
@@ -510,13 +609,15 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
             node.out = node.how == form::sink ? node.in : graph.values.size() - 1;
             value_at[I] = node.out;
             graph.nodes.push_back(node);
+          } else if constexpr (is_port_of_block<part<I>>) {
+            value_at[I] = value_of_port<I>(graph, value_at);
           } else if constexpr (!std::is_void_v<typename at::out>) {
             if (graph.values.empty()) graph.values.push_back(value_of<typename at::out>(value_info::nobody));
           }
         }(),
         ...);
     graph.ends_in_sink = std::same_as<typename place<Parts, parts - 1>::out, nothing_more>;
-    if constexpr (const std::size_t last = maker_of(parts - 1); last < parts) graph.result = value_at[last];
+    find_result(graph, value_at);
     if constexpr (has_sides) {
       graph.side_bytes = sides().bytes;
       graph.side_alignment = sides().alignment;

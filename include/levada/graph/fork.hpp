@@ -7,7 +7,8 @@
 //
 //   graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(join(g)), output<"y", "b">)     any graph
 //
-// All nest. What lies between a fork and its join is a tuple of which each part stays where it was made.
+// A graph may have several ports and outputs: in a larger one it joins and forks, and a pipeline of its own takes and gives
+// `named_items`. All nest. What lies between a fork and its join is a tuple of which each part stays where it was made.
 
 #include <cstddef>
 #include <tuple>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include <levada/core/fixed_string.hpp>
+#include <levada/core/named_items.hpp>
 #include <levada/core/type_list.hpp>
 #include <levada/graph/graph_info.hpp>
 #include <levada/graph/mistake.hpp>
@@ -107,7 +109,8 @@ template <class Part, fixed_string Name, fixed_string... From>
 struct node_part {
   Part part;
 };
-/// `node<"m3", "m1", "x">(part)` takes what the nodes or ports "m1" and "x" give; several are joined.
+/// `node<"m3", "m1", "x">(part)` takes what the nodes or ports "m1" and "x" give; several are joined. Of a node that is a graph of
+/// several outputs, "m1.y" is one.
 template <fixed_string Name, fixed_string... From, pipeline_part Part>
 [[gnu::always_inline]] constexpr auto node(Part part) {
   return node_part<Part, Name, From...>{std::move(part)};
@@ -131,6 +134,10 @@ template <class... B>
 inline constexpr bool is_part<graph_part<B...>> = true;
 
 template <class T>
+inline constexpr bool is_port = false;
+template <fixed_string Name, class T>
+inline constexpr bool is_port<port_part<Name, T>> = true;
+template <class T>
 inline constexpr bool is_node = false;
 template <class Part, fixed_string Name, fixed_string... From>
 inline constexpr bool is_node<node_part<Part, Name, From...>> = sizeof...(From) <= most_inputs;
@@ -139,23 +146,33 @@ inline constexpr bool is_output = false;
 template <fixed_string Name, fixed_string From>
 inline constexpr bool is_output<output_part<Name, From>> = true;
 
-/// Nodes, then one output.
+/// Ports, then nodes, then outputs; at most `most_inputs` of either rim.
 template <class... Parts>
-inline constexpr bool ends_as_graph = false;
-template <class First, class... Rest>
-inline constexpr bool ends_as_graph<First, Rest...> =
-    sizeof...(Rest) == 0 ? is_output<First> : is_node<First> && ends_as_graph<Rest...>;
+consteval bool are_parts_of_a_graph() {
+  constexpr std::size_t ports = (std::size_t{0} + ... + is_port<Parts>);
+  constexpr std::size_t outputs = (std::size_t{0} + ... + is_output<Parts>);
+  if (ports == 0 || outputs == 0 || ports > most_inputs || outputs > most_inputs) return false;
+  std::size_t at = 0;
+  bool in_order = true;
+  ((in_order = in_order && (at < ports                        ? is_port<Parts>
+                            : at < sizeof...(Parts) - outputs ? is_node<Parts>
+                                                              : is_output<Parts>),
+    ++at),
+   ...);
+  return in_order;
+}
 
 }  // namespace detail
 
-/// `graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(g), output<"y", "b">)`: a port, nodes in an order in which each
+/// `graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(g), output<"y", "b">)`: ports, nodes in an order in which each
 /// follows those it takes from, and what leaves. It is a part, and a pipeline of its own.
-template <fixed_string Port, class T, class... Rest>
-  requires(detail::ends_as_graph<Rest...>)
-[[gnu::always_inline]] constexpr auto graph(port_part<Port, T> in, Rest... rest) {
-  return graph_part<port_part<Port, T>, Rest...>{detail::make_pack(std::move(in), std::move(rest)...)};
+template <class... Parts>
+  requires(detail::are_parts_of_a_graph<Parts...>())
+[[gnu::always_inline]] constexpr auto graph(Parts... parts) {
+  return graph_part<Parts...>{detail::make_pack(std::move(parts)...)};
 }
-template <class... Given, class Mistake = graph_is_a_port_then_nodes_then_an_output<type_list<Given...>>>
+template <class... Given, class Mistake = graph_is_ports_then_nodes_then_outputs<type_list<Given...>>>
+  requires(!detail::are_parts_of_a_graph<Given...>())
 auto graph(const Given&... given);
 
 /// The item goes into a branch, which ends in a sink, and on.
@@ -246,19 +263,33 @@ template <fixed_string Name, fixed_string... From>
 struct block_node {};
 struct join_end {};  ///< the block gives what all its nodes give
 struct tee_end {};   ///< the block gives what came in
-/// The block gives what that name stands for.
-template <fixed_string Name, fixed_string From>
+/// One of several ports: it stands for that part of what comes in.
+template <fixed_string Name, class T, std::size_t Index>
+struct block_port {};
+/// What comes in is that of several ports.
+template <class... Ports>
+struct ports_part {};
+/// The block gives what those names stand for.
+template <class Names, class From>
 struct graph_end {};
+template <fixed_string... Text>
+struct text_list {};
 
 /// A mark as a value.
 struct block_mark {
-  enum kind_type : std::uint8_t { none, begin, node, join, tee, output } kind = none;
+  enum kind_type : std::uint8_t { none, begin, port, node, join, tee, output } kind = none;
   std::string_view name{};
   std::string_view from[most_inputs]{};
   std::size_t takes = 0;
+  std::string_view outputs[most_inputs]{};  ///< their names, at the end of a graph
+  bool passes = false;                      ///< no mark and no stage
 };
 template <class Part>
 inline constexpr block_mark mark_of{};
+template <>
+inline constexpr block_mark mark_of<split_here_part>{.passes = true};
+template <std::size_t... Stages>
+inline constexpr block_mark mark_of<split_after_part<Stages...>>{.passes = true};
 template <fixed_string Name>
 inline constexpr block_mark mark_of<block_begin<Name>>{block_mark::begin, Name.view()};
 template <fixed_string Name, fixed_string... From>
@@ -268,8 +299,11 @@ template <>
 inline constexpr block_mark mark_of<join_end>{block_mark::join};
 template <>
 inline constexpr block_mark mark_of<tee_end>{block_mark::tee};
-template <fixed_string Name, fixed_string From>
-inline constexpr block_mark mark_of<graph_end<Name, From>>{block_mark::output, Name.view(), {From.view()}, 1};
+template <fixed_string Name, class T, std::size_t Index>
+inline constexpr block_mark mark_of<block_port<Name, T, Index>>{block_mark::port, Name.view()};
+template <fixed_string Name, fixed_string... Names, fixed_string... From>
+inline constexpr block_mark mark_of<graph_end<text_list<Name, Names...>, text_list<From...>>>{
+    block_mark::output, Name.view(), {From.view()...}, sizeof...(From), {Name.view(), Names.view()...}};
 
 template <class Device, class... Marks>
 using flat_marks = type_list<flat_part<Marks, Device>...>;
@@ -290,16 +324,52 @@ struct flatten<tee_part<B>, Device>
     : type_tag<decltype(flat_marks<Device, block_begin<"">>{} +
                         typename flatten_branches<part_pack<B>, Device>::type{} + flat_marks<Device, tee_end>{})> {};
 
-template <fixed_string Port, class T, class Device>
-struct flatten<port_part<Port, T>, Device> : type_tag<flat_marks<Device, input_part<T>, block_begin<Port>>> {};
 template <class Part, fixed_string Name, fixed_string... From, class Device>
 struct flatten<node_part<Part, Name, From...>, Device>
     : type_tag<decltype(flat_marks<Device, block_node<Name, From...>>{} + typename flatten<Part, Device>::type{})> {};
+
+/// The two rims of a graph.
+template <class Part>
+struct graph_rim {
+  using ports = type_list<>;
+  using names = text_list<>;
+  using from = text_list<>;
+};
+template <fixed_string Name, class T>
+struct graph_rim<port_part<Name, T>> : graph_rim<void> {
+  using ports = type_list<port_part<Name, T>>;
+};
+template <fixed_string Name, fixed_string From>
+struct graph_rim<output_part<Name, From>> : graph_rim<void> {
+  using names = text_list<Name>;
+  using from = text_list<From>;
+};
+template <fixed_string... A, fixed_string... B>
+text_list<A..., B...> operator+(text_list<A...>, text_list<B...>);
+
+template <class Device, fixed_string Name, class T>
+flat_marks<Device, input_part<T>, block_begin<Name>> flat_ports(type_list<port_part<Name, T>>);
+template <class Device, fixed_string... Name, class... T, std::size_t... I>
+flat_marks<Device, ports_part<named_item<Name, T>...>, block_begin<"">, block_port<Name, T, I>...> flat_ports_of(
+    type_list<port_part<Name, T>...>, std::index_sequence<I...>);
+template <class Device, class First, class Second, class... Rest>
+decltype(flat_ports_of<Device>(type_list<First, Second, Rest...>{}, std::index_sequence_for<First, Second, Rest...>{}))
+    flat_ports(type_list<First, Second, Rest...>);
+
+template <class Part, class Device>
+struct flatten_node : flatten<Part, Device> {};
+template <fixed_string Name, class T, class Device>
+struct flatten_node<port_part<Name, T>, Device> : type_tag<type_list<>> {};
 template <fixed_string Name, fixed_string From, class Device>
-struct flatten<output_part<Name, From>, Device> : type_tag<flat_marks<Device, graph_end<Name, From>>> {};
+struct flatten_node<output_part<Name, From>, Device> : type_tag<type_list<>> {};
 template <class... Parts, class Device>
 struct flatten<graph_part<Parts...>, Device>
-    : type_tag<decltype((type_list<>{} + ... + typename flatten<Parts, Device>::type{}))> {};
+    : type_tag<decltype((decltype(flat_ports<Device>((type_list<>{} + ... + typename graph_rim<Parts>::ports{}))){} +
+                         ... + typename flatten_node<Parts, Device>::type{}) +
+                        flat_marks<Device,
+                                   graph_end<decltype((text_list<>{} + ... + typename graph_rim<Parts>::names{})),
+                                             decltype((text_list<>{} + ... + typename graph_rim<Parts>::from{}))>>{})> {
+};
 
 template <class Part, fixed_string Name, fixed_string... From, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(node_part<Part, Name, From...>& node, Visit& visit) {
@@ -324,7 +394,7 @@ template <class B, class Visit>
 }
 
 /// What is wrong with the names of a graph.
-enum class miswiring : std::uint8_t { none, unknown, itself, later, twice, nothing, only_input };
+enum class miswiring : std::uint8_t { none, unknown, itself, later, twice, nothing, only_input, output_twice };
 
 /// How the parts of a flattened pipeline are connected.
 template <std::size_t N>
@@ -362,11 +432,17 @@ class part_connector {
           open_[depth_++] = i;
           last_node_[depth_] = none;
           break;
+        case block_mark::port:
         case block_mark::node:
           end_last_node(i);
           owner_[i] = open_[depth_ - 1];
           last_node_[depth_] = i;
-          connect_names(i);
+          if (marks_[i].kind == block_mark::port) {
+            take(i, owner_[i]);
+            refuse_name_given_before(i);
+          } else {
+            connect_names(i);
+          }
           break;
         default:
           end_last_node(i);
@@ -397,7 +473,12 @@ class part_connector {
     if (marks_[i].kind == block_mark::output) {
       owner_[i] = begin;
       connect_names(i);
-      if (order_.wrong == miswiring::none && order_.from[i][0] == begin) complain(miswiring::only_input, i, 0);
+      for (std::size_t k = 0; k < marks_[i].takes && order_.wrong == miswiring::none; ++k) {
+        const std::size_t from = order_.from[i][k];
+        if (from == begin || marks_[from].kind == block_mark::port) complain(miswiring::only_input, i, k);
+        for (std::size_t other = 0; other < k; ++other)
+          if (order_.from[i][other] == from) complain(miswiring::output_twice, i, k);
+      }
       find_untaken(begin, i);
     }
     --depth_;
@@ -406,24 +487,45 @@ class part_connector {
   /// Names are those of the block around: what comes in, and its nodes.
   constexpr void connect_names(std::size_t i) {
     const block_mark& mark = marks_[i];
-    const std::size_t begin = owner_[i];
     if (mark.takes == 0) complain(miswiring::nothing, i, 0);
-    if (mark.kind == block_mark::node && !mark.name.empty())
-      for (std::size_t j = begin; j < i; ++j)
-        if ((j == begin || owner_[j] == begin) && marks_[j].name == mark.name) complain(miswiring::twice, i, 0);
+    if (mark.kind == block_mark::node && !mark.name.empty()) refuse_name_given_before(i);
     for (std::size_t k = 0; k < mark.takes; ++k) take(i, find(i, k));
+  }
+  constexpr void refuse_name_given_before(std::size_t i) {
+    const std::size_t begin = owner_[i];
+    for (std::size_t j = begin; j < i; ++j)
+      if ((j == begin || owner_[j] == begin) && marks_[j].name == marks_[i].name) complain(miswiring::twice, i, 0);
+  }
+  /// What comes in by several ports has no name of its own.
+  constexpr bool has_ports(std::size_t begin) const {
+    return begin + 1 < N && marks_[begin + 1].kind == block_mark::port;
   }
   constexpr std::size_t find(std::size_t i, std::size_t k) {
     const std::string_view name = marks_[i].from[k];
     const std::size_t begin = owner_[i];
-    if (marks_[begin].name == name) return begin;
+    if (marks_[begin].name == name && !has_ports(begin)) return begin;
     for (std::size_t j = begin + 1; j < i; ++j)
       if (owner_[j] == begin && marks_[j].name == name) return order_.branch_end[j];
+    for (std::size_t j = begin + 1; j < i; ++j)
+      if (const std::size_t from = owner_[j] == begin ? find_output(j, name) : none; from != none) return from;
     if (marks_[i].kind == block_mark::node && marks_[i].name == name)
       complain(miswiring::itself, i, k);
     else
       complain(is_later(i, name) ? miswiring::later : miswiring::unknown, i, k);
     return begin;
+  }
+  /// "node.output" is one of several outputs of a graph in that node.
+  constexpr std::size_t find_output(std::size_t node, std::string_view name) const {
+    std::size_t end = order_.branch_end[node];
+    while (marks_[end].passes) --end;
+    if (!names_output_of(node, name) || marks_[end].kind != block_mark::output) return none;
+    for (std::size_t k = 0; k < marks_[end].takes; ++k)
+      if (marks_[end].outputs[k] == name.substr(marks_[node].name.size() + 1)) return order_.from[end][k];
+    return none;
+  }
+  constexpr bool names_output_of(std::size_t node, std::string_view name) const {
+    const std::string_view prefix = marks_[node].name;
+    return !prefix.empty() && name.size() > prefix.size() && name.starts_with(prefix) && name[prefix.size()] == '.';
   }
   constexpr bool is_later(std::size_t i, std::string_view name) const {
     std::size_t depth = 0;
@@ -437,12 +539,12 @@ class part_connector {
   }
   /// A node of a graph that gives something which no name asks for.
   constexpr void find_untaken(std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j) {
+    for (std::size_t j = has_ports(begin) ? begin + 1 : begin; j < end; ++j) {
       if (j != begin && owner_[j] != begin) continue;
       bool taken = false;
       for (std::size_t i = begin + 1; i <= end; ++i)
         for (std::size_t k = 0; owner_[i] == begin && k < marks_[i].takes; ++k)
-          taken = taken || marks_[i].from[k] == marks_[j].name;
+          taken = taken || marks_[i].from[k] == marks_[j].name || names_output_of(j, marks_[i].from[k]);
       order_.untaken[j] = !taken;
     }
   }
@@ -496,8 +598,15 @@ struct named_mark<block_node<Name, From...>> {
     return type_at<type_list<fixed_text<From>...>, K>::value;
   }
 };
-template <fixed_string Name, fixed_string From>
-struct named_mark<graph_end<Name, From>> : named_mark<block_node<Name, From>> {};
+template <fixed_string Name, class T, std::size_t Index>
+struct named_mark<block_port<Name, T, Index>> : named_mark<block_begin<Name>> {};
+template <fixed_string... Name, fixed_string... From>
+struct named_mark<graph_end<text_list<Name...>, text_list<From...>>> : named_mark<block_node<"", From...>> {
+  template <std::size_t K>
+  static consteval auto output() {
+    return type_at<type_list<fixed_text<Name>...>, K>::value;
+  }
+};
 
 /// The mistake in the names of a graph, if any.
 template <class Parts>
@@ -514,11 +623,17 @@ consteval auto wiring_mistake() {
     else if constexpr (wrong == miswiring::nothing)
       return graph_node_takes_nothing<mark::name>{};
     else if constexpr (wrong == miswiring::only_input)
-      return graph_output_is_its_input<mark::name>{};
+      return graph_output_is_its_input<mark::template output<order.wrong_name>()>{};
+    else if constexpr (wrong == miswiring::output_twice)
+      return graph_gives_the_same_by_two_names<mark::template output<order.wrong_name>(),
+                                               mark::template from<order.wrong_name>()>{};
     else if constexpr (wrong == miswiring::itself)
       return graph_node_takes_what_it_gives_itself<mark::name>{};
     else if constexpr (wrong == miswiring::later)
       return graph_node_takes_what_a_node_behind_it_gives<mark::name, mark::template from<order.wrong_name>()>{};
+    else if constexpr (requires { mark::template output<order.wrong_name>(); })
+      return graph_has_no_node_or_port_of_that_name<mark::template output<order.wrong_name>(),
+                                                    mark::template from<order.wrong_name>()>{};
     else
       return graph_has_no_node_or_port_of_that_name<mark::name, mark::template from<order.wrong_name>()>{};
   }

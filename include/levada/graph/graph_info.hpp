@@ -25,7 +25,11 @@ struct value_info {
   shape extents{};                ///< of a tensor
   bool trivial = false;           ///< trivially copyable: may cross to a device, needs no destruction
   std::size_t producer = nobody;  ///< the node that gives it; `nobody` for the pipeline's input
+  std::size_t part_of = nobody;   ///< the value it is a part of: one of several ports or outputs
+  std::size_t part_offset = 0;    ///< where it lies there
 };
+
+constexpr bool is_part_value(const value_info& value) { return value.part_of != value_info::nobody; }
 
 /// A node takes at most so many values.
 inline constexpr std::size_t most_inputs = 8;
@@ -62,7 +66,7 @@ constexpr bool consumes(form how) {
 }
 constexpr bool consumes(const node_info& node) { return consumes(node.how); }
 
-/// A pipeline of at most `N` stages as values: nodes in execution order, values in order of production. A source is no node:
+/// A pipeline of at most `N` stages and parts of values as values: nodes in execution order, values in order of production. A source is no node:
 /// it only feeds value 0.
 template <std::size_t N>
 struct graph_info {
@@ -73,5 +77,12 @@ struct graph_info {
   std::size_t result = 0;                          ///< the value that leaves, unless it ends in a sink
   std::size_t side_bytes = 0, side_alignment = 1;  ///< of the data attached to an item
 };
+
+/// Whether value `v` is a part of what a graph takes by several ports, which was there before it; else, where it is a part, it
+/// is one of several outputs.
+template <std::size_t N>
+constexpr bool is_port_value(const graph_info<N>& graph, std::size_t v) {
+  return graph.values[v].part_of < v;
+}
 
 }  // namespace levada

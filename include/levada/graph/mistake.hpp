@@ -103,8 +103,12 @@ template <fixed_string NodeOrPort>
 struct nothing_in_the_graph_takes_what_this_gives : detail::mistake {};
 template <fixed_string Output>
 struct graph_output_is_its_input : detail::mistake {};
+template <fixed_string Output, fixed_string Node>
+struct graph_gives_the_same_by_two_names : detail::mistake {};
 template <class Given>
-struct graph_is_a_port_then_nodes_then_an_output : detail::mistake {};
+struct graph_is_ports_then_nodes_then_outputs : detail::mistake {};
+template <class Given, class Ports>
+struct graph_of_several_ports_takes_other_items : detail::mistake {};
 template <fixed_string Stage, class Device>
 struct stages_on_this_device_have_to_be_in_a_line : detail::mistake {};
 
@@ -142,6 +146,10 @@ struct weights_come_from_something_with_find : detail::mistake {};
 // ---- items of an app ----
 template <class Item, class Given>
 struct pipeline_takes_another_item : detail::mistake {};
+template <fixed_string Port, class Item>
+struct session_has_no_port_of_that_name : detail::mistake {};
+template <fixed_string Port, class Item, class Given>
+struct port_takes_another_item : detail::mistake {};
 template <class Item, class Range>
 struct pipeline_streams_a_range_of_its_items : detail::mistake {};
 template <class Item>

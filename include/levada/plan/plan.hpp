@@ -29,9 +29,11 @@ struct planned_value {
   std::size_t offset = 0;
   std::size_t bytes = 0;
   std::size_t alignment = 1;
-  std::size_t first = 0;    ///< the step that gives it: 0 for the input, u + 1 for unit u
-  std::size_t last = 0;     ///< the last step that takes it
-  std::size_t storage = 0;  ///< the value whose buffer it uses: its own, or that of the item it was made of in place
+  std::size_t first = 0;  ///< the step that gives it: 0 for the input, u + 1 for unit u
+  std::size_t last = 0;   ///< the last step that takes it
+  std::size_t storage =
+      0;  ///< the value whose buffer it uses: its own, that of the item it was made of in place, or of the whole
+  std::size_t within = 0;  ///< where it lies there
 };
 
 /// What runs as one.
@@ -153,12 +155,33 @@ constexpr void find_lifetimes(plan_info<N>& plan) {
     planned_value& out = plan.value[unit.out];
     out.first = out.last = u + 1;
     out.where = placement::item;
-    if (unit.how == form::in_place) out.storage = plan.value[unit.in].storage;
+    // A part of something has its place there, and is moved to it or from it.
+    if (unit.how == form::in_place && !is_part_value(graph.values[unit.in]) && !is_part_value(graph.values[unit.out]))
+      out.storage = plan.value[unit.in].storage;
   }
   if (plan.has_result) {
     planned_value& result = plan.value[graph.result];
     result.last = plan.units + 1;
     result.where = placement::slot;
+  }
+  for (std::size_t v = graph.values.size(); v-- > 0;) {
+    if (!is_part_value(graph.values[v])) continue;
+    planned_value &part = plan.value[v], &whole = plan.value[graph.values[v].part_of];
+    if (is_port_value(graph, v)) {
+      part.first = whole.first;
+      part.where = whole.where;
+      whole.last = std::max(whole.last, part.last);
+    } else {
+      whole.first = whole.first == 0 ? part.first : std::min(whole.first, part.first);
+      part.last = whole.last;
+      part.where = placement::slot;
+    }
+  }
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    if (!is_part_value(graph.values[v])) continue;
+    const planned_value& whole = plan.value[graph.values[v].part_of];
+    plan.value[v].storage = whole.storage;
+    plan.value[v].within = whole.within + graph.values[v].part_offset;
   }
 }
 
@@ -225,6 +248,7 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
     planned_value& value = plan.value[v];
     planned_value& owner = plan.value[value.storage];
     if (value.storage == v || value.where == placement::none) continue;
+    owner.first = std::min(owner.first, value.first);
     owner.last = std::max(owner.last, value.last);
     owner.where = std::min(owner.where, value.where);
   }
@@ -306,7 +330,7 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
     plan.bytes_scratch += s.grains * s.scratch_bytes();
   }
   for (planned_value& v : plan.value) {
-    v.offset = plan.value[v.storage].offset;
+    v.offset = plan.value[v.storage].offset + v.within;
     if (v.where != placement::none) v.where = plan.value[v.storage].where;
   }
   plan.bytes_in_flight = plan.slots * plan.slot_bytes;

@@ -532,7 +532,7 @@ struct rim_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
   using source_callable = typename decltype(source_callable_of<first_part>())::type;
   static constexpr bool has_source = is_source<first_part>;
   using input_item = typename place<Parts, 0>::out;
-  using last_out = typename place<Parts, Parts::size - 1>::out;
+  using last_out = item_behind<Parts>;
   using output_item = std::conditional_t<std::same_as<last_out, nothing_more>, void, last_out>;
 };
 
@@ -554,12 +554,14 @@ struct rim : rim_types<detail::flat<Pipeline>> {
     return false;
   }();
   static constexpr bool on_devices = uses_devices(plan);
-  /// The app needs an item of its own: a stage changes or consumes it, or it goes through a session, as devices need.
-  static constexpr bool owns_input = on_devices || [] {
-    for (const node_info& n : plan.graph.nodes)
-      if (n.in == 0 && consumes(n)) return true;
-    return false;
-  }();
+  /// The app needs an item of its own: a stage changes or consumes it, it is the result, or it goes through a session, as devices
+  /// need.
+  static constexpr bool owns_input =
+      on_devices || (plan.has_result && plan.value[plan.graph.result].storage == 0) || [] {
+        for (const node_info& n : plan.graph.nodes)
+          if (consumes(n) && (n.in == 0 || plan.graph.values[n.in].part_of == 0)) return true;
+        return false;
+      }();
 };
 
 /// Collects where the stage objects of a pipeline are: the callables, and the ops with their weights.
@@ -710,12 +712,12 @@ template <class Rim, class Planning, class Executor, class Pipeline>
       return no_source{};
   }();
   return executable<Rim, Executor>(
-      make_deployment<Executor, on_devices>(layout,
-                                            {layout.arrays(), texts.data(), destroy_code_of<typename Rim::input_item>(),
-                                             stages + sources, kernels.begin(), sides.data()},
-                                            bind_threads(Planning::target::thread_bounds()),
-                                            attach_devices<Planning>(typename Planning::target_type{}),
-                                            backbone_of<Executor, on_devices, layout.segment_count>(), workers),
+      make_deployment<Executor, on_devices>(
+          layout,
+          {layout.arrays(), texts.data(), destroy_code_of<typename Rim::input_item>(),
+           destroy_code_of<typename Rim::output_item>(), stages + sources, kernels.begin(), sides.data()},
+          bind_threads(Planning::target::thread_bounds()), attach_devices<Planning>(typename Planning::target_type{}),
+          backbone_of<Executor, on_devices, layout.segment_count>(), workers),
       std::move(source));
 }
 

@@ -139,6 +139,10 @@ class engine final : public device_client {
 
   /// Where the item `ahead` places behind the last one pushed is constructed. Only for a free slot, only by the pusher.
   void* input_place(std::size_t ahead = 0) { return in_slot(0, input_index(ahead)); }
+  /// The same of any item that has a slot, and whether it has; its envelope.
+  void* input_place_of(sequence item) const { return in_slot(0, index(item)); }
+  bool has_slot_for(sequence item) const { return item - popped_.load() < slots_; }
+  item_envelope& envelope_at(sequence item) { return envelope_[index(item)]; }
   /// Where the next item's result goes, in a session with `external_results`. To be said before anything else of it.
   void set_output(void* to) { output_[input_index(0)] = static_cast<std::byte*>(to); }
   /// How many places lie side by side from there on.
@@ -506,7 +510,7 @@ class engine final : public device_client {
       drop_late_items(seg, g, unit, 0, 1);
     if (state_of(state_[g.slot]) != item_state::value) return nullptr;
     std::size_t stride;
-    return unit.in == 0 && !destroys_input_ ? input_[g.slot] : place(seg, g, unit.in, 0, stride);
+    return is_borrowed(unit.in) ? borrowed(unit.in, g.slot) : place(seg, g, unit.in, 0, stride);
   }
   void* output(std::size_t s, sequence item) noexcept override {
     const program_unit& unit = code_.units[segments_[s].code.end - 1];
@@ -633,8 +637,13 @@ class engine final : public device_client {
   /// A value that crosses a border, or the place that the caller gave for it.
   std::byte* in_slot(std::size_t v, std::size_t at) const {
     if (is_external(v)) [[unlikely]]
-      return output_[at];
+      return output_[at] + code_.values[v].within;
     return slot(at) + code_.values[v].offset;
+  }
+  /// Items are the caller's own objects.
+  bool is_borrowed(std::size_t v) const { return code_.values[v].of_input && !destroys_input_; }
+  const void* borrowed(std::size_t v, std::size_t at) const {
+    return static_cast<const std::byte*>(input_[at]) + code_.values[v].within;
   }
   bool is_external(std::size_t v) const { return !output_.empty() && code_.values[v].is_result; }
   sequence arrived(std::size_t s) const { return s == 0 ? pushed_.load() : segments_[s - 1].finished.load(); }
@@ -732,8 +741,8 @@ class engine final : public device_client {
   void fetch(const segment& seg, const grain& g) const {
     const program_unit& first = code_.units[seg.code.first];
     const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
-    if (first.in == 0 && !destroys_input_) {
-      for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(input_[g.slot + i]);
+    if (is_borrowed(first.in)) {
+      for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(borrowed(first.in, g.slot + i));
     } else if (code_.values[first.in].where == placement::slot) {
       const std::byte* const from = slot(g.slot) + code_.values[first.in].offset;
       for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * code_.slot_bytes, 1);
@@ -959,7 +968,7 @@ class engine final : public device_client {
         const void** next = gathered + i * inputs;
         std::size_t stride;
         for_each_input(unit, [&](std::size_t v) {
-          *next++ = v == 0 && !destroys_input_ ? input_[g.slot + first + i] : place(seg, g, v, first + i, stride);
+          *next++ = is_borrowed(v) ? borrowed(v, g.slot + first + i) : place(seg, g, v, first + i, stride);
         });
       }
       run_unit(seg, g, u, first, n, gathered);
@@ -991,9 +1000,10 @@ class engine final : public device_client {
     if (gathered != nullptr) {
       call.in = reinterpret_cast<std::byte*>(gathered);
       call.in_stride = (1 + unit.more.size()) * sizeof(void*);
-    } else if (unit.in == 0 && !destroys_input_)
+    } else if (is_borrowed(unit.in)) {
       call.inputs = &input_[at];
-    else
+      call.within = code_.values[unit.in].within;
+    } else
       call.in = place(seg, g, unit.in, first, call.in_stride);
     if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
     call.scratch = g.memory + unit.scratch_offset;
@@ -1089,7 +1099,7 @@ class engine final : public device_client {
   }
 
   void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
-    if (v == 0 && !destroys_input_) return;
+    if (is_borrowed(v)) return;
     std::size_t stride;
     code_.values[v].destroy(place(seg, g, v, i, stride));
   }

@@ -53,11 +53,15 @@ class inline_context {
         call.object = unit.shared != nullptr ? unit.shared : states_.objects[unit.own];
         if (!unit.more.empty()) {
           const void** next = gathered;
-          for_each_input(unit, [&](std::size_t v) { *next++ = v == 0 ? item : place(s, v); });
+          for_each_input(unit, [&](std::size_t v) {
+            const program_value& value = code_.values[v];
+            *next++ = value.of_input ? input_of(item, value.within) : place(s, v);
+          });
           call.in = reinterpret_cast<std::byte*>(gathered);
-        } else if (unit.in == 0)
+        } else if (code_.values[unit.in].of_input) {
           call.inputs = &item;
-        else
+          call.within = code_.values[unit.in].within;
+        } else
           call.in = place(s, unit.in);
         if (unit.has_out) call.out = place(s, unit.out);
         call.scratch = scratch_.get() + unit.scratch_offset;
@@ -72,7 +76,7 @@ class inline_context {
         unit.run(call);
         const value_list& ended = call.lost_some ? unit.alive : unit.dying;
         for (const std::size_t v : ended)
-          if (v != 0 || owned) code_.values[v].destroy(place(s, v));
+          if (!code_.values[v].of_input || owned) code_.values[v].destroy(place(s, v));
         if (call.lost_some) {
           state = state == item_state::failing ? item_state::failed : item_state::filtered;
           tell_units_behind(u, state);
@@ -107,7 +111,8 @@ class inline_context {
   }
 
   std::byte* in_slot(std::size_t v) const {
-    return into_ != nullptr && code_.values[v].is_result ? into_ : slot_.get() + code_.values[v].offset;
+    const program_value& value = code_.values[v];
+    return into_ != nullptr && value.is_result ? into_ + value.within : slot_.get() + value.offset;
   }
   std::byte* place(const program_segment& s, std::size_t v) const {
     const program_value& value = code_.values[v];

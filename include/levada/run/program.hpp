@@ -52,6 +52,7 @@ constexpr missing missing_as(item_state s) {
 struct unit_call {
   void* object = nullptr;               ///< the callable or kernel
   const void* const* inputs = nullptr;  ///< where each item of the pipeline's input is; null for other values
+  std::size_t within = 0;               ///< where there
   std::byte* in = nullptr;
   std::size_t in_stride = 0;
   std::byte* out = nullptr;
@@ -68,6 +69,11 @@ struct unit_call {
   bool some_ended = false;  ///< not every item is a value any more
   bool lost_some = false;   ///< out: an item failed or was filtered here
 };
+
+/// The pipeline's input, or a part of it. It may be the caller's own object, which only a program that owns its input writes to.
+inline void* input_of(const void* item, std::size_t within) {
+  return const_cast<std::byte*>(static_cast<const std::byte*>(item)) + within;
+}
 
 using unit_code = void (*)(unit_call&) noexcept;
 using destroy_code = void (*)(void*) noexcept;
@@ -192,8 +198,10 @@ struct program_unit {
 struct program_value {
   placement where = placement::none;
   std::size_t offset = 0;
+  std::size_t within = 0;          ///< where in the input or in the result, if it is a part of it
   destroy_code destroy = nullptr;  ///< null where nothing needs to be done
-  bool is_result = false;          ///< it becomes the result where it is
+  bool of_input = false;           ///< it is the pipeline's input, or a part of it
+  bool is_result = false;          ///< it becomes the result, or a part of it, where it is
 };
 
 struct program_segment {
@@ -224,7 +232,7 @@ struct program {
   std::size_t alignment = 64;  ///< of slots and scratchpads
   std::size_t result = 0;      ///< the value that leaves
   bool has_result = true;
-  bool owns_input = false;  ///< the first unit changes or consumes its input
+  bool owns_input = false;  ///< a unit changes or consumes the input, or it is the result
   bool has_source = false;
   int threads = 1;
 };
@@ -282,7 +290,8 @@ struct program_layout {
     std::uint16_t stage;
   };
   struct value {
-    std::uint64_t offset;
+    std::uint64_t offset, within;
+    std::uint16_t storage, part_of;  ///< `part_of`: itself where it is no part
     placement where;
   };
   struct segment {
@@ -341,7 +350,11 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
     l.units[u] = {small(p.in), small(p.out), small(p.group_end), small(p.segment), p.more,
                   p.how,       p.order,      p.item_by_item,     small(p.first)};
   }
-  for (std::size_t v = 0; v < plan.value.size(); ++v) l.values[v] = {plan.value[v].offset, plan.value[v].where};
+  for (std::size_t v = 0; v < plan.value.size(); ++v) {
+    const planned_value& p = plan.value[v];
+    const value_info& of = plan.graph.values[v];
+    l.values[v] = {p.offset, p.within, small(p.storage), small(is_part_value(of) ? of.part_of : v), p.where};
+  }
   for (std::size_t s = 0; s < plan.segments; ++s) {
     const planned_segment& p = plan.segment[s];
     l.segments[s] = {p.item_bytes,
@@ -356,15 +369,29 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   return l;
 }
 
-/// Which values each unit has to destroy: for good, and when an item ends there.
-[[gnu::cold]] inline void list_ended_values(program& p, const program_layout::unit* planned) {
+/// Which values each unit has to destroy: for good, and when an item ends there. Ports are destroyed with what they are parts
+/// of, the whole of several outputs with them; the result is its popper's.
+[[gnu::cold]] inline void list_ended_values(program& p, const layout_arrays& of) {
   struct life {
     std::size_t born = 0, last_use = 0;
   };
   fixed_array<life> lives(p.values.size());
+  const auto for_each_whole = [&](std::size_t v, auto visit) {
+    for (; of.values[v].part_of < v; v = of.values[v].part_of) visit(v);
+    visit(v);
+  };
   for (std::size_t u = 0; u < p.units.size(); ++u) {
-    for_each_input(planned[u], [&](std::size_t v) { lives[v].last_use = u; });
-    if (p.units[u].has_out) lives[planned[u].out].born = u + 1;
+    for_each_input(of.units[u],
+                   [&](std::size_t v) { for_each_whole(v, [&](std::size_t w) { lives[w].last_use = u; }); });
+    if (p.units[u].has_out) lives[of.units[u].out].born = u + 1;
+  }
+  if (p.has_result) {
+    lives[p.result].last_use = p.units.size();
+    for (std::size_t v = 0; v < p.result; ++v) {
+      if (of.values[v].part_of != p.result) continue;
+      lives[v].last_use = p.units.size();
+      lives[p.result].born = p.units.size();
+    }
   }
   std::size_t count = 0;
   for (const life& l : lives) count += l.last_use >= l.born ? l.last_use - l.born + 2 : 0;
@@ -378,32 +405,23 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
           lives[v].last_use >= u)
         *next++ = static_cast<std::uint16_t>(v);
     unit.alive.last = unit.dying.first = next;
-    const bool keeps = planned[u].how == form::in_place;
-    for_each_input(unit, [&](std::size_t v) {
+    const bool keeps = of.units[u].how == form::in_place && of.values[unit.in].storage == of.values[unit.out].storage;
+    const auto list = [&](std::size_t v) {
       const program_value& in = p.values[v];
       const bool listed = std::find(unit.dying.first, static_cast<const std::uint16_t*>(next), v) != next;
       if (!keeps && !listed && in.where != placement::none && in.destroy != nullptr && lives[v].last_use == u)
         *next++ = static_cast<std::uint16_t>(v);
-    });
+    };
+    for_each_input(unit, [&](std::size_t v) { for_each_whole(v, list); });
     unit.dying.last = next;
   }
-}
-
-/// Marks the result, and what stages change in place until it is the result.
-[[gnu::cold]] inline void mark_result(program& p, const program_layout::unit* planned, std::size_t result) {
-  p.result = result;
-  if (!p.has_result) return;
-  p.values[result].is_result = true;
-  for (std::size_t u = p.units.size(); u-- != 0;)
-    if (planned[u].how == form::in_place && p.values[planned[u].out].is_result)
-      p.values[planned[u].in].is_result = true;
 }
 
 /// What a program is made from. The stages' objects and the kernels, which are in the order of their units, are moved from.
 struct program_parts {
   layout_arrays plan;
   const unit_text* const* texts;
-  destroy_code destroy_input;
+  destroy_code destroy_input, destroy_result;
   void* const* stages;
   erased_object* kernels;
   const side_place* sides;  ///< of all stages in order
@@ -425,8 +443,13 @@ struct program_parts {
   p.units = fixed_array<program_unit>(plan.unit_count);
   p.segments = fixed_array<program_segment>(plan.segment_count);
   for (std::size_t v = 0; v < plan.value_count; ++v)
-    p.values[v] = {of.values[v].where, of.values[v].offset, nullptr, false};
+    p.values[v] = {
+        of.values[v].where,        of.values[v].offset,
+        of.values[v].within,       nullptr,
+        of.values[v].storage == 0, plan.has_result && of.values[v].storage == of.values[plan.result].storage};
   p.values[0].destroy = parts.destroy_input;
+  p.result = plan.result;
+  if (plan.has_result) p.values[plan.result].destroy = parts.destroy_result;
 
   std::size_t states = 0, sides = 0;
   for (std::size_t u = 0; u < plan.unit_count; ++u) {
@@ -485,10 +508,10 @@ struct program_parts {
       segment.grains = 1;
     }
   }
-  list_ended_values(p, of.units);
+  list_ended_values(p, of);
   for (std::size_t u = 0; u < plan.unit_count; ++u)
-    if (of.units[u].in == 0 && consumes(of.units[u].how)) p.owns_input = true;
-  mark_result(p, of.units, plan.result);
+    if (p.values[of.units[u].in].of_input && consumes(of.units[u].how)) p.owns_input = true;
+  if (p.has_result && p.values[p.result].of_input) p.owns_input = true;
   return p;
 }
 

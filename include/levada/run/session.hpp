@@ -20,6 +20,7 @@
 #include <levada/graph/mistake.hpp>
 #include <levada/run/completion.hpp>
 #include <levada/run/deployment.hpp>
+#include <levada/run/port_feed.hpp>
 
 namespace levada {
 namespace detail {
@@ -125,6 +126,26 @@ class session {
     return try_emplace_for(nullptr, make, captured, std::addressof(into));
   }
 
+  /// Gives an item to a port of a graph of several: the items of all ports with the same number are one item of the session, and
+  /// are captured when that of the first port is. One thread at a time a port, any thread for each. Waits for room as `push` does.
+  template <fixed_string Port, class Given>
+    requires correct<decltype(detail::port_mistake<In, Port, Given>())>
+  bool push(Given&& given, time_point captured = {}) {
+    return emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, true);
+  }
+  /// The same where there is room. Never blocks and never runs a stage.
+  template <fixed_string Port, class Given>
+    requires correct<decltype(detail::port_mistake<In, Port, Given>())>
+  bool try_push(Given&& given, time_point captured = {}) {
+    return emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, false);
+  }
+  template <fixed_string Port, class Given>
+    requires(decltype(detail::port_mistake<In, Port, Given>())::is_mistake)
+  mistake_found<decltype(detail::port_mistake<In, Port, Given>())> push(Given&& given, time_point captured = {});
+  template <fixed_string Port, class Given>
+    requires(decltype(detail::port_mistake<In, Port, Given>())::is_mistake)
+  mistake_found<decltype(detail::port_mistake<In, Port, Given>())> try_push(Given&& given, time_point captured = {});
+
   /// How many items fit in now: a driver may be told to skip the next one before it is made.
   std::size_t credits() const { return core_->running.is_closed() ? 0 : core_->running.items().free_slots(); }
 
@@ -196,7 +217,16 @@ class session {
   /// Closed or cancelled, and everything popped.
   bool is_over() const { return core_->running.is_closed() && core_->running.items().all_popped(); }
 
-  item_counts counts() const { return core_->running.items().counts(); }
+  /// An item of which only some ports have given their parts is in flight, and dropped when the session is closed.
+  item_counts counts() const {
+    item_counts all = core_->running.items().counts();
+    if constexpr (is_named_items<In>) {
+      const std::uint64_t incomplete = core_->ports.incomplete(core_->running.items());
+      all.pushed += incomplete;
+      (core_->running.is_closed() ? all.dropped : all.in_flight) += incomplete;
+    }
+    return all;
+  }
 
   /// The time that it goes by: the machine's, or that of the clock it was opened with.
   time_point now() const { return core_->running.items().settings().now(); }
@@ -227,8 +257,12 @@ class session {
     detail::erased_object failure_listener;
     detail::arena_bytes spare;  ///< where an item is constructed before another gives way to it
     detail::session_core<Executor> running;
+    ~core_state() {
+      if constexpr (is_named_items<In>) ports.discard(running.items());
+    }
     std::atomic<std::thread::id> pusher{}, popper{};
-    bool unknown_pushers = false;  ///< others than the last one may push
+    [[no_unique_address]] detail::port_feed_of<In> ports;
+    std::atomic<bool> unknown_pushers{false};  ///< others than the last one may push
 
     /// Items that gave way to newer ones, for who tells of them.
     void leave_dropped(detail::completion& of) {
@@ -239,11 +273,55 @@ class session {
     std::atomic<detail::completion*> dropped{nullptr};
   };
 
+  /// Items of several ports are pushed whole or by ports, not in turns.
+  void refuse_after_ports() const {
+    if constexpr (is_named_items<In>)
+      if (core_->ports.is_used())
+        throw error("levada: push: items were pushed by ports before, and cannot be pushed whole now");
+  }
+
+  template <std::size_t P, class Given>
+  bool emplace_at_port(Given&& given, time_point captured, bool waits) {
+    detail::engine& items = core_->running.items();
+    auto& ports = core_->ports;
+    const detail::session_settings& settings = items.settings();
+    if (settings.drops())
+      throw error(
+          "levada: push: a session that drops items is pushed whole items, not ports: they would lose their partners");
+    if (items.pushed() != 0 && !ports.is_used())
+      throw error("levada: push: items were pushed whole before, and cannot be pushed by ports now");
+    core_->unknown_pushers = true;
+    const auto room = [&] { return ports.template has_room<P>(items) || core_->running.is_closed(); };
+    if (waits && settings.waits_when_full() && !room()) {
+      if (const std::atomic<std::thread::id> other = ports.template other_pusher<P>();
+          ports.template is_ahead<P>(items))
+        core_->running.wait_for_another(
+            room, other, "levada: push: this port is full, and only this thread has ever pushed to the others");
+      else
+        core_->running.wait_for_another(
+            room, core_->popper,
+            "levada: push: the pipeline is full of results, and only this thread has ever popped any");
+    }
+    if (core_->running.is_closed()) {
+      if (waits) throw cancelled("levada: push: the session is closed or cancelled");
+      return false;
+    }
+    if (!waits) items.invite_always();
+    if (!ports.template has_room<P>(items)) return false;
+    if (captured == time_point() && (settings.deadline.count() != 0 || settings.clock != nullptr))
+      captured = settings.now();
+    auto make = [&]() -> Given&& { return std::forward<Given>(given); };
+    ports.template place<P>(items, make, captured);
+    if (items.is_cancelled()) drain();
+    return true;
+  }
+
   /// `told` hears what becomes of the item, where the session completes items: run/completion.hpp. `into`: where its result
   /// goes, where the caller says so.
   template <class Make>
   bool emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
     detail::engine& items = core_->running.items();
+    refuse_after_ports();
     if (items.settings().waits_when_full() && items.free_slots() == 0)
       core_->running.wait_for_another(
           [&] { return items.free_slots() != 0 || core_->running.is_closed(); }, core_->popper,
@@ -286,6 +364,7 @@ class session {
   template <class Make>
   bool try_emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
     if (core_->running.is_closed()) return false;
+    refuse_after_ports();
     core_->running.items().invite_always();
     return place(told, make, captured, into, false, false);
   }

@@ -44,6 +44,7 @@ template <class Body, class Ended = skip_ended>
   // Copies, which the body cannot change.
   const void* const* const inputs = call.inputs;
   const std::size_t count = call.count, in_stride = call.in_stride, out_stride = call.out_stride;
+  const std::size_t within = call.within;
   const bool some_ended = call.some_ended;
   for (std::size_t i = 0;;) {
     try {
@@ -56,8 +57,7 @@ template <class Body, class Ended = skip_ended>
             continue;
           }
         }
-        // The pipeline's input may be the caller's own object, which only a program that owns its input writes to.
-        if (!body(inputs != nullptr ? const_cast<void*>(inputs[i]) : in, out, i)) {
+        if (!body(inputs != nullptr ? input_of(inputs[i], within) : in, out, i)) {
           set_state(call.state[i], item_state::filtering);
           call.lost_some = true;
         }
@@ -83,9 +83,15 @@ template <form Form, class In, class Out, class F>
     construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::as_const(item)); });
   else if constexpr (Form == form::consume)
     construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::move(item)); });
-  else if constexpr (Form == form::in_place)
-    f(item);
-  else if constexpr (Form == form::sink)
+  else if constexpr (Form == form::in_place) {
+    if (in == out) {
+      f(item);
+    } else {  // the one or the other is a part of something
+      std::unique_ptr<In, void (*)(In*)> moved(::new (out) In(std::move(item)), [](In* o) { std::destroy_at(o); });
+      f(*moved);
+      moved.release();
+    }
+  } else if constexpr (Form == form::sink)
     f(std::as_const(item));
   else if constexpr (Form == form::destination) {
     std::unique_ptr<Out, void (*)(Out*)> made(::new (out) Out, [](Out* o) { std::destroy_at(o); });

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/named_items.hpp: items of several ports, or of several outputs, that travel as one.
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include <levada/core/fixed_string.hpp>
+#include <levada/core/type_list.hpp>
+
+namespace levada {
+
+/// An item and the name it goes by.
+template <fixed_string Name, class T>
+struct named_item {
+  using item = T;
+  static constexpr std::string_view name = Name.view();
+};
+
+/// Items side by side, in the order of their names: `named_items<named_item<"left", A>, named_item<"right", B>>{a, b}`, and
+/// `.get<"left">()`.
+template <class... Named>
+struct named_items;
+
+namespace detail {
+
+template <class... Named>
+consteval std::size_t index_of_name(std::string_view name) {
+  std::size_t index = sizeof...(Named), i = 0;
+  ((index = index == sizeof...(Named) && Named::name == name ? i : index, ++i), ...);
+  return index;
+}
+
+}  // namespace detail
+
+template <class Last>
+struct named_items<Last> {
+  typename Last::item first;
+
+  static constexpr std::size_t size = 1;
+  template <std::size_t I>
+  static consteval std::size_t offset() {
+    return 0;
+  }
+  template <std::size_t I>
+  constexpr auto& at() {
+    return first;
+  }
+  template <std::size_t I>
+  constexpr const auto& at() const {
+    return first;
+  }
+};
+
+template <class First, class Next, class... Rest>
+struct named_items<First, Next, Rest...> {
+  using rest_type = named_items<Next, Rest...>;
+
+  typename First::item first;
+  rest_type rest;
+
+  static constexpr std::size_t size = 2 + sizeof...(Rest);
+
+  /// Where the `I`-th item lies.
+  template <std::size_t I>
+  static consteval std::size_t offset() {
+    if constexpr (I == 0) {
+      return 0;
+    } else {
+      constexpr std::size_t end = sizeof(typename First::item), alignment = alignof(rest_type);
+      return (end + alignment - 1) / alignment * alignment + rest_type::template offset<I - 1>();
+    }
+  }
+  template <std::size_t I>
+  constexpr auto& at() {
+    if constexpr (I == 0)
+      return first;
+    else
+      return rest.template at<I - 1>();
+  }
+  template <std::size_t I>
+  constexpr const auto& at() const {
+    if constexpr (I == 0)
+      return first;
+    else
+      return rest.template at<I - 1>();
+  }
+
+  template <fixed_string Name>
+    requires(detail::index_of_name<First, Next, Rest...>(Name.view()) < size)
+  constexpr auto& get() {
+    return at<detail::index_of_name<First, Next, Rest...>(Name.view())>();
+  }
+  template <fixed_string Name>
+    requires(detail::index_of_name<First, Next, Rest...>(Name.view()) < size)
+  constexpr const auto& get() const {
+    return at<detail::index_of_name<First, Next, Rest...>(Name.view())>();
+  }
+};
+
+template <class T>
+inline constexpr bool is_named_items = false;
+template <class... Named>
+inline constexpr bool is_named_items<named_items<Named...>> = true;
+
+}  // namespace levada

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/port_feed.hpp: the items of several ports, each pushed by a thread of its own, become the items of a session. The parts of
+// an item are constructed in its slot as they come; who brings the last one publishes it.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/named_items.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/run/engine.hpp>
+
+namespace levada::detail {
+
+/// How far each port of a session is.
+template <class Items>
+class port_feed;
+
+/// A session of plain items has none.
+template <class Item>
+struct no_port_feed {};
+
+template <class... Named>
+class port_feed<named_items<Named...>> {
+ public:
+  using items = named_items<Named...>;
+  using sequence = engine::sequence;
+  static constexpr std::size_t ports = sizeof...(Named);
+
+  /// Some port has been pushed to.
+  bool is_used() const { return farthest() != 0; }
+
+  /// The next item of port `P` has a slot.
+  template <std::size_t P>
+  bool has_room(const engine& of) const {
+    return of.has_slot_for(count_[P].load(std::memory_order_relaxed));
+  }
+  /// It has none because another port is behind, not because results wait.
+  template <std::size_t P>
+  bool is_ahead(const engine& of) const {
+    return count_[P].load(std::memory_order_relaxed) > of.pushed();
+  }
+
+  /// Constructs the next item of port `P` from what `make()` returns. Only where it has room, by one thread at a time.
+  template <std::size_t P, class Make>
+  void place(engine& of, Make& make, std::chrono::steady_clock::time_point captured) {
+    using part = typename type_at<type_list<Named...>, P>::item;
+    const sequence item = count_[P].load(std::memory_order_relaxed);
+    ::new (part_at<P>(of, item)) part(make());
+    if constexpr (P == 0) of.envelope_at(item).captured = captured;
+    pusher_[P].store(std::this_thread::get_id(), std::memory_order_relaxed);
+    count_[P].store(item + 1);
+    publish(of);
+  }
+
+  /// Who last pushed to another port than `P`, if it is another thread than this one.
+  template <std::size_t P>
+  std::thread::id other_pusher() const {
+    for (std::size_t p = 0; p < ports; ++p)
+      if (const std::thread::id id = pusher_[p].load(std::memory_order_relaxed);
+          p != P && id != std::thread::id() && id != std::this_thread::get_id())
+        return id;
+    return {};
+  }
+
+  /// Items of which only parts are there.
+  std::uint64_t incomplete(const engine& of) const {
+    const sequence published = of.pushed();
+    return std::max(farthest(), published) - published;
+  }
+
+  /// Destroys the parts of incomplete items. Nobody pushes any more.
+  void discard(engine& of) noexcept {
+    [&]<std::size_t... P>(std::index_sequence<P...>) {
+      (discard_port<P>(of), ...);
+    }(std::index_sequence_for<Named...>());
+  }
+
+ private:
+  template <std::size_t P>
+  static std::byte* part_at(const engine& of, sequence item) {
+    return static_cast<std::byte*>(of.input_place_of(item)) + items::template offset<P>();
+  }
+  template <std::size_t P>
+  void discard_port(engine& of) noexcept {
+    using part = typename type_at<type_list<Named...>, P>::item;
+    for (sequence item = of.pushed(); item < count_[P].load(); ++item)
+      std::destroy_at(std::launder(reinterpret_cast<part*>(part_at<P>(of, item))));
+  }
+  sequence farthest() const {
+    sequence most = 0;
+    for (const auto& c : count_) most = std::max(most, c.load());
+    return most;
+  }
+  sequence complete() const {
+    sequence least = ~sequence{0};
+    for (const auto& c : count_) least = std::min(least, c.load());
+    return least;
+  }
+
+  /// One thread at a time publishes; who finds another at it leaves what it brought to that one, which looks again.
+  void publish(engine& of) {
+    while (complete() > of.pushed()) {
+      bool expected = false;
+      if (!publishing_.compare_exchange_strong(expected, true)) return;
+      const sequence first = of.pushed();
+      const std::size_t count = static_cast<std::size_t>(complete() - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        item_envelope& envelope = of.envelope_at(first + i);
+        envelope.sequence = first + i;
+        of.set_input(i, of.input_place(i));
+      }
+      if (count != 0) of.publish(count);
+      publishing_.store(false);
+    }
+  }
+
+  std::array<std::atomic<sequence>, ports> count_{};
+  std::array<std::atomic<std::thread::id>, ports> pusher_{};
+  std::atomic<bool> publishing_{false};
+};
+
+/// The index of a port among those of a session's items; their number where there is none of that name.
+template <class Item, fixed_string Port>
+inline constexpr std::size_t port_of = 0;
+template <class... Named, fixed_string Port>
+inline constexpr std::size_t port_of<named_items<Named...>, Port> = index_of_name<Named...>(Port.view());
+
+template <class Item, fixed_string Port, class Given>
+consteval auto port_mistake() {
+  if constexpr (!is_named_items<Item>) {
+    return session_has_no_port_of_that_name<Port, Item>{};
+  } else if constexpr (port_of<Item, Port> == Item::size) {
+    return session_has_no_port_of_that_name<Port, Item>{};
+  } else {
+    using part = std::remove_cvref_t<decltype(std::declval<Item&>().template at<port_of<Item, Port>>())>;
+    return std::conditional_t<std::constructible_from<part, Given>, no_mistake,
+                              port_takes_another_item<Port, part, std::remove_cvref_t<Given>>>{};
+  }
+}
+
+template <class Item>
+using port_feed_of = std::conditional_t<is_named_items<Item>, port_feed<Item>, no_port_feed<Item>>;
+
+}  // namespace levada::detail
