@@ -233,6 +233,7 @@ constexpr node_info node_of() {
   if constexpr (Place::call::value == form::op) {
     using op_type = typename stage_type::op_type;
     node.kind = op_type::kind;
+    node.fuses_as = op_kind_of<op_type>();
     using in = op_input_t<typename Place::in>;
     node.flops = static_cast<double>(op_type::template flops<in>);
     for (const parameter_info& p : op_type::template parameters<in>)

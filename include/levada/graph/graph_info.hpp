@@ -11,6 +11,7 @@
 #include <levada/core/device.hpp>
 #include <levada/core/shape.hpp>
 #include <levada/graph/form.hpp>
+#include <levada/graph/op_kind.hpp>
 #include <levada/graph/stage.hpp>
 
 namespace levada {
@@ -37,6 +38,7 @@ struct node_info {
   std::string_view name;
   std::string_view kind;  ///< the op's kind, or "callable"
   form how = form::map;
+  op_kind fuses_as = op_kind::opaque;
   concurrency order = concurrency::parallel;
   device_id pin{};           ///< the device it is pinned to, if any
   bool split_after = false;  ///< a border follows it

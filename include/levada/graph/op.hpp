@@ -10,6 +10,7 @@
 //     template <class In> static constexpr double flops = ...;     // per item
 //     template <class In> static constexpr std::array<parameter_info, 0> parameters{};
 //     static constexpr std::string_view expects = "a tensor";      // what it takes, for the message
+//     static constexpr op_kind fuses_as = op_kind::element_wise;   // for rules (plan/rules.hpp); opaque where it does not say
 //   };
 //
 // How it is computed is a backend's: `Backend::kernel<In, Op...>`, a class that is complete where the backend takes that
@@ -23,6 +24,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/fixed_string.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/op_kind.hpp>
 #include <levada/graph/parameters.hpp>
 
 namespace levada {

@@ -9,6 +9,7 @@ namespace levada {
 /// output[c, ...] = input[c, ...] + bias[c]. Parameter: "bias" [C].
 struct bias_op {
   static constexpr std::string_view kind = "bias";
+  static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects = "a float or double tensor whose first axis is the channel";
 
   template <floating_tensor In>

@@ -45,6 +45,7 @@ using broadcast_element_t = typename detail::broadcast_element<F, In>::type;
 template <class F>
 struct broadcast_op : weightless_op {
   static constexpr std::string_view kind = "broadcast";
+  static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects =
       "a tuple of tensors that broadcast, of elements that the generic lambda takes";
 

@@ -63,6 +63,7 @@ using transformed_t = typename detail::transform_result<
 template <class F>
 struct transform_op : weightless_op {
   static constexpr std::string_view kind = "transform";
+  static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes";
 
   F function;
