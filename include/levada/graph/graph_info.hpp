@@ -28,6 +28,14 @@ struct value_info {
   std::size_t producer = nobody;  ///< the node that gives it; `nobody` for the pipeline's input
 };
 
+/// Where the output of an op may lie, besides in a place of its own: see the head of graph/op.hpp.
+enum class reuse : std::uint8_t {
+  none,
+  in_place,  ///< where an input of the same type lies that nobody takes any more
+  view,      ///< inside its input, from a constant place on
+  joins      ///< its inputs lie in it, one behind the other
+};
+
 /// A node takes at most so many values.
 inline constexpr std::size_t most_inputs = 8;
 /// The values that a node takes beside its first.
@@ -47,6 +55,8 @@ struct node_info {
   std::size_t in = 0;   ///< the value it takes (its own for a source, which takes none)
   std::size_t out = 0;  ///< the value it gives (its input's for a sink, which gives none)
   more_inputs more;     ///< behind a fork: the others it takes
+  reuse reuses = reuse::none;
+  std::size_t view_offset = 0;  ///< of a view: the byte of its input that it begins with
 };
 
 /// Calls `visit` with each value that a node, or a unit, takes.

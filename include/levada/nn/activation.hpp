@@ -14,6 +14,7 @@ struct relu_op : weightless_op {
 
   template <floating_tensor In>
   using output = In;
+  static constexpr bool in_place = true;
 
   template <class In>
   static constexpr double flops = static_cast<double>(In::elements);

@@ -15,6 +15,7 @@ struct bias_op {
   template <floating_tensor In>
     requires(In::rank >= 1)
   using output = In;
+  static constexpr bool in_place = true;
 
   template <class In>
   static constexpr double flops = static_cast<double>(In::elements);

@@ -53,6 +53,7 @@ struct broadcast_op : weightless_op {
 
   constexpr explicit broadcast_op(F callable) : function(std::move(callable)) {}
 
+  static constexpr bool in_place = true;
   template <tensor_tuple In>
     requires(detail::broadcast_result<In>.elements() > 0) && tensor_element<broadcast_element_t<F, In>>
   using output = tensor_of_t<broadcast_element_t<F, In>, detail::broadcast_result<In>>;

@@ -19,6 +19,7 @@ struct batch_norm_op {
   template <floating_tensor In>
     requires(In::rank >= 1)
   using output = In;
+  static constexpr bool in_place = true;
 
   template <class In>
   static constexpr double flops = 2.0 * static_cast<double>(In::elements);

@@ -70,6 +70,7 @@ struct transform_op : weightless_op {
 
   constexpr explicit transform_op(F callable) : function(std::move(callable)) {}
 
+  static constexpr bool in_place = true;
   template <any_tensor In>
     requires tensor_element<transformed_t<F, typename In::value_type>>
   using output = with_element_t<transformed_t<F, typename In::value_type>, In>;
