@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Plays a plan with labelled bytes instead of data, in the order in which it says its units run: whoever reads a value must
-// find every byte of it as it was written for that item.
+// find every byte of it as it was written for that item. Views and joined values have the bytes of those they are made of,
+// copied only where the plan has not let them lie there.
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <levada/plan/plan.hpp>
@@ -22,7 +22,10 @@ class plan_checker {
   std::string first_fault() {
     slots_.assign(items, arena(plan_.slot_bytes, nothing));
     if (plan_.value[0].where != placement::slot) return "the input is in no slot";
-    for (std::size_t i = 0; i < items; ++i) write(0, i, {});
+    contents_.resize(plan_.value.size());
+    for (std::size_t v = 0; v < plan_.value.size(); ++v)
+      for (std::size_t byte = 0; byte < plan_.value[v].bytes; ++byte) contents_[v].push_back(v << 24 | byte);
+    for (std::size_t i = 0; i < items; ++i) write(0, i);
     for (const planned_segment& s : plan_.segment) {
       segment_ = &s;
       // Items beyond the grain come in another grain: they only must not disturb each other's slots.
@@ -38,9 +41,10 @@ class plan_checker {
 
  private:
   static constexpr std::size_t items = 4;
-  using label = std::pair<std::size_t, std::size_t>;  // value, item
+  using label = std::uint64_t;  // item, the value that it was computed for, byte of it
   using arena = std::vector<label>;
-  static constexpr label nothing{~std::size_t{0}, ~std::size_t{0}};
+  static constexpr label nothing = ~label{0};
+  static label of_item(label content, std::size_t item) { return content | label{item} << 56; }
 
   /// The arena a value of an item lies in, and where.
   struct location {
@@ -75,35 +79,91 @@ class plan_checker {
     if (fault_.empty()) fault_ = what + ": value " + std::to_string(v);
   }
 
-  void write(std::size_t v, std::size_t item, label) {
-    const location to = locate(v, item);
-    if (!fault_.empty()) return;
-    std::fill_n(to.memory->begin() + static_cast<std::ptrdiff_t>(to.offset), plan_.value[v].bytes, label{v, item});
+  /// The bytes of a value without what fills it up to its alignment.
+  std::size_t used_bytes(std::size_t v) const {
+    const value_info& value = plan_.graph.values[v];
+    return value.type == element::other ? value.bytes : value.extents.elements() * size_of(value.type);
   }
 
+  /// Calls `each(there, wanted)` for that many bytes of a value.
+  template <class Each>
+  void for_bytes(std::size_t v, std::size_t item, std::size_t count, Each each) {
+    const location at = locate(v, item);
+    for (std::size_t byte = 0; fault_.empty() && byte < count; ++byte)
+      each((*at.memory)[at.offset + byte], of_item(contents_[v][byte], item));
+  }
+  void write(std::size_t v, std::size_t item) {
+    for_bytes(v, item, plan_.value[v].bytes, [](label& there, label wanted) { there = wanted; });
+  }
   void expect(std::size_t v, std::size_t item) {
-    const location from = locate(v, item);
-    if (!fault_.empty()) return;
-    const auto begin = from.memory->begin() + static_cast<std::ptrdiff_t>(from.offset);
-    const auto size = static_cast<std::ptrdiff_t>(plan_.value[v].bytes);
-    if (!std::all_of(begin, begin + size, [&](label l) { return l == label{v, item}; })) blame("a value was lost", v);
+    for_bytes(v, item, used_bytes(v), [&](label there, label wanted) {
+      if (there != wanted) blame("a value was lost", v);
+    });
   }
 
-  void run_unit(const planned_unit& unit, std::size_t item) {
+  bool same_place(std::size_t a, std::size_t item, std::size_t behind, std::size_t b) {
+    const location x = locate(a, item), y = locate(b, item);
+    return x.memory == y.memory && x.offset + behind == y.offset;
+  }
+  bool overlap(std::size_t a, std::size_t b, std::size_t item) {
+    const location x = locate(a, item), y = locate(b, item);
+    return x.memory == y.memory && x.offset < y.offset + plan_.value[b].bytes &&
+           y.offset < x.offset + plan_.value[a].bytes;
+  }
+
+  void run_unit(std::size_t u, std::size_t item) {
+    const planned_unit& unit = plan_.unit[u];
     const auto expect_inputs = [&] { for_each_input(unit, [&](std::size_t v) { expect(v, item); }); };
     expect_inputs();
-    if (unit.how == form::in_place) {
-      const location in = locate(unit.in, item), out = locate(unit.out, item);
-      if (in.memory != out.memory || in.offset != out.offset) blame("an in-place stage would have to move", unit.out);
-    }
+    if (unit.how == form::in_place && !same_place(unit.in, item, 0, unit.out))
+      blame("an in-place stage would have to move", unit.out);
     // The kernel may use its scratch before it reads, between, and after: written first and last, it must harm nothing.
     scratch(unit);
-    if (unit.how != form::in_place) expect_inputs();
-    if (unit.how == form::sink) return;
-    write(unit.out, item, {});
-    if (unit.how != form::in_place) expect_inputs();
+    switch (const reuse how = detail::reuse_of(plan_, u); how) {
+      case reuse::view:
+        copy_part(unit.in, plan_.graph.nodes[unit.first].view_offset, unit.out, 0, used_bytes(unit.out), item);
+        expect_inputs();
+        break;
+      case reuse::joins: {
+        std::size_t behind = 0;
+        for_each_input(unit, [&](std::size_t v) {
+          copy_part(v, 0, unit.out, behind, used_bytes(v), item);
+          behind += used_bytes(v);
+        });
+        expect_inputs();
+        break;
+      }
+      default: {
+        // Element by element: an input either lies where the output does or apart from it.
+        const bool changes = unit.how == form::in_place;
+        if (!changes) expect_inputs();
+        if (unit.how == form::sink) return;
+        std::vector<std::size_t> kept;
+        for_each_input(unit, [&](std::size_t v) {
+          const bool taken = how == reuse::in_place && same_place(v, item, 0, unit.out) &&
+                             plan_.value[v].bytes == plan_.value[unit.out].bytes;
+          if (!changes && !taken) {
+            if (overlap(v, unit.out, item)) blame("a unit would overwrite what it reads", v);
+            kept.push_back(v);
+          }
+        });
+        write(unit.out, item);
+        for (const std::size_t v : kept) expect(v, item);
+      }
+    }
     scratch(unit);
     expect(unit.out, item);
+  }
+
+  /// Bytes of one value become some of another's, which are copied unless they lie there.
+  void copy_part(std::size_t from, std::size_t first, std::size_t to, std::size_t at, std::size_t bytes,
+                 std::size_t item) {
+    const location source = locate(from, item), target = locate(to, item);
+    if (!fault_.empty()) return;
+    for (std::size_t byte = 0; byte < bytes; ++byte) {
+      contents_[to][at + byte] = contents_[from][first + byte];
+      (*target.memory)[target.offset + at + byte] = (*source.memory)[source.offset + first + byte];
+    }
   }
 
   void scratch(const planned_unit& unit) {
@@ -122,10 +182,10 @@ class plan_checker {
       if (group_end <= u || group_end > end) return blame("a group does not end", plan_.unit[u].out);
       if (plan_.unit[u].item_by_item) {
         for (std::size_t i = first; i < behind; ++i)
-          for (std::size_t g = u; g < group_end; ++g) run_unit(plan_.unit[g], i);
+          for (std::size_t g = u; g < group_end; ++g) run_unit(g, i);
       } else {
         for (std::size_t g = u; g < group_end; ++g)
-          for (std::size_t i = first; i < behind; ++i) run_unit(plan_.unit[g], i);
+          for (std::size_t i = first; i < behind; ++i) run_unit(g, i);
       }
     }
   }
@@ -135,6 +195,7 @@ class plan_checker {
   std::size_t first_item_ = 0;
   std::vector<arena> slots_;
   arena scratchpad_;
+  std::vector<arena> contents_;  ///< of each value
   std::string fault_;
 };
 

@@ -44,7 +44,46 @@ inline value_info random_value(random_source& random, std::size_t producer) {
   value.alignment = random.one_of<std::size_t>({1, 4, 8, 64, 64, 128});
   value.bytes = value.alignment * (1 + random.below(random.once_in(4) ? 400 : 6));
   value.producer = producer;
+  value.type = element::u8;
+  value.extents = shape(value.bytes - random.below(random.once_in(4) ? value.alignment : 1));
   return value;
+}
+
+/// An op says that its output may share memory; `values` are what it takes and what else there is.
+template <class Values>
+value_info random_output(random_source& random, node_info& node, const Values& values, std::size_t producer) {
+  const value_info& in = values[node.in];
+  value_info out = random_value(random, producer);
+  switch (node.how == form::op ? random.below(5) : 0) {
+    case 1:
+    case 2:
+      node.reuses = reuse::in_place;
+      out = in;
+      break;
+    case 3:
+      node.reuses = reuse::view;
+      node.view_offset = random.once_in(2) ? 0 : random.below(in.extents.elements());
+      out.alignment = in.alignment;
+      out.extents = shape(1 + random.below(in.extents.elements() - node.view_offset));
+      if (random.once_in(2)) out.extents = shape(in.extents.elements() - node.view_offset);
+      break;
+    case 4: {
+      node.reuses = reuse::joins;
+      std::size_t elements = 0;
+      for_each_input(node, [&](std::size_t v) {
+        elements += values[v].extents.elements();
+        out.alignment = std::max(out.alignment, values[v].alignment);
+      });
+      out.extents = shape(elements);
+      break;
+    }
+    default:
+      break;
+  }
+  if (node.reuses == reuse::view || node.reuses == reuse::joins)
+    out.bytes = (out.extents.elements() + out.alignment - 1) / out.alignment * out.alignment;
+  out.producer = producer;
+  return out;
 }
 
 inline node_info random_node(random_source& random, bool last) {
@@ -86,8 +125,10 @@ inline graph_info<largest_line> random_graph(random_source& random) {
         node.more.push_back(static_cast<std::uint16_t>(take()));
     if (node.how != form::sink) {
       there.push_back(graph.values.size());
-      graph.values.push_back(node.how == form::in_place ? graph.values[node.in] : random_value(random, i));
-      graph.values.back().producer = i;
+      value_info out = random_output(random, node, graph.values, i);
+      if (node.how == form::in_place) out = graph.values[node.in];
+      out.producer = i;
+      graph.values.push_back(out);
     }
     node.out = node.how == form::sink ? node.in : graph.values.size() - 1;
     graph.nodes.push_back(node);

@@ -11,6 +11,21 @@
 
 namespace levada {
 
+/// A move whose output is one piece of its input.
+template <class In, class Op>
+concept moves_a_piece = op_takes<Op, In> && requires { requires(Op::template view_at<In> >= 0); };
+
+template <class Backend, class In, class Op>
+  requires moves_separably<Op, In> && moves_a_piece<In, Op>
+struct definition<Backend, In, Op> : detail::plain_definition<Op> {
+  using detail::plain_definition<Op>::plain_definition;
+  using out_type = typename Op::template output<In>;
+
+  void operator()(const In& in, out_type& out, std::byte*) const {
+    detail::move_elements(in.data() + Op::template view_at<In>, out.data(), out_type::elements);
+  }
+};
+
 template <class Backend, class In, class Op>
   requires moves_separably<Op, In>
 struct definition<Backend, In, Op> {
@@ -47,7 +62,7 @@ struct definition<Backend, In, concat_op<Axis>> : detail::plain_definition<conca
     const auto put = [&]<class T>(const T& from) {
       constexpr std::size_t run = detail::run_from(shape_of<T>, axis);
       for (std::size_t i = 0; i < T::elements / run; ++i)
-        std::copy_n(from.data() + i * run, run, out.data() + i * row + place);
+        detail::move_elements(from.data() + i * run, out.data() + i * row + place, run);
       place += run;
     };
     std::apply([&](const auto&... from) { (put(from), ...); }, in);

@@ -4,6 +4,7 @@
 // definition by it, `simd` only that for which it has no kernel of its own (backend/simd/definition.hpp).
 
 #include <cstddef>
+#include <cstring>
 
 #include <levada/graph/op.hpp>
 
@@ -26,6 +27,12 @@ struct plain_definition {
 
   plain_definition(const Op&, parameter_values) {}
 };
+
+/// Elements copied, where the plan has not let them lie there from the beginning.
+template <class T>
+[[gnu::always_inline]] inline void move_elements(const T* from, T* to, std::size_t count) {
+  if (from != to) std::memcpy(to, from, count * sizeof(T));
+}
 
 /// Calls `f(index)` with each index of a shape, the last axis fastest.
 template <class F>

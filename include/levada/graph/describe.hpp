@@ -263,6 +263,21 @@ constexpr value_info value_of(std::size_t producer) {
   return v;
 }
 
+/// What an op says of the memory of its output.
+template <class Op, class In>
+constexpr void describe_reuse(node_info& node) {
+  if constexpr (requires { Op::in_place; }) {
+    node.reuses = Op::in_place ? reuse::in_place : reuse::none;
+  } else if constexpr (requires { Op::template view_at<In>; }) {
+    if constexpr (constexpr std::ptrdiff_t at = Op::template view_at<In>; at >= 0) {
+      node.reuses = reuse::view;
+      node.view_offset = static_cast<std::size_t>(at) * sizeof(typename In::value_type);
+    }
+  } else if constexpr (requires { Op::template joins_in_a_row<In>; }) {
+    node.reuses = Op::template joins_in_a_row<In> ? reuse::joins : reuse::none;
+  }
+}
+
 template <class Place>
 constexpr node_info node_of() {
   using stage_type = typename Place::part;
@@ -273,10 +288,12 @@ constexpr node_info node_of() {
   if constexpr (Place::call::value == form::op) {
     using op_type = typename stage_type::op_type;
     node.kind = op_type::kind;
+    node.fuses_as = op_kind_of<op_type>();
     using in = op_input_t<typename Place::in>;
     node.flops = static_cast<double>(op_type::template flops<in>);
     for (const parameter_info& p : op_type::template parameters<in>)
       node.parameter_bytes += p.extents.elements() * size_of(p.type);
+    describe_reuse<op_type, in>(node);
   } else {
     node.kind = "callable";
     node.order = stage_type::how;

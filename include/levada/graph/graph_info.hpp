@@ -11,6 +11,7 @@
 #include <levada/core/device.hpp>
 #include <levada/core/shape.hpp>
 #include <levada/graph/form.hpp>
+#include <levada/graph/op_kind.hpp>
 #include <levada/graph/stage.hpp>
 
 namespace levada {
@@ -31,6 +32,14 @@ struct value_info {
 
 constexpr bool is_part_value(const value_info& value) { return value.part_of != value_info::nobody; }
 
+/// Where the output of an op may lie, besides in a place of its own: see the head of graph/op.hpp.
+enum class reuse : std::uint8_t {
+  none,
+  in_place,  ///< where an input of the same type lies that nobody takes any more
+  view,      ///< inside its input, from a constant place on
+  joins      ///< its inputs lie in it, one behind the other
+};
+
 /// A node takes at most so many values.
 inline constexpr std::size_t most_inputs = 8;
 /// The values that a node takes beside its first.
@@ -41,6 +50,7 @@ struct node_info {
   std::string_view name;
   std::string_view kind;  ///< the op's kind, or "callable"
   form how = form::map;
+  op_kind fuses_as = op_kind::opaque;
   concurrency order = concurrency::parallel;
   device_id pin{};           ///< the device it is pinned to, if any
   bool split_after = false;  ///< a border follows it
@@ -49,6 +59,8 @@ struct node_info {
   std::size_t in = 0;   ///< the value it takes (its own for a source, which takes none)
   std::size_t out = 0;  ///< the value it gives (its input's for a sink, which gives none)
   more_inputs more;     ///< behind a fork: the others it takes
+  reuse reuses = reuse::none;
+  std::size_t view_offset = 0;  ///< of a view: the byte of its input that it begins with
 };
 
 /// Calls `visit` with each value that a node, or a unit, takes.

@@ -10,6 +10,11 @@
 //     template <class In> static constexpr double flops = ...;     // per item
 //     template <class In> static constexpr std::array<parameter_info, 0> parameters{};
 //     static constexpr std::string_view expects = "a tensor";      // what it takes, for the message
+//     static constexpr op_kind fuses_as = op_kind::element_wise;   // for rules (plan/rules.hpp); opaque where it does not say
+//     // Where its output may lie in memory that is there already, one of these or none:
+//     static constexpr bool in_place = true;                       // element i needs only the elements i of the inputs
+//     template <class In> static constexpr std::ptrdiff_t view_at; // it is the input from that element on; negative: no
+//     template <class In> static constexpr bool joins_in_a_row;    // it is the inputs, one behind the other
 //   };
 //
 // How it is computed is a backend's: `Backend::kernel<In, Op...>`, a class that is complete where the backend takes that
@@ -23,6 +28,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/fixed_string.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/op_kind.hpp>
 #include <levada/graph/parameters.hpp>
 
 namespace levada {
@@ -69,7 +75,9 @@ using run_output_t = typename detail::run_output<In, Ops...>::type;
 ///   `static constexpr std::size_t weight_bytes`),
 /// - has `static constexpr std::size_t scratch_bytes`, which the plan provides, aligned to 64,
 /// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`; or, of a device that
-///   computes by itself, is a `detail::device_kernel` that the device's driver knows.
+///   computes by itself, is a `detail::device_kernel` that the device's driver knows,
+/// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them; what it
+///   moves as a view, or joins in a row, may lie where it is moved to.
 template <class Backend, class In, class... Ops>
 concept op_kernel =
     requires { sizeof(typename Backend::template kernel<In, Ops...>); } &&

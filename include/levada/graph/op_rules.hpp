@@ -31,6 +31,7 @@ struct weightless_op {
 
 /// What ops that do no arithmetic have in common.
 struct moving_op : weightless_op {
+  static constexpr op_kind fuses_as = op_kind::injective;
   template <class In>
   static constexpr double flops = 0;
 };

@@ -28,6 +28,7 @@ template <std::size_t Size, layout Layout>
   requires(Size % 2 == 1)
 struct gaussian_blur_op : weightless_op {
   static constexpr std::string_view kind = "gaussian_blur";
+  static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects =
       "a picture of float or uint8 with three axes in the layout named, more than half a window high and wide";
 
@@ -46,6 +47,7 @@ template <std::size_t Size, layout Layout>
   requires(Size % 2 == 1)
 struct median_blur_op : weightless_op {
   static constexpr std::string_view kind = "median_blur";
+  static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects = "a picture of float or uint8 with three axes in the layout named";
 
   template <filtered_picture In>

@@ -171,6 +171,7 @@ template <std::size_t Height, std::size_t Width, resize_mode Mode, layout Layout
   requires(Height > 0 && Width > 0)
 struct resize_op : weightless_op {
   static constexpr std::string_view kind = "resize";
+  static constexpr op_kind fuses_as = op_kind::injective;
   static constexpr std::string_view expects = "a picture of float or uint8 with three axes in the layout named";
 
   resize_rule rule{};

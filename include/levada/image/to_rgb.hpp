@@ -94,6 +94,7 @@ constexpr rgb_pixel rgb_at(const image_view<Format, Height, Width>& from, const 
 template <ycbcr_matrix Matrix, ycbcr_range Range>
 struct to_rgb_op : weightless_op {
   static constexpr std::string_view kind = "to_rgb";
+  static constexpr op_kind fuses_as = op_kind::injective;
   static constexpr std::string_view expects = "an image_buffer or image_view of any pixel format";
   static constexpr ycbcr_factors factors{Matrix, Range};
 

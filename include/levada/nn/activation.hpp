@@ -9,10 +9,12 @@ namespace levada {
 /// max(x, 0) of each element. NaN stays NaN.
 struct relu_op : weightless_op {
   static constexpr std::string_view kind = "relu";
+  static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a float or double tensor";
 
   template <floating_tensor In>
   using output = In;
+  static constexpr bool in_place = true;
 
   template <class In>
   static constexpr double flops = static_cast<double>(In::elements);

@@ -45,6 +45,7 @@ using broadcast_element_t = typename detail::broadcast_element<F, In>::type;
 template <class F>
 struct broadcast_op : weightless_op {
   static constexpr std::string_view kind = "broadcast";
+  static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects =
       "a tuple of tensors that broadcast, of elements that the generic lambda takes";
 
@@ -52,6 +53,7 @@ struct broadcast_op : weightless_op {
 
   constexpr explicit broadcast_op(F callable) : function(std::move(callable)) {}
 
+  static constexpr bool in_place = true;
   template <tensor_tuple In>
     requires(detail::broadcast_result<In>.elements() > 0) && tensor_element<broadcast_element_t<F, In>>
   using output = tensor_of_t<broadcast_element_t<F, In>, detail::broadcast_result<In>>;

@@ -13,6 +13,7 @@ namespace levada {
 template <tensor_element To>
 struct cast_op : weightless_op {
   static constexpr std::string_view kind = "cast";
+  static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a tensor";
 
   template <any_tensor In>

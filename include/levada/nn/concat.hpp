@@ -65,6 +65,13 @@ struct concat_op : moving_op {
   template <tensor_tuple In>
     requires(detail::concat_result<Axis, In>.elements() > 0)
   using output = tensor_of_t<typename std::tuple_element_t<0, In>::value_type, detail::concat_result<Axis, In>>;
+
+  /// No axis before it has more than one place.
+  template <class In>
+  static constexpr bool joins_in_a_row = [] {
+    constexpr shape out = detail::concat_result<Axis, In>;
+    return detail::run_from(out, detail::axis_of(Axis, out.rank)) == out.elements();
+  }();
 };
 
 /// One tensor cut along an axis into parts of these extents. Gives a tuple.

@@ -13,6 +13,7 @@ concept conv2d_option = window_option<T> || detail::group_count<T> != 0 || std::
 /// What convolutions read of their options.
 template <std::size_t Filters, class... Options>
 struct convolution_op {
+  static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::size_t filters = Filters;
   static constexpr window2d window = detail::convolution_window<Options...>();
   static constexpr std::size_t groups =

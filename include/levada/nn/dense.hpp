@@ -13,6 +13,7 @@ template <std::size_t Outputs, std::same_as<no_bias>... Options>
   requires(Outputs > 0)
 struct dense_op {
   static constexpr std::string_view kind = "dense";
+  static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects = "a float or double tensor of one axis (flatten comes before dense)";
   static constexpr std::size_t outputs = Outputs;
   static constexpr bool has_bias = sizeof...(Options) == 0;

@@ -55,6 +55,7 @@ struct matmul_shapes {
 /// of these are a batch and broadcast. A tensor of one axis is a row on the left, a column on the right.
 struct matmul_op : weightless_op {
   static constexpr std::string_view kind = "matmul";
+  static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects =
       "a tuple of two float or double tensors whose inner axes agree and whose batches broadcast";
 

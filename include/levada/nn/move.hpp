@@ -38,6 +38,20 @@ namespace detail {
 constexpr std::ptrdiff_t offset(std::size_t index, std::size_t step) {
   return static_cast<std::ptrdiff_t>(index * step);
 }
+
+/// Where the output of a move lies in its input, if there in one piece; negative where not. For moves whose parts grow by the
+/// same step along each axis.
+template <class Op>
+constexpr std::ptrdiff_t piece_of(const shape& in) {
+  const shape out = Op::result(in), steps = strides_of(out);
+  std::ptrdiff_t at = 0;
+  for (std::size_t axis = 0; axis < out.rank; ++axis) {
+    const std::ptrdiff_t first = Op::part(in, axis, 0);
+    if (out[axis] > 1 && Op::part(in, axis, 1) - first != offset(1, steps[axis])) return -1;
+    at += first;
+  }
+  return at;
+}
 }  // namespace detail
 
 /// Output axis k is input axis `Axes[k]`.
@@ -103,6 +117,8 @@ struct slice_op : separable_move<slice_op<Ranges...>> {
     (cut(Ranges()), ...);
     return there ? out : no_shape;
   }
+  template <class In>
+  static constexpr std::ptrdiff_t view_at = detail::piece_of<slice_op>(shape_of<In>);
   static constexpr std::ptrdiff_t part(const shape& in, std::size_t axis, std::size_t index) {
     std::ptrdiff_t place = static_cast<std::ptrdiff_t>(index);
     const auto cut = [&]<class Range>(Range) {
@@ -275,6 +291,8 @@ struct squeeze_op : separable_move<squeeze_op<Axes...>> {
     }
     return out;
   }
+  template <class In>
+  static constexpr std::ptrdiff_t view_at = 0;
   static constexpr std::ptrdiff_t part(const shape& in, std::size_t axis, std::size_t index) {
     return detail::offset(index, detail::strides_of(result(in))[axis]);
   }
@@ -300,6 +318,8 @@ struct unsqueeze_op : separable_move<unsqueeze_op<Axes...>> {
     }
     return out;
   }
+  template <class In>
+  static constexpr std::ptrdiff_t view_at = 0;
   static constexpr std::ptrdiff_t part(const shape& in, std::size_t axis, std::size_t index) {
     return detail::offset(index, detail::strides_of(result(in))[axis]);
   }

@@ -11,6 +11,7 @@ namespace levada {
 /// "bias", "mean", "variance". Behind a conv2d `simd` folds it into the weights.
 struct batch_norm_op {
   static constexpr std::string_view kind = "batch_norm";
+  static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects = "a float or double tensor whose first axis is the channel";
 
   double epsilon = 1e-5;
@@ -18,6 +19,7 @@ struct batch_norm_op {
   template <floating_tensor In>
     requires(In::rank >= 1)
   using output = In;
+  static constexpr bool in_place = true;
 
   template <class In>
   static constexpr double flops = 2.0 * static_cast<double>(In::elements);

@@ -44,6 +44,7 @@ concept pool2d_option = window_option<T> || std::same_as<T, count_padding>;
 /// The shape rule of both pools.
 template <pool2d_option... Options>
 struct pool2d_op : weightless_op {
+  static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects =
       "a float or double tensor of channels, height, width that holds the window, padded by less than the window";
   static constexpr window2d window = detail::pool_window<Options...>();

@@ -40,6 +40,7 @@ constexpr shape reduced(const shape& in, std::size_t mask, reduced_axes axes) {
 template <reduction How, reduced_axes Kept, std::ptrdiff_t... Axes>
 struct reduce_op : weightless_op {
   static constexpr std::string_view kind = "reduce";
+  static constexpr op_kind fuses_as = op_kind::reduction;
   static constexpr std::string_view expects = "a float or double tensor that has the axes";
 
   /// Bit k: axis k is reduced.

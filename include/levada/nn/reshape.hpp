@@ -13,6 +13,8 @@ struct flatten_op : moving_op {
 
   template <any_tensor In>
   using output = tensor<typename In::value_type, In::elements>;
+  template <class In>
+  static constexpr std::ptrdiff_t view_at = 0;
 };
 
 /// The shape `Dims`.
@@ -24,6 +26,8 @@ struct reshape_op : moving_op {
   template <any_tensor In>
     requires(In::elements == (Dims * ... * std::size_t{1}))
   using output = tensor<typename In::value_type, Dims...>;
+  template <class In>
+  static constexpr std::ptrdiff_t view_at = 0;
 };
 
 namespace nn {

@@ -19,6 +19,7 @@ constexpr bool is_larger(T a, T b) {
 /// counts as smaller than any number, as in `levada::argmax`; a row of NaN gives 0.
 struct argmax_op : weightless_op {
   static constexpr std::string_view kind = "argmax";
+  static constexpr op_kind fuses_as = op_kind::reduction;
   static constexpr std::string_view expects = "a tensor of numbers of at least one axis";
 
   template <any_tensor In>

@@ -63,12 +63,14 @@ using transformed_t = typename detail::transform_result<
 template <class F>
 struct transform_op : weightless_op {
   static constexpr std::string_view kind = "transform";
+  static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes";
 
   F function;
 
   constexpr explicit transform_op(F callable) : function(std::move(callable)) {}
 
+  static constexpr bool in_place = true;
   template <any_tensor In>
     requires tensor_element<transformed_t<F, typename In::value_type>>
   using output = with_element_t<transformed_t<F, typename In::value_type>, In>;

@@ -12,6 +12,7 @@
 
 #include <levada/plan/memory.hpp>
 #include <levada/plan/partition.hpp>
+#include <levada/plan/sharing.hpp>
 
 namespace levada {
 
@@ -29,11 +30,10 @@ struct planned_value {
   std::size_t offset = 0;
   std::size_t bytes = 0;
   std::size_t alignment = 1;
-  std::size_t first = 0;  ///< the step that gives it: 0 for the input, u + 1 for unit u
-  std::size_t last = 0;   ///< the last step that takes it
-  std::size_t storage =
-      0;  ///< the value whose buffer it uses: its own, that of the item it was made of in place, or of the whole
-  std::size_t within = 0;  ///< where it lies there
+  std::size_t first = 0;    ///< the step that gives it: 0 for the input, u + 1 for unit u
+  std::size_t last = 0;     ///< the last step that takes it
+  std::size_t storage = 0;  ///< the value whose buffer it uses: its own, or that of another: plan/sharing.hpp
+  std::size_t within = 0;   ///< where it lies there
 };
 
 /// What runs as one.
@@ -58,7 +58,8 @@ struct planned_segment {
   std::size_t first = 0, count = 0;  ///< its units
   std::size_t grain = 1;             ///< items that one scheduling step takes, at most
   std::size_t grains = 1;            ///< grains in flight, at most
-  std::size_t item_bytes = 0;        ///< of the scratchpad, for each item of a grain
+  bool in_slots = false;          ///< as many items at work as slots: their values lie there, and not in the scratchpad
+  std::size_t item_bytes = 0;     ///< of the scratchpad, for each item of a grain
   std::size_t shared_bytes = 0;   ///< of the scratchpad, once for a grain: its `grain` values and the kernels' scratch
   std::size_t kernel_offset = 0;  ///< where in the shared part the kernels' scratch begins
   /// What it takes lies in another device's memory, or was given up by its own, and comes by way of the host's.
@@ -136,7 +137,7 @@ constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std:
   plan.segments = plan.segment.size();
 }
 
-/// Lifetimes in steps, and which values share a buffer because an in-place stage made one of the other.
+/// Lifetimes in steps.
 template <std::size_t N>
 constexpr void find_lifetimes(plan_info<N>& plan) {
   const graph_info<N>& graph = plan.graph;
@@ -155,9 +156,6 @@ constexpr void find_lifetimes(plan_info<N>& plan) {
     planned_value& out = plan.value[unit.out];
     out.first = out.last = u + 1;
     out.where = placement::item;
-    // A part of something has its place there, and is moved to it or from it.
-    if (unit.how == form::in_place && !is_part_value(graph.values[unit.in]) && !is_part_value(graph.values[unit.out]))
-      out.storage = plan.value[unit.in].storage;
   }
   if (plan.has_result) {
     planned_value& result = plan.value[graph.result];
@@ -199,19 +197,32 @@ constexpr std::size_t live_bytes(const plan_info<N>& plan, std::size_t first_uni
   return most;
 }
 
-/// Grain, groups and the place of each value; then a buffer is where any of the values sharing it has to be.
+constexpr device_info device_of(const planned_segment& s, std::span<const device_info> devices) {
+  for (const device_info& d : devices)
+    if (d.id == s.device) return d;
+  return {};
+}
+
+/// How many items are at work at once in the segments of the processor.
+template <std::size_t N>
+constexpr void choose_grains(plan_info<N>& plan, std::span<const device_info> devices) {
+  for (planned_segment& s : plan.segment) {
+    if (s.device.kind != device_kind::cpu) continue;
+    const device_info device = device_of(s, devices);
+    const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, s.first + s.count - 1));
+    s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));
+    s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
+    s.in_slots = s.grain == 1 && s.grains >= plan.slots;
+  }
+}
+
+/// Groups and the place of each value; then a buffer is where any of the values sharing it has to be.
 template <std::size_t N>
 constexpr void place_values(plan_info<N>& plan, std::span<const device_info> devices) {
   for (planned_segment& s : plan.segment) {
-    device_info device{};
-    for (const device_info& d : devices)
-      if (d.id == s.device) device = d;
+    const device_info device = device_of(s, devices);
     const std::size_t end = s.first + s.count;
-    if (s.device.kind == device_kind::cpu) {
-      const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, end - 1));
-      s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));
-      s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
-    } else if (s.device.kind == device_kind::vulkan) {
+    if (s.device.kind == device_kind::vulkan) {
       s.grains = plan.slots;  // items do not wait for each other's memory
       for_each_input(plan.unit[s.first], [&](std::size_t v) {
         const std::size_t made_behind = plan.value[v].first;  // units; 0: the item as it was pushed
@@ -234,7 +245,10 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
         plan.unit[u].item_by_item = by_item;
         planned_value& out = plan.value[plan.unit[u].out];
         const bool makes = plan.unit[u].how != form::sink && out.where == placement::item;
-        if (by_item && makes && u + 1 < behind && out.last <= behind) out.where = placement::grain;
+        if (makes && s.in_slots)
+          out.where = placement::slot;
+        else if (by_item && makes && u + 1 < behind && out.last <= behind)
+          out.where = placement::grain;
       }
     }
     // What crosses a border.
@@ -308,6 +322,8 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   if (covered_nodes(parts) != plan.nodes) return plan;
   detail::connect_units(plan, parts, candidates);
   detail::find_lifetimes(plan);
+  detail::choose_grains(plan, devices);
+  detail::buffer_sharing<plan_info<N>, N + 1>(plan).share([&](std::size_t s) { return plan.segment[s].in_slots; });
   detail::place_values(plan, devices);
   for (const planned_value& v : plan.value) plan.alignment = std::max(plan.alignment, v.alignment);
 

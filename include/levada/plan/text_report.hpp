@@ -80,7 +80,12 @@ std::string output_text(const plan_info<N>& plan, const planned_unit& unit) {
   const planned_value& value = plan.value[unit.out];
   std::string text(name_of(value.where));
   text += " +" + decimal_text(value.offset);
-  if (value.storage != unit.out) text += ", in place";
+  bool shares = false;
+  for_each_input(unit, [&](std::size_t v) { shares = shares || plan.value[v].storage == value.storage; });
+  if (shares)
+    text += ", in place";
+  else if (value.storage != unit.out)
+    text += ", where it is joined";
   if (unit.count > 1) text += "; " + decimal_text(unit.count - 1) + " in registers";
   return text;
 }

@@ -2,8 +2,7 @@
 #pragma once
 // backend/reference/reshape.hpp: the ops that only rename axes.
 
-#include <algorithm>
-
+#include <levada/backend/definition.hpp>
 #include <levada/backend/reference/kernel.hpp>
 #include <levada/nn/reshape.hpp>
 
@@ -15,7 +14,7 @@ struct reference_kernel<In, flatten_op> : detail::plain_kernel<flatten_op> {
   using detail::plain_kernel<flatten_op>::plain_kernel;
 
   void operator()(const In& in, flatten_op::output<In>& out, std::byte*) const {
-    std::copy(in.begin(), in.end(), out.begin());
+    detail::move_elements(in.data(), out.data(), In::elements);
   }
 };
 
@@ -25,7 +24,7 @@ struct reference_kernel<In, reshape_op<Dims...>> : detail::plain_kernel<reshape_
   using detail::plain_kernel<reshape_op<Dims...>>::plain_kernel;
 
   void operator()(const In& in, typename reshape_op<Dims...>::template output<In>& out, std::byte*) const {
-    std::copy(in.begin(), in.end(), out.begin());
+    detail::move_elements(in.data(), out.data(), In::elements);
   }
 };
 

@@ -12,7 +12,7 @@
 namespace levada {
 
 template <class Arch, class In, class Op>
-  requires defined_op<simd_on<Arch>, In, Op> && moves_separably<Op, In>
+  requires defined_op<simd_on<Arch>, In, Op> && moves_separably<Op, In> && (!moves_a_piece<In, Op>)
 struct simd_kernel<Arch, In, Op> {
   using out_type = typename Op::template output<In>;
   using value = typename In::value_type;

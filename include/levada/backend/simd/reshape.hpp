@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include <levada/backend/definition.hpp>
 #include <levada/backend/simd/kernel.hpp>
 #include <levada/image/crop.hpp>
 #include <levada/nn/reshape.hpp>
@@ -16,7 +17,7 @@ struct simd_kernel<Arch, In, flatten_op> : detail::plain_simd_kernel<Arch, flatt
   using detail::plain_simd_kernel<Arch, flatten_op>::plain_simd_kernel;
 
   void operator()(const In& in, flatten_op::output<In>& out, std::byte*) const {
-    std::memcpy(out.data(), in.data(), sizeof in.values);
+    detail::move_elements(in.data(), out.data(), In::elements);
   }
 };
 
@@ -26,7 +27,7 @@ struct simd_kernel<Arch, In, reshape_op<Dims...>> : detail::plain_simd_kernel<Ar
   using detail::plain_simd_kernel<Arch, reshape_op<Dims...>>::plain_simd_kernel;
 
   void operator()(const In& in, typename reshape_op<Dims...>::template output<In>& out, std::byte*) const {
-    std::memcpy(out.data(), in.data(), sizeof in.values);
+    detail::move_elements(in.data(), out.data(), In::elements);
   }
 };
 

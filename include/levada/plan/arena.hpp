@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/arena.hpp: how much memory the values of one item take, and how little they could: how good a plan's memory is.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <levada/plan/plan.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// When each value is made and last taken: a plan's own lifetimes are those of whole buffers.
+template <std::size_t N>
+struct value_lifetimes {
+  std::array<std::size_t, N + 1> first{}, last{};
+
+  constexpr explicit value_lifetimes(const plan_info<N>& plan) {
+    for (std::size_t u = 0; u < plan.units; ++u) {
+      for_each_input(plan.unit[u], [&](std::size_t v) { last[v] = u + 1; });
+      if (plan.unit[u].how != form::sink) first[plan.unit[u].out] = last[plan.unit[u].out] = u + 1;
+    }
+    if (plan.has_result) last[plan.graph.result] = plan.units + 1;
+  }
+};
+
+/// The bytes of a buffer that some value lies in at a step.
+template <std::size_t N>
+constexpr std::size_t bytes_alive(const plan_info<N>& plan, const value_lifetimes<N>& lives, std::size_t owner,
+                                  std::size_t step) {
+  std::size_t covered = 0;
+  for (std::size_t at = 0;;) {
+    std::size_t next = ~std::size_t{0}, end = at;
+    for (std::size_t i = 0; i < plan.value.size(); ++i) {
+      const planned_value& v = plan.value[i];
+      if (v.storage != owner || lives.first[i] > step || lives.last[i] < step || v.within + v.bytes <= at) continue;
+      next = std::min(next, v.within);
+      if (v.within <= at) end = std::max(end, v.within + v.bytes);
+    }
+    if (next == ~std::size_t{0}) return covered;
+    covered += end - at;
+    at = end > at ? end : next;
+  }
+}
+
+/// The largest sum over the steps of the buffers that `counts` names.
+template <std::size_t N, class Counts>
+constexpr std::size_t most_alive(const plan_info<N>& plan, Counts counts) {
+  const value_lifetimes<N> lives(plan);
+  std::size_t most = 0;
+  for (std::size_t step = 0; step <= plan.units + 1; ++step) {
+    std::size_t alive = 0;
+    for (std::size_t v = 0; v < plan.value.size(); ++v)
+      if (plan.value[v].storage == v && counts(plan.value[v])) alive += bytes_alive(plan, lives, v, step);
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
+}  // namespace detail
+
+/// What the values of one item take, input and result included: in its slot, and in the scratchpad of each segment. Kernels' own
+/// scratch is not among them.
+template <std::size_t N>
+constexpr std::size_t arena_bytes(const plan_info<N>& plan) {
+  std::size_t bytes = plan.side_offset;
+  for (const planned_segment& s : plan.segment) bytes += s.item_bytes + s.kernel_offset;
+  return bytes;
+}
+/// The largest sum of values that are alive at one step: no arena can be smaller.
+template <std::size_t N>
+constexpr std::size_t arena_bound(const plan_info<N>& plan) {
+  return detail::most_alive(plan, [](const planned_value& v) { return v.where != placement::none; });
+}
+
+/// The same of the values alone that lie in the scratchpad of a segment.
+template <std::size_t N>
+constexpr std::size_t scratchpad_bound(const plan_info<N>& plan, std::size_t segment) {
+  const planned_segment& s = plan.segment[segment];
+  return detail::most_alive(plan, [&](const planned_value& v) {
+    return (v.where == placement::item || v.where == placement::grain) && v.first > s.first &&
+           v.first <= s.first + s.count;
+  });
+}
+
+}  // namespace levada

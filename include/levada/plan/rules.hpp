@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/rules.hpp: what a backend says of the sub-graphs it takes as one: values that find all of them in a graph (the partition
+// rules of Collage, TVM RFC 62). plan/combine.hpp has the rule that joins what another finds.
+//
+//   constexpr auto takes = union_of(matching(is("relu")(is("conv2d"))), every(named_kind{"dense"}));
+//   const auto regions = regions_of(takes, rule_graph(graph));
+
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <levada/plan/node_set_list.hpp>
+#include <levada/plan/pattern.hpp>
+#include <levada/plan/subgraph.hpp>
+
+namespace levada {
+
+/// What a rule found: nodes that a backend takes as one, and by what name.
+template <std::size_t N>
+struct region {
+  node_set<N> nodes;
+  std::string_view composite;  ///< the name that `composite` gave, if any
+};
+
+/// Regions in the order they were found; of the same nodes only the first.
+template <std::size_t N>
+using regions = std::vector<region<N>>;
+
+/// A graph and its edges, as rules look at it.
+template <std::size_t N>
+struct rule_graph {
+  const graph_info<N>& graph;
+  dataflow<N> flow;
+
+  constexpr explicit rule_graph(const graph_info<N>& g) : graph(g), flow(make_dataflow(g)) {}
+};
+
+/// A value with `template <std::size_t N> constexpr void find(const rule_graph<N>&, regions<N>&) const`, which appends.
+template <class T>
+concept rule = requires(const T& r, const rule_graph<1>& graph, regions<1>& found) { r.find(graph, found); };
+
+/// All that a rule finds, each set of nodes once.
+template <rule Rule, std::size_t N>
+constexpr regions<N> regions_of(const Rule& takes, const rule_graph<N>& graph) {
+  regions<N> all, once;
+  takes.find(graph, all);
+  node_set_list<N> known;
+  for (const region<N>& r : all)
+    if (known.add(r.nodes) == once.size()) once.push_back(r);
+  return once;
+}
+
+/// Every node of which the predicate, a function of a node_info, says yes, alone.
+template <class Predicate>
+struct every_rule {
+  Predicate predicate;
+
+  template <std::size_t N>
+  constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
+    for (std::size_t n = 0; n < g.graph.nodes.size(); ++n)
+      if (predicate(g.graph.nodes[n])) found.push_back({{n}, {}});
+  }
+};
+template <class Predicate>
+constexpr auto every(Predicate predicate) {
+  return every_rule<Predicate>{predicate};
+}
+
+/// Every op of that kind, alone.
+constexpr auto every(op_kind kind) {
+  return every([kind](const node_info& node) { return is_op(node) && node.fuses_as == kind; });
+}
+
+/// Every sub-graph that matches the pattern.
+template <graph_pattern Pattern>
+struct pattern_rule {
+  Pattern pattern;
+
+  template <std::size_t N>
+  constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
+    for (std::size_t n = 0; n < g.graph.nodes.size(); ++n) {
+      node_set<N> nodes;
+      if (g.graph.nodes[n].how != form::sink && pattern.match(g.graph, g.graph.nodes[n].out, nodes))
+        found.push_back({nodes, {}});
+    }
+  }
+};
+template <graph_pattern Pattern>
+constexpr auto matching(Pattern pattern) {
+  return pattern_rule<Pattern>{pattern};
+}
+
+/// Every chain of at most `longest` nodes that the predicate takes, of which each feeds the next and nobody else.
+template <class Predicate>
+struct chain_rule {
+  Predicate predicate;
+  std::size_t longest = 0;
+
+  template <std::size_t N>
+  constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
+    for (std::size_t first = 0; first < g.graph.nodes.size(); ++first) {
+      node_set<N> nodes;
+      for (std::size_t n = first, length = 0; length < longest && predicate(g.graph.nodes[n]); ++length) {
+        nodes.insert(n);
+        found.push_back({nodes, {}});
+        if (g.flow.leaving.contains(n) || g.flow.takers[n].size() != 1) break;
+        n = g.flow.takers[n].first();
+      }
+    }
+  }
+};
+template <class Predicate>
+constexpr auto chains(Predicate predicate, std::size_t longest) {
+  return chain_rule<Predicate>{predicate, longest};
+}
+
+/// What any of several rules finds.
+template <rule... Rules>
+struct union_rule {
+  std::tuple<Rules...> rules;
+
+  template <std::size_t N>
+  constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
+    std::apply([&](const Rules&... each) { (each.find(g, found), ...); }, rules);
+  }
+};
+template <rule... Rules>
+constexpr auto union_of(Rules... rules) {
+  return union_rule<Rules...>{{rules...}};
+}
+
+/// What a rule finds, by a name that the backend knows it by.
+template <rule Rule>
+struct composite_rule {
+  std::string_view name;
+  Rule inner;
+
+  template <std::size_t N>
+  constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
+    const std::size_t before = found.size();
+    inner.find(g, found);
+    for (std::size_t i = before; i < found.size(); ++i) found[i].composite = name;
+  }
+};
+template <rule Rule>
+constexpr auto composite(std::string_view name, Rule inner) {
+  return composite_rule<Rule>{name, inner};
+}
+
+/// What a rule finds, as far as it can be computed as one within the limits.
+template <rule Rule>
+struct only_valid_rule {
+  Rule inner;
+  subgraph_limits limits;
+
+  template <std::size_t N>
+  constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
+    regions<N> all;
+    inner.find(g, all);
+    for (const region<N>& r : all)
+      if (fault_of(g.flow, r.nodes, limits) == subgraph_fault::none) found.push_back(r);
+  }
+};
+template <rule Rule>
+constexpr auto only_valid(Rule inner, subgraph_limits limits = {}) {
+  return only_valid_rule<Rule>{inner, limits};
+}
+
+}  // namespace levada
