@@ -11,7 +11,8 @@ namespace levada {
 struct item_envelope {
   std::uint64_t sequence = 0;  ///< its place among all that were pushed, dropped ones included
   std::chrono::steady_clock::time_point
-      captured{};  ///< as given to push; else when it was pushed, in sessions with a deadline or a clock
+      captured{};           ///< as given to push; else when it was pushed, in sessions with a deadline or a clock
+  std::uint32_t parts = 0;  ///< of a batch or window that was filled up at the end: how much of it there was; 0: all
 };
 
 }  // namespace levada

@@ -228,6 +228,10 @@ template <class Parts, std::size_t I>
 struct place<Parts, I>
     : teed_place<typename place_before<Parts, I>::type, place<Parts, order_of_parts<Parts>::value.branch_end[I]>> {};
 
+/// A pipeline with such a part need not have a stage.
+template <class Part>
+inline constexpr bool may_be_empty = false;
+
 template <class Part>
 inline constexpr std::size_t port_index = ~std::size_t{0};
 template <fixed_string Name, class T, std::size_t Index>
@@ -493,7 +497,9 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
   }
 
   static consteval auto mistaken_marks() {
-    if constexpr (nodes == 0)
+    if constexpr (nodes == 0 && (may_be_empty<part<I>> || ...))
+      return no_mistake{};
+    else if constexpr (nodes == 0)
       return pipeline_has_no_stage{};
     else {
       constexpr bool wrong[] = {decltype(mistaken_mark<I>())::is_mistake...};
@@ -648,13 +654,9 @@ using flat = flat_pipeline<typename flatten<Pipeline, void>::type>;
 
 }  // namespace detail
 
-/// The first mistake of a pipeline, or `no_mistake`.
+/// A pipeline of one rate as plain values.
 template <pipeline_part Pipeline>
-using pipeline_mistake = decltype(detail::flat<Pipeline>::first_mistake());
-
-/// A pipeline as plain values.
-template <pipeline_part Pipeline>
-  requires correct<pipeline_mistake<Pipeline>>
+  requires correct<decltype(detail::flat<Pipeline>::first_mistake())>
 consteval auto describe() {
   return detail::flat<Pipeline>::describe();
 }

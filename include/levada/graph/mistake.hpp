@@ -112,6 +112,17 @@ struct graph_of_several_ports_takes_other_items : detail::mistake {};
 template <fixed_string Stage, class Device>
 struct stages_on_this_device_have_to_be_in_a_line : detail::mistake {};
 
+// ---- rates ----
+template <fixed_string Rate, class Given>
+struct rate_cannot_take_what_the_stage_before_gives : detail::mistake {};
+template <fixed_string Rate>
+struct rate_changes_inside_a_branch : detail::mistake {};
+struct split_after_counts_no_stages_where_the_rate_changes_write_split_here : detail::mistake {};
+template <class Option>
+struct deploy_option_is_not_for_a_pipeline_that_changes_its_rate : detail::mistake {};
+struct any_pipeline_cannot_hold_a_pipeline_that_changes_its_rate : detail::mistake {};
+struct pipeline_that_changes_its_rate_is_streamed_or_pushed_to_not_called : detail::mistake {};
+
 // ---- one callable ----
 template <fixed_string Stage, class ByReference>
 struct stage_takes_a_large_item_by_value_write_const_reference : detail::mistake {};

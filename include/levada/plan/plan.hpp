@@ -134,6 +134,7 @@ constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std:
     ++plan.segment.back().count;
   }
   plan.units = plan.unit.size();
+  if (plan.nodes == 0) plan.segment.push_back({device_id{device_kind::cpu}, 0, 0});  // items pass by, between two rates
   plan.segments = plan.segment.size();
 }
 
@@ -185,9 +186,9 @@ constexpr void find_lifetimes(plan_info<N>& plan) {
 
 /// The most bytes that one item keeps alive at a step of a run of units: what a unit takes and what it gives.
 template <std::size_t N>
-constexpr std::size_t live_bytes(const plan_info<N>& plan, std::size_t first_unit, std::size_t last_unit) {
+constexpr std::size_t live_bytes(const plan_info<N>& plan, std::size_t first_unit, std::size_t behind) {
   std::size_t most = 0;
-  for (std::size_t u = first_unit; u <= last_unit; ++u) {
+  for (std::size_t u = first_unit; u < behind; ++u) {
     const planned_unit& unit = plan.unit[u];
     const bool gives_another = unit.how != form::sink && unit.how != form::in_place;
     std::size_t live = gives_another ? plan.value[unit.out].bytes : 0;
@@ -209,7 +210,7 @@ constexpr void choose_grains(plan_info<N>& plan, std::span<const device_info> de
   for (planned_segment& s : plan.segment) {
     if (s.device.kind != device_kind::cpu) continue;
     const device_info device = device_of(s, devices);
-    const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, s.first + s.count - 1));
+    const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, s.first + s.count));
     s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));
     s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
     s.in_slots = s.grain == 1 && s.grains >= plan.slots;
@@ -239,7 +240,7 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
       if (plan.unit[u].order == concurrency::parallel)
         while (behind < end && plan.unit[behind].order == concurrency::parallel) ++behind;
       const bool by_item = s.device.kind != device_kind::vulkan && behind - u > 1 &&
-                           s.grain * live_bytes(plan, u, behind - 1) > device.l1_bytes / 2;
+                           s.grain * live_bytes(plan, u, behind) > device.l1_bytes / 2;
       for (; u < behind; ++u) {
         plan.unit[u].group_end = behind;
         plan.unit[u].item_by_item = by_item;
@@ -271,8 +272,9 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
 /// The values that the nodes of a segment give, which stand in a row: the first, and the one behind the last.
 template <std::size_t N>
 constexpr std::pair<std::size_t, std::size_t> values_made_by(const plan_info<N>& plan, const planned_segment& s) {
-  const planned_unit& last = plan.unit[s.first + s.count - 1];
   std::size_t first = plan.value.size(), behind = 0;
+  if (s.count == 0) return {first, behind};
+  const planned_unit& last = plan.unit[s.first + s.count - 1];
   for (std::size_t n = plan.unit[s.first].first; n < last.first + last.count; ++n) {
     if (plan.graph.nodes[n].how == form::sink) continue;
     first = std::min(first, plan.graph.nodes[n].out);

@@ -27,7 +27,11 @@ class completed_session {
   static_assert(!Session::writes_outside,
                 "its results are handed out where they are: a session with external_results is popped");
 
-  explicit completed_session(Session of) : session_(std::move(of)) { session_.core_->unknown_pushers = true; }
+  explicit completed_session(Session of) : session_(std::move(of)) {
+    if (session_.core_->running.changes_rate())
+      throw error("levada: a pipeline that changes its rate has no result for each item: pop them");
+    session_.core_->unknown_pushers = true;
+  }
   /// `end` has been called.
   ~completed_session() = default;
 

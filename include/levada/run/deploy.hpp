@@ -16,10 +16,12 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/log.hpp>
 #include <levada/graph/describe.hpp>
+#include <levada/graph/region.hpp>
 #include <levada/plan/budget.hpp>
 #include <levada/plan/options.hpp>
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
+#include <levada/plan/regions.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
 #include <levada/run/unit.hpp>
@@ -242,9 +244,10 @@ struct enumerated {
 
 // ---- the plan ----
 
-template <class Pipeline, class Target, class... Options>
+/// Of a flattened pipeline of one rate.
+template <class Flat, class Target, class... Options>
 struct planned {
-  using flat = detail::flat<Pipeline>;
+  using flat = Flat;
   using backend_list = typename backends_of<Target, Options...>::type;
   using found = enumerated<flat, backend_list>;
   using target = target_values<Target>;
@@ -331,6 +334,10 @@ template <class Option>
   requires requires(worker_settings w) { Option::apply(w); }
 inline constexpr bool is_option<Option> = true;
 
+/// Options that mean one plan.
+template <class Option>
+inline constexpr bool goes_with_rates = !pins_plan<Option> && !std::same_as<Option, cpu_fallback>;
+
 /// How the workers of a deployment are to be, from the target and the options.
 template <class Target, class... Options>
 constexpr worker_settings workers_of() {
@@ -410,15 +417,11 @@ consteval auto call_mistake() {
     return no_mistake{};
 }
 
-template <class Pipeline, class Target, class... Options>
-consteval auto find_deployment_mistake() {
-  using call_check = decltype(call_mistake<Pipeline, Target, Options...>());
-  if constexpr (call_check::is_mistake) {
-    return call_check{};
-  } else if constexpr (pipeline_mistake<Pipeline>::is_mistake) {
-    return pipeline_mistake<Pipeline>{};
-  } else {
-    using plan_type = planned<Pipeline, Target, Options...>;
+/// The mistake in the plan of a pipeline, or of a region of it, that is right by itself.
+template <class Flat, class Target, class... Options>
+consteval auto plan_mistake() {
+  {
+    using plan_type = planned<Flat, Target, Options...>;
     constexpr std::size_t node = plan_type::homeless();
     if constexpr (node < plan_type::nodes) {
       using place = typename plan_type::flat::template node_place<node>;
@@ -446,6 +449,37 @@ consteval auto find_deployment_mistake() {
     } else {
       return memory_mistake<plan_type::plan, memory_bound_of<Options...>()>{};
     }
+  }
+}
+
+/// The first region whose plan has one.
+template <class Parts, std::size_t R, class Target, class... Options>
+consteval auto mistake_of_region_plans() {
+  using found = decltype(plan_mistake<typename region<Parts, R>::flat, Target, Options...>());
+  if constexpr (found::is_mistake || region<Parts, R>::is_last)
+    return found{};
+  else
+    return mistake_of_region_plans<Parts, R + 1, Target, Options...>();
+}
+
+template <class Pipeline>
+using flat_parts = typename flatten<Pipeline, void>::type;
+
+template <class Pipeline, class Target, class... Options>
+consteval auto find_deployment_mistake() {
+  using call_check = decltype(call_mistake<Pipeline, Target, Options...>());
+  if constexpr (call_check::is_mistake) {
+    return call_check{};
+  } else if constexpr (pipeline_mistake<Pipeline>::is_mistake) {
+    return pipeline_mistake<Pipeline>{};
+  } else if constexpr (changes_rate<flat_parts<Pipeline>>) {
+    constexpr std::size_t other = first_true<sizeof...(Options) + 1>({!goes_with_rates<Options>..., true});
+    if constexpr (other < sizeof...(Options))
+      return deploy_option_is_not_for_a_pipeline_that_changes_its_rate<type_at<type_list<Options...>, other>>{};
+    else
+      return mistake_of_region_plans<flat_parts<Pipeline>, 0, Target, Options...>();
+  } else {
+    return plan_mistake<flat<Pipeline>, Target, Options...>();
   }
 }
 
@@ -488,7 +522,7 @@ template <class Pipeline, class Target, class... Options>
 struct fallback_of<Pipeline, Target, type_list<Options...>> {
   using pipeline = on_processor<Pipeline>;
   using target = typename processor_of<Target>::type;
-  using planning = planned<pipeline, target, Options...>;
+  using planning = planned<flat<pipeline>, target, Options...>;
   using mistake = decltype(find_deployment_mistake<pipeline, target, Options...>());
 };
 template <class Pipeline, class Target, class... Options>
@@ -528,7 +562,8 @@ struct rim_types;
 template <class Parts, std::size_t... I>
 struct rim_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
   using flat = flat_pipeline<Parts, std::index_sequence<I...>>;
-  using first_part = typename type_at<Parts, flat::nth(flat::stage_flags, 0)>::part;
+  static constexpr std::size_t first_stage = flat::nth(flat::stage_flags, 0);  // behind all where there is none
+  using first_part = typename type_at<Parts, (first_stage < Parts::size ? first_stage : 0)>::part;
   using source_callable = typename decltype(source_callable_of<first_part>())::type;
   static constexpr bool has_source = is_source<first_part>;
   using input_item = typename place<Parts, 0>::out;
@@ -544,9 +579,10 @@ constexpr bool uses_devices(const plan_info<N>& plan) {
 }
 
 /// What the typed rim of an executable knows.
-template <class Pipeline, class Target, class... Options>
-struct rim : rim_types<detail::flat<Pipeline>> {
-  using planning = planned<Pipeline, Target, Options...>;
+template <class Flat, class Target, class... Options>
+struct rim : rim_types<Flat> {
+  using planning = planned<Flat, Target, Options...>;
+  static constexpr bool changes_rate = false;
   static constexpr const auto& plan = planning::plan;
   static constexpr bool filters = [] {
     for (const node_info& n : plan.graph.nodes)
@@ -562,6 +598,41 @@ struct rim : rim_types<detail::flat<Pipeline>> {
           if (consumes(n) && (n.in == 0 || plan.graph.values[n.in].part_of == 0)) return true;
         return false;
       }();
+};
+
+/// What leads to the `R`-th region.
+template <class Parts, std::size_t R>
+consteval planned_rate rate_before() {
+  if constexpr (R == 0) {
+    return {};
+  } else {
+    using before = region<Parts, R - 1>;
+    return {before::rate::name.view(), before::rate::template ratio<typename before::out>};
+  }
+}
+
+/// Of a pipeline that changes its rate.
+template <class Parts, class Target, class... Options>
+struct rim_of_regions {
+  template <std::size_t R>
+  using planning = planned<typename region<Parts, R>::flat, Target, Options...>;
+  template <std::size_t R>
+  using types = rim_types<typename region<Parts, R>::flat>;
+  static constexpr std::size_t regions = rates_of<Parts>.count + 1;
+  using last = types<regions - 1>;
+
+  using input_item = typename types<0>::input_item;
+  using output_item = typename last::output_item;
+  using source_callable = typename types<0>::source_callable;
+  static constexpr bool has_source = types<0>::has_source;
+  static constexpr bool changes_rate = true;
+  static constexpr bool filters = true;
+  static constexpr bool on_devices = true;
+  static constexpr bool owns_input = true;
+  static constexpr auto plan = []<std::size_t... R>(std::index_sequence<R...>) {
+    return plan_of_regions<std::remove_const_t<decltype(planning<R>::plan)>...>{{planning<R>::plan...},
+                                                                                {rate_before<Parts, R>()...}};
+  }(std::make_index_sequence<regions>());
 };
 
 /// Collects where the stage objects of a pipeline are: the callables, and the ops with their weights.
@@ -678,16 +749,41 @@ inline int bind_threads(std::pair<int, int> bounds) {
 }
 
 template <class Executor, bool OnDevices>
-[[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(const program_layout& layout,
-                                                                  const program_parts& parts, int threads,
+[[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(program code, fixed_array<later_region> later,
                                                                   fixed_array<attached_device> devices,
                                                                   backbone_code make_backbone,
                                                                   const worker_settings& workers) {
-  auto app = std::make_shared<deployed<Executor>>(make_program(layout, parts, threads), std::move(devices),
-                                                  make_backbone, workers);
+  auto app = std::make_shared<deployed<Executor>>(std::move(code), std::move(later), std::move(devices), make_backbone,
+                                                  workers);
   if constexpr (OnDevices) prepare_devices(*app);
-  if (is_logged()) log_deployed(app->code);
+  if (is_logged()) {
+    log_deployed(app->code);
+    for (const later_region& region : app->later) log_deployed(region.code);
+  }
   return app;
+}
+
+/// A plan bound to the objects of its stages, which are moved from. `stages` are those of the nodes.
+template <class Planning, class In, class Out>
+[[gnu::always_inline]] inline program bind_plan(void* const* stages) {
+  // A local constant: a static one would become a symbol that spells out the pipeline.
+  constexpr auto layout = layout_of(Planning::plan);
+  using units = std::make_index_sequence<layout.unit_count>;
+  const auto texts = unit_texts<Planning>(units{});
+  constexpr auto sides = side_places<typename Planning::flat>();
+  auto kernels = make_kernels<Planning>(stages, units{});
+  return make_program(layout,
+                      {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
+                       kernels.begin(), sides.data()},
+                      bind_threads(Planning::target::thread_bounds()));
+}
+
+template <class Rim>
+[[gnu::always_inline]] inline typename Rim::source_callable source_of([[maybe_unused]] void* const* stages) {
+  if constexpr (Rim::has_source)
+    return std::move(*static_cast<typename Rim::source_callable*>(stages[0]));
+  else
+    return no_source{};
 }
 
 /// Binds a plan to the objects of its pipeline, which are moved from. `Rim` is what its user sees.
@@ -698,27 +794,104 @@ template <class Rim, class Planning, class Executor, class Pipeline>
   stage_addresses visit{stages};
   for_each_stage(pipeline, visit);
   constexpr std::size_t sources = Rim::has_source ? 1 : 0;
-  // A local constant: a static one would become a symbol that spells out the pipeline.
-  constexpr auto layout = layout_of(Planning::plan);
   constexpr bool on_devices = uses_devices(Planning::plan);
-  using units = std::make_index_sequence<layout.unit_count>;
-  const auto texts = unit_texts<Planning>(units{});
-  constexpr auto sides = side_places<flat>();
-  auto kernels = make_kernels<Planning>(stages + sources, units{});
-  typename Rim::source_callable source = [&] {
-    if constexpr (Rim::has_source)
-      return std::move(*static_cast<typename Rim::source_callable*>(stages[0]));
-    else
-      return no_source{};
-  }();
+  program code = bind_plan<Planning, typename Rim::input_item, typename Rim::output_item>(stages + sources);
+  return executable<Rim, Executor>(make_deployment<Executor, on_devices>(
+                                       std::move(code), {}, attach_devices<Planning>(typename Planning::target_type{}),
+                                       backbone_of<Executor, on_devices, Planning::plan.segments>(), workers),
+                                   source_of<Rim>(stages));
+}
+
+// ---- where the rate changes ----
+
+/// Where the stage objects of a pipeline are, and its rates, each in order.
+struct stage_and_rate_addresses {
+  void** next_stage;
+  const void** next_rate;
+  template <class Stage>
+  [[gnu::always_inline]] void operator()(Stage& stage) {
+    stage_addresses{next_stage}(stage);
+    ++next_stage;
+  }
+  template <class Rate>
+  [[gnu::always_inline]] void operator()(rate_part<Rate>& rate) {
+    *next_rate++ = &rate;
+  }
+};
+
+/// The devices of the target that any region uses, each once.
+template <class... Planning>
+struct uses_of_all {
+  static consteval bool uses(device_id id) { return (Planning::uses(id) || ...); }
+  static constexpr bool uses_devices = (detail::uses_devices(Planning::plan) || ...);
+};
+
+/// As many of the stages as there are before region `R`.
+template <class Parts, std::size_t R>
+consteval std::size_t stages_before() {
+  if constexpr (R == 0)
+    return 0;
+  else
+    return stages_before<Parts, R - 1>() + region<Parts, R - 1>::flat::stages;
+}
+template <class Parts, std::size_t R>
+[[gnu::always_inline]] inline later_region bind_region(auto rim, void* const* stages, const void* rate,
+                                                       std::size_t first_segment) {
+  using before = region<Parts, R - 1>;
+  using here = typename decltype(rim)::type::template types<R>;
+  program_rate with{&code_of_rate<typename before::rate, typename before::out>, {}};
+  with.prototype = with.code->make(rate);
+  later_region bound{std::move(with),
+                     bind_plan<typename decltype(rim)::type::template planning<R>, typename here::input_item,
+                               typename here::output_item>(stages + stages_before<Parts, R>())};
+  bound.code.first_segment = first_segment;
+  return bound;
+}
+
+template <class Rim, class Parts, class Executor, class Pipeline, std::size_t... R>
+[[gnu::always_inline]] inline auto deploy_regions(Pipeline& pipeline, const worker_settings& workers,
+                                                  std::index_sequence<R...>) {
+  void* stages[stages_before<Parts, Rim::regions>() + 1];
+  const void* rates[Rim::regions];
+  stage_and_rate_addresses visit{stages, rates};
+  for_each_stage(pipeline, visit);
+  constexpr std::size_t sources = Rim::has_source ? 1 : 0;
+  using first = typename Rim::template types<0>;
+  using all = uses_of_all<typename Rim::template planning<0>, typename Rim::template planning<R + 1>...>;
+  constexpr bool on_devices = all::uses_devices;
+  program code = bind_plan<typename Rim::template planning<0>, typename first::input_item, typename first::output_item>(
+      stages + sources);
+  std::size_t segments = code.segments.size();
+  fixed_array<later_region> later(sizeof...(R));
+  (
+      [&] {
+        later[R] = bind_region<Parts, R + 1>(type_tag<Rim>{}, stages, rates[R], segments);
+        segments += later[R].code.segments.size();
+      }(),
+      ...);
   return executable<Rim, Executor>(
-      make_deployment<Executor, on_devices>(
-          layout,
-          {layout.arrays(), texts.data(), destroy_code_of<typename Rim::input_item>(),
-           destroy_code_of<typename Rim::output_item>(), stages + sources, kernels.begin(), sides.data()},
-          bind_threads(Planning::target::thread_bounds()), attach_devices<Planning>(typename Planning::target_type{}),
-          backbone_of<Executor, on_devices, layout.segment_count>(), workers),
-      std::move(source));
+      make_deployment<Executor, on_devices>(std::move(code), std::move(later),
+                                            attach_devices<all>(typename Rim::template planning<0>::target_type{}),
+                                            backbone_of<Executor, on_devices, 2>(), workers),
+      source_of<Rim>(stages));
+}
+
+/// A pipeline of one rate.
+template <class Pipeline, class Target, class Executor, class... Options>
+[[gnu::always_inline]] inline auto deploy_line(Pipeline& pipeline, const worker_settings& workers) {
+  using rim = detail::rim<flat<Pipeline>, Target, Options...>;
+  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && rim::on_devices) {
+    using planning = typename fallback<Pipeline, Target, Options...>::planning;
+    try {
+      Pipeline first(pipeline);
+      return deploy_plan<rim, typename rim::planning, Executor>(first, workers);
+    } catch (const device_error& e) {
+      log(log_level::warning, std::string("the processor takes what was a device's: ") + e.what());
+    }
+    return deploy_plan<rim, planning, Executor>(pipeline, workers);
+  } else {
+    return deploy_plan<rim, typename rim::planning, Executor>(pipeline, workers);
+  }
 }
 
 }  // namespace detail
@@ -730,24 +903,18 @@ template <class Rim, class Planning, class Executor, class Pipeline>
 template <class Target, class... Options, class Pipeline>
   requires correct<detail::deployment_mistake<Pipeline, Target, Options...>>
 [[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline pipeline, worker_arena arena = {}) {
-  using rim = detail::rim<Pipeline, Target, Options...>;
   using executor = typename detail::executor_of<Options...>::type;
+  using parts = detail::flat_parts<Pipeline>;
   auto workers = detail::workers_of<Target, Options...>();
   workers.arena = arena;
-  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && rim::on_devices) {
-    using planning = typename detail::fallback<Pipeline, Target, Options...>::planning;
-    try {
-      Pipeline first(pipeline);
-      return detail::deploy_plan<rim, typename rim::planning, executor>(first, workers);
-    } catch (const device_error& e) {
-      detail::log(log_level::warning, std::string("the processor takes what was a device's: ") + e.what());
-    }
-    return detail::deploy_plan<rim, planning, executor>(pipeline, workers);
+  if constexpr (detail::changes_rate<parts>) {
+    using rim = detail::rim_of_regions<parts, Target, Options...>;
+    return detail::deploy_regions<rim, parts, executor>(pipeline, workers,
+                                                        std::make_index_sequence<rim::regions - 1>());
   } else {
-    return detail::deploy_plan<rim, typename rim::planning, executor>(pipeline, workers);
+    return detail::deploy_line<Pipeline, Target, executor, Options...>(pipeline, workers);
   }
 }
-
 /// A wrong deployment.
 template <class Target, class... Options, class Pipeline>
   requires(detail::deployment_mistake<Pipeline, Target, Options...>::is_mistake)

@@ -18,6 +18,7 @@
 #include <levada/core/storage.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/executor.hpp>
+#include <levada/run/relay.hpp>
 #include <levada/run/worker.hpp>
 
 namespace levada::detail {
@@ -28,12 +29,19 @@ struct attached_device {
   owner<device_queue> queue;
 };
 
+/// A region of a pipeline behind its first, and how items come there.
+struct later_region {
+  program_rate rate;
+  program code;
+};
+
 /// What all sessions of an app share.
 template <class Executor>
 struct deployment {
-  [[gnu::cold]] deployment(program code_, fixed_array<attached_device> devices_, backbone_code make_backbone_,
-                           const worker_settings& workers_)
+  [[gnu::cold]] deployment(program code_, fixed_array<later_region> later_, fixed_array<attached_device> devices_,
+                           backbone_code make_backbone_, const worker_settings& workers_)
       : code(std::move(code_)),
+        later(std::move(later_)),
         devices(std::move(devices_)),
         make_backbone(make_backbone_),
         workers(workers_),
@@ -41,6 +49,7 @@ struct deployment {
         executor(code.threads, workers) {}
 
   program code;
+  fixed_array<later_region> later;       ///< where the rate changes
   fixed_array<attached_device> devices;  ///< behind the program, whose kernels they hold
   backbone_code make_backbone;           ///< null where workers go from segment to segment by themselves
   worker_settings workers;
@@ -48,12 +57,14 @@ struct deployment {
   event_count event;
   std::atomic<bool> measures{false};  ///< sessions measure themselves from their start
   Executor executor;
+
+  /// The program whose results leave.
+  const program& last_code() const { return later.empty() ? code : later.back().code; }
 };
 
 /// Makes the devices ready for the segments that they compute by themselves.
 template <class Executor>
-void prepare_devices(deployment<Executor>& app) {
-  const program& code = app.code;
+void prepare_devices(deployment<Executor>& app, const program& code) {
   for (std::size_t s = 0; s < code.segments.size(); ++s) {
     const program_segment& of = code.segments[s];
     const program_unit* const units = &code.units[of.first];
@@ -61,13 +72,18 @@ void prepare_devices(deployment<Executor>& app) {
     while (count < of.end - of.first && units[count].kernel != nullptr) ++count;
     if (count == 0) continue;  // the host computes it
     const device_segment segment{
-        s, of.device_bytes, fixed_array<device_segment::unit>(count, [&](std::size_t u) {
+        code.first_segment + s, of.device_bytes, fixed_array<device_segment::unit>(count, [&](std::size_t u) {
           const program_unit& unit = units[u];
           return device_segment::unit{unit.kernel, code.values[unit.out].offset, unit.scratch_offset};
         })};
     for (const attached_device& device : app.devices)
       if (device.id == of.device) device.queue->prepare(segment);
   }
+}
+template <class Executor>
+void prepare_devices(deployment<Executor>& app) {
+  prepare_devices(app, app.code);
+  for (const later_region& region : app.later) prepare_devices(app, region.code);
 }
 
 /// The door between a session and workers that were invited and may come late, when the session and its deployment are gone,
@@ -133,9 +149,20 @@ class session_gate {
   session_gate* next_;
 };
 
-struct cancel_engine {
-  engine* of;
+template <class Core>
+struct cancel_session {
+  Core* of;
   void operator()() const { of->cancel(); }
+};
+
+/// A region of a session behind its first, and what brings items there.
+struct session_region {
+  session_region(const later_region& of, engine& from, fixed_array<device_queue*> queues, permits& crew,
+                 event_count& event, engine_host& host, const session_settings& settings)
+      : items(of.code, std::move(queues), crew, event, host, false, settings), from_before(of.rate, from, items) {}
+
+  engine items;
+  relay from_before;
 };
 
 /// Refers to a lambda, so that one function serves all.
@@ -162,13 +189,20 @@ class session_core final : public engine_host {
   [[gnu::cold]] session_core(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop,
                              const session_settings& settings = {})
       : deployment_(std::move(of)),
-        engine_(deployment_->code, queues(*deployment_), deployment_->crew, deployment_->event, *this, borrows_input,
-                settings),
+        engine_(deployment_->code, queues(*deployment_, deployment_->code), deployment_->crew, deployment_->event,
+                *this, borrows_input, settings),
+        later_(deployment_->later.size(),
+               [&](std::size_t r) {
+                 const later_region& here = deployment_->later[r];
+                 return owner<session_region>(new session_region(here, r == 0 ? engine_ : later_[r - 1]->items,
+                                                                 queues(*deployment_, here.code), deployment_->crew,
+                                                                 deployment_->event, *this, behind(settings)));
+               }),
         backbone_(backbone_for(*deployment_)),
         gate_(session_gate::open(this)),
-        on_stop_(std::move(stop), cancel_engine{&engine_}) {
-    if (!deployment_->code.has_result) engine_.invite_always();
-    if (deployment_->measures.load()) engine_.measure(true);
+        on_stop_(std::move(stop), cancel_session<session_core>{this}) {
+    if (!deployment_->last_code().has_result) invite_always();
+    if (deployment_->measures.load()) measure(true);
     if (settings.dedicated) own_worker_ = std::thread([this] { serve_alone(); });
   }
   session_core(const session_core&) = delete;
@@ -177,9 +211,9 @@ class session_core final : public engine_host {
   /// What is in flight becomes cancelled; returns when nothing of this session runs any more.
   [[gnu::cold]] ~session_core() {
     close();
-    engine_.cancel();
-    wait_until([&] { return engine_.all_finished(); });
-    engine_.wait_for_devices();
+    cancel();
+    wait_until([&] { return all_finished(); });
+    for_each_engine([](engine& e) { e.wait_for_devices(); });
     gate_.close();
     gate_.remove_holder();
     if (own_worker_.joinable()) {
@@ -189,29 +223,102 @@ class session_core final : public engine_host {
     }
   }
 
-  std::size_t slots() const { return deployment_->code.slots; }
+  /// Of the results.
+  std::size_t slots() const { return deployment_->last_code().slots; }
   /// Others than the calling thread are at work on the items.
-  bool shares_work() const { return engine_.is_shared() || engine_.has_devices(); }
+  bool shares_work() const {
+    bool shares = false;
+    for_each_engine([&](const engine& e) { shares = shares || e.is_shared() || e.has_devices(); });
+    return shares;
+  }
+  /// Where items are pushed, and where results are popped: the same where the rate does not change.
   engine& items() { return engine_; }
   const engine& items() const { return engine_; }
+  engine& results() { return later_.empty() ? engine_ : later_.back()->items; }
+  const engine& results() const { return later_.empty() ? engine_ : later_.back()->items; }
+  bool changes_rate() const { return !later_.empty(); }
+
+  /// Of the items of region `r`.
+  item_counts counts(std::size_t r) const { return r == 0 ? engine_.counts() : later_[r - 1]->items.counts(); }
+  std::size_t regions() const { return 1 + later_.size(); }
+
+  void cancel() {
+    for_each_engine([](engine& e) { e.cancel(); });
+  }
+  void invite_always() {
+    for_each_engine([](engine& e) { e.invite_always(); });
+  }
+  void invite_if_idle() {
+    for_each_engine([](engine& e) { e.invite_if_idle(); });
+    if (changes_rate() && has_work()) engine_.invite_first();
+  }
+  void measure(bool on) {
+    for_each_engine([=](engine& e) { e.measure(on); });
+  }
+  void trace(std::size_t events) {
+    for_each_engine([=](engine& e) { e.trace(events); });
+  }
+  template <class Trace = session_trace>
+  Trace traced() const {
+    Trace all = engine_.template traced<Trace>();
+    for (std::size_t r = 0; r < later_.size(); ++r)
+      append(all, later_[r]->items.template traced<Trace>(), deployment_->later[r].code.first_segment);
+    return all;
+  }
+  template <class Statistics = session_statistics>
+  Statistics statistics() const {
+    Statistics all = engine_.template statistics<Statistics>();
+    for (const auto& region : later_) append(all, region->items.template statistics<Statistics>());
+    return all;
+  }
+  void set_failure_hook(failure_hook hook) {
+    for_each_engine([=](engine& e) { e.set_failure_hook(hook); });
+  }
+  /// Fresh copies of the stages' states; nothing may be in flight.
+  void reset_states() {
+    for_each_engine([](engine& e) { e.reset_states(); });
+    for (auto& region : later_) region->from_before.reset();
+  }
+
+  /// All that came to a region is finished there, and nothing can be carried to the next.
+  bool all_finished() const {
+    if (!engine_.all_finished()) return false;
+    for (std::size_t r = 0; r < later_.size(); ++r) {
+      const session_region& region = *later_[r];
+      if (!region.items.all_finished() || region.from_before.is_busy()) return false;
+      if (!is_cancelled() && region.from_before.can_carry(is_at_end(r))) return false;
+    }
+    return true;
+  }
+  /// The same; and counted, where no result waits before it.
+  bool all_settled() {
+    if (later_.empty()) return engine_.all_settled();
+    return all_finished() && results().all_settled();
+  }
 
   /// No more items will be pushed.
   void close() {
     closed_.store(true);
     deployment_->event.notify_all();
   }
-  bool is_closed() const { return closed_.load() || engine_.is_cancelled(); }
+  bool is_closed() const { return closed_.load() || is_cancelled(); }
+  bool is_cancelled() const { return engine_.is_cancelled(); }
   /// Nothing more will come out.
-  bool is_over() { return is_closed() && engine_.all_finished() && !engine_.has_result() && engine_.all_counted(); }
+  bool is_over() {
+    if (!is_closed() || !all_finished()) return false;
+    if (!later_.empty() && !later_.back()->from_before.has_ended()) return false;
+    engine& last = results();
+    return last.all_finished() && !last.has_result() && last.all_counted();
+  }
 
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {
-    if (engine_.settings().dedicated || !engine_.has_work() || !deployment_->crew.try_acquire()) return false;
+    if (engine_.settings().dedicated || !has_work() || !deployment_->crew.try_acquire()) return false;
     bool any = false;
     isolated([&] {
-      any = engine_.visit();
+      any = visit_all();
       // Cheap items that only this thread works on: all that wait, in one go.
-      while (any && !engine_.is_shared() && !engine_.has_devices() && engine_.visit()) {
+      while (any && !engine_.is_shared() && !engine_.has_devices() && visit_all()) {
       }
     });
     release_permit();
@@ -235,48 +342,125 @@ class session_core final : public engine_host {
       if (help()) continue;
       if (spin_until(done)) continue;
       const std::thread::id last = other.load();
-      if (engine_.all_finished() && (last == std::thread::id() || last == std::this_thread::get_id())) {
+      if (all_finished() && (last == std::thread::id() || last == std::this_thread::get_id())) {
         if (++looks > 10'000) throw error(otherwise);
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         continue;
       }
-      const bool was_finished = engine_.all_finished();
-      park_unless([&] { return done() || can_help() || engine_.all_finished() != was_finished; });
+      const bool was_finished = all_finished();
+      park_unless([&] { return done() || can_help() || all_finished() != was_finished; });
     }
   }
 
   void invite() noexcept override {
     if (engine_.settings().dedicated) return;
     gate_.add_holder();
-    engine_.worker_awake();
+    worker_awake();
     try {
       deployment_->executor.invite({&session_core::work, &gate_});
     } catch (...) {  // no memory for a task: those who wait do the work themselves
-      engine_.worker_asleep();
+      worker_asleep();
       gate_.remove_holder();
     }
   }
 
  private:
-  static device_queue* queue_of(const deployment<Executor>& d, std::size_t segment) {
+  static device_queue* queue_of(const deployment<Executor>& d, device_id id) {
     for (const attached_device& device : d.devices)
-      if (device.id == d.code.segments[segment].device) return device.queue.get();
+      if (device.id == id) return device.queue.get();
     return nullptr;
   }
-  static fixed_array<device_queue*> queues(const deployment<Executor>& d) {
-    return fixed_array<device_queue*>(d.code.segments.size(), [&](std::size_t s) { return queue_of(d, s); });
+  static fixed_array<device_queue*> queues(const deployment<Executor>& d, const program& code) {
+    return fixed_array<device_queue*>(code.segments.size(),
+                                      [&](std::size_t s) { return queue_of(d, code.segments[s].device); });
   }
+  /// Regions behind the first take all that comes, however old.
+  static session_settings behind(session_settings settings) {
+    settings.overflow = overflow_policy::block;
+    settings.latest_only = false;
+    return settings;
+  }
+
+  // The steps of a visit are numbered: the segments of a region, the relay to the next, its segments.
   owner<backbone> backbone_for(const deployment<Executor>& d) {
     if (d.make_backbone == nullptr) return {};
-    const fixed_array<bool> on_device(d.code.segments.size(), [&](std::size_t s) { return queue_of(d, s) != nullptr; });
-    return d.make_backbone(on_device, this, [](void* self, std::size_t segment, visit& v) noexcept {
-      v.any |= static_cast<session_core*>(self)->engine_.step(segment);
+    std::size_t steps = d.code.segments.size();
+    for (const later_region& region : d.later) steps += 1 + region.code.segments.size();
+    fixed_array<bool> on_device(steps);
+    bool* next = on_device.begin();
+    const auto add = [&](const program& code) {
+      for (const program_segment& s : code.segments) *next++ = queue_of(d, s.device) != nullptr;
+    };
+    add(d.code);
+    for (const later_region& region : d.later) {
+      *next++ = false;
+      add(region.code);
+    }
+    return d.make_backbone(on_device, this, [](void* self, std::size_t step, visit& v) noexcept {
+      v.any |= static_cast<session_core*>(self)->take_step(step);
     });
+  }
+  bool take_step(std::size_t step) noexcept {
+    if (step < deployment_->code.segments.size()) return engine_.step(step);
+    step -= deployment_->code.segments.size();
+    for (std::size_t r = 0; r < later_.size(); ++r) {
+      if (step-- == 0) return carry(r);
+      const std::size_t segments = deployment_->later[r].code.segments.size();
+      if (step < segments) return later_[r]->items.step(step);
+      step -= segments;
+    }
+    return false;
+  }
+  bool carry(std::size_t r) noexcept { return later_[r]->from_before.carry(is_at_end(r)); }
+  /// Nothing more comes to what is before relay `r`.
+  bool is_at_end(std::size_t r) const { return r == 0 ? closed_.load() : later_[r - 1]->from_before.has_ended(); }
+
+  bool visit_all() noexcept {
+    bool any = engine_.visit();
+    for (std::size_t r = 0; r < later_.size(); ++r) {
+      any |= carry(r);
+      any |= later_[r]->items.visit();
+    }
+    return any;
+  }
+  bool has_work() const {
+    if (engine_.has_work()) return true;
+    for (std::size_t r = 0; r < later_.size(); ++r)
+      if (later_[r]->items.has_work() || (!is_cancelled() && later_[r]->from_before.can_carry(is_at_end(r))))
+        return true;
+    return false;
+  }
+  std::uint32_t hints() const {
+    std::uint32_t all = 0;
+    for_each_engine([&](const engine& e) { all += e.hints(); });
+    return all;
+  }
+  bool pays_for_a_worker() const {
+    bool pays = false;
+    for_each_engine([&](const engine& e) { pays = pays || e.pays_for_a_worker(); });
+    return pays;
+  }
+  void worker_awake() {
+    for_each_engine([](engine& e) { e.worker_awake(); });
+  }
+  void worker_asleep() {
+    for_each_engine([](engine& e) { e.worker_asleep(); });
+  }
+
+  template <class Visit>
+  void for_each_engine(Visit visit) {
+    visit(engine_);
+    for (auto& region : later_) visit(region->items);
+  }
+  template <class Visit>
+  void for_each_engine(Visit visit) const {
+    visit(engine_);
+    for (const auto& region : later_) visit(std::as_const(region->items));
   }
 
   static void isolated(lambda_ref<void> f) { Executor::isolated(f); }
 
-  bool can_work() { return engine_.has_work() && deployment_->crew.available(); }
+  bool can_work() { return has_work() && deployment_->crew.available(); }
   bool can_help() { return !engine_.settings().dedicated && can_work(); }
 
   /// The worker of a dedicated session, which is the only one it has.
@@ -285,7 +469,7 @@ class session_core final : public engine_host {
     while (!ending_.load(std::memory_order_relaxed)) {
       if (can_work() && deployment_->crew.try_acquire()) {
         isolated([&] {
-          while (engine_.visit()) {
+          while (visit_all()) {
           }
         });
         release_permit();
@@ -302,7 +486,7 @@ class session_core final : public engine_host {
   }
 
   void park_unless(condition reason) {
-    engine_.helper_parks();
+    for_each_engine([](engine& e) { e.helper_parks(); });
     const std::uint32_t epoch = deployment_->event.prepare();
     if (reason()) {
       deployment_->event.cancel();
@@ -312,7 +496,7 @@ class session_core final : public engine_host {
     } else {
       deployment_->event.wait(epoch);
     }
-    engine_.helper_goes();
+    for_each_engine([](engine& e) { e.helper_goes(); });
   }
 
   /// Spins until `done()`, or until there is work again. To bring a thread back takes longer than to keep one that has
@@ -320,9 +504,9 @@ class session_core final : public engine_host {
   bool spin_until(condition done) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
     do {
-      const std::uint32_t seen = engine_.hints();
+      const std::uint32_t seen = hints();
       if (done() || can_help()) return true;
-      for (int i = 0; i < 16 && engine_.hints() == seen; ++i) spin_pause();
+      for (int i = 0; i < 16 && hints() == seen; ++i) spin_pause();
     } while (std::chrono::steady_clock::now() < until);
     return false;
   }
@@ -348,10 +532,10 @@ class session_core final : public engine_host {
     permits& crew = deployment_->crew;
     event_count& event = deployment_->event;
     crew.reserve();
-    while (engine_.has_work()) {
+    while (has_work()) {
       if (crew.try_acquire_reserved()) return true;
       const std::uint32_t epoch = event.prepare();
-      if (!engine_.has_work() || crew.any_left())
+      if (!has_work() || crew.any_left())
         event.cancel();
       else
         event.wait(epoch);
@@ -371,27 +555,28 @@ class session_core final : public engine_host {
             if (backbone_)
               backbone_->enter(v);
             else
-              v.any = engine_.visit();
+              v.any = visit_all();
           });
-        } while (v.any && engine_.pays_for_a_worker());
+        } while (v.any && pays_for_a_worker());
         release_permit();
       }
-      if (engine_.pays_for_a_worker() && spin_until([] { return false; })) continue;
-      engine_.worker_asleep();
+      if (pays_for_a_worker() && spin_until([] { return false; })) continue;
+      worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
-      if (!engine_.pays_for_a_worker() || !can_help()) return;
-      engine_.worker_awake();
+      if (!pays_for_a_worker() || !can_help()) return;
+      worker_awake();
     }
   }
 
   std::shared_ptr<deployment<Executor>> deployment_;
   engine engine_;
+  fixed_array<owner<session_region>> later_;  ///< where the rate changes
   owner<backbone> backbone_;
   session_gate& gate_;
   std::atomic<bool> closed_{false};
   std::atomic<bool> ending_{false};
   std::thread own_worker_;
-  std::stop_callback<cancel_engine> on_stop_;
+  std::stop_callback<cancel_session<session_core>> on_stop_;
 };
 
 }  // namespace levada::detail

@@ -124,7 +124,8 @@ class engine final : public device_client {
                     return segment(code.segments[s], slots_, code.slot_bytes, code.alignment, code.threads);
                   }),
         lanes_(queues_.size(), [&](std::size_t s) {
-          return owner<device_lane>(queues_[s] != nullptr ? queues_[s]->open(s, slots_, *this).release() : nullptr);
+          return owner<device_lane>(
+              queues_[s] != nullptr ? queues_[s]->open(code_.first_segment + s, slots_, *this).release() : nullptr);
         }) {}
 
   [[gnu::cold]] ~engine() {
@@ -179,6 +180,21 @@ class engine final : public device_client {
       event_.notify_all();
       invite_if_it_pays();
     }
+  }
+
+  /// The next item comes as one that has failed before it came.
+  void push_failed(std::exception_ptr why, const item_envelope& envelope) {
+    const std::size_t at = input_index(0);
+    envelope_[at] = envelope;
+    error_[at] = std::move(why);
+    set_state(state_[at], item_state::failed);
+    some_come_failed_.store(true, std::memory_order_relaxed);
+    publish(1);
+  }
+  /// Some that were popped as values went into nothing behind that.
+  void count_dropped_behind(std::size_t count) {
+    delivered_.fetch_sub(count);
+    dropped_.fetch_add(count);
   }
 
   item_envelope& input_envelope() { return envelope_[input_index(0)]; }
@@ -239,7 +255,10 @@ class engine final : public device_client {
   /// From a thread that only looks for results: work that nobody is at is brought to a worker.
   void invite_if_idle() {
     invite_always();
-    if (awake_.load() == 0 && parked_.load() == 0 && has_work()) host_.invite();
+    if (has_work()) invite_first();
+  }
+  void invite_first() {
+    if (awake_.load() == 0 && parked_.load() == 0) host_.invite();
   }
 
   // ---- results out: one popper ----
@@ -248,6 +267,9 @@ class engine final : public device_client {
 
   /// Items wait to be worked on.
   bool has_waiting() const { return pushed_.load(std::memory_order_relaxed) != segments_.front().claimed.load(); }
+
+  /// Seen from any thread: something finished was not popped.
+  bool has_unpopped() const { return finished() != popped_.load(); }
 
   /// A result waits at the head.
   bool has_result() {
@@ -487,7 +509,9 @@ class engine final : public device_client {
 
   // ---- a device reports ----
 
-  void execute(std::size_t s, sequence item) noexcept override {
+  // It knows the segments by their numbers among those of all regions.
+  void execute(std::size_t number, sequence item) noexcept override {
+    const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
     grain& g = seg.grains.front();
     g.begin = item;
@@ -499,8 +523,8 @@ class engine final : public device_client {
     g.watch.runs(turn, s, seg.code.first, item, 1, 0);
     for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
   }
-  const void* input(std::size_t s, sequence item) noexcept override {
-    segment& seg = segments_[s];
+  const void* input(std::size_t number, sequence item) noexcept override {
+    segment& seg = segments_[number - code_.first_segment];
     const program_unit& unit = code_.units[seg.code.first];
     grain g;  // only its slot is asked for, as in `fail`
     g.slot = index(item);
@@ -512,15 +536,16 @@ class engine final : public device_client {
     std::size_t stride;
     return is_borrowed(unit.in) ? borrowed(unit.in, g.slot) : place(seg, g, unit.in, 0, stride);
   }
-  void* output(std::size_t s, sequence item) noexcept override {
-    const program_unit& unit = code_.units[segments_[s].code.end - 1];
+  void* output(std::size_t number, sequence item) noexcept override {
+    const program_unit& unit = code_.units[segments_[number - code_.first_segment].code.end - 1];
     return in_slot(unit.out, index(item));
   }
   bool asks_times() const noexcept override { return measuring() != nullptr; }
-  void timed(std::size_t s, sequence item, const device_times& times) noexcept override {
-    if (meter* m = measuring()) m->on_device(s, item, times);
+  void timed(std::size_t number, sequence item, const device_times& times) noexcept override {
+    if (meter* m = measuring()) m->on_device(number - code_.first_segment, item, times);
   }
-  void complete(std::size_t s, sequence item) noexcept override {
+  void complete(std::size_t number, sequence item) noexcept override {
+    const std::size_t s = number - code_.first_segment;
     end_inputs_of_kernels(s, item);
     if (meter* m = measuring()) [[unlikely]] {
       const program_segment& code = segments_[s].code;
@@ -531,7 +556,8 @@ class engine final : public device_client {
     if (finish(s, item, item + 1, true)) wake();
     at_devices_.fetch_sub(1);  // the last touch: whoever destroys the session waits for it
   }
-  [[gnu::cold]] void fail(std::size_t s, sequence item, std::exception_ptr why) noexcept override {
+  [[gnu::cold]] void fail(std::size_t number, sequence item, std::exception_ptr why) noexcept override {
+    const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
     const std::size_t at = index(item);
     if (state_of(state_[at]) == item_state::value) {
@@ -543,7 +569,7 @@ class engine final : public device_client {
       set_state(state_[at], item_state::failed);
       if (const meter::turn turn(measuring()); turn) meter::ended(turn.lane(), seg.code.first, item_state::failed);
     }
-    complete(s, item);
+    complete(number, item);
   }
 
  private:
@@ -691,7 +717,7 @@ class engine final : public device_client {
       mine->slot = at;
       mine->unit = seg.code.first;
       mine->waited_ns = 0;
-      mine->some_ended = s != 0 && some_ended(at, count);
+      mine->some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
       mine->watch.restart();
       break;
     }
@@ -739,6 +765,7 @@ class engine final : public device_client {
 
   /// The items were made on another processor: all of them are asked for at once, not one after the other.
   void fetch(const segment& seg, const grain& g) const {
+    if (seg.code.first == seg.code.end) return;
     const program_unit& first = code_.units[seg.code.first];
     const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
     if (is_borrowed(first.in)) {
@@ -1202,7 +1229,7 @@ class engine final : public device_client {
         try {
           lanes_[s]->submit(item);
         } catch (...) {
-          fail(s, item, std::current_exception());
+          fail(code_.first_segment + s, item, std::current_exception());
         }
         any = true;
       }
@@ -1260,6 +1287,7 @@ class engine final : public device_client {
   alignas(64) std::atomic<int> parked_{0};
   std::atomic<int> passing_over_{0};
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed
   std::atomic<bool> invites_always_{false};
   alignas(64) std::atomic<std::uint64_t> delivered_{0};
   std::atomic<std::uint64_t> failed_{0}, filtered_{0}, dropped_{0}, cancelled_count_{0}, dropped_at_the_door_{0};

@@ -134,6 +134,8 @@ struct erasure<Result(In)> {
   static consteval auto mistake() {
     if constexpr (Rim::has_source)
       return any_pipeline_cannot_hold_a_source{};
+    else if constexpr (Rim::changes_rate)
+      return any_pipeline_cannot_hold_a_pipeline_that_changes_its_rate{};
     else if constexpr (!std::same_as<In, typename Rim::input_item> ||
                        !(std::same_as<Result, typename App::result> ||
                          std::same_as<Result, std::optional<typename App::result>>))
@@ -166,12 +168,12 @@ class executable {
   /// One item on the calling thread. Throws what its stage throws; `optional` where the pipeline filters. Thread-safe; calls of
   /// a pipeline with stage state take turns on one state.
   [[gnu::always_inline]] auto operator()(const item& given) const
-    requires(!Rim::has_source && (!Rim::owns_input || std::copy_constructible<item>))
+    requires(!Rim::has_source && !Rim::changes_rate && (!Rim::owns_input || std::copy_constructible<item>))
   {
     return call(given);
   }
   [[gnu::always_inline]] auto operator()(item&& given) const
-    requires(!Rim::has_source)
+    requires(!Rim::has_source && !Rim::changes_rate)
   {
     return call(std::move(given));
   }
@@ -179,13 +181,14 @@ class executable {
   /// The same, its result written to `into`, which is not touched before the last stage; for results that need no destruction.
   /// False where the item is filtered.
   template <class Result>
-    requires(!Rim::has_source && std::same_as<Result, output> && std::is_trivially_destructible_v<Result> &&
-             (!Rim::owns_input || std::copy_constructible<item>))
+    requires(!Rim::has_source && !Rim::changes_rate && std::same_as<Result, output> &&
+             std::is_trivially_destructible_v<Result> && (!Rim::owns_input || std::copy_constructible<item>))
   bool operator()(const item& given, Result& into) const {
     return call_into(given, into);
   }
   template <class Result>
-    requires(!Rim::has_source && std::same_as<Result, output> && std::is_trivially_destructible_v<Result>)
+    requires(!Rim::has_source && !Rim::changes_rate && std::same_as<Result, output> &&
+             std::is_trivially_destructible_v<Result>)
   bool operator()(item&& given, Result& into) const {
     return call_into(std::move(given), into);
   }
@@ -196,7 +199,9 @@ class executable {
   auto operator()(const Given& given) const;
   template <class Mistake = item_cannot_be_copied_move_it_in<item>>
   auto operator()(const item& given) const
-    requires(!Rim::has_source && Rim::owns_input && !std::copy_constructible<item>);
+    requires(!Rim::has_source && !Rim::changes_rate && Rim::owns_input && !std::copy_constructible<item>);
+  mistake_found<pipeline_that_changes_its_rate_is_streamed_or_pushed_to_not_called> operator()(const item& given) const
+    requires(Rim::changes_rate);
 
   /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used where
   /// they are. `stop` gives up what is not finished.

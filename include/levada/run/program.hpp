@@ -229,8 +229,9 @@ struct program {
   fixed_array<std::uint16_t> ended;  ///< the units' lists of values
   fixed_array<side_place> sides;     ///< of all units, in order
   std::size_t slots = 1, slot_bytes = 0, side_offset = 0;
-  std::size_t alignment = 64;  ///< of slots and scratchpads
-  std::size_t result = 0;      ///< the value that leaves
+  std::size_t alignment = 64;     ///< of slots and scratchpads
+  std::size_t first_segment = 0;  ///< its number among those of all regions of a deployment
+  std::size_t result = 0;         ///< the value that leaves
   bool has_result = true;
   bool owns_input = false;  ///< a unit changes or consumes the input, or it is the result
   bool has_source = false;
@@ -503,7 +504,8 @@ struct program_parts {
       unit.item_by_item = planned.item_by_item;
       unit.scratch_offset = s.kernel_offset;
     }
-    if (p.units[segment.first].kernel != nullptr) {  // its scratchpads are on the device, one for each slot
+    if (segment.first != segment.end &&
+        p.units[segment.first].kernel != nullptr) {  // its scratchpads are on the device, one for each slot
       segment.device_bytes = std::exchange(segment.scratch_bytes, 0);
       segment.grains = 1;
     }

@@ -183,14 +183,14 @@ class session {
 
   /// Works and waits until all that was pushed is finished and waits to be popped.
   void drain() {
-    core_->running.wait_until([&] { return core_->running.items().all_settled(); });
+    core_->running.wait_until([&] { return core_->running.all_settled(); });
   }
 
   /// Waits until all that was pushed is finished, and gives every stage the state it had when the session was opened. Only by
   /// the pushing thread. Throws levada::error where a state cannot be copied.
   void reset() {
     drain();
-    core_->running.items().reset_states();
+    core_->running.reset_states();
   }
 
   /// `f(sequence, exception)` is called for each item that fails, on the thread where it failed and before its result can be
@@ -201,21 +201,28 @@ class session {
   void on_error(F f) {
     if (core_->running.items().pushed() != 0) throw error("levada: on_error: an item was pushed before it");
     core_->failure_listener = detail::erased_object::make<F>(std::move(f));
-    core_->running.items().set_failure_hook(
-        {[](void* object, std::uint64_t sequence, const std::exception_ptr& why) noexcept {
-           (*static_cast<F*>(object))(sequence, why);
-         },
-         core_->failure_listener.get()});
+    const detail::failure_hook hook{[](void* object, std::uint64_t sequence, const std::exception_ptr& why) noexcept {
+                                      (*static_cast<F*>(object))(sequence, why);
+                                    },
+                                    core_->failure_listener.get()};
+    core_->running.set_failure_hook(hook);
   }
   template <class F, class Mistake = on_error_takes_a_noexcept_function_of_a_sequence_number_and_an_exception<F>>
     requires(!detail::hears_of_failures<F>)
   auto on_error(F f);
 
   /// Items that are not finished are given up, at their next stage, and nothing more is taken.
-  void cancel() { core_->running.items().cancel(); }
+  void cancel() { core_->running.cancel(); }
 
   /// Closed or cancelled, and everything popped.
-  bool is_over() const { return core_->running.is_closed() && core_->running.items().all_popped(); }
+  bool is_over() const {
+    return core_->running.changes_rate() ? core_->running.is_over()
+                                         : core_->running.is_closed() && core_->running.items().all_popped();
+  }
+
+  /// Where the rate changes: of each region's own items, the first being those that are pushed.
+  item_counts counts(std::size_t region) const { return core_->running.counts(region); }
+  std::size_t regions() const { return core_->running.regions(); }
 
   /// An item of which only some ports have given their parts is in flight, and dropped when the session is closed.
   item_counts counts() const {
@@ -232,14 +239,14 @@ class session {
   time_point now() const { return core_->running.items().settings().now(); }
 
   /// Switches measuring on or off, at any moment, from any thread. The first time allocates; what is measured adds up.
-  void measure(bool on = true) { core_->running.items().measure(on); }
+  void measure(bool on = true) { core_->running.measure(on); }
   /// What was measured so far, for any thread to look at.
-  session_statistics statistics() const { return core_->running.items().statistics(); }
+  session_statistics statistics() const { return core_->running.statistics(); }
   /// Measures, and keeps the last `events` of each worker, in fresh rings; 0 keeps none. For any thread; waits for
   /// stages that run.
-  void trace(std::size_t events = 65'536) { core_->running.items().trace(events); }
+  void trace(std::size_t events = 65'536) { core_->running.trace(events); }
   /// The events kept so far, to be written by interop/trace.hpp. For any thread; waits for stages that run.
-  session_trace traced() const { return core_->running.items().traced(); }
+  session_trace traced() const { return core_->running.traced(); }
 
  private:
   template <class>
@@ -252,7 +259,7 @@ class session {
                const detail::session_settings& given)
         : spare(given.drops_older() ? detail::arena_bytes(sizeof(In), alignof(In)) : detail::arena_bytes()),
           running(std::move(of), false, std::move(stop), given) {
-      if (!given.waits_when_full()) running.items().invite_always();
+      if (!given.waits_when_full()) running.invite_always();
     }
     detail::erased_object failure_listener;
     detail::arena_bytes spare;  ///< where an item is constructed before another gives way to it
@@ -306,7 +313,7 @@ class session {
       if (waits) throw cancelled("levada: push: the session is closed or cancelled");
       return false;
     }
-    if (!waits) items.invite_always();
+    if (!waits) core_->running.invite_always();
     if (!ports.template has_room<P>(items)) return false;
     if (captured == time_point() && (settings.deadline.count() != 0 || settings.clock != nullptr))
       captured = settings.now();
@@ -340,7 +347,7 @@ class session {
   }
 
   void await_result() {
-    detail::engine& items = core_->running.items();
+    detail::engine& items = core_->running.results();
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if (!items.has_result() && core_->unknown_pushers)
       core_->running.wait_until([&] { return items.has_result() || core_->running.is_over(); });
@@ -353,7 +360,8 @@ class session {
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
     std::optional<result<Out>> taken = take(envelope, side...);
-    if (!taken) core_->running.items().invite_if_idle();
+    if (!taken || core_->running.changes_rate())
+      core_->running.invite_if_idle();  // there is room again behind a region
     return taken;
   }
 
@@ -365,7 +373,7 @@ class session {
   bool try_emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
     if (core_->running.is_closed()) return false;
     refuse_after_ports();
-    core_->running.items().invite_always();
+    core_->running.invite_always();
     return place(told, make, captured, into, false, false);
   }
 
@@ -443,7 +451,7 @@ class session {
   /// Constructs the result where the caller wants it: a large one has no place on the stack.
   template <class... Side>
   std::optional<result<Out>> take(item_envelope* envelope, Side&... side) {
-    detail::engine& items = core_->running.items();
+    detail::engine& items = core_->running.results();
     std::optional<result<Out>> taken;
     if (items.has_result()) {
       ((side = items.head_state() == detail::item_state::value

@@ -65,4 +65,17 @@ struct session_statistics {
   std::size_t slots = 0;
 };
 
+namespace detail {
+
+/// What is measured behind a change of the rate: `all` goes on with it. What counts items and slots stays that of the first
+/// region, the age becomes that of the last.
+template <class Statistics>
+void append(Statistics& all, Statistics behind) {
+  for (auto& stage : behind.stages) stage.segment += all.segments.size();
+  all.stages.insert(all.stages.end(), behind.stages.begin(), behind.stages.end());
+  all.segments.insert(all.segments.end(), behind.segments.begin(), behind.segments.end());
+  all.age = behind.age;
+}
+
+}  // namespace detail
 }  // namespace levada

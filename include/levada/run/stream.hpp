@@ -153,10 +153,10 @@ class item_stream {
 
   /// `own_input`: the pipeline changes its input, so it needs copies of lasting items.
   item_stream(std::shared_ptr<detail::deployment<Executor>> of, Feed feed, std::stop_token stop)
-      : stride_(of->code.slot_bytes),
+      : stride_(of->last_code().slot_bytes),
         borrows_(Feed::lasting && !of->code.owns_input),
         core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop))),
-        watches_caller_(!Feed::live && core_->items().is_lone_stage()),
+        watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_lone_stage()),
         feed_(std::move(feed)) {}
 
   class iterator {
@@ -206,19 +206,21 @@ class item_stream {
 
   item_counts counts() {
     item_counts c = core_->items().counts();
-    const std::size_t over = values_over();
-    c.delivered += over, c.in_flight -= over;
+    if (!core_->changes_rate()) {
+      const std::size_t over = values_over();
+      c.delivered += over, c.in_flight -= over;
+    }
     return c;
   }
 
   /// Switches measuring on or off: run/session.hpp.
-  void measure(bool on = true) { core_->items().measure(on); }
+  void measure(bool on = true) { core_->measure(on); }
   /// Keeps the last events of each worker, and gives them: run/session.hpp.
-  void trace(std::size_t events = 65'536) { core_->items().trace(events); }
-  session_trace traced() const { return core_->items().traced(); }
+  void trace(std::size_t events = 65'536) { core_->trace(events); }
+  session_trace traced() const { return core_->traced(); }
   /// What was measured so far. Only by the thread that iterates.
   session_statistics statistics() {
-    session_statistics s = core_->items().statistics();
+    session_statistics s = core_->statistics();
     s.items = counts();
     return s;
   }
@@ -257,16 +259,16 @@ class item_stream {
   void end_current() {
     if (!current_) return;
     if constexpr (!std::is_void_v<Out>) {
-      if (row_first_ != nullptr) core_->items().drop_values(values_over());
+      if (row_first_ != nullptr) core_->results().drop_values(values_over());
       row_first_ = row_last_ = nullptr;
     }
     current_.reset();
-    core_->items().drop_head();
+    core_->results().drop_head();
   }
 
   /// Waits for what comes next, and for values as many as there are.
   [[gnu::noinline]] void next_row() {
-    detail::engine& items = core_->items();
+    detail::engine& items = core_->results();
     if (!await_result()) return;
     if (items.head_state() == detail::item_state::failed) {
       current_.emplace(items.head_error());
@@ -284,10 +286,11 @@ class item_stream {
 
   /// Feeds, helps and waits until a result is at the head. False: nothing more comes.
   bool await_result() {
-    detail::engine& items = core_->items();
+    detail::engine& items = core_->results();
     for (;;) {
       if (wants_items()) fill();
       if (items.has_result()) return true;
+      if (core_->changes_rate()) items.free_kept();  // what brings the next result waits for room
       if (core_->is_over()) {
         if (feed_error_) std::rethrow_exception(std::exchange(feed_error_, nullptr));
         return false;
@@ -299,8 +302,9 @@ class item_stream {
 
   /// Slots are filled once a quarter is free where others work beside this thread, or when nothing else is left to do.
   bool wants_items() {
-    detail::engine& items = core_->items();
     if (core_->is_closed()) return false;
+    if (core_->changes_rate()) return core_->items().free_slots() != 0 && !core_->items().has_waiting();
+    detail::engine& items = core_->items();
     const bool early = core_->shares_work() && items.kept() * 4 >= core_->slots();
     if (!early && (items.has_waiting() || items.has_result())) return false;
     return items.kept() != 0 || items.free_slots() != 0;
@@ -310,8 +314,8 @@ class item_stream {
   /// the next is asked for, and a result is not held back.
   void fill() {
     detail::engine& items = core_->items();
-    items.free_kept();
-    if (Feed::live && items.has_result()) return;
+    core_->results().free_kept();
+    if (Feed::live && core_->results().has_result()) return;
     const std::size_t free = items.free_slots();
     std::size_t count = 0;
     try {
@@ -327,7 +331,7 @@ class item_stream {
           items.set_input(0, place);
           items.publish(1);
           core_->help();
-          if (items.has_result() || items.free_slots() == 0) return;
+          if (core_->results().has_result() || items.free_slots() == 0) return;
         }
       } else {
         bool more = true;

@@ -43,6 +43,20 @@ struct session_trace {
 
 namespace detail {
 
+/// The events behind a change of the rate; `segments` are before it.
+template <class Trace>
+void append(Trace& all, Trace behind, std::size_t segments) {
+  for (trace_event& e : behind.events) {
+    if (e.kind == trace_kind::stage || e.kind == trace_kind::waiting)
+      e.what += static_cast<std::uint32_t>(all.stages.size());
+    else if (e.kind != trace_kind::occupied)
+      e.what += static_cast<std::uint32_t>(segments);
+  }
+  all.stages.insert(all.stages.end(), behind.stages.begin(), behind.stages.end());
+  all.events.insert(all.events.end(), behind.events.begin(), behind.events.end());
+  all.overwritten += behind.overwritten;
+}
+
 /// The last events of one writer.
 class trace_ring {
  public:

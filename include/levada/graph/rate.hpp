@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/rate.hpp: parts that take so many items and give so many others: synchronous dataflow (Lee and Messerschmitt, 1987).
+//
+//   chunks | window<400, 160> | log_mel | batch<8> | model | unbatch | ...
+//
+// Where a pipeline changes its rate, one region ends and the next begins: each runs at its own rate, in slots of its own, and
+// items pass between them in order. An item that fails passes in its place: what was begun ahead of it is given as at the
+// end, and the next begins behind it.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/fixed_string.hpp>
+#include <levada/core/tensor.hpp>
+#include <levada/graph/pipeline.hpp>
+
+namespace levada {
+
+/// So many items are taken for so many that are given.
+struct rate_ratio {
+  std::size_t takes = 1, gives = 1;
+  friend constexpr bool operator==(const rate_ratio&, const rate_ratio&) = default;
+};
+
+/// What becomes of items that do not fill a batch or a window when no more come: filled up with zeros (or `T{}`), or dropped and
+/// counted.
+enum class partial : std::uint8_t { pad, drop };
+
+/// What a step of a rate did.
+struct rate_step {
+  bool took = false;        ///< it is through with the item
+  bool gave = false;        ///< there is an item at `out`
+  std::uint32_t parts = 0;  ///< of a padded batch: how many of its items are some; 0: all
+};
+
+/// A part that changes the rate. `Rate` has a name, `output<In>`, `ratio<In>`, and `state<In>` with
+/// `rate_step step(In&, std::uint32_t parts, void* out)`, called until it took the item, and `rate_step end(void* out)`, called
+/// until it gave nothing; `out` stays where it is until something was given, `abandon(out)` ends what was begun there.
+template <class Rate>
+struct rate_part {
+  [[no_unique_address]] Rate rate;
+};
+
+namespace detail {
+
+template <class R>
+inline constexpr bool is_part<rate_part<R>> = true;
+template <class Part>
+inline constexpr bool is_rate = false;
+template <class R>
+inline constexpr bool is_rate<rate_part<R>> = true;
+
+template <class Rate, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(rate_part<Rate>& part, Visit& visit) {
+  visit(part);
+}
+
+// ---- batch ----
+
+template <class T, std::size_t N>
+struct batch_of : type_tag<std::array<T, N>> {};
+template <class T, std::size_t N, std::size_t... Dims>
+struct batch_of<tensor<T, Dims...>, N> : type_tag<tensor<T, N, Dims...>> {};
+
+template <class Batch>
+struct item_of_batch {};
+template <class T, std::size_t N>
+struct item_of_batch<std::array<T, N>> : type_tag<T> {
+  static constexpr std::size_t size = N;
+};
+template <class T, std::size_t N, std::size_t... Dims>
+struct item_of_batch<tensor<T, N, Dims...>> : type_tag<tensor<T, Dims...>> {
+  static constexpr std::size_t size = N;
+};
+
+/// The `i`-th item in a batch: it lies there as it would by itself, apart from the padding of a tensor's end.
+template <class Item>
+inline constexpr std::size_t bytes_in_batch = sizeof(Item);
+template <class T, std::size_t... Dims>
+inline constexpr std::size_t bytes_in_batch<tensor<T, Dims...>> = sizeof(T) * tensor<T, Dims...>::elements;
+
+template <class Item>
+void put_into_batch(void* batch, std::size_t i, Item& item) {
+  void* const at = static_cast<std::byte*>(batch) + i * bytes_in_batch<Item>;
+  if constexpr (any_tensor<Item>)
+    std::memcpy(at, item.data(), bytes_in_batch<Item>);
+  else
+    ::new (at) Item(std::move(item));
+}
+
+template <std::size_t N, partial AtEnd>
+struct batch_rate {
+  static constexpr fixed_string name = "batch";
+  template <class In>
+    requires(AtEnd == partial::drop || any_tensor<In> || std::is_default_constructible_v<In>)
+  using output = typename batch_of<In, N>::type;
+  template <class In>
+  static constexpr rate_ratio ratio{N, 1};
+
+  template <class In>
+  class state {
+   public:
+    explicit state(const batch_rate&) {}
+    rate_step step(In& item, std::uint32_t, void* out) {
+      put_into_batch(out, count_, item);
+      if (++count_ < N) return {true, false};
+      count_ = 0;
+      return {true, true};
+    }
+    rate_step end(void* out) {
+      if (count_ == 0) return {};
+      const std::size_t count = std::exchange(count_, 0);
+      if constexpr (AtEnd == partial::pad) {
+        for (std::size_t i = count; i < N; ++i) {
+          In none{};
+          put_into_batch(out, i, none);
+        }
+        return {false, true, static_cast<std::uint32_t>(count)};
+      } else {
+        destroy(out, count);
+        return {};
+      }
+    }
+    /// Items that it has and that were not given.
+    std::size_t waiting() const { return count_; }
+    void abandon(void* out) { destroy(out, std::exchange(count_, 0)); }
+
+   private:
+    static void destroy(void* out, std::size_t count) {
+      if constexpr (!std::is_trivially_destructible_v<In>) std::destroy_n(static_cast<In*>(out), count);
+    }
+    std::size_t count_ = 0;
+  };
+};
+
+struct unbatch_rate {
+  static constexpr fixed_string name = "unbatch";
+  template <class In>
+  using output = typename item_of_batch<In>::type;
+  template <class In>
+  static constexpr rate_ratio ratio{1, item_of_batch<In>::size};
+
+  template <class In>
+  class state {
+   public:
+    explicit state(const unbatch_rate&) {}
+    rate_step step(In& batch, std::uint32_t parts, void* out) {
+      using item = output<In>;
+      const std::size_t count = parts != 0 ? parts : item_of_batch<In>::size;
+      if constexpr (any_tensor<item>)
+        std::memcpy((::new (out) item)->data(), batch.data() + at_ * item::elements, bytes_in_batch<item>);
+      else
+        ::new (out) item(std::move(batch[at_]));
+      if (++at_ < count) return {false, true};
+      at_ = 0;
+      return {true, true};
+    }
+    rate_step end(void*) { return {}; }
+    std::size_t waiting() const { return 0; }
+    void abandon(void*) { at_ = 0; }
+
+   private:
+    std::size_t at_ = 0;
+  };
+};
+
+// ---- window ----
+
+/// What a chunk is made of along its first axis: numbers, or what lies below one index of a tensor.
+template <class Chunk>
+struct samples_of {};
+template <class T>
+  requires tensor_element<T>
+struct samples_of<T> {
+  using value_type = T;
+  static constexpr std::size_t elements = 1;  ///< of a sample
+  static constexpr std::size_t count = 1;     ///< of samples, where that is known
+  static const T* data(const T& t) { return &t; }
+  static std::size_t size(const T&) { return 1; }
+  template <std::size_t N>
+  using window = tensor<T, N>;
+};
+template <class T, std::size_t L, std::size_t... Dims>
+struct samples_of<tensor<T, L, Dims...>> {
+  using value_type = T;
+  static constexpr std::size_t elements = tensor<T, Dims...>::elements;
+  static constexpr std::size_t count = L;
+  static const T* data(const tensor<T, L, Dims...>& t) { return t.data(); }
+  static std::size_t size(const tensor<T, L, Dims...>&) { return L; }
+  template <std::size_t N>
+  using window = tensor<T, N, Dims...>;
+};
+/// Chunks of any length.
+template <class Chunk>
+  requires(!any_tensor<Chunk> &&
+           requires(const Chunk& c) {
+             { *c.data() } -> std::same_as<const std::remove_cvref_t<decltype(*c.data())>&>;
+             { c.size() } -> std::convertible_to<std::size_t>;
+             requires tensor_element<std::remove_cvref_t<decltype(*c.data())>>;
+           })
+struct samples_of<Chunk> {
+  using value_type = std::remove_cvref_t<decltype(*std::declval<const Chunk&>().data())>;
+  static constexpr std::size_t elements = 1;
+  static constexpr std::size_t count = 0;
+  static const value_type* data(const Chunk& c) { return c.data(); }
+  static std::size_t size(const Chunk& c) { return c.size(); }
+  template <std::size_t N>
+  using window = tensor<value_type, N>;
+};
+
+template <std::size_t N, std::size_t Step, partial AtEnd>
+struct window_rate {
+  static constexpr fixed_string name = "window";
+  template <class In>
+  using output = typename samples_of<In>::template window<N>;
+  template <class In>
+  static constexpr rate_ratio ratio{samples_of<In>::count == 0 ? 0 : Step, samples_of<In>::count};
+
+  template <class In>
+  class state {
+    using samples = samples_of<In>;
+    using value = typename samples::value_type;
+    static constexpr std::size_t each = samples::elements;
+
+   public:
+    explicit state(const window_rate&) {}
+    rate_step step(In& chunk, std::uint32_t, void* out) {
+      const std::size_t size = samples::size(chunk);
+      const std::size_t skipped = std::min(skip_, size - at_);
+      skip_ -= skipped;
+      at_ += skipped;
+      const std::size_t taken = std::min(N - have_, size - at_);
+      if (taken != 0)
+        std::memcpy(kept_.data() + have_ * each, samples::data(chunk) + at_ * each, taken * each * sizeof(value));
+      at_ += taken;
+      have_ += taken;
+      rate_step did;
+      if (have_ == N) {
+        give(out);
+        did.gave = true;
+      }
+      if (at_ == size) {
+        at_ = 0;
+        did.took = true;
+      }
+      return did;
+    }
+    rate_step end(void* out) {
+      rate_step did;
+      if constexpr (AtEnd == partial::pad) {
+        // What an earlier window has had is not given again alone.
+        if (have_ > overlap) {
+          std::fill(kept_.begin() + have_ * each, kept_.end(), value{});
+          did = {false, true, static_cast<std::uint32_t>(have_)};
+          ::new (out) output<In>(kept_);
+        }
+      }
+      have_ = skip_ = at_ = 0;
+      return did;
+    }
+    std::size_t waiting() const { return 0; }
+    void abandon(void*) { have_ = skip_ = at_ = 0; }
+
+   private:
+    static constexpr std::size_t overlap = Step < N ? N - Step : 0;
+
+    void give(void* out) {
+      ::new (out) output<In>(kept_);
+      std::memmove(kept_.data(), kept_.data() + (N - overlap) * each, overlap * each * sizeof(value));
+      have_ = overlap;
+      skip_ = Step > N ? Step - N : 0;
+    }
+
+    output<In> kept_;
+    std::size_t have_ = 0;  ///< samples of the next window
+    std::size_t skip_ = 0;  ///< samples between two windows that none takes
+    std::size_t at_ = 0;    ///< in the chunk
+  };
+};
+
+// ---- one of N, N of one ----
+
+template <std::size_t N>
+struct downsample_rate {
+  static constexpr fixed_string name = "downsample";
+  template <class In>
+  using output = In;
+  template <class In>
+  static constexpr rate_ratio ratio{N, 1};
+  template <class In>
+  class state {
+   public:
+    explicit state(const downsample_rate&) {}
+    rate_step step(In& item, std::uint32_t, void* out) {
+      const bool gives = at_ == 0;
+      at_ = (at_ + 1) % N;
+      if (gives) ::new (out) In(std::move(item));
+      return {true, gives};
+    }
+    rate_step end(void*) {
+      at_ = 0;
+      return {};
+    }
+    std::size_t waiting() const { return 0; }
+    void abandon(void*) { at_ = 0; }
+
+   private:
+    std::size_t at_ = 0;
+  };
+};
+
+template <std::size_t N>
+struct repeat_rate {
+  static constexpr fixed_string name = "repeat";
+  template <class In>
+    requires std::copy_constructible<In>
+  using output = In;
+  template <class In>
+  static constexpr rate_ratio ratio{1, N};
+  template <class In>
+  class state {
+   public:
+    explicit state(const repeat_rate&) {}
+    rate_step step(In& item, std::uint32_t, void* out) {
+      const bool last = at_ + 1 == N;
+      if (last)
+        ::new (out) In(std::move(item));
+      else
+        ::new (out) In(std::as_const(item));
+      at_ = last ? 0 : at_ + 1;
+      return {last, true};
+    }
+    rate_step end(void*) { return {}; }
+    std::size_t waiting() const { return 0; }
+    void abandon(void*) { at_ = 0; }
+
+   private:
+    std::size_t at_ = 0;
+  };
+};
+
+// ---- M items for N others ----
+
+template <fixed_string Name, std::size_t M, std::size_t N, class Out, class F>
+struct callable_rate {
+  static constexpr fixed_string name = Name;
+  template <class In>
+    requires(std::is_default_constructible_v<In> && std::is_move_assignable_v<In> &&
+             std::is_invocable_v<F&, std::span<const In, M>, std::span<Out, N>>)
+  using output = Out;
+  template <class In>
+  static constexpr rate_ratio ratio{M, N};
+
+  F callable;
+
+  template <class In>
+  class state {
+   public:
+    explicit state(const callable_rate& of) : callable_(of.callable), room_(std::make_shared<rooms>()) {}
+    state(const state& other) : callable_(other.callable_), room_(std::make_shared<rooms>()) {}
+
+    rate_step step(In& item, std::uint32_t, void* out) {
+      if (given_ == N) {
+        room_->taken[count_++] = std::move(item);
+        if (count_ < M) return {true, false};
+        count_ = 0;
+        callable_(std::span<const In, M>(room_->taken), std::span<Out, N>(room_->given));
+        given_ = 0;
+      }
+      ::new (out) Out(std::move(room_->given[given_++]));
+      return {given_ == N, true};
+    }
+    rate_step end(void*) {
+      count_ = 0;
+      given_ = N;
+      return {};
+    }
+    std::size_t waiting() const { return count_; }
+    void abandon(void*) { end(nullptr); }
+
+   private:
+    struct rooms {
+      std::array<In, M> taken{};
+      std::array<Out, N> given{};
+    };
+    F callable_;
+    std::shared_ptr<rooms> room_;  // large items have no place on the stack on which a state is made
+    std::size_t count_ = 0, given_ = N;
+  };
+};
+
+}  // namespace detail
+
+/// N items as one, with a new first axis: `tensor<T, Dims...>` becomes `tensor<T, N, Dims...>`, any other `T` an `array<T, N>`.
+template <std::size_t N, partial AtEnd = partial::pad>
+  requires(N > 0)
+inline constexpr rate_part<detail::batch_rate<N, AtEnd>> batch{};
+
+/// The items of a batch one by one, those that pad it left out.
+inline constexpr rate_part<detail::unbatch_rate> unbatch{};
+
+/// N samples in a row, a row beginning every `Step`, of chunks of any length: tensors, along their first axis, contiguous
+/// ranges of numbers, or numbers.
+template <std::size_t N, std::size_t Step = N, partial AtEnd = partial::drop>
+  requires(N > 0 && Step > 0)
+inline constexpr rate_part<detail::window_rate<N, Step, AtEnd>> window{};
+
+/// The first of every N items.
+template <std::size_t N>
+  requires(N > 0)
+inline constexpr rate_part<detail::downsample_rate<N>> downsample{};
+
+/// Every item N times.
+template <std::size_t N>
+  requires(N > 0)
+inline constexpr rate_part<detail::repeat_rate<N>> repeat{};
+
+/// `void f(std::span<const In, M>, std::span<Out, N>)`: N items of M. Fewer than M at the end are dropped and counted.
+template <fixed_string Name, std::size_t M, std::size_t N, class Out, class F>
+  requires(M > 0 && N > 0)
+constexpr auto rate(F f) {
+  return rate_part<detail::callable_rate<Name, M, N, Out, F>>{{std::move(f)}};
+}
+
+}  // namespace levada

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/regions.hpp: the plan of a pipeline that changes its rate: one for each region, and the rates between them.
+
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+
+#include <levada/graph/rate.hpp>
+#include <levada/plan/plan.hpp>
+
+namespace levada {
+
+/// What leads to a region.
+struct planned_rate {
+  std::string_view name;
+  rate_ratio ratio;  ///< 0 where it depends on the items, as with chunks of any length
+};
+
+/// How often each region comes to an item while the others come to a whole number of theirs, the least such numbers: the
+/// balance equations of synchronous dataflow. `rates[r]` leads to region r. All 0 where a rate is not known.
+template <std::size_t Regions>
+constexpr std::array<std::size_t, Regions> repetitions(const std::array<planned_rate, Regions>& rates) {
+  std::array<std::size_t, Regions> times{};
+  times[0] = 1;
+  for (std::size_t r = 1; r < Regions; ++r) {
+    const rate_ratio ratio = rates[r].ratio;
+    if (ratio.takes == 0 || ratio.gives == 0) return {};
+    // times[r] * takes = times[r - 1] * gives
+    const std::size_t factor = ratio.takes / std::gcd(times[r - 1] * ratio.gives, ratio.takes);
+    for (std::size_t before = 0; before < r; ++before) times[before] *= factor;
+    times[r] = times[r - 1] * ratio.gives / ratio.takes;
+  }
+  return times;
+}
+
+/// The plans of the regions in order, and what there is in all.
+template <class... Plans>
+struct plan_of_regions {
+  static constexpr std::size_t regions = sizeof...(Plans);
+
+  std::tuple<Plans...> region;
+  std::array<planned_rate, regions> rate;  ///< what leads to each; nothing leads to the first
+  std::array<std::size_t, regions> times = repetitions(rate);
+
+  std::size_t segments = sum([](const auto& plan) { return plan.segments; });
+  std::size_t bytes_in_flight = sum([](const auto& plan) { return plan.bytes_in_flight; });
+  std::size_t bytes_scratch = sum([](const auto& plan) { return plan.bytes_scratch; });
+  std::size_t bytes_weights = sum([](const auto& plan) { return plan.bytes_weights; });
+  std::size_t bytes_total = bytes_in_flight + bytes_scratch + bytes_weights;
+
+ private:
+  template <class Count>
+  constexpr std::size_t sum(Count count) const {
+    return std::apply([&](const auto&... plan) { return (std::size_t{0} + ... + count(plan)); }, region);
+  }
+};
+
+}  // namespace levada

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/relay.hpp: what carries items from a region of a pipeline to the next, where the rate changes. It pops the results of
+// one engine and pushes the items of another; whoever helps or works runs it, one thread at a time.
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include <levada/core/storage.hpp>
+#include <levada/graph/rate.hpp>
+#include <levada/run/engine.hpp>
+#include <levada/run/program.hpp>
+
+namespace levada::detail {
+
+/// A rate as code, a constant for each and its items.
+struct rate_code {
+  std::string_view name;
+  erased_object (*make)(const void* rate);  ///< the state of a session, to be copied for others
+  rate_step (*step)(void* state, void* item, std::uint32_t parts, void* out);
+  rate_step (*end)(void* state, void* out);
+  std::size_t (*waiting)(const void* state) noexcept;
+  void (*abandon)(void* state, void* out) noexcept;
+};
+
+template <class Rate, class In>
+inline constexpr rate_code code_of_rate{
+    Rate::name.view(),
+    [](const void* rate) {
+      using state = typename Rate::template state<In>;
+      return erased_object::make<state>(static_cast<const rate_part<Rate>*>(rate)->rate);
+    },
+    [](void* state, void* item, std::uint32_t parts, void* out) {
+      return static_cast<typename Rate::template state<In>*>(state)->step(*static_cast<In*>(item), parts, out);
+    },
+    [](void* state, void* out) { return static_cast<typename Rate::template state<In>*>(state)->end(out); },
+    [](const void* state) noexcept { return static_cast<const typename Rate::template state<In>*>(state)->waiting(); },
+    [](void* state, void* out) noexcept { static_cast<typename Rate::template state<In>*>(state)->abandon(out); }};
+
+/// A rate of a deployment, with the state that its sessions copy.
+struct program_rate {
+  const rate_code* code = nullptr;
+  erased_object prototype;
+};
+
+/// Between two engines of a session.
+class relay {
+ public:
+  relay(const program_rate& of, engine& from, engine& to)
+      : of_(of), from_(from), to_(to), state_(of.prototype.copy()) {}
+  ~relay() { of_.code->abandon(state_.get(), to_.input_place()); }
+
+  /// Carries what it can; says whether it carried anything. `no_more`: nothing will come from before.
+  bool carry(bool no_more) noexcept {
+    if (!can_carry(no_more)) return false;
+    bool expected = false;
+    if (!busy_.compare_exchange_strong(expected, true)) return false;
+    bool any = false;
+    while (!ended_.load(std::memory_order_relaxed) && step(no_more)) any = true;
+    from_.free_kept();
+    busy_.store(false);
+    return any;
+  }
+  /// Seen from outside: it could do something now.
+  bool can_carry(bool no_more) const {
+    if (busy_.load() || ended_.load() || !to_.has_slot_for(to_.pushed())) return false;
+    return from_.has_unpopped() || (no_more && from_.all_finished());
+  }
+  /// Nothing will come through any more.
+  bool has_ended() const { return ended_.load() || from_.is_cancelled(); }
+  bool is_busy() const { return busy_.load(); }
+
+  /// As it was when the session was opened. Nothing may be in flight.
+  void reset() {
+    of_.code->abandon(state_.get(), to_.input_place());
+    state_ = of_.prototype.copy();
+  }
+
+ private:
+  bool step(bool no_more) noexcept {
+    if (!to_.has_slot_for(to_.pushed())) return false;
+    if (!from_.has_result()) {
+      if (!no_more || !from_.all_finished() || from_.has_result()) return false;
+      from_.free_kept();
+      if (!end()) ended_.store(true);
+      return true;
+    }
+    if (from_.head_state() == item_state::failed) {
+      pass_failure(from_.head_error());
+      return true;
+    }
+    const item_envelope& envelope = from_.head_envelope();
+    if (!begun_) begin_with(envelope);
+    try {
+      const rate_step did = of_.code->step(state_.get(), from_.head_value(), envelope.parts, to_.input_place());
+      if (did.gave) give(did.parts);
+      if (did.gave && !did.took) begin_with(envelope);
+      if (did.took) from_.drop_head();
+    } catch (...) {
+      pass_failure(std::current_exception());
+    }
+    return true;
+  }
+
+  void begin_with(const item_envelope& envelope) {
+    captured_ = envelope.captured;
+    begun_ = true;
+  }
+
+  /// What was begun, by the rule for what is not whole. Says whether that gave anything.
+  bool end() noexcept {
+    const std::size_t waiting = of_.code->waiting(state_.get());
+    const rate_step did = of_.code->end(state_.get(), to_.input_place());
+    if (did.gave)
+      give(did.parts);
+    else if (waiting != 0)
+      from_.count_dropped_behind(waiting);
+    begun_ = false;
+    return did.gave;
+  }
+
+  /// The item at the head goes on as one that failed, behind what was begun before it.
+  void pass_failure(std::exception_ptr why) noexcept {
+    if (end()) return;  // and the failure when there is room again
+    to_.push_failed(std::move(why), {to_.pushed(), from_.head_envelope().captured});
+    from_.drop_head();
+  }
+
+  void give(std::uint32_t parts) {
+    to_.input_envelope() = {to_.pushed(), captured_, parts};
+    to_.set_input(0, to_.input_place());
+    to_.publish(1);
+    begun_ = false;
+  }
+
+  const program_rate& of_;
+  engine& from_;
+  engine& to_;
+  erased_object state_;
+  std::chrono::steady_clock::time_point captured_{};
+  bool begun_ = false;  ///< an item was taken for the next that is given
+  std::atomic<bool> busy_{false}, ended_{false};
+};
+
+}  // namespace levada::detail
