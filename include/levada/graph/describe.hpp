@@ -583,7 +583,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
   /// The value that leaves; that of several outputs is made of theirs.
   template <class Graph>
   static constexpr void find_result(Graph& graph, const std::size_t (&value_at)[parts]) {
-    const std::size_t last = maker_of(parts - 1);
+    constexpr std::size_t last = maker_of(parts - 1);
     if constexpr (is_named_items<result> && is_branch_items<typename place<Parts, parts - 1>::out>) {
       graph.result = graph.values.size();
       value_info whole = value_of<result>(value_info::nobody);
@@ -597,7 +597,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
         (add(std::integral_constant<std::size_t, K>()), ...);
       }(std::make_index_sequence<result::size>());
       graph.values.push_back(whole);
-    } else if (last < parts) {
+    } else if constexpr (last < parts) {
       graph.result = value_at[last];
     }
   }

@@ -143,12 +143,14 @@ consteval auto rate_mistake() {
 template <class Parts>
 consteval auto mistake_of_regions() {
   constexpr const auto& rates = rates_of<Parts>;
-  if constexpr (rates.inside < Parts::size)
-    return rate_changes_inside_a_branch<decltype(type_at<Parts, rates.inside>::part::rate)::name>{};
-  else if constexpr (rates.split_after < Parts::size)
+  if constexpr (rates.inside != Parts::size) {
+    using inside = typename type_at<Parts, rates.inside>::part;
+    return rate_changes_inside_a_branch<decltype(inside::rate)::name>{};
+  } else if constexpr (rates.split_after != Parts::size) {
     return split_after_counts_no_stages_where_the_rate_changes_write_split_here{};
-  else
+  } else {
     return rate_mistake<Parts, 0>();
+  }
 }
 
 template <class Parts>

@@ -611,6 +611,13 @@ consteval planned_rate rate_before() {
   }
 }
 
+template <class Parts, class Target, class... Options, std::size_t... R>
+consteval auto plan_regions(std::index_sequence<R...>) {
+  return plan_of_regions<
+      std::remove_cvref_t<decltype(planned<typename region<Parts, R>::flat, Target, Options...>::plan)>...>{
+      {planned<typename region<Parts, R>::flat, Target, Options...>::plan...}, {rate_before<Parts, R>()...}};
+}
+
 /// Of a pipeline that changes its rate.
 template <class Parts, class Target, class... Options>
 struct rim_of_regions {
@@ -629,10 +636,7 @@ struct rim_of_regions {
   static constexpr bool filters = true;
   static constexpr bool on_devices = true;
   static constexpr bool owns_input = true;
-  static constexpr auto plan = []<std::size_t... R>(std::index_sequence<R...>) {
-    return plan_of_regions<std::remove_const_t<decltype(planning<R>::plan)>...>{{planning<R>::plan...},
-                                                                                {rate_before<Parts, R>()...}};
-  }(std::make_index_sequence<regions>());
+  static constexpr auto plan = plan_regions<Parts, Target, Options...>(std::make_index_sequence<regions>());
 };
 
 /// Collects where the stage objects of a pipeline are: the callables, and the ops with their weights.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items that pass from region to region, and ports pushed to by threads of their own, for ThreadSanitizer.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <levada/run/deploy.hpp>
+#include <levada/run/thread_executor.hpp>
+
+namespace lv = levada;
+
+TEST_CASE("no race between regions of different rates") {
+  const auto app = lv::deploy<lv::target<lv::cpu<3>>, lv::run_by<lv::thread_executor>, lv::slots<8>>(
+      lv::input<int> | lv::stage<"text">(+[](const int& i) {
+        if (i % 50 == 17) throw std::runtime_error("17");
+        return std::to_string(i);
+      }) |
+      lv::batch<4> | lv::stage<"mark">([](std::array<std::string, 4>& b) {
+        for (std::string& s : b) s += "!";
+      }) |
+      lv::unbatch | lv::stage<"count">([n = 0](const std::string& s) mutable { return s + std::to_string(n++); }) |
+      lv::repeat<2>);
+  auto session = app.open();
+  std::thread pusher([&] {
+    for (int i = 0; i < 1'000; ++i) session.push(i);
+    session.close();
+  });
+  int popped = 0, failed = 0;
+  while (auto r = session.pop()) ++(*r ? popped : failed);
+  pusher.join();
+  CHECK(popped == 2 * 980);
+  CHECK(failed == 20);
+}
+
+TEST_CASE("no race between ports") {
+  const auto app = lv::deploy<lv::target<lv::cpu<3>>, lv::run_by<lv::thread_executor>, lv::slots<8>>(lv::graph(
+      lv::port<"a", std::string>, lv::port<"b", int>, lv::port<"c", std::string>,
+      lv::node<"y", "a", "b", "c">(lv::join<"y">(
+          +[](const std::string& a, const int& b, const std::string& c) { return a + std::to_string(b) + c; })),
+      lv::output<"y", "y">));
+  auto session = app.open();
+  std::thread a([&] {
+    for (int i = 0; i < 1'000; ++i) session.push<"a">("a");
+  });
+  std::thread b([&] {
+    for (int i = 0; i < 1'000; ++i) session.push<"b">(i);
+  });
+  std::thread c([&] {
+    for (int i = 0; i < 1'000; ++i) session.push<"c">("c");
+  });
+  for (int i = 0; i < 1'000; ++i) CHECK(**session.pop() == "a" + std::to_string(i) + "c");
+  a.join();
+  b.join();
+  c.join();
+}
