@@ -144,7 +144,7 @@ inline random_deployment make_random_deployment(unsigned seed) {
   random_deployment d;
   d.graph = random_graph(random);
   d.devices.push_back(
-      {cpu<2>::id, 1 + static_cast<int>(random.below(8)), 256u << random.below(8), 4096u << random.below(9)});
+      {cpu<2>::id, 1 + static_cast<int>(random.below(8)), 256u << random.below(8), 256u << random.below(13)});
   if (random.once_in(2)) d.devices.push_back({simulated<3>::id});
   if (random.once_in(3)) d.devices.insert(d.devices.begin(), {vulkan<0>::id});
   d.backends = {{"fast"}, {"spirv", device_kind::vulkan}, {"a \"b\" \\c\n"}, {"reference"}};

@@ -41,8 +41,8 @@ struct written_graph {
     return give(node, info.values[from].bytes / 4);
   }
 
-  constexpr auto plan(std::size_t slots = 64) const {
-    constexpr lv::device_info devices[] = {{lv::cpu<2>::id, 2}};
+  constexpr auto plan(std::size_t slots = 64, std::size_t l2_bytes = 1 << 20) const {
+    const lv::device_info devices[] = {{lv::cpu<2>::id, 2, 32 << 10, l2_bytes}};
     constexpr lv::backend_info backends[] = {{"simd"}};
     lv::bounded<lv::candidate, 8> each;
     for (std::size_t n = 0; n < info.nodes.size(); ++n)
@@ -150,16 +150,18 @@ constexpr auto changed_view = [] {
 static_assert(changed_view.value[2].storage == 2 && changed_view.value[3].storage == 2,
               "a stage changes the view only");
 
-// ---- the pipeline's input is the caller's, its result in the slot; few slots hold everything ----
-constexpr auto rim = [](std::size_t slots) {
+// ---- the pipeline's input is the caller's, its result in the slot; few slots hold all values of large items ----
+constexpr auto rim = [](std::size_t slots, std::size_t l2_bytes = 512) {
   written_graph g(64);
   const auto view = g.op(64, reuse::view, {0}), a = g.op(64, reuse::none, {view});
   g.op(64, reuse::in_place, {a});
-  return g.plan(slots);
+  return g.plan(slots, l2_bytes);
 };
 static_assert(rim(64).value[1].storage == 1 && rim(64).value[3].storage == 3 && rim(64).slot_bytes == 256);
 static_assert(rim(4).value[1].storage == 1 && rim(4).value[3].storage == 2 && rim(4).slot_bytes == 512);
 static_assert(rim(4).segment[0].in_slots && rim(4).bytes_scratch == 0 && rim(4).value[2].where == placement::slot);
+static_assert(!rim(4, 513).segment[0].in_slots && rim(4, 513).value[3].storage == 3,
+              "what fits in the cache stays there");
 static_assert(lv::arena_bytes(rim(4)) == 512 && lv::arena_bound(rim(4)) == 512);
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace lv = levada;
 namespace {
 
 using box = lv::target<lv::cpu<2>>;
+/// In whose cache no item fits.
+using small_box = lv::target<lv::cpu<2, lv::l2<256>>>;
 using rows = lv::tensor<float, 4, 32>;
 
 rows numbered(int seed) {
@@ -84,17 +86,17 @@ constexpr std::size_t sharing() {
 TEST_CASE("what is made in place is the same as elsewhere, by each backend, with many slots and with few") {
   const auto many = lv::deploy<box>(shared());
   check_all_paths(many);
-  const auto few = lv::deploy<box, lv::slots<3>>(shared());
+  const auto few = lv::deploy<small_box, lv::slots<3>>(shared());
   static_assert(decltype(few)::plan.segment[0].in_slots && sharing<decltype(few)>() > sharing<decltype(many)>());
   check_all_paths(few);
-  const auto naive = lv::deploy<box, lv::slots<2>, lv::backends<lv::reference>>(shared());
+  const auto naive = lv::deploy<small_box, lv::slots<2>, lv::backends<lv::reference>>(shared());
   static_assert(sharing<decltype(naive)>() >= 8);
   check_all_paths(naive);
 }
 
 TEST_CASE("a concatenation that is the result is written to the caller's memory, too") {
   using half = lv::tensor<float, 2, 32>;
-  const auto app = lv::deploy<box, lv::slots<2>>(
+  const auto app = lv::deploy<small_box, lv::slots<2>>(
       lv::input<half> | lv::fork(lv::transform<"twice">(twice), lv::transform<"less">(less_three)) | lv::nn::concat<0>);
   static_assert(sharing<decltype(app)>() == 2);
   half in;

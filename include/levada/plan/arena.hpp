@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include <levada/plan/plan.hpp>
 
@@ -12,10 +13,11 @@ namespace levada {
 
 namespace detail {
 
-/// When each value is made and last taken: a plan's own lifetimes are those of whole buffers.
+/// When each value is made and last taken (a plan's own lifetimes are those of whole buffers), and those of one buffer in a list.
 template <std::size_t N>
 struct value_lifetimes {
-  std::array<std::size_t, N + 1> first{}, last{};
+  static constexpr std::size_t none = N + 1;
+  std::array<std::size_t, N + 1> first{}, last{}, head{}, next{};
 
   constexpr explicit value_lifetimes(const plan_info<N>& plan) {
     for (std::size_t u = 0; u < plan.units; ++u) {
@@ -23,6 +25,8 @@ struct value_lifetimes {
       if (plan.unit[u].how != form::sink) first[plan.unit[u].out] = last[plan.unit[u].out] = u + 1;
     }
     if (plan.has_result) last[plan.graph.result] = plan.units + 1;
+    head.fill(none);
+    for (std::size_t v = 0; v < plan.value.size(); ++v) next[v] = std::exchange(head[plan.value[v].storage], v);
   }
 };
 
@@ -32,16 +36,16 @@ constexpr std::size_t bytes_alive(const plan_info<N>& plan, const value_lifetime
                                   std::size_t step) {
   std::size_t covered = 0;
   for (std::size_t at = 0;;) {
-    std::size_t next = ~std::size_t{0}, end = at;
-    for (std::size_t i = 0; i < plan.value.size(); ++i) {
+    std::size_t begin = ~std::size_t{0}, end = at;
+    for (std::size_t i = lives.head[owner]; i != lives.none; i = lives.next[i]) {
       const planned_value& v = plan.value[i];
-      if (v.storage != owner || lives.first[i] > step || lives.last[i] < step || v.within + v.bytes <= at) continue;
-      next = std::min(next, v.within);
+      if (lives.first[i] > step || lives.last[i] < step || v.within + v.bytes <= at) continue;
+      begin = std::min(begin, v.within);
       if (v.within <= at) end = std::max(end, v.within + v.bytes);
     }
-    if (next == ~std::size_t{0}) return covered;
+    if (begin == ~std::size_t{0}) return covered;
     covered += end - at;
-    at = end > at ? end : next;
+    at = end > at ? end : begin;
   }
 }
 
@@ -52,8 +56,11 @@ constexpr std::size_t most_alive(const plan_info<N>& plan, Counts counts) {
   std::size_t most = 0;
   for (std::size_t step = 0; step <= plan.units + 1; ++step) {
     std::size_t alive = 0;
-    for (std::size_t v = 0; v < plan.value.size(); ++v)
-      if (plan.value[v].storage == v && counts(plan.value[v])) alive += bytes_alive(plan, lives, v, step);
+    for (std::size_t v = 0; v < plan.value.size(); ++v) {
+      const planned_value& owner = plan.value[v];
+      if (owner.storage == v && owner.first <= step && owner.last >= step && counts(owner))
+        alive += bytes_alive(plan, lives, v, step);
+    }
     most = std::max(most, alive);
   }
   return most;

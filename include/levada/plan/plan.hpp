@@ -58,7 +58,7 @@ struct planned_segment {
   std::size_t first = 0, count = 0;  ///< its units
   std::size_t grain = 1;             ///< items that one scheduling step takes, at most
   std::size_t grains = 1;            ///< grains in flight, at most
-  bool in_slots = false;          ///< as many items at work as slots: their values lie there, and not in the scratchpad
+  bool in_slots = false;  ///< as many large items at work as slots: their values lie there, and not in the scratchpad
   std::size_t item_bytes = 0;     ///< of the scratchpad, for each item of a grain
   std::size_t shared_bytes = 0;   ///< of the scratchpad, once for a grain: its `grain` values and the kernels' scratch
   std::size_t kernel_offset = 0;  ///< where in the shared part the kernels' scratch begins
@@ -213,7 +213,8 @@ constexpr void choose_grains(plan_info<N>& plan, std::span<const device_info> de
     const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, s.first + s.count));
     s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));
     s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
-    s.in_slots = s.grain == 1 && s.grains >= plan.slots;
+    // A scratchpad that is used by one item after the other stays in the cache, if it fits in there.
+    s.in_slots = s.grain == 1 && s.grains >= plan.slots && live >= device.l2_bytes;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <levada/backend/simd/conv_by_channels.hpp>
 #include <levada/backend/simd/conv_by_columns.hpp>
+#include <levada/core/storage.hpp>
 
 namespace levada {
 
@@ -28,7 +29,8 @@ struct one_group {
   static constexpr bool has_bias = Conv::has_bias;
 };
 
-/// Each group as a convolution of its own: its channels, filters and outputs lie side by side in memory.
+/// Each group as a convolution of its own: its channels, filters and outputs lie side by side in memory. (An array of the
+/// groups, 1,024 in some networks, would be an initialiser of as many expressions to compile.)
 template <class Arch, class In, class Conv, class... Tail>
 class simd_grouped_conv {
   using value = typename In::value_type;
@@ -38,10 +40,12 @@ class simd_grouped_conv {
   using group = simd_conv<Arch, conv_run<group_in, one_group<Conv>, Tail...>, epilogue>;
 
  public:
-  static constexpr std::size_t scratch_bytes = group::scratch_bytes;
+  static constexpr std::size_t scratch_bytes = group::scratch_bytes, weight_bytes = groups * sizeof(group);
 
   explicit simd_grouped_conv(const parameter_values& p, const Tail&... tail)
-      : simd_grouped_conv(p, epilogue_of<Arch, value>(tail...), std::make_index_sequence<groups>()) {}
+      : groups_(groups, [&, end = epilogue_of<Arch, value>(tail...)](std::size_t g) {
+          return group(part(p, g).values(), end);
+        }) {}
 
   void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch) const {
     for (std::size_t g = 0; g < groups; ++g)
@@ -49,10 +53,6 @@ class simd_grouped_conv {
   }
 
  private:
-  template <std::size_t... Group>
-  simd_grouped_conv(const parameter_values& p, const epilogue& end, std::index_sequence<Group...>)
-      : groups_{group(part(p, Group).values(), end)...} {}
-
   /// The parameters of one group: its part of the weights and of each bias.
   struct group_parameters {
     std::array<const void*, 3> all{};
@@ -67,7 +67,7 @@ class simd_grouped_conv {
     return result;
   }
 
-  std::array<group, groups> groups_;
+  fixed_array<group> groups_;
 };
 
 }  // namespace detail
@@ -109,7 +109,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   using method = detail::simd_grouped_conv<Arch, In, op_type, Tail...>;
 
  public:
-  static constexpr std::size_t scratch_bytes = method::scratch_bytes;
+  static constexpr std::size_t scratch_bytes = method::scratch_bytes, weight_bytes = method::weight_bytes;
 
   simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : method_(p, tail...) {}
 

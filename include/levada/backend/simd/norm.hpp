@@ -153,6 +153,12 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
   using out_type = run_output_t<In, op_type, Tail...>;
 
   static constexpr std::size_t scratch_bytes = folded::scratch_bytes;
+  static constexpr std::size_t weight_bytes = [] {
+    if constexpr (requires { folded::weight_bytes; })
+      return folded::weight_bytes;
+    else
+      return sizeof(folded);
+  }();
 
   simd_kernel(const op_type&, const batch_norm_op& norm, const Tail&... tail, parameter_values p)
       : simd_kernel(weights(norm, p), p.size() - own - 2, tail...) {}
