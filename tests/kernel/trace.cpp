@@ -19,11 +19,11 @@ TEST_CASE("a lambda becomes its instructions in order") {
   constexpr auto f = [](auto x, auto y) { return max(x * y, 0.5f); };
   constexpr auto& kernel = lv::program_of<decltype(f), float, float>;
   static_assert(kernel.code.size() == 5 && kernel.inputs == 2 && kernel.uniform_bytes == 0);
-  static_assert(kernel.code[0] == lv::ir::instruction{op::input, type::float32, 0});
-  static_assert(kernel.code[1] == lv::ir::instruction{op::input, type::float32, 1});
-  static_assert(kernel.code[2] == lv::ir::instruction{op::mul, type::float32, 0, 1});
-  static_assert(kernel.code[3] == lv::ir::instruction{op::constant, type::float32, 0x3f000000});
-  static_assert(kernel.code[4] == lv::ir::instruction{op::max, type::float32, 2, 3});
+  static_assert(kernel.code[0] == lv::ir::instruction{op::input, type::float32, 0, 0, 0});
+  static_assert(kernel.code[1] == lv::ir::instruction{op::input, type::float32, 1, 0, 0});
+  static_assert(kernel.code[2] == lv::ir::instruction{op::mul, type::float32, 0, 1, 0});
+  static_assert(kernel.code[3] == lv::ir::instruction{op::constant, type::float32, 0x3f000000, 0, 0});
+  static_assert(kernel.code[4] == lv::ir::instruction{op::max, type::float32, 2, 3, 0});
   static_assert(kernel.outputs[0] == 4);
   CHECK(&lv::trace<float, float>(f) == &kernel);
 }
@@ -95,10 +95,10 @@ TEST_CASE("a captured uniform says where in the closure it is") {
   };
   constexpr auto& kernel = lv::program_of<decltype(f), float>;
   static_assert(kernel.uniform_bytes == 8);
-  static_assert(kernel.code[1] == lv::ir::instruction{op::uniform, type::float32, 0});
+  static_assert(kernel.code[1] == lv::ir::instruction{op::uniform, type::float32, 0, 0, 0});
   static_assert([] {
     for (const auto& i : kernel.code)
-      if (i == lv::ir::instruction{op::uniform, type::uint32, 4}) return true;
+      if (i == lv::ir::instruction{op::uniform, type::uint32, 4, 0, 0}) return true;
     return false;
   }());
 }

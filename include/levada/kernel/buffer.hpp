@@ -88,10 +88,15 @@ constexpr auto to_raw(const V& value) {
   }
 }
 
-/// The place in a row-major tensor; indices that are numbers are computed with while compiling.
-template <std::size_t... Dims, class First>
-constexpr auto row_major(const First& only) {
+/// The place in a row-major tensor; indices that are numbers are computed with while compiling. Values are handed on by
+/// reference: while compiling a copy costs half an addition.
+template <class First>
+constexpr const First& row_major(const First& only) {
   return only;
+}
+template <std::size_t Dim, class First, class Second>
+constexpr auto row_major(const First& first, const Second& second) {
+  return first * static_cast<int>(Dim) + second;
 }
 template <std::size_t Dim, std::size_t... Dims, class First, class Second, class... Rest>
 constexpr auto row_major(const First& first, const Second& second, const Rest&... rest) {
@@ -103,7 +108,7 @@ inline constexpr bool is_index = std::is_same_v<element_t<I>, std::int32_t> || s
 
 /// What an index is computed with: numbers as int, the rest as values.
 template <class G, class I>
-constexpr auto as_index(const G& g, const I& i) {
+constexpr decltype(auto) as_index(const G& g, const I& i) {
   if constexpr (std::is_integral_v<I>) {
     return static_cast<int>(i);
   } else {
@@ -148,7 +153,11 @@ struct offset_in<G, tensor<T, Dims...>> {
  private:
   template <std::size_t, std::size_t... Inner, class... Index>
   static constexpr auto with_first_dropped(const G& g, const Index&... index) {
-    return g.index(row_major<Inner...>(index...));
+    if constexpr ((std::is_integral_v<Index> && ...)) {
+      return g.index(row_major<Inner...>(index...));
+    } else {
+      return row_major<Inner...>(index...);
+    }
   }
   template <std::size_t Dim, class I>
   static constexpr auto inside(const I& i) {
@@ -176,7 +185,11 @@ class input_buffer {
   /// The element at one index for each axis: narrow integers as int32, half as float.
   template <class... Index>
   constexpr auto operator()(const Index&... index) const {
-    return kernel_detail::from_raw<element>(grid_.template load<element>(slot_, offset::of(grid_, index...)));
+    if constexpr (sizeof(element) == 4) {
+      return grid_.template load<element>(slot_, offset::of(grid_, index...));
+    } else {
+      return kernel_detail::from_raw<element>(grid_.template load<element>(slot_, offset::of(grid_, index...)));
+    }
   }
   template <class Index>
   constexpr auto operator[](const Index& index) const {

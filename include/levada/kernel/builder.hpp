@@ -52,29 +52,34 @@ class builder {
   constexpr explicit builder(std::uint32_t salt = 0) : salt_(salt) {}
 
   constexpr std::uint32_t input(scalar_type type, std::uint32_t index) {
-    return find_or_add({opcode::input, type, index});
+    return find_or_add({opcode::input, type, index, 0, 0});
   }
   constexpr std::uint32_t constant(scalar_type type, std::uint32_t word) {
-    return find_or_add({opcode::constant, type, word});
+    return find_or_add({opcode::constant, type, word, 0, 0});
   }
   constexpr std::uint32_t uniform(scalar_type type, std::uint32_t word) {
-    return find_or_add({opcode::uniform, type, word ^ salt_});
+    return find_or_add({opcode::uniform, type, word ^ salt_, 0, 0});
   }
   constexpr std::uint32_t built_in(built_in_number which) {
-    return find_or_add({opcode::built_in, scalar_type::int32, which});
+    return find_or_add({opcode::built_in, scalar_type::int32, which, 0, 0});
   }
   constexpr std::uint32_t add(opcode op, scalar_type type, std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
     if (code_.is_full) return 0;
     const bool turned = b < a && commutes(op);
     const instruction wanted{op, type, turned ? b : a, turned ? a : b, c};
     if (has_left_) check_operands(wanted);
-    const std::uint32_t simpler = simplified(wanted);
-    return simpler == none ? find_or_add(wanted) : simpler;
+    // Two operands, neither of them a constant: nothing is simpler. Asked here, as a call costs more while compiling.
+    if (op >= opcode::select || operand_counts[static_cast<int>(op)] == 1 || code_.elements[a].op == opcode::constant ||
+        code_.elements[b].op == opcode::constant) {
+      const std::uint32_t simpler = simplified(wanted);
+      if (simpler != none) return simpler;
+    }
+    return find_or_add(wanted);
   }
   /// The element of a buffer that is only read: equal loads become one.
   constexpr std::uint32_t load(scalar_type type, std::uint32_t index, std::uint32_t buffer) {
     if (code_.is_full) return 0;
-    const instruction wanted{opcode::load, type, index, buffer};
+    const instruction wanted{opcode::load, type, index, buffer, 0};
     if (has_left_) check_operands(wanted);
     return find_or_add(wanted);
   }
@@ -82,10 +87,15 @@ class builder {
   constexpr std::uint32_t effect(opcode op, scalar_type type, std::uint32_t a = 0, std::uint32_t b = 0,
                                  std::uint32_t c = 0) {
     if (code_.is_full) return 0;
-    const instruction wanted{op, type, a, b, c};
-    if (has_left_) check_operands(wanted);
-    code_.push(wanted);
-    return code_.size - 1;
+    if (has_left_) check_operands({op, type, a, b, c});
+    const std::uint32_t added = code_.size;
+    if (added == max_instructions) {
+      code_.is_full = true;
+      return 0;
+    }
+    code_.elements[added] = {op, type, a, b, c};
+    code_.size = added + 1;
+    return added;
   }
   constexpr void output(std::uint32_t value) { outputs_.push(value); }
 
@@ -192,8 +202,8 @@ class builder {
     return i.op == opcode::constant || i.op == opcode::uniform || (i.op == opcode::built_in && i.a >= group_x);
   }
 
-  /// The instruction that `wanted` is equal to by the rules of arithmetic, or `none`. Few calls: each costs microseconds
-  /// while compiling, and most instructions have no constant.
+  /// The instruction that `wanted`, of one or three operands or with a constant, is equal to by the rules of arithmetic,
+  /// or `none`.
   constexpr std::uint32_t simplified(const instruction& wanted) {
     const opcode op = wanted.op;
     const std::uint32_t a = wanted.a, b = wanted.b;
@@ -204,12 +214,9 @@ class builder {
       if (op == opcode::bitcast && first.type == wanted.type) return a;
       return number ? folded(wanted) : none;
     }
-    const bool second_number = code_.elements[b].op == opcode::constant;
-    if (number && second_number) {
+    if (number && code_.elements[b].op == opcode::constant) {
       const std::uint32_t known = folded(wanted);
       if (known != none) return known;
-    } else if (!number && !second_number) {
-      return none;
     }
     return with_constant(wanted);
   }

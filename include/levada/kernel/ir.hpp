@@ -92,15 +92,11 @@ enum built_in_number : std::uint32_t {
 };
 
 /// One value: its type, how it comes about, and the indices of the instructions that it is made of.
+/// Without a constructor, which costs more than the members while compiling; an array of thousands costs nothing.
 struct instruction {
   opcode op;
   scalar_type type;
   std::uint32_t a, b, c;
-
-  instruction() = default;  // uninitialised: an array of thousands costs nothing while compiling
-  constexpr instruction(opcode operation, scalar_type result, std::uint32_t first, std::uint32_t second = 0,
-                        std::uint32_t third = 0)
-      : op(operation), type(result), a(first), b(second), c(third) {}
 
   friend constexpr bool operator==(const instruction&, const instruction&) = default;
 };

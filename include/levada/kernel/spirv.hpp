@@ -23,8 +23,8 @@ namespace spirv {
 /// members, then one for each instruction of the kernel; ids that nothing needs stay unused.
 class assembler : public writer {
  public:
-  constexpr assembler(program_view kernel, module_options options)
-      : writer(kernel.code), kernel_(kernel), options_(options) {
+  constexpr assembler(program_view kernel, module_options options, room& words)
+      : writer(kernel.code, words), kernel_(kernel), options_(options) {
     first_scalar_ = id_scalar;
     extended_set_ = id_extended;
     for (const instruction& i : kernel.code)
@@ -35,7 +35,10 @@ class assembler : public writer {
     first_pushed_ = first_buffer_ + buffers_;  // the constants that index its members
     first_value_ = first_pushed_ + pushed_.size;
     next_id_ = first_value_ + static_cast<std::uint32_t>(kernel.code.size());
+  }
 
+  /// Writes the words. Not while the assembler is constructed: that costs twice as much in constant evaluation.
+  constexpr void assemble() {
     for (std::uint32_t word : {0x07230203u, 0x00010300u, 0u, 0u, 0u}) words_.push(word);
     preamble();
     if (options_.debug_names) names();
@@ -248,14 +251,22 @@ class assembler : public writer {
 
 }  // namespace spirv
 
-/// One evaluation with room for any module; what comes of it is then cut to size.
+/// One evaluation with room for any module; what comes of it is then cut to size. (Of a lambda g++ would make two.)
+template <const auto& Program, module_options Options>
+constexpr auto assembled_in_room() {
+  spirv::writer::room words;
+  spirv::assembler module(Program, Options, words);
+  module.assemble();
+  return module.finished<32 * Program.code.size() + 1024>();
+}
+
 template <const auto& Program, module_options Options>
 constexpr auto assembled() {
-  constexpr auto whole = spirv::assembler(Program, Options).finished<32 * Program.code.size() + 1024>();
+  constexpr auto whole = assembled_in_room<Program, Options>();
   static_assert(!whole.is_full);
-  std::array<std::uint32_t, whole.size> words{};
+  std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word
   for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.words[i];
-  return words;
+  return std::bit_cast<std::array<std::uint32_t, whole.size>>(words);
 }
 
 }  // namespace ir
@@ -267,9 +278,10 @@ inline constexpr auto spirv_module = ir::assembled<Program, Options>();
 
 /// The same words at run time.
 inline std::vector<std::uint32_t> assemble_spirv(ir::program_view kernel, module_options options = {}) {
-  std::vector<ir::spirv::assembler> module;  // a vector of one: too large for a stack
-  module.emplace_back(kernel, options);
-  return {module[0].words().begin(), module[0].words().end()};
+  std::vector<ir::spirv::writer::room> words(1);  // too large for a stack
+  ir::spirv::assembler module(kernel, options, words[0]);
+  module.assemble();
+  return {module.words().begin(), module.words().end()};
 }
 
 }  // namespace levada

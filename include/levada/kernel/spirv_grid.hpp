@@ -21,8 +21,7 @@ namespace ir::spirv {
 /// the code.
 class grid_assembler : public writer {
  public:
-  constexpr explicit grid_assembler(grid_program_view kernel, bool debug_names = false)
-      : writer(kernel.code), kernel_(kernel) {
+  constexpr grid_assembler(grid_program_view kernel, room& words) : writer(kernel.code, words), kernel_(kernel) {
     next_id_ = 1;
     main_ = fresh();
     extended_set_ = fresh();
@@ -35,6 +34,10 @@ class grid_assembler : public writer {
       partial_[axis] = kernel.grid.extents[axis] % kernel.grid.group[axis] != 0;
     is_guarded_ = partial_[0] || partial_[1] || partial_[2];
     comes_along_ = is_guarded_ && kernel.has_barrier();
+  }
+
+  /// Writes the words. Not while the assembler is constructed: that costs twice as much in constant evaluation.
+  constexpr void assemble(bool debug_names = false) {
     find_needs();
 
     for (std::uint32_t word : {0x07230203u, 0x00010300u, 0u, 0u, 0u}) words_.push(word);
@@ -81,7 +84,7 @@ class grid_assembler : public writer {
     main_type_ = fresh();
     for (std::uint32_t n = 0; n < count_; ++n) {
       const instruction& i = code_[n];
-      used_[static_cast<int>(i.type)] = true;
+      if (!used_[static_cast<int>(i.type)]) uses(i.type);
       if (i.op >= opcode::add && i.op < opcode::built_in) {
         if (i.op == opcode::min || i.op == opcode::max) uses(boolean);
         if (i.op == opcode::abs || i.op == opcode::floor || i.op == opcode::round_even || i.op == opcode::sqrt)
@@ -525,14 +528,23 @@ class grid_assembler : public writer {
 
 namespace ir {
 
+/// One evaluation with room for any module; what comes of it is then cut to size. (Of a lambda g++ would make two.)
+template <const auto& Program, bool DebugNames>
+constexpr auto assembled_grid_in_room() {
+  spirv::writer::room words;
+  spirv::grid_assembler module(Program, words);
+  module.assemble(DebugNames);
+  return module.finished<64 * Program.code.size() + 1024>();
+}
+
 template <const auto& Program, bool DebugNames>
 constexpr auto assembled_grid() {
-  constexpr auto whole = spirv::grid_assembler(Program, DebugNames).finished<64 * Program.code.size() + 1024>();
+  constexpr auto whole = assembled_grid_in_room<Program, DebugNames>();
   static_assert(!whole.is_full,
                 "the module of a kernel has at most 32,768 words: split the kernel, or loop with g.fold");
-  std::array<std::uint32_t, whole.size> words{};
+  std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word
   for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.words[i];
-  return words;
+  return std::bit_cast<std::array<std::uint32_t, whole.size>>(words);
 }
 
 }  // namespace ir
@@ -543,10 +555,11 @@ inline constexpr auto grid_module = ir::assembled_grid<Program, DebugNames>();
 
 /// The same words at run time.
 inline std::vector<std::uint32_t> assemble_grid(ir::grid_program_view kernel, bool debug_names = false) {
-  std::vector<ir::spirv::grid_assembler> module;  // a vector of one: too large for a stack
-  module.emplace_back(kernel, debug_names);
-  if (module[0].is_full()) throw error("assemble_grid: the module of a kernel has at most 32,768 words");
-  return {module[0].words().begin(), module[0].words().end()};
+  std::vector<ir::spirv::writer::room> words(1);  // too large for a stack
+  ir::spirv::grid_assembler module(kernel, words[0]);
+  module.assemble(debug_names);
+  if (module.is_full()) throw error("assemble_grid: the module of a kernel has at most 32,768 words");
+  return {module.words().begin(), module.words().end()};
 }
 
 }  // namespace levada

@@ -126,6 +126,8 @@ class writer {
  public:
   // Far more than the largest kernel needs: some 12 words an instruction, 60 where it stores a byte.
   static constexpr std::uint32_t max_words = 1u << 15;
+  /// Where they go. Not a member: while compiling, what lies deeper in an object costs more to write.
+  using room = growing<std::uint32_t, max_words>;
 
   constexpr std::span<const std::uint32_t> words() const { return {words_.elements, words_.size}; }
 
@@ -151,10 +153,10 @@ class writer {
   }
 
  protected:
-  constexpr explicit writer(std::span<const instruction> code)
-      : code_(code.data()), count_(static_cast<std::uint32_t>(code.size())) {}
+  constexpr writer(std::span<const instruction> code, room& words)
+      : code_(code.data()), count_(static_cast<std::uint32_t>(code.size())), words_(words) {}
 
-  /// An instruction of these words. Without a loop or an array, which cost more while compiling.
+  /// An instruction of these words. Without a loop, an array or a pointer, which cost more while compiling.
   template <class... Operand>
   constexpr void emit(op code, Operand... operands) {
     constexpr std::uint32_t length = sizeof...(Operand) + 1;
@@ -164,9 +166,8 @@ class writer {
       return;
     }
     words_.size = at + length;
-    std::uint32_t* const to = words_.elements;
-    to[at] = length << 16 | code;
-    ((to[++at] = static_cast<std::uint32_t>(operands)), ...);
+    words_.elements[at] = length << 16 | code;
+    ((words_.elements[++at] = static_cast<std::uint32_t>(operands)), ...);
   }
   /// An instruction that ends in a text: four characters a word, a zero behind them.
   constexpr void emit_text(op code, std::initializer_list<std::uint32_t> before, std::string_view text,
@@ -191,19 +192,20 @@ class writer {
   /// Neither fused nor rearranged: then the result has the same bits everywhere.
   constexpr void forbid_contraction() {
     for (std::uint32_t i = 0; i < count_; ++i) {
-      const opcode operation = code_[i].op;
-      if (operation >= opcode::add && operation <= opcode::negate && code_[i].type == scalar_type::float32)
-        emit(op_decorate, value(i), no_contraction);
+      const instruction& made = code_[i];
+      if (made.op >= opcode::add && made.op <= opcode::negate && made.type == scalar_type::float32)
+        emit(op_decorate, first_value_ + i, no_contraction);
     }
   }
 
   constexpr void constants() {
     for (std::uint32_t i = 0; i < count_; ++i) {
-      if (code_[i].op != opcode::constant) continue;
-      if (code_[i].type == scalar_type::boolean)
-        emit(code_[i].a != 0 ? op_constant_true : op_constant_false, scalar(scalar_type::boolean), value(i));
+      const instruction& made = code_[i];
+      if (made.op != opcode::constant) continue;
+      if (made.type == scalar_type::boolean)
+        emit(made.a != 0 ? op_constant_true : op_constant_false, scalar(scalar_type::boolean), value(i));
       else
-        emit(op_constant, scalar(code_[i].type), value(i), code_[i].a);
+        emit(op_constant, scalar(made.type), value(i), made.a);
     }
   }
 
@@ -287,7 +289,7 @@ class writer {
   const instruction* code_;
   std::uint32_t count_;
   growing<pushed_member, 33> pushed_;
-  growing<std::uint32_t, max_words> words_;
+  room& words_;
   // The ids of the four scalar types, of the extended instruction set, and of the first instruction.
   std::uint32_t first_scalar_ = 0, extended_set_ = 0, first_value_ = 0, next_id_ = 0;
 };

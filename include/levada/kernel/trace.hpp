@@ -17,26 +17,25 @@ namespace levada {
 struct tracer {
   /// What stands for a value. To an int32 a number may be due, so that constants in sums and products come together: the
   /// indices of neighbours in a buffer are one sum, each plus a number. (Integers wrap, so that nothing else is rounded.)
-  struct node {
+  struct sum {
+    ir::builder* kernel;
+    std::uint32_t base;  // the instruction; none: the value is `plus`
+    std::uint32_t plus;
+  };
+  struct node : sum {  // a sum is copied in one step while compiling
     static constexpr std::uint32_t none = ~0u;
 
-    ir::builder* kernel = nullptr;
-    std::uint32_t base = 0;   // the instruction; none: the value is `plus`
-    std::uint32_t depth = 0;  // of the loops and branches where this C++ variable begins
-    std::uint32_t plus = 0;
+    std::uint32_t depth;  // of the loops and branches where this C++ variable begins
 
-    constexpr node() = default;
+    constexpr node() : sum{}, depth(0) {}
     constexpr node(ir::builder* where, std::uint32_t value, std::uint32_t number = 0)
-        : kernel(where), base(value), depth(where->depth), plus(number) {}
-    constexpr node(const node& other)
-        : kernel(other.kernel), base(other.base), depth(other.kernel->depth), plus(other.plus) {}
+        : sum{where, value, number}, depth(where->depth) {}
+    constexpr node(const node& other) : sum(other), depth(other.kernel->depth) {}
     /// Is run once while tracing: from inside a loop or branch it must not reach out.
     constexpr node& operator=(const node& other) {
       if (kernel == nullptr) depth = other.kernel->depth;
       if (other.kernel->depth > depth) other.kernel->mistaken(ir::mistake::outer_value_assigned);
-      kernel = other.kernel;
-      base = other.base;
-      plus = other.plus;
+      static_cast<sum&>(*this) = other;
       return *this;
     }
     /// The instruction that is the value.
@@ -140,7 +139,8 @@ class recording {
  public:
   ir::builder kernel{Salt};
 
-  constexpr recording() {
+  /// Not while it is constructed: that costs twice as much in constant evaluation.
+  constexpr void run() {
     record(std::index_sequence_for<In...>{});
     kernel.finish(sizeof...(In));
   }
@@ -177,7 +177,8 @@ class recording {
 /// One evaluation with room for any kernel; what comes of it is then cut to size.
 template <class F, std::uint32_t Salt, class... In>
 constexpr ir::scratch_program recorded() {
-  const recording<F, Salt, In...> r;
+  recording<F, Salt, In...> r;
+  r.run();
   return r.kernel.finished();
 }
 

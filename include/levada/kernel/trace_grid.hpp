@@ -141,12 +141,12 @@ class traced_grid {
     return {tracer::literal<T, float>(like().rep, x)};
   }
   template <class I>
-  constexpr traced<std::int32_t> index(const I& i) const {
+  constexpr decltype(auto) index(const I& i) const {
     static_assert(kernel_detail::is_index<I>, "an index or a bound is an int32: convert it with to_int");
     if constexpr (std::is_integral_v<I>) {
       return literal(static_cast<std::int32_t>(i));
     } else if constexpr (kernel_detail::is_value<I>) {
-      return i;
+      return (i);
     } else {
       return kernel_detail::lift<std::int32_t>(like(), i);
     }

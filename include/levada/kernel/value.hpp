@@ -227,6 +227,13 @@ constexpr auto binary(const A& a, const B& b, F f) {
   }
 }
 
+/// The same type on the same machine, which computes `Op` itself.
+template <ir::opcode Op, class A, class B>
+inline constexpr bool are_alike = false;
+template <ir::opcode Op, class T, class M>
+inline constexpr bool are_alike<Op, kernel_value<T, M>, kernel_value<T, M>> =
+    std::is_same_v<typename computing<Op, M>::machine, M>;
+
 template <class V, class... T>
 concept of = (std::is_same_v<typename V::element, T> || ...);
 
@@ -234,6 +241,22 @@ concept of = (std::is_same_v<typename V::element, T> || ...);
 
 // ---- arithmetic and comparisons ----
 
+// One instruction. Of two values that are alike it is written at once: every call costs while compiling.
+#define LEVADA_KERNEL_INSTRUCTION(symbol, op, ...)                                             \
+  template <class A, class B>                                                                  \
+    requires kernel_detail::operands<A, B>                                                     \
+  constexpr auto operator symbol(const A& left, const B& right) {                              \
+    if constexpr (kernel_detail::are_alike<op, A, B>) {                                        \
+      using T [[maybe_unused]] = typename A::element;                                          \
+      return kernel_value<__VA_ARGS__, typename A::machine>{                                   \
+          A::machine::template apply<op, __VA_ARGS__>(left.rep, right.rep)};                   \
+    } else {                                                                                   \
+      return kernel_detail::binary(left, right, [](const auto& a, const auto& b) {             \
+        using T [[maybe_unused]] = kernel_detail::element_t<std::remove_cvref_t<decltype(a)>>; \
+        return kernel_detail::apply<op, __VA_ARGS__>(a, b);                                    \
+      });                                                                                      \
+    }                                                                                          \
+  }
 #define LEVADA_KERNEL_OPERATOR(symbol, ...)                                                  \
   template <class A, class B>                                                                \
     requires kernel_detail::operands<A, B>                                                   \
@@ -244,9 +267,9 @@ concept of = (std::is_same_v<typename V::element, T> || ...);
     });                                                                                      \
   }
 
-LEVADA_KERNEL_OPERATOR(+, return kernel_detail::apply<ir::opcode::add, T>(a, b);)
-LEVADA_KERNEL_OPERATOR(-, return kernel_detail::apply<ir::opcode::sub, T>(a, b);)
-LEVADA_KERNEL_OPERATOR(*, return kernel_detail::apply<ir::opcode::mul, T>(a, b);)
+LEVADA_KERNEL_INSTRUCTION(+, ir::opcode::add, T)
+LEVADA_KERNEL_INSTRUCTION(-, ir::opcode::sub, T)
+LEVADA_KERNEL_INSTRUCTION(*, ir::opcode::mul, T)
 // By zero an integer gives 0, and the smallest int32 by -1 itself, as wrapping would have it.
 LEVADA_KERNEL_OPERATOR(
     /,
@@ -260,11 +283,11 @@ LEVADA_KERNEL_OPERATOR(
     })
 LEVADA_KERNEL_OPERATOR(%, static_assert(!std::is_same_v<T, float>, "% is of integers: a float has no remainder here");
                        return a - a / b * b;)
-LEVADA_KERNEL_OPERATOR(==, return kernel_detail::apply<ir::opcode::equal, bool>(a, b);)
+LEVADA_KERNEL_INSTRUCTION(==, ir::opcode::equal, bool)
 LEVADA_KERNEL_OPERATOR(!=, return !kernel_detail::apply<ir::opcode::equal, bool>(a, b);)
-LEVADA_KERNEL_OPERATOR(<, return kernel_detail::apply<ir::opcode::less, bool>(a, b);)
+LEVADA_KERNEL_INSTRUCTION(<, ir::opcode::less, bool)
 LEVADA_KERNEL_OPERATOR(>, return kernel_detail::apply<ir::opcode::less, bool>(b, a);)
-LEVADA_KERNEL_OPERATOR(<=, return kernel_detail::apply<ir::opcode::less_equal, bool>(a, b);)
+LEVADA_KERNEL_INSTRUCTION(<=, ir::opcode::less_equal, bool)
 LEVADA_KERNEL_OPERATOR(>=, return kernel_detail::apply<ir::opcode::less_equal, bool>(b, a);)
 
 // ---- bits, of integers and booleans ----
@@ -276,6 +299,7 @@ LEVADA_KERNEL_OPERATOR(|, static_assert(!std::is_same_v<T, float>, "bits of a fl
 LEVADA_KERNEL_OPERATOR(^, static_assert(!std::is_same_v<T, float>, "bits of a float: bit_cast_to_uint(x) gives them");
                        return kernel_detail::apply<ir::opcode::bit_xor, T>(a, b);)
 #undef LEVADA_KERNEL_OPERATOR
+#undef LEVADA_KERNEL_INSTRUCTION
 
 /// Both sides are computed: there is nothing to be skipped.
 template <class M, class N>
