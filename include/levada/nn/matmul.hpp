@@ -13,13 +13,13 @@ constexpr shape as_left_matrix(const shape& a) { return a.rank == 1 ? shape(1, a
 constexpr shape as_right_matrix(const shape& b) { return b.rank == 1 ? shape(b[0], 1) : b; }
 
 /// The axes in front of the last two.
-constexpr shape batch_of(const shape& s) { return shape(std::span(s.extents).first(s.rank - 2)); }
+constexpr shape batch_axes_of(const shape& s) { return shape(std::span(s.extents).first(s.rank - 2)); }
 
 constexpr shape product(const shape& a, const shape& b) {
   if (a.rank == 0 || b.rank == 0) return no_shape;
   const shape left = as_left_matrix(a), right = as_right_matrix(b);
   if (left[left.rank - 1] != right[right.rank - 2]) return no_shape;
-  shape out = broadcast(batch_of(left), batch_of(right));
+  shape out = broadcast(batch_axes_of(left), batch_axes_of(right));
   if (out.elements() == 0) return no_shape;
   if (a.rank > 1) out.extents[out.rank++] = left[left.rank - 2];
   if (b.rank > 1) out.extents[out.rank++] = right[right.rank - 1];
@@ -36,12 +36,12 @@ inline constexpr shape matmul_result<std::tuple<A, B>> = product(shape_of<A>, sh
 template <class A, class B>
 struct matmul_shapes {
   static constexpr shape left = as_left_matrix(shape_of<A>), right = as_right_matrix(shape_of<B>);
-  static constexpr shape batch = broadcast(batch_of(left), batch_of(right));
+  static constexpr shape batch = broadcast(batch_axes_of(left), batch_axes_of(right));
   static constexpr std::size_t rows = left[left.rank - 2], inner = left[left.rank - 1], columns = right[right.rank - 1];
 
   /// Which matrix of a tensor stands at place `index` of the batch.
   static constexpr std::size_t matrix_at(const shape& matrices, std::size_t index) {
-    const shape own = batch_of(matrices);
+    const shape own = batch_axes_of(matrices);
     std::size_t at = 0;
     for (std::size_t axis = batch.rank; axis-- > 0; index /= batch[axis])
       at += index % batch[axis] * broadcast_step(own, batch, axis);

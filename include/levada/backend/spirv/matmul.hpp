@@ -48,7 +48,7 @@ struct matmul_source {
     auto rest = g.z();
     for (std::size_t axis = s::batch.rank; axis-- > 0;) {
       const int extent = static_cast<int>(s::batch[axis]);
-      at += rest % extent * static_cast<int>(broadcast_step(batch_of(matrices), s::batch, axis));
+      at += rest % extent * static_cast<int>(broadcast_step(batch_axes_of(matrices), s::batch, axis));
       rest = rest / extent;
     }
     return at;
