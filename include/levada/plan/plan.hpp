@@ -326,7 +326,7 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   detail::connect_units(plan, parts, candidates);
   detail::find_lifetimes(plan);
   detail::choose_grains(plan, devices);
-  detail::buffer_sharing<plan_info<N>, N + 1>(plan).share([&](std::size_t s) { return plan.segment[s].in_slots; });
+  detail::buffer_sharing<plan_info<N>, N + 1>(plan).share();
   detail::place_values(plan, devices);
   for (const planned_value& v : plan.value) plan.alignment = std::max(plan.alignment, v.alignment);
 

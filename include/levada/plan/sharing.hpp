@@ -4,8 +4,9 @@
 // element-wise op makes of its input in place, views, and inputs that are made where they will be joined.
 //
 // Values that share a buffer are a group; the buffer is that of one of them, their `storage`. A byte that a unit overwrites
-// must not be one of another value that is alive then. Groups stay inside one segment of the processor; the pipeline's
-// input, which may be the caller's own object, is in none.
+// must not be one of another value that is alive then. Groups stay inside one segment of the processor. The pipeline's input,
+// which may be the caller's own object, is in none; the result, which may be written to the caller's memory, only in one with
+// what stages make it of in place.
 
 #include <algorithm>
 #include <array>
@@ -41,21 +42,20 @@ class buffer_sharing {
       for_each_input(unit, [&](std::size_t v) {
         if (home_[v] != unit.segment) home_[v] = nowhere;
       });
+    if (plan.has_result) leaves_[plan.graph.result] = true;
+    for (std::size_t u = plan.units; u-- > 0;)
+      if (plan.unit[u].how == form::in_place && leaves_[plan.unit[u].out]) leaves_[plan.unit[u].in] = true;
   }
 
-  /// Of all units. Values of segments for which `with_result` says no keep out of the result's memory: it is in the slots, of
-  /// which there may be more than items at work.
-  template <class WithResult>
-  constexpr void share(WithResult with_result) {
+  /// Of all units.
+  constexpr void share() {
     for (std::size_t u = 0; u < plan_.units; ++u) {
       const auto& unit = plan_.unit[u];
       if (unit.how == form::in_place) {
         // A part of a whole has its place there: it is moved to it or from it.
         if (!is_part(unit.in) && !is_part(unit.out)) follow(unit.in, unit.out, 0);
       } else if (const reuse how = reuse_of(plan_, u); how != reuse::none) {
-        if (is_part(unit.out) || !is_at_home(unit.out, unit.segment)) continue;
-        const bool leaves = plan_.has_result && plan_.graph.result == unit.out;
-        if (leaves && !with_result(unit.segment)) continue;
+        if (is_part(unit.out) || leaves_[unit.out] || !is_at_home(unit.out, unit.segment)) continue;
         if (how == reuse::in_place)
           for_each_input(unit, [&](std::size_t v) { share_in_place(u, v); });
         else if (how == reuse::view)
@@ -143,9 +143,11 @@ class buffer_sharing {
     });
   }
   constexpr bool fits_behind(std::size_t owner, std::size_t out, std::size_t behind) const {
-    for (const auto& value : plan_.value)
-      if (value.storage == owner && (behind % value.alignment != 0 || value.alignment > plan_.value[out].alignment))
+    for (std::size_t v = 0; v < plan_.value.size(); ++v) {
+      const std::size_t alignment = plan_.value[v].alignment;
+      if (group(v) == owner && (leaves_[v] || behind % alignment != 0 || alignment > plan_.value[out].alignment))
         return false;
+    }
     return true;
   }
   constexpr void move_group(std::size_t owner, std::size_t to, std::size_t behind) {
@@ -171,6 +173,7 @@ class buffer_sharing {
   Plan& plan_;
   std::array<std::size_t, N> home_{};        ///< the segment inside which a value is made and taken, if one
   std::array<std::size_t, N> changed_at_{};  ///< the step of the stage that changes or consumes a value, if any
+  std::array<bool, N> leaves_{};             ///< the result, and what stages make it of in place
 };
 
 }  // namespace levada::detail
