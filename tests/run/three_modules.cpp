@@ -24,11 +24,17 @@ auto model() {
       lv::node<"c", "add0", "sub">(nn::concat<0>),
       lv::node<"o3", "c">(nn::slice<lv::along<0, 0, 3>> | lv::transform<"add1">([](auto v) { return v + 2.0f; })),
       lv::output<"o2", "sub">, lv::output<"o3", "o3">);
-  auto m1 =
-      lv::graph(lv::port<"o3", matrix>, lv::port<"d1", matrix>,
-                lv::node<"add2", "o3">(lv::transform<"add2">([](auto v) { return v + 2.0f; })),
-                lv::node<"add3", "add2", "d1">(nn::add),
-                lv::node<"n", "add3">(lv::transform<"add4">([](auto v) { return v + 3.0f; })), lv::output<"n", "n">);
+  auto m1 = lv::graph(lv::port<"o3", matrix>, lv::port<"d1", matrix>,
+                      lv::node<"add2", "o3">(lv::transform<"add2">([](auto v) { return v + 2.0f; })),
+                      lv::node<"add3", "add2", "d1">(nn::add),
+                      lv::node<"n", "add3">(lv::params<"m1">(lv::stage<"add4">(lv::adjustable<"more">(
+                          +[](const matrix& m, const float& more) {
+                            matrix n = m;
+                            for (float& v : n) v += more;
+                            return n;
+                          },
+                          3.0f)))),
+                      lv::output<"n", "n">);
   auto m2 = lv::graph(lv::port<"n", matrix>, lv::port<"o2", matrix>,
                       lv::node<"mul", "n">(lv::transform<"mul">([](auto v) { return v * 3.0f; })),
                       lv::node<"y", "mul", "o2">(nn::add), lv::output<"y", "y">);
@@ -52,10 +58,19 @@ TEST_CASE_TEMPLATE("split as stated and fed five items, it gives 4 * d0 + 3 * d1
       items[i].template get<"d0">().data()[k] = number(i, k);
       items[i].template get<"d1">().data()[k] = -number(k, i);
     }
+  const auto check = [&](std::size_t i, const matrix& y, float more) {
+    for (std::size_t k = 0; k < 9; ++k) CHECK(y.data()[k] == 4 * number(i, k) - 3 * number(k, i) + 13 + 3 * more);
+  };
   std::size_t i = 0;
-  for (auto&& r : app.stream(items)) {
-    for (std::size_t k = 0; k < 9; ++k) CHECK(r->data()[k] == 4 * number(i, k) - 3 * number(k, i) + 22);
-    ++i;
-  }
+  for (auto&& r : app.stream(items)) check(i++, *r, 3);
   CHECK(i == 5);
+
+  // Parameters replaced between items: those that are on their way keep theirs.
+  auto session = app.open();
+  for (i = 0; i < 5; ++i) {
+    session.push(items[i]);
+    app.template params<"m1">().template set<"more">(static_cast<float>(i));
+  }
+  check(0, **session.pop(), 3);
+  for (i = 1; i < 5; ++i) check(i, **session.pop(), static_cast<float>(i - 1));
 }

@@ -3,6 +3,7 @@
 // graph/describe.hpp: from types to values. The pipeline is flattened once, each place is looked at once, and what is known
 // of it is written into a graph_info. The first mistake found on the way is the pipeline's mistake.
 
+#include <array>
 #include <cstddef>
 #include <type_traits>
 
@@ -354,6 +355,25 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
 
   template <std::size_t Node>
   using node_place = place<Parts, nth(node_flags, Node)>;
+
+  /// Whether a part stands inside a group of parameters, of that name or, for none, of any.
+  template <fixed_string Group>
+  static consteval std::array<bool, (nodes > 0 ? nodes : 1)> nodes_in_group() {
+    constexpr std::string_view begun[] = {begun_group<part<I>>...};
+    constexpr bool ends[] = {std::same_as<part<I>, params_end>...};
+    std::array<bool, (nodes > 0 ? nodes : 1)> in{};
+    std::string_view open[parts + 1]{};
+    std::size_t depth = 0, node = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      if (!begun[i].empty()) open[depth++] = begun[i];
+      if (ends[i]) --depth;
+      if (!node_flags[i]) continue;
+      for (std::size_t d = 0; d < depth; ++d) in[node] = in[node] || Group.empty() || open[d] == Group.view();
+      ++node;
+    }
+    return in;
+  }
+  static constexpr bool has_groups = (!begun_group<part<I>>.empty() || ...);
 
   /// What the stages take beside their items.
   template <std::size_t J>

@@ -20,6 +20,7 @@
 #include <levada/core/type_list.hpp>
 #include <levada/graph/graph_info.hpp>
 #include <levada/graph/mistake.hpp>
+#include <levada/graph/params.hpp>
 #include <levada/graph/pipeline.hpp>
 #include <levada/graph/stage.hpp>
 
@@ -290,6 +291,10 @@ template <>
 inline constexpr block_mark mark_of<split_here_part>{.passes = true};
 template <std::size_t... Stages>
 inline constexpr block_mark mark_of<split_after_part<Stages...>>{.passes = true};
+template <fixed_string Name>
+inline constexpr block_mark mark_of<params_begin<Name>>{.passes = true};
+template <>
+inline constexpr block_mark mark_of<params_end>{.passes = true};
 template <fixed_string Name>
 inline constexpr block_mark mark_of<block_begin<Name>>{block_mark::begin, Name.view()};
 template <fixed_string Name, fixed_string... From>

@@ -154,6 +154,20 @@ struct weights_have_to_outlive_deploy_give_them_a_name : detail::mistake {};
 template <fixed_string Stage, class Given>
 struct weights_come_from_something_with_find : detail::mistake {};
 
+// ---- parameters that are replaced ----
+template <class F>
+struct adjustable_takes_a_callable_without_state : detail::mistake {};
+template <fixed_string Group>
+struct pipeline_has_no_parameters_of_that_name : detail::mistake {};
+template <fixed_string Group, fixed_string Parameter>
+struct group_has_no_parameter_of_that_name : detail::mistake {};
+template <fixed_string Group, fixed_string Parameter>
+struct group_has_several_parameters_of_that_name_write_the_stage_and_a_dot_before_it : detail::mistake {};
+template <fixed_string Group, fixed_string Parameter, class Given>
+struct parameter_is_of_another_type_or_shape : detail::mistake {};
+template <fixed_string Stage, class Device>
+struct parameters_on_this_device_cannot_be_replaced : detail::mistake {};
+
 // ---- items of an app ----
 template <class Item, class Given>
 struct pipeline_takes_another_item : detail::mistake {};

@@ -24,6 +24,7 @@
 #include <levada/plan/regions.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
+#include <levada/run/params.hpp>
 #include <levada/run/unit.hpp>
 
 namespace levada {
@@ -253,6 +254,7 @@ struct planned {
   using target = target_values<Target>;
   using target_type = Target;
   static constexpr std::size_t nodes = flat::nodes;
+  using backend_types = typename backend_values<backend_list>::list;
 
   static consteval std::span<const candidate> candidates() {
     return {found::candidates.data(), found::candidates.size()};
@@ -578,11 +580,30 @@ constexpr bool uses_devices(const plan_info<N>& plan) {
   return false;
 }
 
+template <class Flat, fixed_string Group>
+inline constexpr bool has_group = [] {
+  for (const bool in : Flat::template nodes_in_group<Group>())
+    if (in) return true;
+  return false;
+}();
+template <class Parts, fixed_string Group, std::size_t R>
+consteval std::size_t first_region_with_group() {
+  if constexpr (has_group<typename region<Parts, R>::flat, Group> || region<Parts, R>::is_last)
+    return R;
+  else
+    return first_region_with_group<Parts, Group, R + 1>();
+}
+
 /// What the typed rim of an executable knows.
 template <class Flat, class Target, class... Options>
 struct rim : rim_types<Flat> {
   using planning = planned<Flat, Target, Options...>;
   static constexpr bool changes_rate = false;
+  /// The plan of the region that has parameters of that name, and which it is; void: there is none.
+  template <fixed_string Group>
+  using planning_of_group = std::conditional_t<has_group<Flat, Group>, planning, void>;
+  template <fixed_string Group>
+  static constexpr std::size_t region_of_group = 0;
   static constexpr const auto& plan = planning::plan;
   static constexpr bool filters = [] {
     for (const node_info& n : plan.graph.nodes)
@@ -636,6 +657,11 @@ struct rim_of_regions {
   static constexpr bool filters = true;
   static constexpr bool on_devices = true;
   static constexpr bool owns_input = true;
+  template <fixed_string Group>
+  static constexpr std::size_t region_of_group = first_region_with_group<Parts, Group, 0>();
+  template <fixed_string Group>
+  using planning_of_group = std::conditional_t<has_group<typename region<Parts, region_of_group<Group>>::flat, Group>,
+                                               planning<region_of_group<Group>>, void>;
   static constexpr auto plan = plan_regions<Parts, Target, Options...>(std::make_index_sequence<regions>());
 };
 
@@ -776,10 +802,12 @@ template <class Planning, class In, class Out>
   const auto texts = unit_texts<Planning>(units{});
   constexpr auto sides = side_places<typename Planning::flat>();
   auto kernels = make_kernels<Planning>(stages, units{});
-  return make_program(layout,
-                      {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
-                       kernels.begin(), sides.data()},
-                      bind_threads(Planning::target::thread_bounds()));
+  program code = make_program(layout,
+                              {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
+                               kernels.begin(), sides.data()},
+                              bind_threads(Planning::target::thread_bounds()));
+  if constexpr (Planning::flat::has_groups) make_board<Planning>(code, stages, units{});
+  return code;
 }
 
 template <class Rim>

@@ -59,6 +59,7 @@ struct deployment {
   Executor executor;
 
   /// The program whose results leave.
+  const program& program_of(std::size_t region) const { return region == 0 ? code : later[region - 1].code; }
   const program& last_code() const { return later.empty() ? code : later.back().code; }
 };
 

@@ -119,6 +119,8 @@ class engine final : public device_client {
         completion_(code.slots),
         output_(settings.external_results ? code.slots : 0),
         states_(code),
+        versions_(code.board ? code.board->open() : owner<object_versions>()),
+        objects_(versions_ ? code.slots : 0),
         segments_(code.segments.size(),
                   [&](std::size_t s) {
                     return segment(code.segments[s], slots_, code.slot_bytes, code.alignment, code.threads);
@@ -166,6 +168,8 @@ class engine final : public device_client {
       const sequence first = pushed_.load(std::memory_order_relaxed);
       m->entered(first, count, first + count - popped_.load(std::memory_order_relaxed));
     }
+    if (versions_) [[unlikely]]
+      note_versions(count);
     pushed_.store(pushed_.load(std::memory_order_relaxed) + count);
     hint();
     if (settings_.polls) return;  // its worker finds the work
@@ -680,6 +684,18 @@ class engine final : public device_client {
     return false;
   }
 
+  void note_versions(std::size_t count) {
+    const sequence first = pushed_.load(std::memory_order_relaxed);
+    void* const* const now = versions_->current(first, popped_.load());
+    for (std::size_t i = 0; i < count; ++i) objects_[input_index(i)] = now;
+  }
+  /// How many of those items are of one version.
+  sequence of_one_version(std::size_t at, sequence count) const {
+    sequence n = 1;
+    while (n < count && objects_[at + n] == objects_[at]) ++n;
+    return n;
+  }
+
   // ---- claiming ----
 
   static bool has_free_grain(const segment& seg) {
@@ -704,8 +720,10 @@ class engine final : public device_client {
         return nullptr;
       }
       const std::size_t at = index(begin);
-      const sequence count = std::min({there - begin, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
-                                       static_cast<sequence>(slots_ - at)});
+      sequence count = std::min({there - begin, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
+                                 static_cast<sequence>(slots_ - at)});
+      if (versions_) [[unlikely]]
+        count = of_one_version(at, count);
       if (!seg.claimed.compare_exchange_strong(begin, begin + count)) {
         if (!alone) continue;
         alone = false;  // another was faster
@@ -1023,7 +1041,7 @@ class engine final : public device_client {
       drop_late_items(seg, g, unit, first, count);
     }
     unit_call call;
-    call.object = unit.shared != nullptr ? unit.shared : states_.objects[unit.own];
+    call.object = unit.shared == nullptr ? states_.objects[unit.own] : versions_ ? objects_[at][u] : unit.shared;
     if (gathered != nullptr) {
       call.in = reinterpret_cast<std::byte*>(gathered);
       call.in_stride = (1 + unit.more.size()) * sizeof(void*);
@@ -1267,6 +1285,8 @@ class engine final : public device_client {
   failure_hook on_failure_;
   bool hands_out_all_ = false;
   session_states states_;
+  owner<object_versions> versions_;    ///< where parameters can be replaced
+  fixed_array<void* const*> objects_;  ///< of the version of the item in each slot
   fixed_array<segment> segments_;
   fixed_array<owner<device_lane>> lanes_;  ///< null where the processor computes
 

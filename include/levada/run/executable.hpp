@@ -17,6 +17,7 @@
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/erased_pipeline.hpp>
 #include <levada/run/inline_call.hpp>
+#include <levada/run/params.hpp>
 #include <levada/run/session.hpp>
 #include <levada/run/stream.hpp>
 
@@ -249,6 +250,17 @@ class executable {
   template <class... Options>
     requires(!Rim::has_source && decltype(detail::session_mistake<item, output, Options...>())::is_mistake)
   mistake_found<decltype(detail::session_mistake<item, output, Options...>())> open(std::stop_token = {}) const;
+
+  /// The parameters of the stages in `lv::params<Group>(...)`.
+  template <fixed_string Group>
+    requires(!std::is_void_v<typename Rim::template planning_of_group<Group>>)
+  auto params() const {
+    return parameter_group<typename Rim::template planning_of_group<Group>, Group>(
+        static_cast<detail::parameter_board<>&>(*app_->program_of(Rim::template region_of_group<Group>).board));
+  }
+  template <fixed_string Group>
+    requires(std::is_void_v<typename Rim::template planning_of_group<Group>>)
+  mistake_found<pipeline_has_no_parameters_of_that_name<Group>> params() const;
 
   /// Sessions and streams that begin from now on measure themselves from their start, or do not: `statistics()` of each.
   void measure(bool on = true) const { app_->measures.store(on); }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 
 #include <levada/core/error.hpp>
@@ -20,7 +21,8 @@ class inline_context {
       : code_(code),
         slot_(code.slot_bytes, code.alignment),
         scratch_(most_scratch(code), code.alignment),
-        states_(code) {}
+        states_(code),
+        versions_(code.board ? code.board->open() : owner<object_versions>()) {}
 
   /// Where the result is after `run` said `value`; the caller destroys it.
   void* result() { return in_slot(code_.result); }
@@ -44,13 +46,17 @@ class inline_context {
   /// Runs all units over `item`, which is the pipeline's own where it is at `input()`.
   item_state run(const void* item) noexcept {
     const bool owned = item == input();
+    ++calls_;
+    void* const* const objects = versions_ ? versions_->current(calls_, calls_) : nullptr;
     item_state state = item_state::value;
     for (const program_segment& s : code_.segments) {
       for (std::size_t u = s.first; u < s.end; ++u) {
         const program_unit& unit = code_.units[u];
         unit_call call;
         const void* gathered[most_inputs];
-        call.object = unit.shared != nullptr ? unit.shared : states_.objects[unit.own];
+        call.object = unit.shared == nullptr ? states_.objects[unit.own]
+                      : objects != nullptr   ? objects[u]
+                                             : unit.shared;
         if (!unit.more.empty()) {
           const void** next = gathered;
           for_each_input(unit, [&](std::size_t v) {
@@ -125,6 +131,8 @@ class inline_context {
   arena_bytes slot_;
   arena_bytes scratch_;
   session_states states_;
+  owner<object_versions> versions_;  ///< where parameters can be replaced
+  std::uint64_t calls_ = 0;
   item_envelope envelope_;
   std::exception_ptr error_;
   std::byte* into_ = nullptr;

@@ -213,6 +213,19 @@ struct program_segment {
   std::size_t device_bytes = 0;  ///< that an item needs on a device that computes by itself, between input and output
 };
 
+/// The objects of units that are replaced now and then, for one session: run/parameter_board.hpp.
+class object_versions {
+ public:
+  virtual ~object_versions() = default;
+  /// The objects of all units for items pushed now. `pushed` and `popped` count items: what those before used is given up.
+  virtual void* const* current(std::uint64_t pushed, std::uint64_t popped) = 0;
+};
+class object_board {
+ public:
+  virtual ~object_board() = default;
+  virtual owner<object_versions> open() const = 0;
+};
+
 /// A stage state that sessions own copies of.
 struct program_state {
   std::string_view name;
@@ -228,6 +241,7 @@ struct program {
   fixed_array<program_state> states;
   fixed_array<std::uint16_t> ended;  ///< the units' lists of values
   fixed_array<side_place> sides;     ///< of all units, in order
+  owner<object_board> board;         ///< where parameters can be replaced
   std::size_t slots = 1, slot_bytes = 0, side_offset = 0;
   std::size_t alignment = 64;     ///< of slots and scratchpads
   std::size_t first_segment = 0;  ///< its number among those of all regions of a deployment

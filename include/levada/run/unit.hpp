@@ -205,7 +205,10 @@ constexpr destroy_code destroy_code_of() {
 template <class F, form Form, class In, class Out>
 consteval unit_text describe_callable(std::string_view name) {
   unit_text text{name, &run_callable<F, Form, In, Out>, nullptr, 0, 0, true, destroy_code_of<Out>()};
-  if constexpr (std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>) {
+  if constexpr (is_adjusted<F>) {
+    text.own_copy = false;
+    text.make = [](void* callable) { return erased_object::make<F>(*static_cast<const F*>(callable)); };
+  } else if constexpr (std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>) {
     text.bytes = sizeof(F);
     text.alignment = alignof(F);
     text.own_copy = !std::is_empty_v<F>;
@@ -245,8 +248,7 @@ class collected_parameters {
     if (found->extents != wanted.extents)
       throw error(place + "has shape " + text_of(found->extents) + ", not " + text_of(wanted.extents));
     const std::size_t count = wanted.extents.elements();
-    std::byte* const to = (memory_[collected_] = arena_bytes(count * size_of(wanted.type), 64)).get();
-    pointers_[collected_++] = to;
+    std::byte* const to = keep(count * size_of(wanted.type));
     const auto* from = static_cast<const std::byte*>(found->data);
     if (!widened) {
       std::memcpy(to, from, count * size_of(wanted.type));
@@ -260,7 +262,16 @@ class collected_parameters {
     }
   }
 
+  /// Memory for the next one.
+  std::byte* keep(std::size_t bytes) {
+    std::byte* const to = (memory_[collected_] = arena_bytes(bytes, 64)).get();
+    pointers_[collected_++] = to;
+    return to;
+  }
+
   parameter_values values() const { return parameter_values({pointers_.begin(), pointers_.size()}); }
+  /// Where the `i`-th is kept.
+  void* at(std::size_t i) { return memory_[i].get(); }
 
  private:
   static std::string text_of(const shape& extents) {

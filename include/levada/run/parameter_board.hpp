@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/parameter_board.hpp: the objects of units whose parameters can be replaced, in versions. An item is of the version that
+// was current when it was pushed, at all its units; what replaces parameters makes new objects beside those in use.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <levada/core/storage.hpp>
+#include <levada/run/program.hpp>
+
+namespace levada::detail {
+
+/// A unit whose object is made again from what it keeps.
+class replaceable_unit {
+ public:
+  virtual ~replaceable_unit() = default;
+  virtual erased_object make() const = 0;
+  /// Where a parameter is kept: of the `stage`-th stage of the unit, its `index`-th.
+  virtual void* parameter(std::size_t stage, std::size_t index) = 0;
+  /// Makes what it keeps a copy of what `other`, of the same unit, keeps.
+  virtual owner<replaceable_unit> copy() const = 0;
+};
+
+/// The objects of all units, of one version.
+struct object_set {
+  std::vector<void*> objects;
+  std::vector<std::shared_ptr<erased_object>> made;  ///< those that are not the program's own, by unit
+};
+
+/// Which version the next item of a session is of, and those that its items in flight are of.
+template <class Board>
+class kept_versions final : public object_versions {
+ public:
+  explicit kept_versions(const Board& of) : board_(of) {}
+
+  void* const* current(std::uint64_t pushed, std::uint64_t popped) override {
+    if (const std::uint64_t now = board_.version(); kept_.empty() || now != version_) {
+      if (!kept_.empty()) kept_.back().behind = pushed;
+      std::erase_if(kept_, [&](const kept& k) { return k.behind <= popped; });
+      version_ = now;
+      kept_.push_back({board_.current(), ~std::uint64_t{0}});
+    }
+    return kept_.back().objects->objects.data();
+  }
+
+ private:
+  struct kept {
+    std::shared_ptr<const object_set> objects;
+    std::uint64_t behind;  ///< the first item of the next version
+  };
+  const Board& board_;
+  std::uint64_t version_ = 0;
+  std::vector<kept> kept_;
+};
+
+/// The parameters of a deployment that can be replaced. A template, so that programs that replace none do not compile it.
+template <class = void>
+class parameter_board final : public object_board {
+ public:
+  explicit parameter_board(std::size_t units) : units_(units) {}
+
+  owner<object_versions> open() const override {
+    return owner<object_versions>(new kept_versions<parameter_board>(*this));
+  }
+
+  /// The unit whose object is `first` can be made again.
+  void add(std::size_t unit, owner<replaceable_unit> of) { units_[unit] = std::move(of); }
+  /// The objects with which all begins; null where a session has its own.
+  void begin_with(std::vector<void*> objects) {
+    auto first = std::make_shared<object_set>();
+    first->made.resize(objects.size());
+    first->objects = std::move(objects);
+    current_ = std::move(first);
+  }
+
+  /// Replaces what `change(unit, kept)` says it changed, for each unit; all at once, for all items pushed from now on.
+  template <class Change>
+  void replace(Change change) {
+    const std::lock_guard lock(changing_);
+    auto next = std::make_shared<object_set>(*current_);
+    fixed_array<owner<replaceable_unit>> changed(units_.size());
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+      if (!units_[u]) continue;
+      owner<replaceable_unit> kept = units_[u]->copy();
+      if (!change(u, *kept)) continue;
+      next->made[u] = std::make_shared<erased_object>(kept->make());
+      next->objects[u] = next->made[u]->get();
+      changed[u] = std::move(kept);
+    }
+    for (std::size_t u = 0; u < units_.size(); ++u)
+      if (changed[u]) units_[u] = std::move(changed[u]);
+    {
+      const std::lock_guard reading(reading_);
+      current_ = std::move(next);
+    }
+    version_.fetch_add(1);
+  }
+
+  /// Calls `read(kept)` while nobody replaces what the unit keeps.
+  template <class Read>
+  void read(std::size_t unit, Read read) {
+    const std::lock_guard lock(changing_);
+    read(*units_[unit]);
+  }
+
+  /// Grows with each replacement.
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  std::shared_ptr<const object_set> current() const {
+    const std::lock_guard reading(reading_);
+    return current_;
+  }
+
+ private:
+  fixed_array<owner<replaceable_unit>> units_;
+  std::mutex changing_;
+  mutable std::mutex reading_;
+  std::shared_ptr<const object_set> current_;
+  std::atomic<std::uint64_t> version_{0};
+};
+
+}  // namespace levada::detail
