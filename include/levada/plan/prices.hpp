@@ -32,6 +32,8 @@ template <std::size_t N>
 class prices {
  public:
   using mask = std::uint8_t;  // of places
+  /// The place where a value was given, in the high byte, and all places where it lies by now, in the low one.
+  using location = std::uint16_t;
 
   constexpr prices(const placement_problem<N>& problem, objective goal) : problem_(problem), goal_(goal) {
     places_alike();
@@ -55,27 +57,25 @@ class prices {
   }
 
   // ---- places ----
-  /// The places where a value lies that lies there: moving it takes nothing.
-  constexpr mask alike(std::size_t place) const { return alike_[place]; }
-  constexpr mask input_places() const {
-    return problem_.host == problem_.nowhere ? static_cast<mask>((1u << problem_.places.size()) - 1)
-                                             : alike_[problem_.host];
+  constexpr location input_location() const {
+    if (problem_.host == problem_.nowhere) return static_cast<location>((1u << problem_.places.size()) - 1);
+    return lying_at(problem_.host);
   }
-  /// Where a value lies that is given at a place; one that leaves is moved to the host at once.
-  constexpr mask given(std::size_t place, std::size_t value) const {
+  /// Of a value that is given at a place; one that leaves is moved to the host at once.
+  constexpr location given(std::size_t place, std::size_t value) const {
     const bool to_host = problem_.host != problem_.nowhere && problem_.flow.leaving.contains(value);
-    return to_host ? alike_[place] | alike_[problem_.host] : alike_[place];
+    return to_host ? moved(lying_at(place), problem_.host) : lying_at(place);
   }
-  constexpr picoseconds cheapest_crossing(std::size_t bytes, mask from, std::size_t to) const {
-    picoseconds least = std::numeric_limits<picoseconds>::max();
-    for (std::size_t p = 0; from >> p != 0 && p < most_places; ++p)
-      if ((from >> p & 1) != 0)
-        if (const picoseconds time = crossing_time(bytes, p, to); time < least) least = time;
-    return least;
+  constexpr location moved(location at, std::size_t to) const { return static_cast<location>(at | alike_[to]); }
+  /// Moves always start where the value was given, so that what they take does not hang on their order.
+  constexpr picoseconds crossing_time(std::size_t bytes, location at, std::size_t to) const {
+    return time_between(bytes, at >> 8, to);
   }
 
   // ---- amounts ----
   constexpr std::size_t amounts() const { return amounts_; }
+  /// The amount that is no sum: a way with less of it may come to have as much as another.
+  constexpr bool is_longest(std::size_t k) const { return has_peak_ && k == peak_; }
 
   /// Adds an offer's amounts, and of moving what it takes; false where a device's memory does not hold it.
   constexpr bool use(picoseconds* used, std::size_t o, picoseconds moved) const {
@@ -89,10 +89,14 @@ class prices {
     used[priced.memory] += priced.bytes;
     return used[priced.memory] <= limit_[priced.memory];
   }
-  /// Adds what it takes to move a value to all the places wanted.
-  constexpr void move(picoseconds* used, std::size_t bytes, mask from, mask wanted) const {
-    for (std::size_t p = 0; p < problem_.places.size(); ++p)
-      if (((wanted & ~from) >> p & 1) != 0) used[load_of(p)] += cheapest_crossing(bytes, from, p);
+  /// Adds by how much more, at worst, is still to be moved of a value that lies there than of one that lies elsewhere.
+  constexpr void add_regret(picoseconds* used, std::size_t bytes, location there, location elsewhere) const {
+    for (std::size_t p = 0; p < problem_.places.size(); ++p) {
+      if ((there >> p & 1) != 0 || (alike_[p] & ((1u << p) - 1)) != 0) continue;
+      const picoseconds more = crossing_time(bytes, there, p);
+      const picoseconds less = (elsewhere >> p & 1) != 0 ? 0 : crossing_time(bytes, elsewhere, p);
+      if (more > less) used[load_of(p)] += more - less;
+    }
   }
 
   constexpr picoseconds order(const picoseconds* used) const { return has_order_ ? used[0] : 0; }
@@ -142,9 +146,14 @@ class prices {
     picoseconds price = 0, noise = 0, to_host = 0, order = 0, bytes = 0;
   };
 
-  constexpr picoseconds crossing_time(std::size_t bytes, std::size_t from, std::size_t to) const {
+  constexpr picoseconds time_between(std::size_t bytes, std::size_t from, std::size_t to) const {
     const crossing& c = problem_.crossings[from][to];
     return from == to ? 0 : to_picoseconds(c.seconds + c.seconds_per_byte * static_cast<double>(bytes));
+  }
+  constexpr location lying_at(std::size_t place) const {
+    std::size_t first = 0;
+    while ((alike_[place] >> first & 1) == 0) ++first;
+    return static_cast<location>(first << 8 | alike_[place]);
   }
   constexpr std::size_t load_of(std::size_t place) const {
     return goal_ == objective::latency ? first_load_ : first_load_ + problem_.places[place].device;
@@ -153,12 +162,21 @@ class prices {
     return price.origin != cost_origin::unknown && price.seconds >= 0;
   }
 
+  /// Places on one device are alike where nothing tells them apart: what lies at one lies at the other.
   constexpr void places_alike() {
     const std::size_t count = problem_.places.size();
+    const auto equal = [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
+      const crossing &x = problem_.crossings[a][b], &y = problem_.crossings[c][d];
+      return x.seconds == y.seconds && x.seconds_per_byte == y.seconds_per_byte;
+    };
     for (std::size_t a = 0; a < count; ++a)
       for (std::size_t b = 0; b < count; ++b) {
-        const crossing& c = problem_.crossings[a][b];
-        if (a == b || (c.seconds == 0 && c.seconds_per_byte == 0)) alike_[a] |= static_cast<mask>(1u << b);
+        const crossing &there = problem_.crossings[a][b], &back = problem_.crossings[b][a];
+        bool alike = a == b || (problem_.places[a].device == problem_.places[b].device && there.seconds == 0 &&
+                                there.seconds_per_byte == 0 && back.seconds == 0 && back.seconds_per_byte == 0);
+        for (std::size_t p = 0; alike && p < count; ++p)
+          alike = p == a || p == b || (equal(a, p, b, p) && equal(p, a, p, b));
+        if (alike) alike_[a] |= static_cast<mask>(1u << b);
       }
   }
 
@@ -203,7 +221,7 @@ class prices {
     if (problem_.host == problem_.nowhere || (alike_[given.place] >> problem_.host & 1) != 0) return;
     if (!nodes.intersects(problem_.flow.leaving)) return;
     (nodes & problem_.flow.leaving).for_each([&](std::size_t v) {
-      priced.to_host += crossing_time(problem_.bytes[v], given.place, problem_.host);
+      priced.to_host += time_between(problem_.bytes[v], given.place, problem_.host);
     });
   }
 

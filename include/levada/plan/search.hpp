@@ -51,7 +51,7 @@ class cover_search {
 
  private:
   using index = std::uint32_t;
-  using mask = std::uint8_t;  // of places
+  using location = typename prices<N>::location;
   static constexpr index none = ~index{0};
   static constexpr std::size_t input = N;  // the number of what enters the graph, among values
 
@@ -62,7 +62,7 @@ class cover_search {
   };
   /// Where each of these values lies.
   struct state {
-    std::size_t masks = 0;  // in masks_
+    std::size_t locations = 0;  // in locations_
     index first_way = none, next = none;
   };
   /// How a state is reached, and what that has used up (in amounts_).
@@ -80,7 +80,7 @@ class cover_search {
     }
     groups_.push_back(first);
     level_[0] = 0;
-    masks_.push_back(price_.input_places());
+    locations_.push_back(price_.input_location());
     states_.push_back({0, none, none});
     groups_[0].first_state = 0;
     ways_.push_back({});
@@ -88,8 +88,8 @@ class cover_search {
     amounts_.reset(price_.amounts());
   }
 
-  /// Drops the ways of a group that have used up more than another would have behind moving its values to where theirs lie:
-  /// whatever could follow them can follow that. Looked for is one way in each state, against the state of the best.
+  /// Drops the ways of a group that have used up more than another would even if it had to move more of its values later,
+  /// wherever they may be taken: whatever follows them can follow that. Looked at is one way against those of other states.
   constexpr void drop_what_moving_makes_up_for(index g) {
     const std::size_t count = price_.amounts(), live = groups_[g].live_count;
     const picoseconds* amounts = amounts_.data();
@@ -108,15 +108,15 @@ class cover_search {
       if (s == best || states[s].first_way == none) continue;
       picoseconds used[most_amounts];
       for (std::size_t k = 0; k < count; ++k) used[k] = amounts[best_way * count + k];
-      const mask *there = masks_.data() + states[best].masks, *wanted = masks_.data() + states[s].masks;
+      const location *there = locations_.data() + states[best].locations,
+                     *here = locations_.data() + states[s].locations;
       for (std::size_t k = 0; k < live; ++k)
-        if ((wanted[k] & ~there[k]) != 0)
-          price_.move(used, bytes_of(live_[groups_[g].live_begin + k]), there[k], wanted[k]);
+        if (there[k] != here[k]) price_.add_regret(used, bytes_of(live_[groups_[g].live_begin + k]), there[k], here[k]);
       for (index* link = &states[s].first_way; *link != none;) {
         const picoseconds* known = amounts + *link * count;
         bool is_less = false, is_more = false;
         for (std::size_t k = 0; k < count; ++k) {
-          is_less = is_less || used[k] < known[k];
+          is_less = is_less || (used[k] < known[k] && !price_.is_longest(k));
           is_more = is_more || used[k] > known[k];
         }
         if (is_less && !is_more)
@@ -135,20 +135,37 @@ class cover_search {
     for (std::size_t i = price_.first_set(first), end = price_.first_set(first + 1); i < end; ++i) {
       const offered_set<N>& set = price_.set(i);
       if (set.nodes.intersects(covered)) continue;
-      if (covered.contains(set.outer)) {
+      if (covered.contains(set.outer))
         take(g, set);
-      } else {
-        const node_set<N> missing = set.outer - covered;
-        awaited |= missing;
-        missing.for_each([&](std::size_t n) { awaited |= flow_.before[n]; });
-      }
+      else
+        await(awaited, set.outer - covered);
     }
-    awaited -= covered;
     if (awaited.empty()) return;
-    for (std::size_t i = price_.first_set(first + 1), end = price_.first_set(awaited.last() + 1); i < end; ++i) {
-      const offered_set<N>& set = price_.set(i);
-      if (set.nodes.intersects(awaited) && !set.nodes.intersects(covered) && covered.contains(set.outer)) take(g, set);
+    // What is awaited may be covered by sets that wait for others again.
+    for (node_set<N> before; !(before == awaited);) {
+      before = awaited;
+      for_each_set_around(awaited, covered, first, [&](const offered_set<N>& set) {
+        if (!covered.contains(set.outer)) await(awaited, set.outer - covered);
+      });
+      awaited -= covered;
     }
+    for_each_set_around(awaited, covered, first, [&](const offered_set<N>& set) {
+      if (covered.contains(set.outer)) take(g, set);
+    });
+  }
+
+  constexpr void await(node_set<N>& awaited, const node_set<N>& missing) const {
+    awaited |= missing;
+    missing.for_each([&](std::size_t n) { awaited |= flow_.before[n]; });
+  }
+
+  /// Visits the sets without covered nodes, and without the first that is not covered, that cover some of the awaited ones.
+  template <class Visit>
+  constexpr void for_each_set_around(const node_set<N>& awaited, const node_set<N>& covered, std::size_t first,
+                                     Visit visit) const {
+    for (std::size_t i = price_.first_set(first + 1), end = price_.first_set(awaited.last() + 1); i < end; ++i)
+      if (const offered_set<N>& set = price_.set(i); set.nodes.intersects(awaited) && !set.nodes.intersects(covered))
+        visit(set);
   }
 
   /// From every state of a group by each offer for some nodes to the states behind it.
@@ -167,7 +184,7 @@ class cover_search {
       if (before[k] == input ? flow_.takes_input.intersects(set.nodes) : set.outer.contains(before[k]))
         taken[taken_count++] = k;
 
-    mask lying[N + 1], lying_behind[N + 1];
+    location lying[N + 1], lying_behind[N + 1];
     for (std::size_t i = set.first_offer; i < set.behind_offers; ++i) {
       const std::size_t o = price_.offer_at(i), here = problem_.offers[o].place;
       for (std::size_t j = 0; j < count_behind; ++j)
@@ -176,14 +193,14 @@ class cover_search {
         const state from = states_.data()[s];
         next = from.next;
         if (from.first_way == none) continue;
-        const mask* masks = masks_.data() + from.masks;
-        for (std::size_t k = 0; k < count_before; ++k) lying[k] = masks[k];
+        const location* locations = locations_.data() + from.locations;
+        for (std::size_t k = 0; k < count_before; ++k) lying[k] = locations[k];
         picoseconds moved = 0;
         for (std::size_t k = 0; k < taken_count; ++k) {
-          mask& at = lying[taken[k]];
+          location& at = lying[taken[k]];
           if ((at >> here & 1) != 0) continue;
-          moved += price_.cheapest_crossing(bytes_of(before[taken[k]]), at, here);
-          at |= price_.alike(here);
+          moved += price_.crossing_time(bytes_of(before[taken[k]]), at, here);
+          at = price_.moved(at, here);
         }
         for (std::size_t j = 0; j < count_behind; ++j)
           if (source[j] != count_before) lying_behind[j] = lying[source[j]];
@@ -220,16 +237,16 @@ class cover_search {
   }
 
   /// The state of a group in which the values lie so.
-  constexpr index state_behind(index t, const mask* lying, std::size_t count) {
+  constexpr index state_behind(index t, const location* lying, std::size_t count) {
     const state* states = states_.data();
     for (index s = groups_[t].first_state; s != none; s = states[s].next) {
-      const mask* masks = masks_.data() + states[s].masks;
+      const location* locations = locations_.data() + states[s].locations;
       std::size_t k = 0;
-      while (k < count && masks[k] == lying[k]) ++k;
+      while (k < count && locations[k] == lying[k]) ++k;
       if (k == count) return s;
     }
-    states_.push_back({masks_.size(), none, groups_[t].first_state});
-    for (std::size_t k = 0; k < count; ++k) masks_.push_back(lying[k]);
+    states_.push_back({locations_.size(), none, groups_[t].first_state});
+    for (std::size_t k = 0; k < count; ++k) locations_.push_back(lying[k]);
     return groups_[t].first_state = static_cast<index>(states_.size() - 1);
   }
 
@@ -245,19 +262,23 @@ class cover_search {
     while (*link != none) {
       way& known = ways_.data()[*link];
       const picoseconds* known_used = amounts + *link * count;
-      bool known_is_less = true, candidate_is_less = true;
+      bool known_fits = true, candidate_fits = true, equal_sums = true;
       for (std::size_t k = 0; k < count; ++k) {
-        known_is_less = known_is_less && known_used[k] <= used[k];
-        candidate_is_less = candidate_is_less && used[k] <= known_used[k];
+        if (known_used[k] == used[k]) continue;
+        known_fits = known_fits && known_used[k] < used[k];
+        candidate_fits = candidate_fits && used[k] < known_used[k];
+        equal_sums = equal_sums && price_.is_longest(k);
       }
-      if (known_is_less) {
-        if (candidate_is_less && comes_first(candidate, known)) {
+      const bool is_first = equal_sums && comes_first(candidate, known);
+      if (known_fits && candidate_fits) {
+        if (is_first) {
           known.parent = candidate.parent;
           known.offer = candidate.offer;
         }
         return;
       }
-      if (candidate_is_less)
+      if (known_fits && !is_first) return;
+      if (candidate_fits && (!equal_sums || is_first))
         *link = known.next;
       else
         link = &known.next;
@@ -380,7 +401,7 @@ class cover_search {
   growing<state> states_;
   growing<way> ways_;
   growing<std::size_t> live_;
-  growing<mask> masks_;
+  growing<location> locations_;
   growing<picoseconds> amounts_;
   index level_[N + 1];  // the first group of each number of covered nodes
   picoseconds left_out_ = most;
