@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <levada/plan/growing.hpp>
 #include <levada/plan/rules.hpp>
 
 namespace levada {
@@ -74,13 +75,13 @@ struct combine_rule {
   template <std::size_t N>
   constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
     const regions<N> given = regions_of(inner, g);
-    std::vector<detail::grown<N>> all;
+    detail::growing<detail::grown<N>> all;
     std::vector<std::string_view> composites;  // of the pieces
     std::vector<std::size_t> pieces_at[N];
     node_set_list<N> known;
     for (const region<N>& r : given) {
       detail::grown<N> piece = piece_of(g, r.nodes);
-      if (!piece.is_convex() || depth_of(g.flow, r.nodes) > limits.depth) continue;
+      if (!piece.is_convex() || is_deeper(g.flow, r.nodes, limits.depth)) continue;
       known.add(r.nodes);
       r.nodes.for_each([&](std::size_t n) { pieces_at[n].push_back(all.size()); });
       all.push_back(piece);
@@ -90,26 +91,26 @@ struct combine_rule {
     // others are kept, whatever leaves them, for their exits may be taken inside later.
     const std::size_t pieces = all.size();
     const auto consider = [&](const detail::grown<N>& joined) {
-      if (!joined.is_convex()) return;
-      if (limits.depth != subgraph_limits::any && depth_of(g.flow, joined.nodes) > limits.depth) return;
+      if (!joined.is_convex() || is_deeper(g.flow, joined.nodes, limits.depth)) return;
       if (known.add(joined.nodes) == all.size()) all.push_back(joined);
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const node_set<N> beside = (all[i].producers | all[i].takers) - all[i].nodes;
-      beside.for_each([&](std::size_t n) {
+      const detail::grown<N> here = all[i];
+      ((here.producers | here.takers) - here.nodes).for_each([&](std::size_t n) {
         for (const std::size_t p : pieces_at[n]) {
-          if (all[p].nodes.intersects(all[i].nodes) || !any_way(all[i], all[p])) continue;
-          detail::grown<N> joined = all[i];
-          joined.absorb(all[p]);
+          const detail::grown<N>& piece = all.data()[p];
+          if (piece.nodes.intersects(here.nodes) || !any_way(here, piece)) continue;
+          detail::grown<N> joined = here;
+          joined.absorb(piece);
           consider(joined);
         }
       });
       if constexpr ((std::is_same_v<Ways, with_all_it_takes_way> || ...))
-        if (i < pieces) join_all_taken(all[i], all, pieces_at, consider);
+        if (i < pieces) join_all_taken(here, all, pieces_at, consider);
     }
 
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (fault_of(g.flow, all[i].nodes, limits) == subgraph_fault::none)
+      if (exceeded_limit(g.flow, all[i].nodes, limits) == subgraph_fault::none)
         found.push_back({all[i].nodes, i < pieces ? composites[i] : std::string_view{}});
   }
 
@@ -140,7 +141,7 @@ struct combine_rule {
 
   /// Every choice of one piece for each value that `below` takes from other nodes.
   template <std::size_t N, class Consider>
-  static constexpr void join_all_taken(detail::grown<N> below, const std::vector<detail::grown<N>>& all,
+  static constexpr void join_all_taken(const detail::grown<N>& below, const detail::growing<detail::grown<N>>& all,
                                        const std::vector<std::size_t> (&pieces_at)[N], const Consider& consider) {
     if ((below.producers - below.nodes).size() < 2) return;
     std::vector<detail::grown<N>> partial{below};

@@ -29,7 +29,11 @@ struct dataflow {
   }
   /// To be called behind the last edge.
   constexpr void finish() {
-    for (std::size_t n = 0; n < nodes; ++n) before[n].for_each([&](std::size_t b) { behind[b].insert(n); });
+    for (std::size_t n = nodes; n-- > 0;)
+      producers[n].for_each([&](std::size_t p) {
+        behind[p].insert(n);
+        behind[p] |= behind[n];
+      });
   }
 };
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include <levada/plan/growing.hpp>
 #include <levada/plan/node_set.hpp>
 
 namespace levada {
@@ -22,9 +22,11 @@ class node_set_list {
   /// The number of the set, which joins the list where it is new.
   constexpr std::size_t add(const node_set<N>& set) {
     const std::uint64_t hash = set.hash();
-    std::size_t mask = slots_.size() - 1, at = hash & mask;
-    for (; slots_[at] != 0; at = (at + 1) & mask)
-      if (hashes_[slots_[at] - 1] == hash && sets_[slots_[at] - 1] == set) return slots_[at] - 1;
+    const std::size_t mask = slots_.size() - 1;
+    const std::uint32_t* slots = slots_.data();
+    std::size_t at = hash & mask;
+    for (; slots[at] != 0; at = (at + 1) & mask)
+      if (hashes_[slots[at] - 1] == hash && sets_[slots[at] - 1] == set) return slots[at] - 1;
     sets_.push_back(set);
     hashes_.push_back(hash);
     slots_[at] = static_cast<std::uint32_t>(sets_.size());
@@ -35,7 +37,7 @@ class node_set_list {
  private:
   constexpr void grow() {
     const std::size_t mask = 4 * slots_.size() - 1;
-    slots_ = std::vector<std::uint32_t>(mask + 1);
+    slots_.reset(mask + 1);
     for (std::size_t i = 0; i < hashes_.size(); ++i) {
       std::size_t at = hashes_[i] & mask;
       while (slots_[at] != 0) at = (at + 1) & mask;
@@ -43,9 +45,9 @@ class node_set_list {
     }
   }
 
-  std::vector<node_set<N>> sets_;
-  std::vector<std::uint64_t> hashes_;
-  std::vector<std::uint32_t> slots_;  // a member's number and 1; 0: nobody
+  detail::growing<node_set<N>> sets_;
+  detail::growing<std::uint64_t> hashes_;
+  detail::growing<std::uint32_t> slots_;  // a member's number and 1; 0: nobody
 };
 
 }  // namespace levada

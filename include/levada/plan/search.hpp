@@ -37,7 +37,7 @@ class cover_search {
  public:
   constexpr cover_search(const placement_problem<N>& problem, objective goal, std::size_t beam)
       : problem_(problem), flow_(problem.flow), price_(problem, goal), beam_(beam) {
-    level_.resize(flow_.nodes + 1, none);
+    for (std::size_t n = 0; n <= flow_.nodes; ++n) level_[n] = none;
   }
 
   constexpr cover<N> best_cover() {
@@ -51,7 +51,7 @@ class cover_search {
 
  private:
   using index = std::uint32_t;
-  using mask = std::uint8_t;  // of places
+  using location = typename prices<N>::location;
   static constexpr index none = ~index{0};
   static constexpr std::size_t input = N;  // the number of what enters the graph, among values
 
@@ -62,7 +62,7 @@ class cover_search {
   };
   /// Where each of these values lies.
   struct state {
-    std::size_t masks = 0;  // in masks_
+    std::size_t locations = 0;  // in locations_
     index first_way = none, next = none;
   };
   /// How a state is reached, and what that has used up (in amounts_).
@@ -80,74 +80,138 @@ class cover_search {
     }
     groups_.push_back(first);
     level_[0] = 0;
-    masks_.push_back(price_.input_places());
+    locations_.push_back(price_.input_location());
     states_.push_back({0, none, none});
     groups_[0].first_state = 0;
     ways_.push_back({});
     states_[0].first_way = 0;
-    amounts_.resize(price_.amounts());
+    amounts_.reset(price_.amounts());
+  }
+
+  /// Drops the ways of a group that have used up more than another would even if it had to move more of its values later,
+  /// wherever they may be taken: whatever follows them can follow that. Looked at is one way against those of other states.
+  constexpr void drop_what_moving_makes_up_for(index g) {
+    const std::size_t count = price_.amounts(), live = groups_[g].live_count;
+    const picoseconds* amounts = amounts_.data();
+    state* states = states_.data();
+    way* ways = ways_.data();
+    index best = none, best_way = none;
+    picoseconds least = most;
+    for (index s = groups_[g].first_state; s != none; s = states[s].next)
+      for (index w = states[s].first_way; w != none; w = ways[w].next)
+        if (const picoseconds its = price_.least(amounts + w * count, 0); its < least) {
+          least = its;
+          best = s;
+          best_way = w;
+        }
+    for (index s = groups_[g].first_state; s != none; s = states[s].next) {
+      if (s == best || states[s].first_way == none) continue;
+      picoseconds used[most_amounts];
+      for (std::size_t k = 0; k < count; ++k) used[k] = amounts[best_way * count + k];
+      const location *there = locations_.data() + states[best].locations,
+                     *here = locations_.data() + states[s].locations;
+      for (std::size_t k = 0; k < live; ++k)
+        if (there[k] != here[k]) price_.add_regret(used, bytes_of(live_[groups_[g].live_begin + k]), there[k], here[k]);
+      for (index* link = &states[s].first_way; *link != none;) {
+        const picoseconds* known = amounts + *link * count;
+        bool is_less = false, is_more = false;
+        for (std::size_t k = 0; k < count; ++k) {
+          is_less = is_less || (used[k] < known[k] && !price_.is_longest(k));
+          is_more = is_more || used[k] > known[k];
+        }
+        if (is_less && !is_more)
+          *link = ways[*link].next;
+        else
+          link = &ways[*link].next;
+      }
+    }
   }
 
   constexpr void expand(index g) {
+    drop_what_moving_makes_up_for(g);
     const node_set<N> covered = covered_[g];
     const std::size_t first = covered.first_missing();
     node_set<N> awaited;
-    for (const std::size_t o : price_.offers_at(first)) {
-      if (problem_.offers[o].nodes.intersects(covered)) continue;
-      const node_set<N> missing = price_.outer(o) - covered;
-      if (missing.empty()) {
-        take(g, o);
-      } else {
-        awaited |= missing;
-        missing.for_each([&](std::size_t n) { awaited |= flow_.before[n]; });
-      }
+    for (std::size_t i = price_.first_set(first), end = price_.first_set(first + 1); i < end; ++i) {
+      const offered_set<N>& set = price_.set(i);
+      if (set.nodes.intersects(covered)) continue;
+      if (covered.contains(set.outer))
+        take(g, set);
+      else
+        await(awaited, set.outer - covered);
     }
-    awaited -= covered;
     if (awaited.empty()) return;
-    for (std::size_t n = first + 1, last = awaited.last(); n <= last; ++n)
-      for (const std::size_t o : price_.offers_at(n)) {
-        const node_set<N>& nodes = problem_.offers[o].nodes;
-        if (nodes.intersects(awaited) && !nodes.intersects(covered) && covered.contains(price_.outer(o))) take(g, o);
-      }
+    // What is awaited may be covered by sets that wait for others again.
+    for (node_set<N> before; !(before == awaited);) {
+      before = awaited;
+      for_each_set_around(awaited, covered, first, [&](const offered_set<N>& set) {
+        if (!covered.contains(set.outer)) await(awaited, set.outer - covered);
+      });
+      awaited -= covered;
+    }
+    for_each_set_around(awaited, covered, first, [&](const offered_set<N>& set) {
+      if (covered.contains(set.outer)) take(g, set);
+    });
   }
 
-  /// From every state of a group by one offer to the states behind it.
-  constexpr void take(index g, std::size_t o) {
-    const offer<N>& taken = problem_.offers[o];
-    const index t = group_behind(g, taken.nodes);
-    const group from = groups_[g], to = groups_[t];
-    sources_.clear();
-    for (std::size_t j = 0; j < to.live_count; ++j) {
-      std::size_t k = 0;
-      while (k < from.live_count && live_[from.live_begin + k] != live_[to.live_begin + j]) ++k;
-      sources_.push_back(k);  // live_count: the offer gives it
-    }
-    inputs_.clear();
-    for (std::size_t k = 0; k < from.live_count; ++k) {
-      const std::size_t v = live_[from.live_begin + k];
-      if (v == input ? flow_.takes_input.intersects(taken.nodes) : price_.outer(o).contains(v)) inputs_.push_back(k);
-    }
-    const mask here = price_.alike(taken.place);
+  constexpr void await(node_set<N>& awaited, const node_set<N>& missing) const {
+    awaited |= missing;
+    missing.for_each([&](std::size_t n) { awaited |= flow_.before[n]; });
+  }
 
-    for (index s = from.first_state; s != none; s = states_[s].next) {
-      if (states_[s].first_way == none) continue;
-      lying_.clear();
-      for (std::size_t k = 0; k < from.live_count; ++k) lying_.push_back(masks_[states_[s].masks + k]);
-      picoseconds moved = 0;
-      for (const std::size_t k : inputs_) {
-        if ((lying_[k] >> taken.place & 1) != 0) continue;
-        const std::size_t v = live_[from.live_begin + k];
-        moved +=
-            price_.cheapest_crossing(v == input ? problem_.input_bytes : problem_.bytes[v], lying_[k], taken.place);
-        lying_[k] |= here;
-      }
-      behind_.clear();
-      for (std::size_t j = 0; j < to.live_count; ++j)
-        behind_.push_back(sources_[j] < from.live_count ? lying_[sources_[j]]
-                                                        : price_.given(o, live_[to.live_begin + j]));
-      const index reached = state_behind(t);
-      for (index w = states_[s].first_way; w != none; w = ways_[w].next) arrive(reached, w, o, moved);
+  /// Visits the sets without covered nodes, and without the first that is not covered, that cover some of the awaited ones.
+  template <class Visit>
+  constexpr void for_each_set_around(const node_set<N>& awaited, const node_set<N>& covered, std::size_t first,
+                                     Visit visit) const {
+    for (std::size_t i = price_.first_set(first + 1), end = price_.first_set(awaited.last() + 1); i < end; ++i)
+      if (const offered_set<N>& set = price_.set(i); set.nodes.intersects(awaited) && !set.nodes.intersects(covered))
+        visit(set);
+  }
+
+  /// From every state of a group by each offer for some nodes to the states behind it.
+  constexpr void take(index g, const offered_set<N>& set) {
+    const index t = group_behind(g, set.nodes);
+    const std::size_t count_before = groups_[g].live_count, count_behind = groups_[t].live_count;
+    const std::size_t *before = live_.data() + groups_[g].live_begin, *behind = live_.data() + groups_[t].live_begin;
+    std::size_t source[N + 1];  // of a value that lives behind: which it is before; else the set gives it
+    for (std::size_t j = 0; j < count_behind; ++j) {
+      std::size_t k = 0;
+      while (k < count_before && before[k] != behind[j]) ++k;
+      source[j] = k;
     }
+    std::size_t taken[N + 1], taken_count = 0;
+    for (std::size_t k = 0; k < count_before; ++k)
+      if (before[k] == input ? flow_.takes_input.intersects(set.nodes) : set.outer.contains(before[k]))
+        taken[taken_count++] = k;
+
+    location lying[N + 1], lying_behind[N + 1];
+    for (std::size_t i = set.first_offer; i < set.behind_offers; ++i) {
+      const std::size_t o = price_.offer_at(i), here = problem_.offers[o].place;
+      for (std::size_t j = 0; j < count_behind; ++j)
+        if (source[j] == count_before) lying_behind[j] = price_.given(here, behind[j]);
+      for (index s = groups_[g].first_state, next = none; s != none; s = next) {
+        const state from = states_.data()[s];
+        next = from.next;
+        if (from.first_way == none) continue;
+        const location* locations = locations_.data() + from.locations;
+        for (std::size_t k = 0; k < count_before; ++k) lying[k] = locations[k];
+        picoseconds moved = 0;
+        for (std::size_t k = 0; k < taken_count; ++k) {
+          location& at = lying[taken[k]];
+          if ((at >> here & 1) != 0) continue;
+          moved += price_.crossing_time(bytes_of(before[taken[k]]), at, here);
+          at = price_.moved(at, here);
+        }
+        for (std::size_t j = 0; j < count_behind; ++j)
+          if (source[j] != count_before) lying_behind[j] = lying[source[j]];
+        const index reached = state_behind(t, lying_behind, count_behind);
+        for (index w = from.first_way; w != none; w = ways_.data()[w].next) arrive(reached, w, o, set.count, moved);
+      }
+    }
+  }
+
+  constexpr std::size_t bytes_of(std::size_t value) const {
+    return value == input ? problem_.input_bytes : problem_.bytes[value];
   }
 
   /// The group that covers some nodes more.
@@ -172,51 +236,55 @@ class cover_search {
     return t;
   }
 
-  /// The state of a group in which the values lie as `behind_` says.
-  constexpr index state_behind(index t) {
-    const std::size_t count = behind_.size();
-    for (index s = groups_[t].first_state; s != none; s = states_[s].next) {
+  /// The state of a group in which the values lie so.
+  constexpr index state_behind(index t, const location* lying, std::size_t count) {
+    const state* states = states_.data();
+    for (index s = groups_[t].first_state; s != none; s = states[s].next) {
+      const location* locations = locations_.data() + states[s].locations;
       std::size_t k = 0;
-      while (k < count && masks_[states_[s].masks + k] == behind_[k]) ++k;
+      while (k < count && locations[k] == lying[k]) ++k;
       if (k == count) return s;
     }
-    states_.push_back({masks_.size(), none, groups_[t].first_state});
-    for (const mask m : behind_) masks_.push_back(m);
+    states_.push_back({locations_.size(), none, groups_[t].first_state});
+    for (std::size_t k = 0; k < count; ++k) locations_.push_back(lying[k]);
     return groups_[t].first_state = static_cast<index>(states_.size() - 1);
   }
 
   /// A way to a state, unless another is as good.
-  constexpr void arrive(index s, index parent, std::size_t o, picoseconds moved) {
+  constexpr void arrive(index s, index parent, std::size_t o, std::size_t nodes, picoseconds moved) {
     const std::size_t count = price_.amounts();
-    used_.clear();
-    for (std::size_t k = 0; k < count; ++k) used_.push_back(amounts_[parent * count + k]);
-    if (!price_.use(used_, o, moved)) return;
-    const way candidate{parent, static_cast<index>(o), none,
-                        static_cast<index>(ways_[parent].count + price_.node_count(o))};
-    index* link = &states_[s].first_way;
+    picoseconds used[most_amounts];
+    const picoseconds* amounts = amounts_.data();
+    for (std::size_t k = 0; k < count; ++k) used[k] = amounts[parent * count + k];
+    if (!price_.use(used, o, moved)) return;
+    const way candidate{parent, static_cast<index>(o), none, static_cast<index>(ways_[parent].count + nodes)};
+    index* link = &states_.data()[s].first_way;
     while (*link != none) {
-      way& known = ways_[*link];
-      bool known_is_less = true, candidate_is_less = true;
+      way& known = ways_.data()[*link];
+      const picoseconds* known_used = amounts + *link * count;
+      bool known_fits = true, candidate_fits = true, equal_sums = true;
       for (std::size_t k = 0; k < count; ++k) {
-        const picoseconds a = amounts_[*link * count + k], b = used_[k];
-        known_is_less = known_is_less && a <= b;
-        candidate_is_less = candidate_is_less && b <= a;
+        if (known_used[k] == used[k]) continue;
+        known_fits = known_fits && known_used[k] < used[k];
+        candidate_fits = candidate_fits && used[k] < known_used[k];
+        equal_sums = equal_sums && price_.is_longest(k);
       }
-      if (known_is_less && candidate_is_less) {
-        if (comes_first(candidate, known)) {
+      const bool is_first = equal_sums && comes_first(candidate, known);
+      if (known_fits && candidate_fits) {
+        if (is_first) {
           known.parent = candidate.parent;
           known.offer = candidate.offer;
         }
         return;
       }
-      if (known_is_less) return;
-      if (candidate_is_less)
+      if (known_fits && !is_first) return;
+      if (candidate_fits && (!equal_sums || is_first))
         *link = known.next;
       else
         link = &known.next;
     }
-    for (const picoseconds a : used_) amounts_.push_back(a);
     *link = static_cast<index>(ways_.size());
+    for (std::size_t k = 0; k < count; ++k) amounts_.push_back(used[k]);
     ways_.push_back(candidate);
   }
 
@@ -270,7 +338,7 @@ class cover_search {
       const picoseconds rest = price_.least_work(covered_[g]);
       for (index s = groups_[g].first_state; s != none; s = states_[s].next)
         for (index w = states_[s].first_way; w != none; w = ways_[w].next) {
-          const picoseconds* used = &amounts_[w * price_.amounts()];
+          const picoseconds* used = amounts_.data() + w * price_.amounts();
           promises.push_back({price_.order(used), price_.least(used, rest), w});
         }
     }
@@ -302,9 +370,9 @@ class cover_search {
     for (std::size_t i = backwards.size(); i-- > 0;) result.chosen.push_back(backwards[i]);
 
     const std::size_t count = price_.amounts();
-    std::vector<picoseconds> used(amounts_.begin() + static_cast<std::ptrdiff_t>(best * count),
-                                  amounts_.begin() + static_cast<std::ptrdiff_t>((best + 1) * count));
-    const picoseconds counted = price_.least(used.data(), 0);
+    picoseconds used[most_amounts]{};
+    for (std::size_t k = 0; k < count; ++k) used[k] = amounts_[best * count + k];
+    const picoseconds counted = price_.least(used, 0);
     result.seconds = to_seconds(price_.without_noise(used, result.chosen));
     result.bound =
         result.exact ? result.seconds : std::min(result.seconds, to_seconds(price_.bound(left_out_, counted)));
@@ -313,7 +381,7 @@ class cover_search {
 
   constexpr bool is_better(index a, index b) const {
     const std::size_t count = price_.amounts();
-    const picoseconds *of_a = &amounts_[a * count], *of_b = &amounts_[b * count];
+    const picoseconds *of_a = amounts_.data() + a * count, *of_b = amounts_.data() + b * count;
     if (price_.order(of_a) != price_.order(of_b)) return price_.order(of_a) < price_.order(of_b);
     if (price_.least(of_a, 0) != price_.least(of_b, 0)) return price_.least(of_a, 0) < price_.least(of_b, 0);
     for (std::size_t k = 0; k < count; ++k)
@@ -329,19 +397,14 @@ class cover_search {
   const std::size_t beam_;
 
   node_set_list<N> covered_;  // of each group
-  std::vector<group> groups_;
-  std::vector<state> states_;
-  std::vector<way> ways_;
-  std::vector<std::size_t> live_;
-  std::vector<mask> masks_;
-  std::vector<picoseconds> amounts_;
-  std::vector<index> level_;  // the first group of each number of covered nodes
+  growing<group> groups_;
+  growing<state> states_;
+  growing<way> ways_;
+  growing<std::size_t> live_;
+  growing<location> locations_;
+  growing<picoseconds> amounts_;
+  index level_[N + 1];  // the first group of each number of covered nodes
   picoseconds left_out_ = most;
-
-  // Of one step.
-  std::vector<std::size_t> sources_, inputs_;
-  std::vector<mask> lying_, behind_;
-  std::vector<picoseconds> used_;
 };
 
 }  // namespace detail

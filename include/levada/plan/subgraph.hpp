@@ -82,16 +82,30 @@ constexpr bool is_convex(const dataflow<N>& flow, const node_set<N>& set) {
   return set.contains(before & behind);
 }
 
+/// Whether its longest path has more nodes than the limit.
+template <std::size_t N>
+constexpr bool is_deeper(const dataflow<N>& flow, const node_set<N>& set, std::size_t depth) {
+  return set.size() > depth && depth_of(flow, set) > depth;
+}
+
+/// The first limit that a sub-graph exceeds.
+template <std::size_t N>
+constexpr subgraph_fault exceeded_limit(const dataflow<N>& flow, const node_set<N>& set,
+                                        const subgraph_limits& limits) {
+  using enum subgraph_fault;
+  if (is_deeper(flow, set, limits.depth)) return depth;
+  if (limits.exits != subgraph_limits::any && exits_of(flow, set).size() > limits.exits) return exits;
+  if (!limits.taps && !taps_of(flow, set).empty()) return tap;
+  return none;
+}
+
 /// The first thing wrong with a sub-graph.
 template <std::size_t N>
 constexpr subgraph_fault fault_of(const dataflow<N>& flow, const node_set<N>& set, const subgraph_limits& limits = {}) {
   using enum subgraph_fault;
   if (set.empty()) return empty;
   if (!is_convex(flow, set)) return cycle;
-  if (limits.depth != subgraph_limits::any && depth_of(flow, set) > limits.depth) return depth;
-  if (limits.exits != subgraph_limits::any && exits_of(flow, set).size() > limits.exits) return exits;
-  if (!limits.taps && !taps_of(flow, set).empty()) return tap;
-  return none;
+  return exceeded_limit(flow, set, limits);
 }
 
 }  // namespace levada
