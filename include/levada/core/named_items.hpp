@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <levada/core/fixed_string.hpp>
@@ -60,6 +61,12 @@ struct named_items<First, Next, Rest...> {
 
   typename First::item first;
   rest_type rest;
+
+  constexpr named_items() = default;
+  /// One for each name.
+  template <class A, class... B>
+    requires(sizeof...(B) == 1 + sizeof...(Rest) && std::is_constructible_v<typename First::item, A>)
+  constexpr named_items(A&& a, B&&... b) : first(std::forward<A>(a)), rest{std::forward<B>(b)...} {}
 
   static constexpr std::size_t size = 2 + sizeof...(Rest);
 

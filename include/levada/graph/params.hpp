@@ -88,7 +88,8 @@ template <fixed_string... Names, class F, class... Values>
   requires(sizeof...(Names) > 0 && sizeof...(Names) == sizeof...(Values) &&
            (std::is_empty_v<F> || detail::function_pointer<F>))
 constexpr auto adjustable(F f, Values... values) {
-  return detail::adjusted<F, named_item<Names, Values>...>{std::move(f), {std::move(values)...}};
+  return detail::adjusted<F, named_item<Names, Values>...>{
+      std::move(f), named_items<named_item<Names, Values>...>{std::move(values)...}};
 }
 template <fixed_string... Names, class F, class... Values, class Mistake = adjustable_takes_a_callable_without_state<F>>
   requires(!std::is_empty_v<F> && !detail::function_pointer<F>)
