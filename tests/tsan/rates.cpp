@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items that pass from region to region, and ports pushed to by threads of their own, for ThreadSanitizer.
+// Items that pass from region to region, and ports pushed to by threads of their own, by turns and by time, for ThreadSanitizer.
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -56,4 +57,27 @@ TEST_CASE("no race between ports") {
   a.join();
   b.join();
   c.join();
+}
+
+TEST_CASE("no race between ports whose items meet by time") {
+  using namespace lv::literals;
+  using pair = lv::named_items<lv::named_item<"a", std::string>, lv::named_item<"b", std::string>>;
+  const auto app = lv::deploy<lv::target<lv::cpu<3>>, lv::run_by<lv::thread_executor>, lv::slots<8>>(
+      lv::sync_by_time<lv::tolerance<1_ms>>(lv::port<"a", std::string>, lv::port<"b", std::string>) |
+      lv::stage<"both">(+[](const pair& p) { return p.get<"a">() == p.get<"b">(); }));
+  auto session = app.open();
+  const auto at = [](int i) {
+    return std::chrono::steady_clock::time_point() + std::chrono::milliseconds(10 * i + 10);
+  };
+  std::thread a([&] {
+    for (int i = 0; i < 1'000; ++i) session.push<"a">(std::to_string(i), at(i));
+  });
+  std::thread b([&] {
+    for (int i = 0; i < 1'000; ++i) session.push<"b">(std::to_string(i), at(i));
+  });
+  bool all_met = true;
+  for (int i = 0; i < 1'000; ++i) all_met = all_met && **session.pop();
+  CHECK(all_met);
+  a.join();
+  b.join();
 }

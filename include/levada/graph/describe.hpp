@@ -90,7 +90,7 @@ template <class... Named, class Before>
 struct at_part<ports_part<Named...>, Before> {
   using items = named_items<Named...>;
   using before = typename Before::out;
-  static constexpr bool agrees = std::is_void_v<before> || std::same_as<before, items> ||
+  static constexpr bool agrees = std::is_void_v<before> || std::derived_from<before, items> ||
                                  std::same_as<before, branch_items<typename Named::item...>> ||
                                  std::same_as<before, unknown_item>;
   static constexpr bool fine = (fine_item<typename Named::item> && ...);

@@ -149,7 +149,4 @@ consteval auto port_mistake() {
   }
 }
 
-template <class Item>
-using port_feed_of = std::conditional_t<is_named_items<Item>, port_feed<Item>, no_port_feed<Item>>;
-
 }  // namespace levada::detail

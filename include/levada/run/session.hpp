@@ -21,6 +21,7 @@
 #include <levada/run/completion.hpp>
 #include <levada/run/deployment.hpp>
 #include <levada/run/port_feed.hpp>
+#include <levada/run/time_feed.hpp>
 
 namespace levada {
 namespace detail {
@@ -179,7 +180,13 @@ class session {
   }
 
   /// No more items will be pushed; those in flight go on.
-  void close() { core_->running.close(); }
+  void close() {
+    if constexpr (detail::meets_by_time<In>) {
+      core_->ports.end(core_->running.items());
+      if (!core_->ports.is_empty()) return;  // the rest is let in as results are popped
+    }
+    core_->running.close();
+  }
 
   /// Works and waits until all that was pushed is finished and waits to be popped.
   void drain() {
@@ -292,13 +299,18 @@ class session {
     detail::engine& items = core_->running.items();
     auto& ports = core_->ports;
     const detail::session_settings& settings = items.settings();
-    if (settings.drops())
+    if (detail::meets_by_time<In> ? settings.latest_only : settings.drops())
       throw error(
           "levada: push: a session that drops items is pushed whole items, not ports: they would lose their partners");
     if (items.pushed() != 0 && !ports.is_used())
       throw error("levada: push: items were pushed whole before, and cannot be pushed by ports now");
     core_->unknown_pushers = true;
-    const auto room = [&] { return ports.template has_room<P>(items) || core_->running.is_closed(); };
+    const auto is_closed = [&] {
+      if constexpr (detail::meets_by_time<In>)
+        if (ports.has_ended()) return true;
+      return core_->running.is_closed();
+    };
+    const auto room = [&] { return ports.template has_room<P>(items) || is_closed(); };
     if (waits && settings.waits_when_full() && !room()) {
       if (const std::atomic<std::thread::id> other = ports.template other_pusher<P>();
           ports.template is_ahead<P>(items))
@@ -309,13 +321,17 @@ class session {
             room, core_->popper,
             "levada: push: the pipeline is full of results, and only this thread has ever popped any");
     }
-    if (core_->running.is_closed()) {
+    if (is_closed()) {
       if (waits) throw cancelled("levada: push: the session is closed or cancelled");
       return false;
     }
     if (!waits) core_->running.invite_always();
-    if (!ports.template has_room<P>(items)) return false;
-    if (captured == time_point() && (settings.deadline.count() != 0 || settings.clock != nullptr))
+    if (!ports.template has_room<P>(items)) {
+      if (P == 0 && settings.overflow == overflow_policy::drop_newest) items.count_dropped_at_the_door();
+      return false;
+    }
+    if (captured == time_point() &&
+        (detail::meets_by_time<In> || settings.deadline.count() != 0 || settings.clock != nullptr))
       captured = settings.now();
     auto make = [&]() -> Given&& { return std::forward<Given>(given); };
     ports.template place<P>(items, make, captured);
@@ -467,6 +483,10 @@ class session {
         taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(items.head_value())); });
       items.drop_head();
       items.free_kept();
+      if constexpr (detail::meets_by_time<In>) {
+        core_->ports.meet(core_->running.items());
+        if (core_->ports.has_ended() && core_->ports.is_empty()) core_->running.close();
+      }
     }
     return taken;
   }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/sync.hpp: streams of different clocks joined by capture time, at the head of a pipeline:
+//
+//   sync_by_time<tolerance<20_ms>, stall<200_ms>>(port<"frame", image>, held(port<"state", state>),
+//                                                 interpolated(port<"gyro", sample>, lerp)) | stage<"fuse">(f)
+//
+// Each item of the first port meets one of every other (as in ROS 2's ApproximateTime), which is known as soon as an item that
+// is not older has come there (MediaPipe's timestamp bound). What has no partner is dropped and counted.
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <levada/core/fixed_string.hpp>
+#include <levada/core/named_items.hpp>
+#include <levada/core/units.hpp>
+#include <levada/graph/fork.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/graph/pipeline.hpp>
+
+namespace levada {
+
+/// Partners are at most this far apart.
+template <duration Most>
+struct tolerance {};
+
+/// An item of the first port waits at most so long for a port that gives nothing, then takes what is there, or is dropped. Without
+/// it, it waits.
+template <duration Most>
+struct stall {};
+
+namespace detail {
+
+/// Of the other ports: the nearest in time, the earlier of two.
+struct nearest_in_time {};
+/// The last one that is not later.
+struct held_in_time {};
+/// `F` of the one before, the one behind, and where between them: 0 to 1.
+template <class F>
+struct between_in_time {
+  using function = F;
+};
+
+struct linear {
+  template <class T>
+  constexpr T operator()(const T& before, const T& behind, double at) const {
+    if constexpr (std::floating_point<T>) {
+      return static_cast<T>(before + (behind - before) * static_cast<T>(at));
+    } else {
+      T result = before;
+      for (std::size_t i = 0; i < T::elements; ++i)
+        result[i] = before[i] + (behind[i] - before[i]) * static_cast<typename T::value_type>(at);
+      return result;
+    }
+  }
+};
+
+template <fixed_string Name, class T, class How>
+struct timed_port {};
+
+}  // namespace detail
+
+/// The last item of this port that is not later than that of the first.
+template <fixed_string Name, class T>
+constexpr detail::timed_port<Name, T, detail::held_in_time> held(port_part<Name, T>) {
+  return {};
+}
+/// What lies between the neighbours in time: `f(before, behind, at)`, linear for numbers and tensors of them.
+template <fixed_string Name, class T, class F = detail::linear>
+  requires(std::is_empty_v<F> && std::is_invocable_r_v<T, const F&, const T&, const T&, double>)
+constexpr detail::timed_port<Name, T, detail::between_in_time<F>> interpolated(port_part<Name, T>, F = {}) {
+  return {};
+}
+
+namespace detail {
+
+/// How items meet: in time, and each port's way.
+template <duration Tolerance, duration Stall, class... How>
+struct sync_rule {
+  static constexpr std::chrono::nanoseconds tolerance = Tolerance;
+  static constexpr std::chrono::nanoseconds stall = Stall;  ///< 0: waits
+  using ways = type_list<How...>;
+};
+
+}  // namespace detail
+
+/// The items that met.
+template <class Rule, class... Named>
+struct synced_items : named_items<Named...> {
+  using named_items<Named...>::named_items;
+  using rule = Rule;
+};
+template <class Rule, class... Named>
+inline constexpr bool is_named_items<synced_items<Rule, Named...>> = true;
+
+namespace detail {
+
+template <duration Tolerance>
+constexpr duration tolerance_in(levada::tolerance<Tolerance>) {
+  return Tolerance;
+}
+template <class Option>
+constexpr duration tolerance_in(Option) {
+  return {};
+}
+template <duration Stall>
+constexpr duration stall_in(levada::stall<Stall>) {
+  return Stall;
+}
+template <class Option>
+constexpr duration stall_in(Option) {
+  return {};
+}
+template <class... Options>
+constexpr duration the_tolerance = {(std::int64_t{0} + ... + tolerance_in(Options{}).nanoseconds)};
+template <class... Options>
+constexpr duration the_stall = {(std::int64_t{0} + ... + stall_in(Options{}).nanoseconds)};
+
+template <class Port>
+struct timed_item;
+template <fixed_string Name, class T>
+struct timed_item<port_part<Name, T>> : type_tag<named_item<Name, T>> {
+  using way = nearest_in_time;
+};
+template <fixed_string Name, class T, class How>
+struct timed_item<timed_port<Name, T, How>> : type_tag<named_item<Name, T>> {
+  using way = How;
+};
+template <class T>
+concept is_timed = requires { typename timed_item<T>::way; };
+
+}  // namespace detail
+
+/// The head of a pipeline of several ports whose items meet by their capture times. Sessions are pushed to by port, each port in
+/// the order of its times.
+template <class... Options, fixed_string Name, class T, class... Ports>
+  requires(sizeof...(Ports) > 0 && (detail::is_timed<Ports> && ...))
+constexpr auto sync_by_time(port_part<Name, T>, Ports...) {
+  using rule = detail::sync_rule<detail::the_tolerance<Options...>, detail::the_stall<Options...>,
+                                 detail::nearest_in_time, typename detail::timed_item<Ports>::way...>;
+  return input<synced_items<rule, named_item<Name, T>, typename detail::timed_item<Ports>::type...>>;
+}
+
+}  // namespace levada

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/time_feed.hpp: items of several ports, each pushed by a thread of its own with its capture time, meet by these times and
+// become the items of a session: graph/sync.hpp says the rule. Each port has a ring; whoever pushes or pops lets them meet,
+// one thread at a time. What is to become of an item whose ring is full, the session's `overflow` says.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/error.hpp>
+#include <levada/graph/sync.hpp>
+#include <levada/run/engine.hpp>
+#include <levada/run/port_feed.hpp>
+
+namespace levada::detail {
+
+/// Items with their times, from one thread to another.
+template <class T>
+class timed_ring {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr std::size_t capacity = 256;
+
+  timed_ring() : memory_(capacity * sizeof(T), alignof(T)) {}
+  ~timed_ring() { clear(); }
+
+  std::size_t size() const { return static_cast<std::size_t>(end_.load() - begin_.load()); }
+  bool full() const { return size() == capacity; }
+  T& at(std::size_t i) {
+    return *std::launder(reinterpret_cast<T*>(place(begin_.load(std::memory_order_relaxed) + i)));
+  }
+  time_point time(std::size_t i) const { return times_[index(begin_.load(std::memory_order_relaxed) + i)]; }
+
+  /// By who fills it, where it is not full.
+  template <class Make>
+  void push(Make& make, time_point when) {
+    const std::uint64_t at = end_.load(std::memory_order_relaxed);
+    ::new (place(at)) T(make());
+    times_[index(at)] = when;
+    end_.store(at + 1);
+  }
+  /// By who empties it.
+  void pop() {
+    std::destroy_at(&at(0));
+    begin_.store(begin_.load(std::memory_order_relaxed) + 1);
+  }
+  void clear() {
+    while (size() != 0) pop();
+  }
+
+ private:
+  static std::size_t index(std::uint64_t at) { return static_cast<std::size_t>(at % capacity); }
+  void* place(std::uint64_t at) const { return memory_.get() + index(at) * sizeof(T); }
+
+  arena_bytes memory_;
+  std::array<time_point, capacity> times_{};
+  alignas(64) std::atomic<std::uint64_t> begin_{0};
+  alignas(64) std::atomic<std::uint64_t> end_{0};
+};
+
+template <class Items>
+class time_feed;
+
+template <class Rule, class First, class... Others>
+class time_feed<synced_items<Rule, First, Others...>> {
+ public:
+  using items = synced_items<Rule, First, Others...>;
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr std::size_t ports = 1 + sizeof...(Others);
+
+  bool is_used() const { return used_.load(std::memory_order_relaxed); }
+  bool has_ended() const { return ended_.load(); }
+  /// All that was pushed has met or was dropped.
+  bool is_empty() const { return ring<0>().size() == 0; }
+
+  template <std::size_t P>
+  bool has_room(engine& of) {
+    if (!ring<P>().full()) return true;
+    meet(of);
+    if (ring<P>().full() && of.settings().overflow == overflow_policy::drop_oldest) drop_oldest<P>(of);
+    return !ring<P>().full();
+  }
+  /// It waits for partners, not for room behind it.
+  template <std::size_t P>
+  bool is_ahead(const engine& of) const {
+    return of.free_slots() != 0;
+  }
+  template <std::size_t P>
+  std::thread::id other_pusher() const {
+    for (std::size_t p = 0; p < ports; ++p)
+      if (const std::thread::id id = pusher_[p].load(std::memory_order_relaxed);
+          p != P && id != std::thread::id() && id != std::this_thread::get_id())
+        return id;
+    return {};
+  }
+
+  /// Puts an item captured at that time into the ring of port `P`. Throws levada::error where an earlier one of it was captured later.
+  template <std::size_t P, class Make>
+  void place(engine& of, Make& make, time_point captured) {
+    if (captured < last_[P]) throw error("levada: push: an item of this port was captured later than this one");
+    last_[P] = captured;
+    used_.store(true, std::memory_order_relaxed);
+    pusher_[P].store(std::this_thread::get_id(), std::memory_order_relaxed);
+    ring<P>().push(make, captured);
+    meet(of);
+  }
+
+  /// Nothing more comes to any port.
+  void end(engine& of) {
+    ended_.store(true);
+    meet(of);
+  }
+
+  /// Lets items meet as far as it is known which. Any thread.
+  void meet(engine& of) {
+    for (;;) {
+      const std::uint32_t asked = asked_.fetch_add(1) + 1;
+      bool expected = false;
+      if (!busy_.compare_exchange_strong(expected, true)) return;  // who is at it looks again
+      while (meet_one(of)) {
+      }
+      busy_.store(false);
+      if (asked_.load() == asked) return;
+    }
+  }
+
+  /// Items of the first port that wait for partners.
+  std::uint64_t incomplete(const engine&) const { return ring<0>().size(); }
+  void discard(engine&) noexcept {}
+
+ private:
+  template <std::size_t P>
+  using part = std::remove_cvref_t<decltype(std::declval<items&>().template at<P>())>;
+  template <std::size_t P>
+  auto& ring() {
+    return std::get<P>(rings_);
+  }
+  template <std::size_t P>
+  const auto& ring() const {
+    return std::get<P>(rings_);
+  }
+
+  template <std::size_t P>
+  void drop_oldest(engine& of) {
+    bool expected = false;
+    if (!busy_.compare_exchange_strong(expected, true)) return;
+    if (ring<P>().full()) {
+      ring<P>().pop();
+      if (P == 0) of.count_dropped_at_the_door();
+    }
+    busy_.store(false);
+  }
+
+  /// The partner of an item: of two neighbours in time, where between, or nobody.
+  struct partner {
+    bool known = false, there = false;
+    std::size_t before = 0, behind = 0;
+    double at = 0;
+  };
+
+  bool meet_one(engine& of) {
+    if (ring<0>().size() == 0 || of.free_slots() == 0) return false;
+    return meet_at(of, ring<0>().time(0), std::make_index_sequence<sizeof...(Others)>());
+  }
+  template <std::size_t... O>
+  bool meet_at(engine& of, time_point when, std::index_sequence<O...>) {
+    const bool waits_no_more = has_ended() || (Rule::stall.count() != 0 && of.settings().now() - when > Rule::stall);
+    const partner partners[] = {find<O + 1>(when, waits_no_more)...};
+    bool known = true, there = true;
+    for (const partner& p : partners) {
+      known = known && p.known;
+      there = there && p.there;
+    }
+    if (!known) return false;
+    if (there) {
+      std::byte* const at = static_cast<std::byte*>(of.input_place());
+      ::new (static_cast<void*>(at)) part<0>(std::move(ring<0>().at(0)));
+      (construct<O + 1>(at, partners[O]), ...);
+      of.input_envelope() = {of.next_sequence(), when};
+      of.set_input(0, at);
+      of.publish(1);
+    } else {
+      of.count_dropped_at_the_door();
+    }
+    ring<0>().pop();
+    return true;
+  }
+
+  template <std::size_t P>
+  void construct(std::byte* items_at, const partner& with) {
+    void* const at = items_at + items::template offset<P>();
+    auto& of = ring<P>();
+    if constexpr (requires { typename type_at<typename Rule::ways, P>::function; }) {
+      if (with.before != with.behind) {
+        ::new (at) part<P>(typename type_at<typename Rule::ways, P>::function{}(
+            std::as_const(of.at(with.before)), std::as_const(of.at(with.behind)), with.at));
+        return;
+      }
+    }
+    ::new (at) part<P>(std::as_const(of.at(with.before)));
+  }
+
+  template <std::size_t P>
+  partner find(time_point when, bool waits_no_more) {
+    using way = type_at<typename Rule::ways, P>;
+    auto& of = ring<P>();
+    // What lies before the last one that is not later is of no use to this item, nor to those behind it.
+    std::size_t size = of.size();  // once: it grows meanwhile
+    for (; size > 1 && of.time(1) <= when; --size) of.pop();
+    const bool has_before = size > 0 && of.time(0) <= when;
+    const bool exact = has_before && of.time(0) == when;
+    const std::size_t behind = has_before && !exact ? 1 : 0;
+    const bool has_behind = exact || behind < size;
+    partner p;
+    p.known = has_behind || waits_no_more;
+    if (!p.known) return p;
+    const auto since = has_before ? when - of.time(0) : std::chrono::nanoseconds::max();
+    const auto until = has_behind ? of.time(behind) - when : std::chrono::nanoseconds::max();
+    if constexpr (std::is_same_v<way, held_in_time>) {
+      p.there = has_before && since <= Rule::tolerance;
+    } else if constexpr (std::is_same_v<way, nearest_in_time>) {
+      p.before = p.behind = since <= until ? 0 : behind;
+      p.there = std::min(since, until) <= Rule::tolerance;
+    } else {
+      p.there = has_before && has_behind && since <= Rule::tolerance && until <= Rule::tolerance;
+      p.behind = behind;
+      if (p.there && !exact)
+        p.at = static_cast<double>(since.count()) / static_cast<double>(since.count() + until.count());
+    }
+    return p;
+  }
+
+  std::tuple<timed_ring<typename First::item>, timed_ring<typename Others::item>...> rings_;
+  time_point last_[ports]{};
+  std::array<std::atomic<std::thread::id>, ports> pusher_{};
+  std::atomic<bool> used_{false}, ended_{false}, busy_{false};
+  std::atomic<std::uint32_t> asked_{0};
+};
+
+template <class Rule, class... Named, fixed_string Port>
+inline constexpr std::size_t port_of<synced_items<Rule, Named...>, Port> = index_of_name<Named...>(Port.view());
+template <class Item>
+inline constexpr bool meets_by_time = false;
+template <class Rule, class... Named>
+inline constexpr bool meets_by_time<synced_items<Rule, Named...>> = true;
+
+template <class Item>
+struct feed_of : std::conditional_t<is_named_items<Item>, type_tag<port_feed<Item>>, type_tag<no_port_feed<Item>>> {};
+template <class Rule, class... Named>
+struct feed_of<synced_items<Rule, Named...>> : type_tag<time_feed<synced_items<Rule, Named...>>> {};
+template <class Item>
+using port_feed_of = typename feed_of<Item>::type;
+
+}  // namespace levada::detail
