@@ -196,7 +196,7 @@ inline std::optional<judgement> judge(const placement16& problem, objective goal
     if (a == b) return true;
     bool same = problem.places[a].device == problem.places[b].device;
     for (std::size_t p = 0; p < problem.places.size(); ++p)
-      for (std::size_t bytes : {0, 1}) {
+      for (const std::size_t bytes : {0u, 1u}) {
         const bool own = p == a || p == b;
         same = same && (own ? move(bytes, a, b) == 0 && move(bytes, b, a) == 0
                             : move(bytes, a, p) == move(bytes, b, p) && move(bytes, p, a) == move(bytes, p, b));

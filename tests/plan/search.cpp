@@ -297,7 +297,7 @@ TEST_CASE("a narrow beam gives a legal cover, says that it may not be the best, 
     const auto best = lv::best_cover(p, goal, 1 << 20);
     REQUIRE(best.exact);
     CHECK(best.gap() == 0);
-    for (const std::size_t beam : {1, 2, 3, 5, 20}) {
+    for (const std::size_t beam : {1u, 2u, 3u, 5u, 20u}) {
       CAPTURE(beam);
       const auto c = lv::best_cover(p, goal, beam);
       REQUIRE(c.complete);
