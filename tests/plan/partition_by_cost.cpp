@@ -53,8 +53,9 @@ constexpr lv::cost_table table{"here", kernels, transfers, rooflines};
 constexpr bool is_about(lv::cost c, double seconds, lv::cost_origin origin) {
   return c.origin == origin && c.seconds - seconds < 1e-12 && seconds - c.seconds < 1e-12;
 }
+constexpr lv::backend_info backs[] = {{"a"}, {"b"}, {"c"}};
 constexpr lv::cost of_run(std::string_view backend, std::size_t first, std::size_t count) {
-  return lv::graph_costs<8>(graph, table).of_run(backend, first, count);
+  return lv::graph_costs<8>(graph, backs, table).of_run(static_cast<std::size_t>(backend.front() - 'a'), first, count);
 }
 using enum lv::cost_origin;
 static_assert(is_about(of_run("a", 1, 1), 2e-6, measured) && of_run("a", 1, 1).spread == 1e-8);
@@ -63,15 +64,14 @@ static_assert(is_about(of_run("b", 0, 2), 9e-6, measured), "a run has a signatur
 static_assert(is_about(of_run("a", 0, 2), 1e-6 + 8400e-9, estimated), "bound by bytes: what lies between is not moved");
 static_assert(is_about(of_run("b", 0, 1), 1e-5, estimated), "bound by FLOPs");
 static_assert(of_run("c", 0, 1).origin == unknown);
-static_assert(is_about(lv::graph_costs<8>(graph, table).of_callable(2), 5e-6, measured));
-static_assert(is_about(lv::graph_costs<8>(graph, lv::cost_table{}).of_callable(2), 0, estimated));
+static_assert(is_about(lv::graph_costs<8>(graph, backs, table).of_callable(2), 5e-6, measured));
+static_assert(is_about(lv::graph_costs<8>(graph, backs, lv::cost_table{}).of_callable(2), 0, estimated));
 
 static_assert(lv::transfer_of(table, lv::cpu<1>::id, lv::simulated<0>::id).seconds == 3e-6);
 static_assert(lv::transfer_of(table, lv::simulated<0>::id, lv::cpu<1>::id).seconds == lv::assumed_transfer.seconds);
 static_assert(lv::transfer_of(table, lv::cpu<1>::id, lv::cpu<2>::id).seconds == 0, "a device has no way to itself");
 
 // ---- partitions ----
-constexpr lv::backend_info backs[] = {{"a"}, {"b"}};
 constexpr lv::device_info processor[] = {{lv::cpu<1>::id}};
 constexpr lv::candidate candidates[] = {{0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {3, 1, 0},
                                         {0, 1, 1}, {0, 2, 1}, {1, 1, 1}, {3, 1, 1}};
@@ -127,12 +127,12 @@ static_assert(
 /// What a partition takes by the costs of a table: everything one after the other.
 double seconds_of(const lv::test::random_deployment& d, const lv::partition<lv::test::largest_line>& parts,
                   const lv::cost_table& costs) {
-  const lv::graph_costs<lv::test::largest_line> known(d.graph, costs);
+  const lv::graph_costs<lv::test::largest_line> known(d.graph, d.backends, costs);
   double total = 0;
   lv::device_id at[lv::test::largest_line]{};
   for (const lv::partition_unit& u : parts) {
     total += (u.backend == lv::partition_unit::callable ? known.of_callable(u.first)
-                                                        : known.of_run(d.backends[u.backend].name, u.first, u.count))
+                                                        : known.of_run(u.backend, u.first, u.count))
                  .seconds;
     for (std::size_t n = u.first; n < u.first + u.count; ++n) at[n] = u.device;
   }

@@ -69,43 +69,51 @@ constexpr cost estimate(const roofline& of, double flops, double bytes) {
   return cost::estimated(of.launch_seconds + std::max(flops / of.flops_per_second, bytes / of.bytes_per_second));
 }
 
-/// The costs of the nodes of one graph, looked up in a table.
+/// The costs of the nodes of one graph on some backends, looked up in a table.
 template <std::size_t N>
 class graph_costs {
  public:
-  constexpr graph_costs(const graph_info<N>& graph, const cost_table& table) : graph_(graph), table_(table) {
-    for (std::size_t n = 0; n < graph.nodes.size(); ++n) append_signature(node_[n], graph, n);
+  constexpr graph_costs(const graph_info<N>& graph, std::span<const backend_info> backends, const cost_table& table)
+      : graph_(graph), table_(table) {
+    for (const backend_info& b : backends) {
+      const roofline* line = nullptr;
+      for (const roofline& r : table.rooflines)
+        if (r.backend == b.name) line = &r;
+      backends_.push_back({key_of(b.name), line});
+    }
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) describe(n, graph.nodes[n]);
     entries_.reserve(table.kernels.size());
-    for (std::size_t i = 0; i < table.kernels.size(); ++i)
-      entries_.push_back({key(table.kernels[i].backend, detail::text_hash(table.kernels[i].signature)), i});
+    for (std::size_t i = 0; i < table.kernels.size(); ++i) {
+      detail::text_hash key = key_of(table.kernels[i].backend);
+      key += table.kernels[i].signature;
+      entries_.push_back({key.value(), i});
+    }
     std::sort(entries_.begin(), entries_.end());
   }
 
-  /// What a backend takes for a run of nodes as one: measured, else estimated, else unknown.
-  constexpr cost of_run(std::string_view backend, std::size_t first, std::size_t count) const {
-    detail::text_hash run = node_[first];
-    for (std::size_t n = first + 1; n < first + count; ++n) {
-      run += std::string_view(" + ");
-      run += node_[n];
-    }
-    const entry wanted{key(backend, run), 0};
-    const entry* found = std::lower_bound(entries_.begin(), entries_.end(), wanted);
-    if (found != entries_.end() && found->key == wanted.key) {
-      const kernel_cost& measured = table_.kernels[found->index];
-      return cost::measured(measured.seconds, measured.spread);
-    }
-    for (const roofline& r : table_.rooflines)
-      if (r.backend == backend) return estimate(r, flops_of(first, count), bytes_of(first, count));
-    return {};
+  /// What a backend takes for a chain of nodes as one: measured, else estimated, else unknown.
+  constexpr cost of_run(std::size_t backend, std::size_t first, std::size_t count) const {
+    const known_backend& by = backends_[backend];
+    const kernel_cost* found = measured(by.key, first, count);
+    if (found != nullptr) return cost::measured(found->seconds, found->spread);
+    if (by.line == nullptr) return {};
+    // What lies between the nodes of a chain stays in registers.
+    const std::size_t bytes =
+        taken_[first] + (parameters_[first + count] - parameters_[first]) + given_[first + count - 1];
+    return estimate(*by.line, flops_[first + count] - flops_[first], static_cast<double>(bytes));
   }
 
   /// What a stage that is no op takes; nothing where that was not measured, for nobody else could take it.
   constexpr cost of_callable(std::size_t node) const {
-    const cost measured = of_run("callable", node, 1);
-    return measured.origin == cost_origin::measured ? measured : cost::estimated(0);
+    const kernel_cost* found = measured(key_of("callable"), node, 1);
+    return found != nullptr ? cost::measured(found->seconds, found->spread) : cost::estimated(0);
   }
 
  private:
+  struct known_backend {
+    detail::text_hash key;
+    const roofline* line = nullptr;
+  };
   struct entry {
     std::uint64_t key = 0;
     std::size_t index = 0;
@@ -114,36 +122,41 @@ class graph_costs {
     }
   };
 
-  static constexpr std::uint64_t key(std::string_view backend, const detail::text_hash& signature) {
-    detail::text_hash all(backend);
-    all += '\n';
-    all += signature;
-    return all.value();
+  static constexpr detail::text_hash key_of(std::string_view backend) {
+    detail::text_hash key(backend);
+    key += '\n';
+    return key;
   }
-  constexpr double flops_of(std::size_t first, std::size_t count) const {
-    double flops = 0;
-    for (std::size_t n = first; n < first + count; ++n) flops += graph_.nodes[n].flops;
-    return flops;
+
+  constexpr void describe(std::size_t n, const node_info& node) {
+    append_signature(signature_[n], graph_, n);
+    for_each_input(node, [&](std::size_t v) { taken_[n] += graph_.values[v].bytes; });
+    if (node.how != form::sink) given_[n] = graph_.values[node.out].bytes;
+    flops_[n + 1] = flops_[n] + node.flops;
+    parameters_[n + 1] = parameters_[n] + node.parameter_bytes;
   }
-  /// Of what a run takes from outside, keeps and gives: what lies between its nodes stays in registers.
-  constexpr double bytes_of(std::size_t first, std::size_t count) const {
-    std::size_t bytes = 0;
-    for (std::size_t n = first; n < first + count; ++n) {
-      bytes += graph_.nodes[n].parameter_bytes;
-      for_each_input(graph_.nodes[n], [&](std::size_t v) {
-        const std::size_t producer = graph_.values[v].producer;
-        if (producer == value_info::nobody || producer < first) bytes += graph_.values[v].bytes;
-      });
+
+  constexpr const kernel_cost* measured(detail::text_hash key, std::size_t first, std::size_t count) const {
+    if (entries_.size() == 0) return nullptr;
+    constexpr detail::text_hash joint(" + ");
+    key += signature_[first];
+    for (std::size_t n = first + 1; n < first + count; ++n) {
+      key += joint;
+      key += signature_[n];
     }
-    const node_info& last = graph_.nodes[first + count - 1];
-    if (last.how != form::sink) bytes += graph_.values[last.out].bytes;
-    return static_cast<double>(bytes);
+    const entry wanted{key.value(), 0};
+    const entry* found = std::lower_bound(entries_.begin(), entries_.end(), wanted);
+    return found != entries_.end() && found->key == wanted.key ? &table_.kernels[found->index] : nullptr;
   }
 
   const graph_info<N>& graph_;
   const cost_table& table_;
-  detail::text_hash node_[N];
+  detail::growing<known_backend> backends_;
   detail::growing<entry> entries_;
+  detail::text_hash signature_[N];
+  std::size_t taken_[N]{}, given_[N]{};
+  double flops_[N + 1]{};            // of all nodes before
+  std::size_t parameters_[N + 1]{};  // their bytes
 };
 
 }  // namespace levada

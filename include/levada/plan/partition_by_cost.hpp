@@ -8,6 +8,7 @@
 // order for each cover, while values, lifetimes and saved plans are numbered by the one that the pipeline was written in.
 // Runs in the order of their first nodes are in an order in which they can run.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -34,58 +35,67 @@ constexpr void add_places(placement_problem<N>& problem, std::span<const device_
   }
 }
 
-/// What a run on a graphics device can follow: the node that feeds it and nobody else, or a node that lies elsewhere for sure.
-/// For nodes of a segment there are in a line.
+/// How far a kernel could reach on a device: behind the last node of the chain that begins at each node, without a border or
+/// a node that is pinned elsewhere.
 template <std::size_t N>
-constexpr bool is_in_line(const graph_info<N>& graph, const std::array<bool, N>& feeds, const node_set<N>& may_be_there,
-                          std::size_t first) {
-  if (first > 0 && feeds[first - 1]) return true;
-  const bool begins = first == 0 || graph.nodes[first - 1].split_after || !may_be_there.contains(first - 1);
-  return begins && graph.nodes[first].more.empty();
-}
-
-/// The nodes of a candidate are a chain without a border, and none is pinned elsewhere.
-template <std::size_t N>
-constexpr bool may_run_as_one(const graph_info<N>& graph, const std::array<bool, N>& feeds, const candidate& c,
-                              device_id device) {
-  const std::size_t behind = c.first + c.count;
-  bool allowed = behind <= graph.nodes.size();
-  for (std::size_t n = c.first; allowed && n < behind; ++n)
-    allowed = is_op(graph.nodes[n]) && may_run_on(graph.nodes[n], device) &&
-              (n + 1 == behind || (feeds[n] && !graph.nodes[n].split_after));
-  return allowed;
-}
-
-template <std::size_t N>
-constexpr void add_offers(placement_problem<N>& problem, const graph_info<N>& graph,
-                          std::span<const device_info> devices, std::span<const candidate> candidates,
-                          std::span<const backend_info> backends, const cost_table& table) {
-  const graph_costs<N> known(graph, table);
-  const std::array<bool, N> feeds = feeds_only_the_next(graph);
-  problem.offers.reserve((candidates.size() + graph.nodes.size()) * devices.size());
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-    for (std::size_t d = 0; d < devices.size(); ++d)
-      if (!is_op(graph.nodes[n]) && runs_callables(devices[d].id) && may_run_on(graph.nodes[n], devices[d].id))
-        problem.offers.push_back({{n},
-                                  d,
-                                  0,
-                                  known.of_callable(n),
-                                  0,
-                                  graph.nodes[n].order == concurrency::serial,
-                                  partition_unit::callable});
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    node_set<N> may_be_there;
-    for (const candidate& c : candidates)
-      if (computes_on(backends[c.backend], devices[d].id) && may_run_as_one(graph, feeds, c, devices[d].id))
-        may_be_there |= node_set<N>::run(c.first, c.count);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const candidate& c = candidates[i];
-      if (!computes_on(backends[c.backend], devices[d].id) || !may_run_as_one(graph, feeds, c, devices[d].id)) continue;
-      if (devices[d].id.kind == device_kind::vulkan && !is_in_line(graph, feeds, may_be_there, c.first)) continue;
-      problem.offers.push_back({node_set<N>::run(c.first, c.count), d, c.backend,
-                                known.of_run(backends[c.backend].name, c.first, c.count), c.weight_bytes, false, i});
-    }
+constexpr std::array<std::size_t, N> chain_ends(const graph_info<N>& graph, const std::array<bool, N>& feeds,
+                                                device_id device) {
+  std::array<std::size_t, N> ends{};
+  for (std::size_t n = graph.nodes.size(); n-- > 0;) {
+    const node_info& node = graph.nodes[n];
+    ends[n] = n;
+    if (!is_op(node) || !may_run_on(node, device)) continue;
+    ends[n] = feeds[n] && !node.split_after ? std::max(n + 1, ends[n + 1]) : n + 1;
   }
+  return ends;
+}
+
+/// Where a kernel on a graphics device may begin: behind the node that feeds it and nobody else, or at the border of a segment
+/// for sure. The nodes of a segment there are in a line.
+template <std::size_t N>
+constexpr std::array<bool, N> line_begins(const graph_info<N>& graph, const std::array<bool, N>& feeds,
+                                          const std::array<bool, N>& may_be_there) {
+  std::array<bool, N> begins{};
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    const bool at_border = n == 0 || graph.nodes[n - 1].split_after || !may_be_there[n - 1];
+    begins[n] = (n > 0 && feeds[n - 1]) || (at_border && graph.nodes[n].more.empty());
+  }
+  return begins;
+}
+
+/// The candidates that a device can compute.
+template <std::size_t N>
+constexpr void add_kernels(placement_problem<N>& problem, const graph_info<N>& graph, std::size_t place,
+                           device_id device, std::span<const candidate> candidates,
+                           std::span<const backend_info> backends, const graph_costs<N>& costs) {
+  const std::array<bool, N> feeds = feeds_only_the_next(graph);
+  const std::array<std::size_t, N> ends = chain_ends(graph, feeds, device);
+  std::array<bool, N> begins{}, may_be_there{};
+  const auto fits = [&](const candidate& c) {
+    return computes_on(backends[c.backend], device) && c.first < N && c.first + c.count <= ends[c.first];
+  };
+  const bool only_lines = device.kind == device_kind::vulkan;
+  if (only_lines) {
+    for (const candidate& c : candidates)
+      for (std::size_t n = c.first; fits(c) && n < c.first + c.count; ++n) may_be_there[n] = true;
+    begins = line_begins(graph, feeds, may_be_there);
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const candidate& c = candidates[i];
+    if (!fits(c) || (only_lines && !begins[c.first])) continue;
+    problem.offers.push_back({node_set<N>::run(c.first, c.count), place, c.backend,
+                              costs.of_run(c.backend, c.first, c.count), c.weight_bytes, false, i});
+  }
+}
+
+/// The stages that are no ops.
+template <std::size_t N>
+constexpr void add_callables(placement_problem<N>& problem, const graph_info<N>& graph, std::size_t place,
+                             device_id device, const graph_costs<N>& costs) {
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+    if (const node_info& node = graph.nodes[n]; !is_op(node) && may_run_on(node, device))
+      problem.offers.push_back(
+          {{n}, place, 0, costs.of_callable(n), 0, node.order == concurrency::serial, partition_unit::callable});
 }
 
 }  // namespace detail
@@ -97,7 +107,12 @@ constexpr placement_problem<N> deployment_problem(const graph_info<N>& graph, st
                                                   std::span<const backend_info> backends, const cost_table& table) {
   placement_problem<N> problem = make_problem(graph);
   detail::add_places(problem, devices, table);
-  detail::add_offers(problem, graph, devices, candidates, backends, table);
+  const graph_costs<N> costs(graph, backends, table);
+  problem.offers.reserve((candidates.size() + graph.nodes.size()) * devices.size());
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    if (detail::runs_callables(devices[d].id)) detail::add_callables(problem, graph, d, devices[d].id, costs);
+    detail::add_kernels(problem, graph, d, devices[d].id, candidates, backends, costs);
+  }
   return problem;
 }
 

@@ -280,6 +280,9 @@ class prices {
     for (const offered_set<N>& set : sets_) {
       std::size_t* same = sorted_.data() + set.first_offer;
       const std::size_t count = set.behind_offers - set.first_offer;
+      any = false;
+      for (std::size_t i = 0; i < count; ++i) any = any || problem_.offers[same[i]].price.spread > 0;
+      if (!any) continue;
       std::sort(same, same + count, [&](std::size_t a, std::size_t b) { return is_preferred(a, b); });
       for (std::size_t i = 1; i < count; ++i)
         for (std::size_t j = 0; j < i; ++j) {
