@@ -100,6 +100,16 @@ static_assert(outlined(lv::choose_partition(line("ooo"), only_cpu, std::span(npu
 static_assert(choose(line("ooo"), only_cpu,
                      std::array<lv::candidate, 4>{{{0, 1, a}, {0, 2, a}, {1, 1, a}, {1, 2, a}}}) == "(AAa");
 
+// A value that leaves as one of several outputs is written, whoever takes it besides.
+constexpr auto with_two_outputs = [] {
+  auto graph = line("ooo");
+  graph.result = graph.values.size();
+  graph.values.push_back({8, 4});
+  graph.values[2].part_of = graph.values[3].part_of = graph.result;
+  return graph;
+}();
+static_assert(choose(with_two_outputs, only_cpu, runs) == "(AaA");
+
 // ---- devices ----
 constexpr std::array<lv::candidate, 6> both{{{0, 1, a}, {1, 1, a}, {2, 1, a}, {0, 1, g}, {1, 1, g}, {1, 2, g}}};
 static_assert(choose(line("oooc"), cpu_first, both) == "(AAA.", "the device named first takes what it can");

@@ -59,7 +59,7 @@ class random_placement {
     for (std::size_t d = 0; d < devices; ++d)
       problem_.devices.push_back({once_in(3) ? 2 + static_cast<int>(below(3)) : 1, device_capacity::any});
     for (std::size_t p = 0; p < places; ++p)
-      problem_.places.push_back({p < devices ? p : below(devices), below(3), once_in(3) ? amount() : 0});
+      problem_.places.push_back({p < devices ? p : below(devices), once_in(3) ? amount() : 0});
     const std::size_t kind = below(3);  // nothing is moved for something; all is for the same; each for its own
     const crossing same{amount(), 0.001 * amount()};
     for (std::size_t a = 0; a < places; ++a)
@@ -75,8 +75,9 @@ class random_placement {
     const bool has_serial = once_in(4), has_unknown = once_in(10), has_memory = once_in(3);
     const auto add = [&](const set16& nodes, std::size_t place) {
       const double size = static_cast<double>(nodes.size());
-      problem_.offers.push_back({nodes, place, has_unknown && once_in(8) ? cost{} : cost::measured(amount() * size),
-                                 below(4), has_serial && once_in(3), problem_.offers.size()});
+      problem_.offers.push_back({nodes, place, below(3),
+                                 has_unknown && once_in(8) ? cost{} : cost::measured(amount() * size), below(4),
+                                 has_serial && once_in(3), problem_.offers.size()});
     };
     const std::size_t places = problem_.places.size();
     std::vector<std::size_t> pin(count_, places);
@@ -184,10 +185,10 @@ inline std::optional<judgement> judge(const placement16& problem, objective goal
     if (taken.serial) longest_serial = std::max(longest_serial, time);
     memory[at.device] += taken.bytes;
     const std::size_t open = (taken.nodes & uncertain).size();
-    j.order.first += at.rank * open;
+    j.order.first += taken.rank * open;
     j.order.second += open != 0;
     j.sets.push_back(taken.nodes);
-    j.offers.push_back({at.rank, taken.place, o});
+    j.offers.push_back({taken.rank, taken.place, o});
   }
   // Each value goes once to each place where another region takes it, or where it is wanted. Places on one device that nothing
   // tells apart count as one; the generator makes none that differ only by chance.
@@ -195,7 +196,7 @@ inline std::optional<judgement> judge(const placement16& problem, objective goal
     if (a == b) return true;
     bool same = problem.places[a].device == problem.places[b].device;
     for (std::size_t p = 0; p < problem.places.size(); ++p)
-      for (std::size_t bytes : {0, 1}) {
+      for (const std::size_t bytes : {0u, 1u}) {
         const bool own = p == a || p == b;
         same = same && (own ? move(bytes, a, b) == 0 && move(bytes, b, a) == 0
                             : move(bytes, a, p) == move(bytes, b, p) && move(bytes, p, a) == move(bytes, p, b));

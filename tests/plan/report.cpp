@@ -115,7 +115,7 @@ TEST_CASE("the JSON report holds the numbers of the plan") {
   CHECK(read["segments"].size() == plan.segments);
   CHECK(read["segments"][0]["device"] == "cpu");
   CHECK(read["segments"][0]["grain"] == plan.segment[0].grain);
-  CHECK(read["segments"][0]["through_host"] == false);
+  CHECK(read["segments"][0]["hand_over"] == "none");
   CHECK(read["units"].size() == plan.units);
   CHECK(read["units"][1]["stages"][0]["name"] == "conv");
   CHECK(read["units"][1]["stages"][0]["flops"] == 1.2e6);

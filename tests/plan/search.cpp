@@ -39,7 +39,7 @@ constexpr placement collage_problem(const graph& g, collage of, node_set outputs
   placement p = lv::make_problem(g);
   p.flow.leaving |= outputs;
   p.devices = {{}, {}};
-  p.places = {{0, 0}, {1, 1}};
+  p.places = {{0}, {1}};
   lv::rule_graph rules(g);
   rules.flow.leaving |= outputs;
   for (const std::size_t who : {L, H}) {
@@ -48,7 +48,7 @@ constexpr placement collage_problem(const graph& g, collage of, node_set outputs
     };
     const lv::subgraph_limits limits{of.depth[who], 1, true};
     for (const auto& r : lv::regions_of(lv::combine(lv::every(takes), limits, lv::anyhow), rules))
-      p.offers.push_back({r.nodes, who, cost::measured(fused(of.cost[who], r.nodes.size()))});
+      p.offers.push_back({r.nodes, who, who, cost::measured(fused(of.cost[who], r.nodes.size()))});
   }
   return p;
 }
@@ -93,8 +93,8 @@ constexpr auto conv_relu_conv = graph_of({{"conv"}, {"relu", {0}}, {"conv", {1}}
 constexpr placement npus(std::initializer_list<cost> costs) {
   placement p = lv::make_problem(conv_relu_conv);
   p.devices = {{}, {}};
-  p.places = {{0, 0}, {1, 1}};
-  p.offers = {{{0, 1, 2}, 0}, {{0, 1}, 1}, {{0}, 1}, {{2}, 1}};
+  p.places = {{0}, {1}};
+  p.offers = {{{0, 1, 2}, 0, 0}, {{0, 1}, 1, 1}, {{0}, 1, 1}, {{2}, 1, 1}};
   for (std::size_t i = 0; i < costs.size(); ++i) p.offers[i].price = costs.begin()[i];
   return p;
 }
@@ -127,9 +127,9 @@ constexpr placement line(const double (&costs)[Nodes][Places]) {
   placement p = lv::make_problem(g);
   for (std::size_t at = 0; at < Places; ++at) {
     p.devices.push_back({});
-    p.places.push_back({at, at});
+    p.places.push_back({at});
     for (std::size_t n = 0; n < Nodes; ++n)
-      if (costs[n][at] >= 0) p.offers.push_back({{n}, at, cost::measured(costs[n][at])});
+      if (costs[n][at] >= 0) p.offers.push_back({{n}, at, at, cost::measured(costs[n][at])});
   }
   return p;
 }
@@ -167,12 +167,12 @@ static_assert(chooses(
 constexpr placement fan(double to_b) {
   placement p = lv::make_problem(graph_of({{"a"}, {"b", {0}}, {"b", {0}}, {"b", {1, 2}}}));
   p.devices = {{}, {}};
-  p.places = {{0, 0}, {1, 1}};
+  p.places = {{0}, {1}};
   p.crossings[0][1] = p.crossings[1][0] = {to_b, 0};
-  p.offers = {{{0}, 0, cost::measured(1)},
-              {{1}, 1, cost::measured(1)},
-              {{2}, 1, cost::measured(1)},
-              {{3}, 1, cost::measured(1)}};
+  p.offers = {{{0}, 0, 0, cost::measured(1)},
+              {{1}, 1, 1, cost::measured(1)},
+              {{2}, 1, 1, cost::measured(1)},
+              {{3}, 1, 1, cost::measured(1)}};
   return p;
 }
 static_assert(chooses(fan(5), {{{0}, 0}, {{1}, 1}, {{2}, 1}, {{3}, 1}}, 9));
@@ -182,7 +182,7 @@ constexpr placement layouts() {
   constexpr double costs[4][2] = {{2, 1}, {-1, 1}, {1, 3}, {2, 1}};
   placement p = line(costs);
   p.devices = {{}};
-  p.places = {{0, 0}, {0, 1}};
+  p.places = {{0}, {0}};
   return crossing_everywhere(p, {0.25, 0});
 }
 static_assert(chooses(from_host(layouts(), 0), {{{0}, 1}, {{1}, 1}, {{2}, 0}, {{3}, 1}}, 5));
@@ -262,8 +262,8 @@ TEST_CASE("an offer that would wait for itself is never chosen, however cheap") 
   placement p = lv::make_problem(diamond);
   p.devices = {{}};
   p.places = {{}};
-  for (std::size_t n = 0; n < 4; ++n) p.offers.push_back({{n}, 0, cost::measured(1)});
-  p.offers.push_back({{0, 3}, 0, cost::measured(0)});
+  for (std::size_t n = 0; n < 4; ++n) p.offers.push_back({{n}, 0, 0, cost::measured(1)});
+  p.offers.push_back({{0, 3}, 0, 0, cost::measured(0)});
   const auto c = lv::cheapest_latency(p);
   CHECK(c.seconds == doctest::Approx(4));
   CHECK(c.chosen.size() == 4);
@@ -271,9 +271,9 @@ TEST_CASE("an offer that would wait for itself is never chosen, however cheap") 
   placement crossed = lv::make_problem(graph_of({{"a"}, {"a"}, {"a", {0}}, {"a", {1}}, {"a", {2, 3}}}));
   crossed.devices = {{}};
   crossed.places = {{}};
-  for (std::size_t n = 0; n < 5; ++n) crossed.offers.push_back({{n}, 0, cost::measured(1)});
-  crossed.offers.push_back({{0, 3}, 0, cost::measured(0)});
-  crossed.offers.push_back({{1, 2}, 0, cost::measured(0)});
+  for (std::size_t n = 0; n < 5; ++n) crossed.offers.push_back({{n}, 0, 0, cost::measured(1)});
+  crossed.offers.push_back({{0, 3}, 0, 0, cost::measured(0)});
+  crossed.offers.push_back({{1, 2}, 0, 0, cost::measured(0)});
   CHECK(lv::cheapest_latency(crossed).seconds == doctest::Approx(3));
 }
 
@@ -282,8 +282,8 @@ TEST_CASE("a region that joins branches is found however the nodes before it are
   placement p = lv::make_problem(graph_of({{"a"}, {"a", {0}}, {"a", {0}}, {"a", {1, 2}}}));
   p.devices = {{}};
   p.places = {{}};
-  for (std::size_t n = 0; n < 4; ++n) p.offers.push_back({{n}, 0, cost::measured(1)});
-  p.offers.push_back({{1, 3}, 0, cost::measured(0.5)});
+  for (std::size_t n = 0; n < 4; ++n) p.offers.push_back({{n}, 0, 0, cost::measured(1)});
+  p.offers.push_back({{1, 3}, 0, 0, cost::measured(0.5)});
   const auto c = lv::cheapest_latency(p);
   REQUIRE(is_cover(p, c, {{{0}, 0}, {{2}, 0}, {{1, 3}, 0}}));
   CHECK(c.seconds == doctest::Approx(2.5));
@@ -297,7 +297,7 @@ TEST_CASE("a narrow beam gives a legal cover, says that it may not be the best, 
     const auto best = lv::best_cover(p, goal, 1 << 20);
     REQUIRE(best.exact);
     CHECK(best.gap() == 0);
-    for (const std::size_t beam : {1, 2, 3, 5, 20}) {
+    for (const std::size_t beam : {1u, 2u, 3u, 5u, 20u}) {
       CAPTURE(beam);
       const auto c = lv::best_cover(p, goal, beam);
       REQUIRE(c.complete);

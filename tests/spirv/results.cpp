@@ -135,61 +135,6 @@ TEST_CASE("two devices of a target may be one of the machine, found by its UUID 
   check_stream(app, random_items<item>(200), [&](const item& i) { return plain(i); });
 }
 
-TEST_CASE("devices hand over to each other through the host, and the plan says so") {
-  LEVADA_NEEDS_DEVICE();
-  using item = lv::tensor<float, 3, 50>;
-  lv::vulkan_settings staged = with_own_submissions();
-  {
-    const lv::detail::vulkan_context open(0, {});
-    staged.device = open.uuid();
-  }
-  const device_settings<1> as(staged);
-  const auto plus_one = [](item& i) { i[0] += 1.0f; };
-  const auto on_second = [](auto stage) { return lv::on<lv::vulkan<1>>(stage); };
-  const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::vulkan<0>, lv::vulkan<1>>, lv::slots<8>>(
-      lv::input<item> | there(lv::transform<"scale">(scaled)) | on_second(lv::transform<"clip">(clipped)) |
-      there(lv::transform<"curve">(curved)) | lv::stage<"between">(plus_one) |
-      on_second(lv::transform<"again">(clipped)));
-  constexpr const auto& plan = decltype(app)::plan;
-  static_assert(plan.segments == 5);
-  static_assert(!plan.segment[0].through_host && plan.segment[1].through_host && plan.segment[2].through_host);
-  static_assert(!plan.segment[3].through_host && !plan.segment[4].through_host);
-  const std::string text = lv::report(app);
-  CAPTURE(text);
-  CHECK(text.find("segment 0 on vulkan<0>") != std::string::npos);
-  const std::size_t second = text.find("segment 1 on vulkan<1>");
-  REQUIRE(second != std::string::npos);
-  CHECK(text.substr(second, text.find('\n', second) - second).find("items come through the host") != std::string::npos);
-  const auto plain = lv::deploy<lv::target<lv::cpu<1>>>(
-      lv::input<item> | lv::transform<"scale">(scaled) | lv::transform<"clip">(clipped) |
-      lv::transform<"curve">(curved) | lv::stage<"between">(plus_one) | lv::transform<"again">(clipped));
-  check_stream(app, random_items<item>(300), [&](const item& i) { return plain(i); });
-}
-
-TEST_CASE("branches on two devices, joined on the processor") {
-  LEVADA_NEEDS_DEVICE();
-  using item = lv::tensor<float, 60>;
-  lv::vulkan_settings same;
-  {
-    const lv::detail::vulkan_context open(0, {});
-    same.device = open.uuid();
-  }
-  const device_settings<1> as(same);
-  const auto add = lv::join<"add", item>([](const item& a, const item& b, item& out) {
-    for (std::size_t i = 0; i < item::elements; ++i) out[i] = a[i] - b[i];
-  });
-  const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::vulkan<0>, lv::vulkan<1>>, lv::slots<8>>(
-      lv::input<item> | there(lv::transform<"scale">(scaled)) | lv::split_here |
-      lv::fork(there(lv::transform<"curve">(curved)), lv::on<lv::vulkan<1>>(lv::transform<"clip">(clipped))) | add);
-  constexpr const auto& plan = decltype(app)::plan;
-  for (std::size_t s = 0; s < plan.segments; ++s)
-    CHECK(plan.segment[s].through_host == (s > 0 && plan.segment[s].device != lv::cpu<1>::id));
-  const auto plain = lv::deploy<lv::target<lv::cpu<1>>>(
-      lv::input<item> | lv::transform<"scale">(scaled) |
-      lv::fork(lv::transform<"curve">(curved), lv::transform<"clip">(clipped)) | add);
-  check_stream(app, random_items<item>(200), [&](const item& i) { return plain(i); });
-}
-
 TEST_CASE("a grid kernel of one's own is a stage on both machines") {
   LEVADA_NEEDS_DEVICE();
   using item = lv::tensor<std::uint8_t, 21, 45>;

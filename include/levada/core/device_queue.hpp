@@ -74,6 +74,11 @@ class device_lane {
   virtual void submit(std::uint64_t item) = 0;
   /// No further item comes at once: what was taken and is held back goes to the device.
   virtual void flush() noexcept {}
+  /// Before the first item: the input is what `before` gives, a lane of the same session. Whether it will be taken where it
+  /// lies, so that the host need not bring it.
+  virtual bool take_from(device_lane&) { return false; }
+  /// Before the first item: all that take the output do so where it lies, so that the host need not get it.
+  virtual void keep_output() {}
 };
 
 /// A device as one deployment has opened it.

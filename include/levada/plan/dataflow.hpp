@@ -48,8 +48,11 @@ constexpr dataflow<N> make_dataflow(const graph_info<N>& graph) {
       else
         flow.takes_input.insert(n);
     });
-  if (!graph.ends_in_sink && graph.values[graph.result].producer != value_info::nobody)
-    flow.leaving.insert(graph.values[graph.result].producer);
+  if (!graph.ends_in_sink)
+    for (std::size_t v = 0; v < graph.values.size(); ++v) {
+      const bool leaves = v == graph.result || (v < graph.result && graph.values[v].part_of == graph.result);
+      if (leaves && graph.values[v].producer != value_info::nobody) flow.leaving.insert(graph.values[v].producer);
+    }
   flow.finish();
   return flow;
 }

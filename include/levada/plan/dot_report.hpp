@@ -53,7 +53,8 @@ std::string dot_report(const plan_info<N>& plan) {
   for (std::size_t s = 0; s < plan.segments; ++s) {
     const planned_segment& segment = plan.segment[s];
     dot += "  subgraph cluster_" + decimal_text(s) + " {\n    label=\"" + name_of(segment.device) + ", grain " +
-           decimal_text(segment.grain) + (segment.through_host ? ", through the host" : "") + "\";\n";
+           decimal_text(segment.grain) +
+           (segment.takes == hand_over::none ? "" : ", " + std::string(name_of(segment.takes))) + "\";\n";
     for (std::size_t u = segment.first; u < segment.first + segment.count; ++u) append_box(dot, plan, u);
     dot += "  }\n";
   }

@@ -98,7 +98,8 @@ inline void write_segment(json_writer& json, const planned_segment& s) {
   json.field("item_bytes", s.item_bytes);
   json.field("shared_bytes", s.shared_bytes);
   json.field("scratch_bytes", s.scratch_bytes());
-  json.field("through_host", s.through_host);
+  json.field("hand_over", name_of(s.takes));
+  json.field("keeps", s.keeps);
   json.close('}');
 }
 

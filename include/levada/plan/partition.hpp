@@ -76,7 +76,7 @@ constexpr std::array<bool, N> feeds_only_the_next(const graph_info<N>& graph) {
   for (std::size_t i = 0; i + 1 < graph.nodes.size(); ++i) {
     const node_info &node = graph.nodes[i], &next = graph.nodes[i + 1];
     feeds[i] = node.how != form::sink && next.in == node.out && next.more.empty() && takers[node.out] == 1 &&
-               (graph.ends_in_sink || graph.result != node.out);
+               (graph.ends_in_sink || graph.result != node.out) && !is_part_value(graph.values[node.out]);
   }
   return feeds;
 }

@@ -21,10 +21,9 @@ struct device_capacity {
   std::size_t memory = any;  ///< bytes for what its kernels keep
 };
 
-/// Where a backend computes and leaves its values: a device, and a layout there.
+/// Where kernels compute and leave their values: a device, and a layout of the values there.
 struct place {
   std::size_t device = 0;
-  std::size_t rank = 0;       ///< when its backend was named: the smaller is preferred
   double launch_seconds = 0;  ///< before each region
 };
 
@@ -42,6 +41,7 @@ template <std::size_t N>
 struct offer {
   node_set<N> nodes;
   std::size_t place = 0;
+  std::size_t rank = 0;       ///< when its backend was named: the smaller is preferred
   cost price{};               ///< without launch and crossings
   std::size_t bytes = 0;      ///< of the device's memory, kept
   bool serial = false;        ///< one item after the other, whatever the device could do at once
@@ -58,7 +58,8 @@ struct placement_problem {
   std::size_t input_bytes = 0;  ///< of what enters the graph
   bounded<device_capacity, most_places> devices;
   bounded<place, most_places> places;
-  crossing crossings[most_places][most_places]{};  ///< from, to
+  /// From, to. A value is moved once to each place where it is taken, from where it was given.
+  crossing crossings[most_places][most_places]{};
   std::size_t host = nowhere;  ///< the place where items enter, and results are wanted; `nowhere`: anywhere
   std::vector<offer<N>> offers;
 };

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include <levada/plan/hand_over.hpp>
 #include <levada/plan/memory.hpp>
 #include <levada/plan/partition.hpp>
 #include <levada/plan/sharing.hpp>
@@ -62,8 +63,9 @@ struct planned_segment {
   std::size_t item_bytes = 0;     ///< of the scratchpad, for each item of a grain
   std::size_t shared_bytes = 0;   ///< of the scratchpad, once for a grain: its `grain` values and the kernels' scratch
   std::size_t kernel_offset = 0;  ///< where in the shared part the kernels' scratch begins
-  /// What it takes lies in another device's memory, or was given up by its own, and comes by way of the host's.
-  bool through_host = false;
+  hand_over takes = hand_over::none;
+  std::size_t takes_from = 0;  ///< the segment that gives it directly
+  bool keeps = false;          ///< what it gives is taken directly, and by nobody else
   constexpr std::size_t scratch_bytes() const { return grain * item_bytes + shared_bytes; }
 };
 
@@ -226,12 +228,7 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
     const std::size_t end = s.first + s.count;
     if (s.device.kind == device_kind::vulkan) {
       s.grains = plan.slots;  // items do not wait for each other's memory
-      for_each_input(plan.unit[s.first], [&](std::size_t v) {
-        const std::size_t made_behind = plan.value[v].first;  // units; 0: the item as it was pushed
-        s.through_host =
-            s.through_host ||
-            (made_behind > 0 && plan.segment[plan.unit[made_behind - 1].segment].device.kind == device_kind::vulkan);
-      });
+      choose_hand_over(plan, s);
       for (std::size_t u = s.first; u + 1 < end; ++u)
         plan.value[plan.unit[u].out].alignment =
             std::max(plan.value[plan.unit[u].out].alignment, device_buffer_alignment);
@@ -259,6 +256,7 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
         if (plan.value[v].first <= s.first) plan.value[v].where = placement::slot;
       });
   }
+  choose_kept(plan);
   // A shared buffer is alive from its first value to its last, in the widest of their places.
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
     planned_value& value = plan.value[v];

@@ -52,7 +52,7 @@ class prices {
   /// Between offers of the same nodes.
   constexpr bool is_preferred(std::size_t a, std::size_t b) const {
     const std::size_t at_a = problem_.offers[a].place, at_b = problem_.offers[b].place;
-    const std::size_t rank_a = problem_.places[at_a].rank, rank_b = problem_.places[at_b].rank;
+    const std::size_t rank_a = problem_.offers[a].rank, rank_b = problem_.offers[b].rank;
     return rank_a != rank_b ? rank_a < rank_b : at_a != at_b ? at_a < at_b : a < b;
   }
 
@@ -216,7 +216,7 @@ class prices {
     priced.bytes = static_cast<picoseconds>(given.bytes);
     if (has_order_) {
       const std::size_t open = (nodes & uncertain_).size();
-      priced.order = static_cast<picoseconds>(at.rank * open * (N + 1) + (open != 0 ? 1 : 0));
+      priced.order = static_cast<picoseconds>(given.rank * open * (N + 1) + (open != 0 ? 1 : 0));
     }
     if (problem_.host == problem_.nowhere || (alike_[given.place] >> problem_.host & 1) != 0) return;
     if (!nodes.intersects(problem_.flow.leaving)) return;
@@ -280,6 +280,9 @@ class prices {
     for (const offered_set<N>& set : sets_) {
       std::size_t* same = sorted_.data() + set.first_offer;
       const std::size_t count = set.behind_offers - set.first_offer;
+      any = false;
+      for (std::size_t i = 0; i < count; ++i) any = any || problem_.offers[same[i]].price.spread > 0;
+      if (!any) continue;
       std::sort(same, same + count, [&](std::size_t a, std::size_t b) { return is_preferred(a, b); });
       for (std::size_t i = 1; i < count; ++i)
         for (std::size_t j = 0; j < i; ++j) {

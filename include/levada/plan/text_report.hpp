@@ -118,12 +118,18 @@ text_row unit_row(const plan_info<N>& plan, const planned_unit& unit) {
           output_text(plan, unit)};
 }
 
+inline std::string hand_over_text(const planned_segment& s) {
+  if (s.takes == hand_over::none) return "";
+  if (s.takes == hand_over::through_host) return ", items come through the host";
+  return ", items are taken where segment " + decimal_text(s.takes_from) + " left them, if the drivers allow it";
+}
+
 template <std::size_t N>
 std::string segment_text(const plan_info<N>& plan, std::size_t index) {
   const planned_segment& s = plan.segment[index];
   return "segment " + decimal_text(index) + " on " + name_of(s.device) + ": grain " + decimal_text(s.grain) + ", " +
          decimal_text(s.grains) + " in flight, scratchpad " + decimal_text(s.grain) + " x " + bytes_text(s.item_bytes) +
-         " + " + bytes_text(s.shared_bytes) + (s.through_host ? ", items come through the host\n" : "\n");
+         " + " + bytes_text(s.shared_bytes) + hand_over_text(s) + "\n";
 }
 
 }  // namespace detail

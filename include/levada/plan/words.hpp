@@ -25,6 +25,11 @@ constexpr std::string_view name_of(placement where) {
   return names[static_cast<std::size_t>(where)];
 }
 
+constexpr std::string_view name_of(hand_over way) {
+  constexpr std::string_view names[] = {"none", "direct", "through the host"};
+  return names[static_cast<std::size_t>(way)];
+}
+
 namespace detail {
 
 inline std::string decimal_text(std::size_t value) {

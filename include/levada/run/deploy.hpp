@@ -79,6 +79,15 @@ struct pinned_option : type_tag<void> {};
 template <class First, class... Rest>
 struct pinned_option<First, Rest...> : std::conditional_t<pins_plan<First>, type_tag<First>, pinned_option<Rest...>> {};
 
+/// The option that chooses the partition, if any: `costs<table>` (plan/partition_by_cost.hpp).
+template <class Option>
+inline constexpr bool chooses_partition = requires { &Option::template partition_for<1>; };
+template <class... Options>
+struct partition_option : type_tag<void> {};
+template <class First, class... Rest>
+struct partition_option<First, Rest...>
+    : std::conditional_t<chooses_partition<First>, type_tag<First>, partition_option<Rest...>> {};
+
 /// The backends that the devices of a target bring, each once, behind `Known`.
 template <class Known, class... Devices>
 struct with_brought : type_tag<Known> {};
@@ -265,8 +274,15 @@ struct planned {
   static constexpr const auto& devices = target::list;
   using pin = typename pinned_option<Options...>::type;
 
-  /// What follows from pins and preferences; a plan that was saved may have another.
-  static constexpr auto preferred = choose_partition(graph, devices, candidates(), backend_infos());
+  /// What follows from pins and preferences, or from costs; a plan that was saved may have another.
+  static consteval auto prefer() {
+    using chooser = typename partition_option<Options...>::type;
+    if constexpr (std::is_void_v<chooser>)
+      return choose_partition(graph, devices, candidates(), backend_infos());
+    else
+      return chooser::partition_for(graph, devices, candidates(), backend_infos());
+  }
+  static constexpr auto preferred = prefer();
 
   /// The first node that no device of the target can take: the partition stops short of it.
   static consteval std::size_t homeless() { return covered_nodes(preferred); }
@@ -323,7 +339,7 @@ struct planned {
 };
 
 template <class T>
-inline constexpr bool is_option = memory_bound_in<T> != ~std::size_t{0} || pins_plan<T>;
+inline constexpr bool is_option = memory_bound_in<T> != ~std::size_t{0} || pins_plan<T> || chooses_partition<T>;
 template <std::size_t Count>
 inline constexpr bool is_option<slots<Count>> = true;
 template <class... B>

@@ -128,7 +128,9 @@ class engine final : public device_client {
         lanes_(queues_.size(), [&](std::size_t s) {
           return owner<device_lane>(
               queues_[s] != nullptr ? queues_[s]->open(code_.first_segment + s, slots_, *this).release() : nullptr);
-        }) {}
+        }) {
+    if (has_devices_) connect_devices();
+  }
 
   [[gnu::cold]] ~engine() {
     discard_results();
@@ -394,12 +396,14 @@ class engine final : public device_client {
     s.items = counts();
     s.slots = slots_;
     s.segments.resize(segments_.size());
-    for (std::size_t i = 0; i < segments_.size(); ++i)
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      s.segments[i].is_direct = segments_[i].is_direct;
       for (std::size_t u = code_.segments[i].first; u < code_.segments[i].end; ++u) {
         s.stages.emplace_back();
         s.stages.back().name = code_.units[u].name;
         s.stages.back().segment = i;
       }
+    }
     if (const meter* m = meter_.load()) m->write_statistics_to(s);
     return s;
   }
@@ -623,6 +627,7 @@ class engine final : public device_client {
     bool is_lone_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
 
     const program_segment& code;
+    bool is_direct = false;                  ///< its input stays where a device left it
     std::atomic<std::uint32_t> cheap_ns{0};  ///< items that take less are not worth a second thread
     std::size_t longest;                     ///< of a grain of items so cheap that they are not shared
     std::size_t longest_shared;              ///< of the others
@@ -677,6 +682,19 @@ class engine final : public device_client {
   }
   bool is_external(std::size_t v) const { return !output_.empty() && code_.values[v].is_result; }
   sequence arrived(std::size_t s) const { return s == 0 ? pushed_.load() : segments_[s - 1].finished.load(); }
+
+  /// What can go from device to device does not come to the host.
+  [[gnu::cold]] void connect_devices() {
+    fixed_array<bool> kept(segments_.size(), [&](std::size_t s) { return code_.segments[s].keeps; });
+    for (std::size_t s = 0; s < segments_.size(); ++s) {
+      const std::size_t from = code_.segments[s].takes_from;
+      if (from == program_segment::none || !lanes_[s] || !lanes_[from]) continue;
+      segments_[s].is_direct = lanes_[s]->take_from(*lanes_[from]);
+      kept[from] = kept[from] && segments_[s].is_direct;
+    }
+    for (std::size_t s = 0; s < segments_.size(); ++s)
+      if (kept[s] && lanes_[s]) lanes_[s]->keep_output();
+  }
 
   static bool any_device(const fixed_array<device_queue*>& queues) {
     for (const device_queue* q : queues)

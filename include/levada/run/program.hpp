@@ -211,6 +211,9 @@ struct program_segment {
   std::size_t item_bytes = 0, scratch_bytes = 0;
   std::size_t tickets = 0;
   std::size_t device_bytes = 0;  ///< that an item needs on a device that computes by itself, between input and output
+  static constexpr std::size_t none = ~std::size_t{0};
+  std::size_t takes_from = none;  ///< the segment whose output is taken from its device's memory, if the devices can
+  bool keeps = false;             ///< only such segments take what it gives
 };
 
 /// The objects of units that are replaced now and then, for one session: run/parameter_board.hpp.
@@ -314,6 +317,8 @@ struct program_layout {
     std::uint32_t grain, grains;
     std::uint16_t first, end;
     device_id device;
+    std::uint16_t takes_from;  ///< itself: none
+    bool keeps;
   };
 
   std::uint64_t slots, slot_bytes, side_offset;
@@ -379,7 +384,9 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
                      static_cast<std::uint32_t>(p.grains),
                      small(p.first),
                      small(p.first + p.count),
-                     p.device};
+                     p.device,
+                     small(p.takes == hand_over::direct ? p.takes_from : s),
+                     p.keeps};
   }
   return l;
 }
@@ -480,6 +487,8 @@ struct program_parts {
     const auto& s = of.segments[i];
     program_segment& segment = p.segments[i];
     segment = {s.device, s.first, s.end, s.grain, s.grains, s.item_bytes, s.scratch_bytes, 0, 0};
+    if (s.takes_from != i) segment.takes_from = s.takes_from;
+    segment.keeps = s.keeps;
     for (std::size_t u = segment.first; u < segment.end; ++u) {
       const auto& planned = of.units[u];
       const unit_text& text = *parts.texts[u];

@@ -51,6 +51,8 @@ struct segment_statistics {
   distribution waited;
   /// ns an item of a device's own clock, where it has one: copied in, computed, copied out. None where memory is used in place.
   distribution upload, compute, download;
+  /// Its items are taken where the segment before, on a Vulkan device too, left them; the plan says which might be. Always holds.
+  bool is_direct = false;
 };
 
 /// What was measured, while it was switched on; `items` and `slots` always hold. Taken while items are in flight, figures may

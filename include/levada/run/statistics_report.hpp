@@ -35,6 +35,7 @@ inline void append_ended(std::string& text, std::uint64_t count, std::string_vie
 /// A line for each part of what a device did, where it said so.
 inline std::string on_device_text(std::size_t segment, const segment_statistics& s) {
   std::string text;
+  if (s.is_direct) text += "segment " + decimal_text(segment) + " takes items where the device before it left them\n";
   const auto line = [&](std::string_view part, const distribution& d) {
     if (d.count != 0) (text += part) += " of segment " + decimal_text(segment) + "  " + durations_text(d) + '\n';
   };

@@ -175,30 +175,21 @@ class conv_by_channels {
     vec largest[Pixels][Vectors];
     for (std::size_t py = 0; py < pool.height; ++py) {
       vec sum[Pixels][pool.width][Vectors];
-      static_for<Vectors>([&](auto i) LEVADA_INLINE {
-        const vec b = vec::load_aligned(bias_.data() + (v + i) * lanes);
-        static_for<Pixels>([&](auto q) LEVADA_INLINE {
-          static_for<pool.width>([&](auto px) LEVADA_INLINE {
-            sum[q][px][i] = in_channel_blocks && c != 0 ? vec::load_aligned(to + (q * Vectors + i) * lanes) : b;
-          });
-        });
+      vec b[Vectors];
+      static_for<Vectors>([&](auto i) LEVADA_INLINE { b[i] = vec::load_aligned(bias_.data() + (v + i) * lanes); });
+      static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+        sum[q][px][i] = in_channel_blocks && c != 0 ? vec::load_aligned(to + (q * Vectors + i) * lanes) : b[i];
       });
       accumulate<Pixels, Vectors>(in, v, c, y * pool.stride_y + py, x * pool.stride_x * w.stride_x, sum);
-      static_for<Pixels>([&](auto q) LEVADA_INLINE {
-        static_for<Vectors>([&](auto i) LEVADA_INLINE {
-          vec joined = sum[q][0][i];
-          static_for<pool.width - 1>([&](auto px) LEVADA_INLINE { joined = maximum(joined, sum[q][px + 1][i]); });
-          largest[q][i] = py == 0 ? joined : maximum(largest[q][i], joined);
-        });
+      static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+        largest[q][i] = px == 0 && py == 0 ? sum[q][px][i] : maximum(largest[q][i], sum[q][px][i]);
       });
     }
     const bool done = !in_channel_blocks || c + channel_block >= Run::channels;
-    static_for<Pixels>([&](auto q) LEVADA_INLINE {
-      static_for<Vectors>([&](auto i) LEVADA_INLINE {
-        vec result = Run::relu && done ? relu_of(largest[q][i]) : largest[q][i];
-        if (done) result = epilogue_(result);
-        result.store_aligned(to + (q * Vectors + i) * lanes);
-      });
+    static_for<Pixels, Vectors>([&](auto q, auto i) LEVADA_INLINE {
+      vec result = Run::relu && done ? relu_of(largest[q][i]) : largest[q][i];
+      if (done) result = epilogue_(result);
+      result.store_aligned(to + (q * Vectors + i) * lanes);
     });
   }
 
@@ -216,11 +207,9 @@ class conv_by_channels {
         const auto tap = [&](auto kx) LEVADA_INLINE {
           vec a[Vectors];
           static_for<Vectors>([&](auto i) LEVADA_INLINE { a[i] = vec::load_aligned(k + (kx * Vectors + i) * lanes); });
-          static_for<Pixels>([&](auto q) LEVADA_INLINE {
-            static_for<pool.width>([&](auto px) LEVADA_INLINE {
-              const vec b(row[(q * pool.stride_x + px) * w.stride_x + kx * w.dilation_x]);
-              static_for<Vectors>([&](auto i) LEVADA_INLINE { sum[q][px][i] = multiply_add(b, a[i], sum[q][px][i]); });
-            });
+          static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+            const vec b(row[(q * pool.stride_x + px) * w.stride_x + kx * w.dilation_x]);
+            sum[q][px][i] = multiply_add(b, a[i], sum[q][px][i]);
           });
         };
         // Unrolled, neighbouring taps share broadcasts. With several vectors these are used often enough, and g++ would

@@ -91,31 +91,22 @@ class conv_by_columns {
     for (std::size_t py = 0; py < pool.height; ++py) {
       vec sum[Filters][Vectors][pool.width];
       accumulate<Filters, Vectors>(rows + x, y * pool.stride_y + py, f, sum);
-      static_for<Filters>([&](auto i) LEVADA_INLINE {
-        static_for<Vectors>([&](auto v) LEVADA_INLINE {
-          vec joined = sum[i][v][0];
-          static_for<pool.width - 1>([&](auto px) LEVADA_INLINE { joined = maximum(joined, sum[i][v][px + 1]); });
-          largest[i][v] = py == 0 ? joined : maximum(largest[i][v], joined);
-        });
+      static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
+        largest[i][v] = px == 0 && py == 0 ? sum[i][v][px] : maximum(largest[i][v], sum[i][v][px]);
       });
     }
-    static_for<Filters>([&](auto i) LEVADA_INLINE {
+    static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
       value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
-      static_for<Vectors>([&](auto v) LEVADA_INLINE {
-        const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
-        store_part<v + 1 == Vectors ? Last : lanes>(to + v * lanes, epilogue_(result));
-      });
+      const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
+      store_part<v + 1 == Vectors ? Last : lanes>(to + v * lanes, epilogue_(result));
     });
   }
 
   template <std::size_t Filters, std::size_t Vectors>
   LEVADA_INLINE void accumulate(const value* rows, std::size_t conv_y, std::size_t f,
                                 vec (&sum)[Filters][Vectors][pool.width]) const {
-    static_for<Filters>([&](auto i) LEVADA_INLINE {
-      const vec b(bias_[f + i]);
-      static_for<Vectors>(
-          [&](auto v) LEVADA_INLINE { static_for<pool.width>([&](auto px) LEVADA_INLINE { sum[i][v][px] = b; }); });
-    });
+    static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px)
+                                                 LEVADA_INLINE { sum[i][v][px] = vec(bias_[f + i]); });
     const auto taps = Run::taps_of(conv_y);
     const value* weight = weight_.data() + f * Run::channels * w.taps();
     for (std::size_t c = 0; c < Run::channels; ++c) {
@@ -124,18 +115,12 @@ class conv_by_columns {
       for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
         for_each_tap<w.width>([&](auto kx) LEVADA_INLINE {
           vec x[Vectors][pool.width];
-          static_for<Vectors>([&](auto v) LEVADA_INLINE {
-            static_for<pool.width>([&](auto px) LEVADA_INLINE {
-              x[v][px] = load<value, Arch>(in + row_type::at(px * w.stride_x + kx * w.dilation_x) + v * lanes);
-              keep(x[v][px]);
-            });
+          static_for<Vectors, pool.width>([&](auto v, auto px) LEVADA_INLINE {
+            x[v][px] = load<value, Arch>(in + row_type::at(px * w.stride_x + kx * w.dilation_x) + v * lanes);
+            keep(x[v][px]);
           });
-          static_for<Filters>([&](auto i) LEVADA_INLINE {
-            const vec a(k[kx * Filters + i]);
-            static_for<Vectors>([&](auto v) LEVADA_INLINE {
-              static_for<pool.width>([&](auto px)
-                                         LEVADA_INLINE { sum[i][v][px] = multiply_add(a, x[v][px], sum[i][v][px]); });
-            });
+          static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
+            sum[i][v][px] = multiply_add(vec(k[kx * Filters + i]), x[v][px], sum[i][v][px]);
           });
         });
         in += w.dilation_y * row_type::pitch;

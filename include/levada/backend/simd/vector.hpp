@@ -44,6 +44,23 @@ LEVADA_INLINE inline constexpr void static_for(F&& f) {
       LEVADA_INLINE { (f(std::integral_constant<std::size_t, I>()), ...); }(std::make_index_sequence<N>());
 }
 
+/// Calls `f(i, j)`, or `f(i, j, k)`, for all indices below these: one function for each of them to compile, where nested
+/// ones would be several.
+template <std::size_t I, std::size_t J, class F>
+LEVADA_INLINE inline constexpr void static_for(F&& f) {
+  [&]<std::size_t... N>(std::index_sequence<N...>) LEVADA_INLINE {
+    (f(std::integral_constant<std::size_t, N / J>(), std::integral_constant<std::size_t, N % J>()), ...);
+  }(std::make_index_sequence<I * J>());
+}
+template <std::size_t I, std::size_t J, std::size_t K, class F>
+LEVADA_INLINE inline constexpr void static_for(F&& f) {
+  [&]<std::size_t... N>(std::index_sequence<N...>) LEVADA_INLINE {
+    (f(std::integral_constant<std::size_t, N / K / J>(), std::integral_constant<std::size_t, N / K % J>(),
+       std::integral_constant<std::size_t, N % K>()),
+     ...);
+  }(std::make_index_sequence<I * J * K>());
+}
+
 /// a * b + c, rounded once where the machine can. (xsimd 8.1 multiplies and adds on AVX-512, which clang does not fuse.)
 template <class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> multiply_add(const vector<T, Arch>& a, const vector<T, Arch>& b,

@@ -122,6 +122,7 @@ class vulkan_context {
   vulkan_functions vk;
 
   int index() const { return index_; }
+  VkPhysicalDevice physical() const { return physical_; }
   VkDevice device() const { return device_; }
   const VkPhysicalDeviceLimits& limits() const { return properties_.limits; }
   /// Who made the driver, and which: what a pipeline cache is good for.
@@ -129,6 +130,10 @@ class vulkan_context {
   const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
   /// In hexadecimal.
   const std::string& uuid() const { return uuid_; }
+  /// One physical device, and one driver.
+  bool is_same_device(const vulkan_context& other) const {
+    return uuid_ == other.uuid_ && driver_uuid_ == other.driver_uuid_;
+  }
 
   /// The queue that does that, and its family; queues of two roles may be the same.
   VkQueue queue(std::size_t role) const { return queues_[role]; }
@@ -242,6 +247,7 @@ class vulkan_context {
       physical_ = all[i];
       properties_ = properties.properties;
       uuid_ = hexadecimal(ids.deviceUUID);
+      driver_uuid_ = hexadecimal(ids.driverUUID);
       vk.vkGetPhysicalDeviceMemoryProperties(physical_, &memory_);
       check_device();
       return;
@@ -325,11 +331,30 @@ class vulkan_context {
     info.pNext = &timeline;
     info.queueCreateInfoCount = transfers > 0 ? 2 : 1;
     info.pQueueCreateInfos = queues;
+    const std::vector<const char*> extensions = sharing_extensions();
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
     check(vk.vkCreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice");
     vk.load(device_);
     for (std::size_t role = 0; role < vulkan_roles::count; ++role)
       vk.vkGetDeviceQueue(device_, families_[role], role == vulkan_roles::download && transfers > 1 ? 1 : 0,
                           &queues_[role]);
+  }
+
+  /// Those by which devices see each other's memory or the host's, as far as the driver has them.
+  std::vector<const char*> sharing_extensions() const {
+    std::uint32_t count = 0;
+    check(vk.vkEnumerateDeviceExtensionProperties(physical_, nullptr, &count, nullptr),
+          "vkEnumerateDeviceExtensionProperties");
+    std::vector<VkExtensionProperties> all(count);
+    check(vk.vkEnumerateDeviceExtensionProperties(physical_, nullptr, &count, all.data()),
+          "vkEnumerateDeviceExtensionProperties");
+    std::vector<const char*> found;
+    for (const char* const wanted :
+         {VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME})
+      for (const VkExtensionProperties& e : all)
+        if (std::string_view(e.extensionName) == wanted) found.push_back(wanted);
+    return found;
   }
 
   void destroy() {
@@ -345,7 +370,7 @@ class vulkan_context {
   VkPhysicalDevice physical_ = nullptr;
   VkPhysicalDeviceProperties properties_{};
   VkPhysicalDeviceMemoryProperties memory_{};
-  std::string uuid_;
+  std::string uuid_, driver_uuid_;
   VkDevice device_ = nullptr;
   VkQueue queues_[vulkan_roles::count]{};
   std::uint32_t families_[vulkan_roles::count]{};

@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/spirv/lane_memory.hpp: a session's memory on a device for one segment, and the commands of each slot, recorded once.
+// backend/spirv/lane_memory.hpp: the commands of each slot of a session's memory on a device, recorded once.
 // A slot's item is copied in, goes through the segment's dispatches and is copied out; without copies where the memory is
 // used in place. Which queue does what, the context says.
 
 #include <array>
-#include <cstring>
 #include <optional>
 #include <vector>
 
-#include <levada/backend/spirv/prepared.hpp>
+#include <levada/backend/spirv/lane_blocks.hpp>
 
 namespace levada::detail {
 
 /// The commands of a slot for each role; null where another role does it too, or there is nothing to do.
 using slot_commands = std::array<VkCommandBuffer, vulkan_roles::count>;
 
-class lane_memory {
+class lane_memory : public lane_blocks {
  public:
   lane_memory(const vulkan_context& on, const prepared_segment& of, std::size_t slots, bool staging)
-      : on_(on), of_(of), recorded_(slots), recorded_timed_(slots), sets_(slots * of.dispatches().size()) {
-    const bool in_place = !staging && is_in_place(on.memory(), block_use::to_device);
-    const bool out_place = !staging && is_in_place(on.memory(), block_use::to_host);
-    const std::size_t in = slots * in_stride(), out = slots * out_stride(), inner = slots * inner_stride();
-    in_ = memory_block(on, in_place ? block_use::to_device : block_use::device, in, "the inputs of a segment");
-    out_ = memory_block(on, out_place ? block_use::to_host : block_use::device, out, "the outputs of a segment");
-    if (inner != 0) inner_ = memory_block(on, block_use::device, inner, "the intermediate values of a segment");
-    if (!in_place) up_.emplace(on, block_use::upload, in, "the uploads of a segment");
-    if (!out_place) down_.emplace(on, block_use::download, out, "the downloads of a segment");
+      : lane_blocks(on, of, slots, staging),
+        recorded_(slots),
+        recorded_timed_(slots),
+        sets_(slots * of.dispatches().size()) {
     allocate_sets();
     for (std::size_t role = 0; role < vulkan_roles::count; ++role) pools_[role] = make_pool(role);
   }
-
-  /// Where the host leaves the input and finds the output of a slot.
-  std::byte* input(std::size_t slot) const { return (up_ ? *up_ : in_).mapped() + slot * in_stride(); }
-  const std::byte* output(std::size_t slot) const { return (down_ ? *down_ : out_).mapped() + slot * out_stride(); }
 
   bool uploads_by_itself() const { return up_ && on_.has_own_submission(vulkan_roles::upload); }
   bool downloads_by_itself() const { return down_ && on_.has_own_submission(vulkan_roles::download); }
@@ -74,10 +64,6 @@ class lane_memory {
   }
 
  private:
-  std::size_t in_stride() const { return device_aligned(of_.in_bytes()); }
-  std::size_t out_stride() const { return device_aligned(of_.out_bytes()); }
-  std::size_t inner_stride() const { return device_aligned(of_.segment().inner_bytes); }
-
   vulkan_handle<VkCommandPool> make_pool(std::size_t role) const {
     auto info = vulkan_struct<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     info.queueFamilyIndex = on_.family(role);
@@ -119,7 +105,7 @@ class lane_memory {
     VkDescriptorBufferInfo place{};
     switch (buffer.role) {
       case buffer_role::input:
-        place = d.unit == 0 ? VkDescriptorBufferInfo{in_.buffer(), slot * in_stride(), 0} : given_by(d.unit - 1, slot);
+        place = d.unit == 0 ? VkDescriptorBufferInfo{taken(), slot * in_stride(), 0} : given_by(d.unit - 1, slot);
         break;
       case buffer_role::output:
         place = given_by(d.unit, slot);
@@ -177,12 +163,29 @@ class lane_memory {
   static constexpr access computes{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
   static constexpr access host_reads{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT};
+  static constexpr access nothing{VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0};
 
   void barrier(VkCommandBuffer commands, access before, access behind) const {
     auto memory = vulkan_struct<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     memory.srcAccessMask = before.what;
     memory.dstAccessMask = behind.what;
     on_.vk.vkCmdPipelineBarrier(commands, before.stage, behind.stage, 0, 1, &memory, 0, nullptr, 0, nullptr);
+  }
+
+  /// Memory that devices share belongs to the queues of one of them at a time.
+  void pass(VkCommandBuffer commands, const memory_block& block, std::size_t offset, std::size_t bytes, access before,
+            access behind, bool gives) const {
+    auto memory = vulkan_struct<VkBufferMemoryBarrier>(VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER);
+    const std::uint32_t own =
+        on_.all_families().size() > 1 ? VK_QUEUE_FAMILY_IGNORED : on_.family(vulkan_roles::compute);
+    memory.srcAccessMask = before.what;
+    memory.dstAccessMask = behind.what;
+    memory.srcQueueFamilyIndex = gives ? own : VK_QUEUE_FAMILY_EXTERNAL;
+    memory.dstQueueFamilyIndex = gives ? VK_QUEUE_FAMILY_EXTERNAL : own;
+    memory.buffer = block.buffer();
+    memory.offset = offset;
+    memory.size = bytes;
+    on_.vk.vkCmdPipelineBarrier(commands, before.stage, behind.stage, 0, 0, nullptr, 1, &memory, 0, nullptr);
   }
 
   void copy(VkCommandBuffer commands, const memory_block& from, const memory_block& to, std::size_t offset,
@@ -258,6 +261,8 @@ class lane_memory {
       end(made[vulkan_roles::upload]);
     }
     const VkCommandBuffer computing = made[vulkan_roles::compute] = begin(vulkan_roles::compute);
+    if (way_ == hand_over_way::same_memory) barrier(computing, computed, computes);
+    if (way_ == hand_over_way::device_memory) pass(computing, in_, in_at, in_stride(), nothing, computes, false);
     if (up_ && !uploads_by_itself()) {
       upload(computing);
       barrier(computing, copied, computes);
@@ -269,19 +274,18 @@ class lane_memory {
       barrier(computing, computed, copies);
       download(computing);
     }
+    const bool passes = given_ == hand_over_way::device_memory;
+    if (passes && !downloads_by_itself()) pass(computing, out_, out_at, out_stride(), computed, nothing, true);
     end(computing);
     if (downloads_by_itself()) {
-      made[vulkan_roles::download] = begin(vulkan_roles::download);
-      download(made[vulkan_roles::download]);
-      end(made[vulkan_roles::download]);
+      const VkCommandBuffer last = made[vulkan_roles::download] = begin(vulkan_roles::download);
+      download(last);
+      if (passes) pass(last, out_, out_at, out_stride(), copies, nothing, true);
+      end(last);
     }
     return made;
   }
 
-  const vulkan_context& on_;
-  const prepared_segment& of_;
-  memory_block in_, out_, inner_;
-  std::optional<memory_block> up_, down_;
   vulkan_handle<VkDescriptorPool> descriptors_;
   vulkan_handle<VkCommandPool> pools_[vulkan_roles::count];
   std::vector<std::optional<slot_commands>> recorded_, recorded_timed_;

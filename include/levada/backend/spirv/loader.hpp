@@ -11,12 +11,14 @@
 
 #include <levada/core/error.hpp>
 
-// Debug names and messages are there only where validation is asked for; see device.hpp.
+// Debug names and messages are there only where validation is asked for, the memory of others only where the driver offers
+// the extension; see device.hpp.
 // clang-format off
 #define LEVADA_VULKAN_INSTANCE_FUNCTIONS(X) \
-  X(vkDestroyInstance) X(vkEnumeratePhysicalDevices) X(vkGetPhysicalDeviceProperties2) \
+  X(vkDestroyInstance) X(vkEnumeratePhysicalDevices) X(vkEnumerateDeviceExtensionProperties) X(vkGetPhysicalDeviceProperties2) \
   X(vkGetPhysicalDeviceFeatures2) X(vkGetPhysicalDeviceMemoryProperties) \
-  X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkCreateDevice) X(vkGetDeviceProcAddr) \
+  X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceExternalBufferProperties) X(vkCreateDevice) \
+  X(vkGetDeviceProcAddr) \
   X(vkCreateDebugUtilsMessengerEXT) X(vkDestroyDebugUtilsMessengerEXT) X(vkSetDebugUtilsObjectNameEXT)
 #define LEVADA_VULKAN_DEVICE_FUNCTIONS(X) \
   X(vkDestroyDevice) X(vkDeviceWaitIdle) X(vkGetDeviceQueue) X(vkQueueSubmit) X(vkCreateSemaphore) \
@@ -29,7 +31,7 @@
   X(vkCreateCommandPool) X(vkDestroyCommandPool) X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer) \
   X(vkEndCommandBuffer) X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch) \
   X(vkCmdPipelineBarrier) X(vkCmdCopyBuffer) X(vkCreateQueryPool) X(vkDestroyQueryPool) X(vkResetQueryPool) \
-  X(vkCmdWriteTimestamp) X(vkGetQueryPoolResults)
+  X(vkCmdWriteTimestamp) X(vkGetQueryPoolResults) X(vkGetMemoryFdKHR) X(vkGetMemoryHostPointerPropertiesEXT)
 // clang-format on
 
 namespace levada::detail {

@@ -61,19 +61,35 @@ inline bool is_in_place(const VkPhysicalDeviceMemoryProperties& memory, block_us
   return true;
 }
 
+inline constexpr VkBufferUsageFlags block_usage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+
+/// Memory that others see too; see external_memory.hpp.
+struct shared_memory {
+  VkExternalMemoryHandleTypeFlagBits kind{};
+  const void* made_how = nullptr;    ///< what vkAllocateMemory has to know besides
+  std::uint32_t memory_types = ~0u;  ///< that it may be of, a bit each
+  std::size_t allocated = 0;         ///< where it is there already
+};
+
 /// A buffer with memory of its own.
 class memory_block {
  public:
   memory_block() = default;
-  memory_block(const vulkan_context& on, block_use use, std::size_t bytes, const std::string& name) : bytes_(bytes) {
+  memory_block(const vulkan_context& on, block_use use, std::size_t bytes, const std::string& name,
+               const shared_memory& shared = {})
+      : bytes_(bytes) {
     const std::vector<std::uint32_t> families = on.all_families();
     auto info = vulkan_struct<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = bytes;
-    info.usage =
-        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.usage = block_usage;
     info.sharingMode = families.size() > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
     info.queueFamilyIndexCount = static_cast<std::uint32_t>(families.size());
     info.pQueueFamilyIndices = families.data();
+    auto external =
+        vulkan_struct<VkExternalMemoryBufferCreateInfo>(VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    external.handleTypes = shared.kind;
+    if (shared.made_how != nullptr) info.pNext = &external;
     const auto take = [&](VkResult result, const char* function) {
       if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
         throw vulkan_error(on.index(), "there is no memory left for " + name + ", " + std::to_string(bytes) + " bytes");
@@ -88,11 +104,15 @@ class memory_block {
     on.vk.vkGetBufferMemoryRequirements(on.device(), buffer_.get(), &needs);
     std::optional<std::uint32_t> type;
     for (const VkMemoryPropertyFlags wanted : memory_for(use))
-      if (!type) type = find_memory(on.memory(), needs.memoryTypeBits, wanted);
-    if (!type) throw vulkan_error(on.index(), "the device has no memory for " + name);
+      if (!type) type = find_memory(on.memory(), needs.memoryTypeBits & shared.memory_types, wanted);
+    if (!type || (shared.allocated != 0 && shared.allocated < needs.size))
+      throw vulkan_error(on.index(), "the device has no memory for " + name);
     auto allocation = vulkan_struct<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    allocation.allocationSize = needs.size;
-    allocation.memoryTypeIndex = *type;
+    allocated_ = shared.allocated != 0 ? shared.allocated : static_cast<std::size_t>(needs.size);
+    type_ = *type;
+    allocation.pNext = shared.made_how;
+    allocation.allocationSize = allocated_;
+    allocation.memoryTypeIndex = type_;
     VkDeviceMemory memory{};
     take(on.vk.vkAllocateMemory(on.device(), &allocation, nullptr, &memory), "vkAllocateMemory");
     memory_ = {on.device(), on.vk.vkFreeMemory, memory};
@@ -107,8 +127,13 @@ class memory_block {
   std::size_t bytes() const { return bytes_; }
   std::byte* mapped() const { return mapped_; }
 
+  VkDeviceMemory memory() const { return memory_.get(); }
+  std::uint32_t memory_type() const { return type_; }
+  std::size_t allocated() const { return allocated_; }
+
  private:
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, allocated_ = 0;
+  std::uint32_t type_ = 0;
   std::byte* mapped_ = nullptr;
   vulkan_handle<VkDeviceMemory> memory_;  // freed behind its buffer
   vulkan_handle<VkBuffer> buffer_;

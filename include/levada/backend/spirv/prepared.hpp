@@ -69,6 +69,10 @@ class prepared_segment {
   const device_segment& segment() const { return segment_; }
   const std::vector<prepared_dispatch>& dispatches() const { return dispatches_; }
   VkBuffer weights() const { return weights_.buffer(); }
+  /// Its kernels read the item as it is; see dispatch_kernel::pack.
+  bool takes_item_as_it_is() const {
+    return static_cast<const dispatch_kernel&>(*segment_.units.front().kernel).pack == nullptr;
+  }
   std::size_t in_bytes() const { return segment_.units.front().kernel->in_bytes; }
   /// The segment's input as its kernels read it.
   void write_input(const void* item, std::byte* to) const {

@@ -81,9 +81,25 @@ class vulkan_queue final : public device_queue {
       memory_.commands(slot, timed);
       if (timed) memory_.reset_timestamps(slot);
       timed_[slot] = timed;
-      prepared_.write_input(input, memory_.input(slot));
+      if (memory_.way() == hand_over_way::through_host) prepared_.write_input(input, memory_.input(slot));
       batch_.push_back(item);
     }
+
+    bool take_from(device_lane& before) override {
+      auto* const giver = dynamic_cast<lane*>(&before);
+      if (giver == nullptr) return false;
+      const std::string item = "segment " + std::to_string(segment_) + " on " + vulkan_name(queue_.context_.index()) +
+                               " takes what segment " + std::to_string(giver->segment_) + " on " +
+                               vulkan_name(giver->queue_.context_.index()) + " gives ";
+      try {
+        const hand_over_way way = memory_.take_from(giver->memory_);
+        if (is_logged()) log(log_level::info, item + std::string(words_of(way)));
+      } catch (const device_error& refusal) {
+        if (is_logged()) log(log_level::warning, item + "through the host: " + refusal.what());
+      }
+      return memory_.way() != hand_over_way::through_host;
+    }
+    void keep_output() override { memory_.keep_output(); }
 
     void flush() noexcept override {
       if (batch_.empty()) return;
@@ -99,7 +115,8 @@ class vulkan_queue final : public device_queue {
     void report(std::uint64_t item, std::uint64_t submitted) {
       const std::size_t slot = static_cast<std::size_t>(item % slots_);
       if (submitted != 0) client_.timed(segment_, item, times(slot, submitted));
-      std::memcpy(client_.output(segment_, item), memory_.output(slot), prepared_.out_bytes());
+      if (memory_.host_takes_output())
+        std::memcpy(client_.output(segment_, item), memory_.output(slot), prepared_.out_bytes());
       client_.complete(segment_, item);
     }
     void fail(std::uint64_t item, std::exception_ptr why) { client_.fail(segment_, item, std::move(why)); }

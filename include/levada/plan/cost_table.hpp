@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/cost_table.hpp: what kernels and transfers take on a machine, as values that a program is compiled with; and what they are
+// estimated to take where nobody measured: by the roofline of a backend (Williams et al., CACM 2009), from FLOPs and bytes.
+//
+//   inline constexpr levada::kernel_cost box_kernels[] = {{"simd", "relu(float[10]) -> float[10], 10 FLOP", 1.2e-8, 1e-9}};
+//   inline constexpr levada::cost_table box{.machine = "Xeon, 2 cores", .kernels = box_kernels};
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <levada/core/device.hpp>
+#include <levada/plan/candidate.hpp>
+#include <levada/plan/cost.hpp>
+#include <levada/plan/growing.hpp>
+#include <levada/plan/placement.hpp>
+#include <levada/plan/signature.hpp>
+
+namespace levada {
+
+/// What a backend's kernel was measured to take for one item. Stages that are no op have the backend "callable".
+struct kernel_cost {
+  std::string_view backend;
+  std::string_view signature;  ///< see plan/signature.hpp
+  double seconds = 0;
+  double spread = 0;
+};
+
+/// What was measured to take a value from one device to another.
+struct transfer_cost {
+  device_id from{}, to{};
+  double seconds = 0;
+  double seconds_per_byte = 0;
+};
+
+/// What a backend can do at most.
+struct roofline {
+  std::string_view backend;
+  double flops_per_second = 0;
+  double bytes_per_second = 0;
+  double launch_seconds = 0;  ///< before each kernel
+};
+
+/// The costs of a machine. Values of static storage, each sorted or not.
+struct cost_table {
+  std::string_view machine;  ///< where it was measured, and when
+  std::span<const kernel_cost> kernels{};
+  std::span<const transfer_cost> transfers{};
+  std::span<const roofline> rooflines{};
+};
+
+/// Where a table says nothing of a transfer.
+inline constexpr crossing assumed_transfer{10e-6, 1e-10};
+
+/// What it takes to move values between two devices.
+constexpr crossing transfer_of(const cost_table& table, device_id from, device_id to) {
+  if (from == to) return {};
+  for (const transfer_cost& t : table.transfers)
+    if (t.from == from && t.to == to) return {t.seconds, t.seconds_per_byte};
+  return assumed_transfer;
+}
+
+/// What a roofline allows: the slower of computing and moving.
+constexpr cost estimate(const roofline& of, double flops, double bytes) {
+  if (!(of.flops_per_second > 0 && of.bytes_per_second > 0)) return {};
+  return cost::estimated(of.launch_seconds + std::max(flops / of.flops_per_second, bytes / of.bytes_per_second));
+}
+
+/// The costs of the nodes of one graph on some backends, looked up in a table.
+template <std::size_t N>
+class graph_costs {
+ public:
+  constexpr graph_costs(const graph_info<N>& graph, std::span<const backend_info> backends, const cost_table& table)
+      : graph_(graph), table_(table) {
+    for (const backend_info& b : backends) {
+      const roofline* line = nullptr;
+      for (const roofline& r : table.rooflines)
+        if (r.backend == b.name) line = &r;
+      backends_.push_back({key_of(b.name), line});
+    }
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) describe(n, graph.nodes[n]);
+    entries_.reserve(table.kernels.size());
+    for (std::size_t i = 0; i < table.kernels.size(); ++i) {
+      detail::text_hash key = key_of(table.kernels[i].backend);
+      key += table.kernels[i].signature;
+      entries_.push_back({key.value(), i});
+    }
+    std::sort(entries_.begin(), entries_.end());
+  }
+
+  /// What a backend takes for a chain of nodes as one: measured, else estimated, else unknown.
+  constexpr cost of_run(std::size_t backend, std::size_t first, std::size_t count) const {
+    const known_backend& by = backends_[backend];
+    const kernel_cost* found = measured(by.key, first, count);
+    if (found != nullptr) return cost::measured(found->seconds, found->spread);
+    if (by.line == nullptr) return {};
+    // What lies between the nodes of a chain stays in registers.
+    const std::size_t bytes =
+        taken_[first] + (parameters_[first + count] - parameters_[first]) + given_[first + count - 1];
+    return estimate(*by.line, flops_[first + count] - flops_[first], static_cast<double>(bytes));
+  }
+
+  /// What a stage that is no op takes; nothing where that was not measured, for nobody else could take it.
+  constexpr cost of_callable(std::size_t node) const {
+    const kernel_cost* found = measured(key_of("callable"), node, 1);
+    return found != nullptr ? cost::measured(found->seconds, found->spread) : cost::estimated(0);
+  }
+
+ private:
+  struct known_backend {
+    detail::text_hash key;
+    const roofline* line = nullptr;
+  };
+  struct entry {
+    std::uint64_t key = 0;
+    std::size_t index = 0;
+    constexpr bool operator<(const entry& other) const {
+      return key != other.key ? key < other.key : index < other.index;
+    }
+  };
+
+  static constexpr detail::text_hash key_of(std::string_view backend) {
+    detail::text_hash key(backend);
+    key += '\n';
+    return key;
+  }
+
+  constexpr void describe(std::size_t n, const node_info& node) {
+    append_signature(signature_[n], graph_, n);
+    for_each_input(node, [&](std::size_t v) { taken_[n] += graph_.values[v].bytes; });
+    if (node.how != form::sink) given_[n] = graph_.values[node.out].bytes;
+    flops_[n + 1] = flops_[n] + node.flops;
+    parameters_[n + 1] = parameters_[n] + node.parameter_bytes;
+  }
+
+  constexpr const kernel_cost* measured(detail::text_hash key, std::size_t first, std::size_t count) const {
+    if (entries_.size() == 0) return nullptr;
+    constexpr detail::text_hash joint(" + ");
+    key += signature_[first];
+    for (std::size_t n = first + 1; n < first + count; ++n) {
+      key += joint;
+      key += signature_[n];
+    }
+    const entry wanted{key.value(), 0};
+    const entry* found = std::lower_bound(entries_.begin(), entries_.end(), wanted);
+    return found != entries_.end() && found->key == wanted.key ? &table_.kernels[found->index] : nullptr;
+  }
+
+  const graph_info<N>& graph_;
+  const cost_table& table_;
+  detail::growing<known_backend> backends_;
+  detail::growing<entry> entries_;
+  detail::text_hash signature_[N];
+  std::size_t taken_[N]{}, given_[N]{};
+  double flops_[N + 1]{};            // of all nodes before
+  std::size_t parameters_[N + 1]{};  // their bytes
+};
+
+}  // namespace levada

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/partition_by_cost.hpp: the partition that a deployment with a cost table has: `deploy<box, costs<table>>(pipeline)`.
+//
+// The offers are the candidates on each device that computes them, and every other stage on each device that runs callables.
+// A unit of a partition is a run of consecutive nodes, and candidates are asked of the backends as such: a region whose nodes
+// are apart in the order of execution is not offered. Sorting the nodes again so that they were together would need another
+// order for each cover, while values, lifetimes and saved plans are numbered by the one that the pipeline was written in.
+// Runs in the order of their first nodes are in an order in which they can run.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include <levada/plan/cost_table.hpp>
+#include <levada/plan/partition.hpp>
+#include <levada/plan/search.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// The devices are the places; all backends on one leave their values alike.
+template <std::size_t N>
+constexpr void add_places(placement_problem<N>& problem, std::span<const device_info> devices,
+                          const cost_table& table) {
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const bool works_itself = devices[d].id.kind != device_kind::cpu;
+    problem.devices.push_back({works_itself ? 1 : devices[d].max_threads, device_capacity::any});
+    problem.places.push_back({d});
+    if (!works_itself && problem.host == problem.nowhere) problem.host = d;
+    for (std::size_t to = 0; to < devices.size(); ++to)
+      problem.crossings[d][to] = transfer_of(table, devices[d].id, devices[to].id);
+  }
+}
+
+/// How far a kernel could reach on a device: behind the last node of the chain that begins at each node, without a border or
+/// a node that is pinned elsewhere.
+template <std::size_t N>
+constexpr std::array<std::size_t, N> chain_ends(const graph_info<N>& graph, const std::array<bool, N>& feeds,
+                                                device_id device) {
+  std::array<std::size_t, N> ends{};
+  for (std::size_t n = graph.nodes.size(); n-- > 0;) {
+    const node_info& node = graph.nodes[n];
+    ends[n] = n;
+    if (!is_op(node) || !may_run_on(node, device)) continue;
+    ends[n] = feeds[n] && !node.split_after ? std::max(n + 1, ends[n + 1]) : n + 1;
+  }
+  return ends;
+}
+
+/// Where a kernel on a graphics device may begin: behind the node that feeds it and nobody else, or at the border of a segment
+/// for sure. The nodes of a segment there are in a line.
+template <std::size_t N>
+constexpr std::array<bool, N> line_begins(const graph_info<N>& graph, const std::array<bool, N>& feeds,
+                                          const std::array<bool, N>& may_be_there) {
+  std::array<bool, N> begins{};
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    const bool at_border = n == 0 || graph.nodes[n - 1].split_after || !may_be_there[n - 1];
+    begins[n] = (n > 0 && feeds[n - 1]) || (at_border && graph.nodes[n].more.empty());
+  }
+  return begins;
+}
+
+/// The candidates that a device can compute.
+template <std::size_t N>
+constexpr void add_kernels(placement_problem<N>& problem, const graph_info<N>& graph, std::size_t place,
+                           device_id device, std::span<const candidate> candidates,
+                           std::span<const backend_info> backends, const graph_costs<N>& costs) {
+  const std::array<bool, N> feeds = feeds_only_the_next(graph);
+  const std::array<std::size_t, N> ends = chain_ends(graph, feeds, device);
+  std::array<bool, N> begins{}, may_be_there{};
+  const auto fits = [&](const candidate& c) {
+    return computes_on(backends[c.backend], device) && c.first < N && c.first + c.count <= ends[c.first];
+  };
+  const bool only_lines = device.kind == device_kind::vulkan;
+  if (only_lines) {
+    for (const candidate& c : candidates)
+      for (std::size_t n = c.first; fits(c) && n < c.first + c.count; ++n) may_be_there[n] = true;
+    begins = line_begins(graph, feeds, may_be_there);
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const candidate& c = candidates[i];
+    if (!fits(c) || (only_lines && !begins[c.first])) continue;
+    problem.offers.push_back({node_set<N>::run(c.first, c.count), place, c.backend,
+                              costs.of_run(c.backend, c.first, c.count), c.weight_bytes, false, i});
+  }
+}
+
+/// The stages that are no ops.
+template <std::size_t N>
+constexpr void add_callables(placement_problem<N>& problem, const graph_info<N>& graph, std::size_t place,
+                             device_id device, const graph_costs<N>& costs) {
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+    if (const node_info& node = graph.nodes[n]; !is_op(node) && may_run_on(node, device))
+      problem.offers.push_back(
+          {{n}, place, 0, costs.of_callable(n), 0, node.order == concurrency::serial, partition_unit::callable});
+}
+
+}  // namespace detail
+
+/// The question that a deployment asks.
+template <std::size_t N>
+constexpr placement_problem<N> deployment_problem(const graph_info<N>& graph, std::span<const device_info> devices,
+                                                  std::span<const candidate> candidates,
+                                                  std::span<const backend_info> backends, const cost_table& table) {
+  placement_problem<N> problem = make_problem(graph);
+  detail::add_places(problem, devices, table);
+  const graph_costs<N> costs(graph, backends, table);
+  problem.offers.reserve((candidates.size() + graph.nodes.size()) * devices.size());
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    if (detail::runs_callables(devices[d].id)) detail::add_callables(problem, graph, d, devices[d].id, costs);
+    detail::add_kernels(problem, graph, d, devices[d].id, candidates, backends, costs);
+  }
+  return problem;
+}
+
+/// The units of a cover by runs of consecutive nodes.
+template <std::size_t N>
+constexpr partition<N> partition_of(const placement_problem<N>& problem, const cover<N>& chosen,
+                                    const graph_info<N>& graph, std::span<const device_info> devices) {
+  std::size_t offer_at[N]{};
+  for (const std::size_t o : chosen.chosen) offer_at[problem.offers[o].nodes.first()] = o;
+  partition<N> units;
+  for (std::size_t n = 0; n < graph.nodes.size();) {
+    const offer<N>& taken = problem.offers[offer_at[n]];
+    partition_unit unit{n, taken.nodes.size()};
+    unit.device = devices[taken.place].id;
+    unit.candidate = taken.candidate;
+    if (taken.candidate != partition_unit::callable) unit.backend = taken.rank;
+    unit.starts_segment = n == 0 || graph.nodes[n - 1].split_after || units.back().device != unit.device;
+    units.push_back(unit);
+    n += unit.count;
+  }
+  return units;
+}
+
+/// The best partition by the costs of a table. Where there is no cover it is the one without costs, which tells what is wrong.
+template <std::size_t N>
+constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<const device_info> devices,
+                                        std::span<const candidate> candidates, std::span<const backend_info> backends,
+                                        const cost_table& table, objective goal = objective::latency) {
+  if (devices.size() <= most_places) {
+    const placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
+    const cover<N> chosen = best_cover(problem, goal);
+    if (chosen.complete) return partition_of(problem, chosen, graph, devices);
+  }
+  return choose_partition(graph, devices, candidates, backends);
+}
+
+/// An option of `deploy`: backends, devices and what is fused are chosen by the costs of a table of static storage.
+template <const cost_table& Table, objective Goal = objective::latency>
+struct costs {
+  template <std::size_t N>
+  static constexpr partition<N> partition_for(const graph_info<N>& graph, std::span<const device_info> devices,
+                                              std::span<const candidate> candidates,
+                                              std::span<const backend_info> backends) {
+    return choose_partition(graph, devices, candidates, backends, Table, Goal);
+  }
+};
+
+}  // namespace levada
