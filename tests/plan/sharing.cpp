@@ -169,7 +169,16 @@ constexpr auto rim = [](std::size_t slots, std::size_t l2_bytes = 512) {
 static_assert(rim(64).value[1].storage == 1 && rim(64).value[3].storage == 3 && rim(64).slot_bytes == 256);
 static_assert(rim(4).value[1].storage == 1 && rim(4).value[3].storage == 3 && rim(4).slot_bytes == 512);
 static_assert(rim(4).segment[0].in_slots && rim(4).bytes_scratch == 0 && rim(4).value[2].where == placement::slot);
-static_assert(!rim(4, 513).segment[0].in_slots && rim(4, 513).bytes_scratch != 0, "what fits in the cache stays there");
+static_assert(!rim(4, 1026).segment[0].in_slots && rim(4, 1026).bytes_scratch != 0,
+              "what fits in the cache stays there");
+constexpr auto no_less = [] {
+  written_graph g(64);
+  const auto a = g.op(64, reuse::none, {0}), b = g.op(64, reuse::none, {a});
+  const auto sum = g.op(64, reuse::in_place, {b, 0});
+  g.op(64, reuse::none, {sum});
+  return g.plan(4, 512);
+}();
+static_assert(!no_less.segment[0].in_slots && lv::arena_bytes(no_less) == lv::arena_bound(no_less));
 static_assert(lv::arena_bytes(rim(4)) == 512 && lv::arena_bound(rim(4)) == 512);
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/arena.hpp: how much memory the values of one item take, and how little they could: how good a plan's memory is.
+// plan/arena.hpp: how little memory the values of one item could take: how good a plan's `arena_bytes` are.
 
 #include <algorithm>
 #include <array>
@@ -68,14 +68,6 @@ constexpr std::size_t most_alive(const plan_info<N>& plan, Counts counts) {
 
 }  // namespace detail
 
-/// What the values of one item take, input and result included: in its slot, and in the scratchpad of each segment. Kernels' own
-/// scratch is not among them.
-template <std::size_t N>
-constexpr std::size_t arena_bytes(const plan_info<N>& plan) {
-  std::size_t bytes = plan.side_offset;
-  for (const planned_segment& s : plan.segment) bytes += s.item_bytes + s.kernel_offset;
-  return bytes;
-}
 /// The largest sum of values that are alive at one step: no arena can be smaller.
 template <std::size_t N>
 constexpr std::size_t arena_bound(const plan_info<N>& plan) {

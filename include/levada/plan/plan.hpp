@@ -206,7 +206,7 @@ constexpr device_info device_of(const planned_segment& s, std::span<const device
   return {};
 }
 
-/// How many items are at work at once in the segments of the processor.
+/// How many items are at work at once in the segments of the processor, and whose values might lie in slots.
 template <std::size_t N>
 constexpr void choose_grains(plan_info<N>& plan, std::span<const device_info> devices) {
   for (planned_segment& s : plan.segment) {
@@ -216,7 +216,7 @@ constexpr void choose_grains(plan_info<N>& plan, std::span<const device_info> de
     s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));
     s.grains = std::min(plan.slots, std::max(grains_in_flight, 2 * static_cast<std::size_t>(device.max_threads)));
     // A scratchpad that is used by one item after the other stays in the cache, if it fits in there.
-    s.in_slots = s.grain == 1 && s.grains >= plan.slots && live >= device.l2_bytes;
+    s.in_slots = s.grain == 1 && s.grains >= plan.slots && live >= device.l2_bytes / 2;
   }
 }
 
@@ -304,7 +304,48 @@ constexpr std::size_t lay_out_values(plan_info<N>& plan, placement where, std::s
   return aligned(layout->bytes, plan.alignment);
 }
 
+/// The places and offsets of all values, and the bytes that this makes.
+template <std::size_t N>
+constexpr void lay_out_plan(plan_info<N>& plan, std::span<const device_info> devices) {
+  const graph_info<N>& graph = plan.graph;
+  place_values(plan, devices);
+  for (const planned_value& v : plan.value) plan.alignment = std::max(plan.alignment, v.alignment);
+
+  plan.alignment = std::max(plan.alignment, graph.side_alignment);
+  plan.side_offset = aligned(lay_out_values(plan, placement::slot, 0, plan.value.size()), graph.side_alignment);
+  plan.slot_bytes =
+      graph.side_bytes == 0 ? plan.side_offset : aligned(plan.side_offset + graph.side_bytes, plan.alignment);
+  for (planned_segment& s : plan.segment) {
+    // Those that fused kernels keep inside are nowhere.
+    const auto [first, behind] = values_made_by(plan, s);
+    s.item_bytes = lay_out_values(plan, placement::item, first, behind);
+    s.kernel_offset = lay_out_values(plan, placement::grain, first, behind);
+    std::size_t kernel_bytes = 0;
+    for (std::size_t u = s.first; u < s.first + s.count; ++u) {
+      kernel_bytes = std::max(kernel_bytes, plan.unit[u].scratch_bytes);
+      plan.bytes_weights += plan.unit[u].weight_bytes;
+    }
+    s.shared_bytes = s.kernel_offset + aligned(kernel_bytes, plan.alignment);
+    plan.bytes_scratch += s.grains * s.scratch_bytes();
+  }
+  for (planned_value& v : plan.value) {
+    v.offset = plan.value[v.storage].offset + v.within;
+    if (v.where != placement::none) v.where = plan.value[v.storage].where;
+  }
+  plan.bytes_in_flight = plan.slots * plan.slot_bytes;
+  plan.bytes_total = plan.bytes_in_flight + plan.bytes_scratch + plan.bytes_weights;
+}
+
 }  // namespace detail
+
+/// What the values of one item take, input and result included: in its slot, and in the scratchpad of each segment. Kernels' own
+/// scratch is not among them.
+template <std::size_t N>
+constexpr std::size_t arena_bytes(const plan_info<N>& plan) {
+  std::size_t bytes = plan.side_offset;
+  for (const planned_segment& s : plan.segment) bytes += s.item_bytes + s.kernel_offset;
+  return bytes;
+}
 
 /// The plan that follows from a partition; one without units where the partition does not cover the graph.
 template <std::size_t N>
@@ -325,33 +366,17 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   detail::find_lifetimes(plan);
   detail::choose_grains(plan, devices);
   detail::buffer_sharing<plan_info<N>, N + 1>(plan).share();
-  detail::place_values(plan, devices);
-  for (const planned_value& v : plan.value) plan.alignment = std::max(plan.alignment, v.alignment);
-
-  plan.alignment = std::max(plan.alignment, graph.side_alignment);
-  plan.side_offset =
-      detail::aligned(detail::lay_out_values(plan, placement::slot, 0, plan.value.size()), graph.side_alignment);
-  plan.slot_bytes =
-      graph.side_bytes == 0 ? plan.side_offset : detail::aligned(plan.side_offset + graph.side_bytes, plan.alignment);
-  for (planned_segment& s : plan.segment) {
-    // Those that fused kernels keep inside are nowhere.
-    const auto [first, behind] = detail::values_made_by(plan, s);
-    s.item_bytes = detail::lay_out_values(plan, placement::item, first, behind);
-    s.kernel_offset = detail::lay_out_values(plan, placement::grain, first, behind);
-    std::size_t kernel_bytes = 0;
-    for (std::size_t u = s.first; u < s.first + s.count; ++u) {
-      kernel_bytes = std::max(kernel_bytes, plan.unit[u].scratch_bytes);
-      plan.bytes_weights += plan.unit[u].weight_bytes;
-    }
-    s.shared_bytes = s.kernel_offset + detail::aligned(kernel_bytes, plan.alignment);
-    plan.bytes_scratch += s.grains * s.scratch_bytes();
+  // Scratchpads, which stay in the cache; slots instead only where that saves much.
+  bool few_slots = false;
+  for (const planned_segment& s : plan.segment) few_slots = few_slots || s.in_slots;
+  if (few_slots) {
+    plan_info<N> in_slots = plan;
+    for (planned_segment& s : plan.segment) s.in_slots = false;
+    detail::lay_out_plan(in_slots, devices);
+    detail::lay_out_plan(plan, devices);
+    return 11 * arena_bytes(in_slots) < 10 * arena_bytes(plan) ? in_slots : plan;
   }
-  for (planned_value& v : plan.value) {
-    v.offset = plan.value[v.storage].offset + v.within;
-    if (v.where != placement::none) v.where = plan.value[v.storage].where;
-  }
-  plan.bytes_in_flight = plan.slots * plan.slot_bytes;
-  plan.bytes_total = plan.bytes_in_flight + plan.bytes_scratch + plan.bytes_weights;
+  detail::lay_out_plan(plan, devices);
   return plan;
 }
 
