@@ -373,7 +373,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     }
     return in;
   }
-  static constexpr bool has_groups = (!begun_group<part<I>>.empty() || ...);
+  static constexpr bool has_groups = (mark_of<part<I>>.opens_params || ...);
 
   /// What the stages take beside their items.
   template <std::size_t J>
@@ -517,11 +517,9 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
   }
 
   static consteval auto mistaken_marks() {
-    if constexpr (nodes == 0 && (may_be_empty<part<I>> || ...))
-      return no_mistake{};
-    else if constexpr (nodes == 0)
-      return pipeline_has_no_stage{};
-    else {
+    if constexpr (nodes == 0) {
+      return std::conditional_t<(may_be_empty<part<I>> || ...), no_mistake, pipeline_has_no_stage>{};
+    } else {
       constexpr bool wrong[] = {decltype(mistaken_mark<I>())::is_mistake...};
       constexpr std::size_t at = [&] {
         for (std::size_t i = 0; i < parts; ++i)
@@ -546,12 +544,12 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
 
   /// The part that makes what flows out of part `at`; none where that is the pipeline's input.
   static constexpr std::size_t maker_of(std::size_t at) {
-    constexpr bool makes[] = {(is_stage<part<I>> || gathers_items<Parts, I> || is_port_of_block<part<I>>)...};
-    while (at < parts && !makes[at]) {
-      if constexpr (order_of_parts<Parts>::is_line)
-        --at;
-      else
-        at = order_of_parts<Parts>::value.takes[at] == 0 ? parts : order_of_parts<Parts>::value.from[at][0];
+    if constexpr (order_of_parts<Parts>::is_line) {
+      while (at < parts && !stage_flags[at]) --at;
+    } else {
+      constexpr bool makes[] = {(is_stage<part<I>> || gathers_items<Parts, I> || is_port_of_block<part<I>>)...};
+      constexpr const auto& order = order_of_parts<Parts>::value;
+      while (at < parts && !makes[at]) at = order.takes[at] == 0 ? parts : order.from[at][0];
     }
     return at;
   }

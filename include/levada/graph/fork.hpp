@@ -284,15 +284,17 @@ struct block_mark {
   std::size_t takes = 0;
   std::string_view outputs[most_inputs]{};  ///< their names, at the end of a graph
   bool passes = false;                      ///< no mark and no stage
+  bool opens_params = false, changes_rate = false;
 };
+inline constexpr block_mark no_mark{};
 template <class Part>
-inline constexpr block_mark mark_of{};
+inline constexpr const block_mark& mark_of = no_mark;
 template <>
 inline constexpr block_mark mark_of<split_here_part>{.passes = true};
 template <std::size_t... Stages>
 inline constexpr block_mark mark_of<split_after_part<Stages...>>{.passes = true};
 template <fixed_string Name>
-inline constexpr block_mark mark_of<params_begin<Name>>{.passes = true};
+inline constexpr block_mark mark_of<params_begin<Name>>{.passes = true, .opens_params = true};
 template <>
 inline constexpr block_mark mark_of<params_end>{.passes = true};
 template <fixed_string Name>

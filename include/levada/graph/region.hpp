@@ -14,6 +14,9 @@
 
 namespace levada::detail {
 
+template <class R>
+inline constexpr block_mark mark_of<rate_part<R>>{.changes_rate = true};
+
 /// At the head of a region behind a rate.
 template <class T, fixed_string Rate>
 struct rate_output {};
@@ -34,7 +37,7 @@ inline constexpr bool may_be_empty<rate_border> = true;
 template <class Parts>
 inline constexpr bool changes_rate = false;
 template <class... Flat>
-inline constexpr bool changes_rate<type_list<Flat...>> = (is_rate<typename Flat::part> || ...);
+inline constexpr bool changes_rate<type_list<Flat...>> = (mark_of<typename Flat::part>.changes_rate || ...);
 
 /// Where the rates are among the parts, and whether one is inside a fork, a tee or a graph.
 template <std::size_t N>

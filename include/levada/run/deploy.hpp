@@ -795,7 +795,7 @@ inline int bind_threads(std::pair<int, int> bounds) {
 }
 
 template <class Executor, bool OnDevices>
-[[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(program code, fixed_array<later_region> later,
+[[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(program code, owner<later_code> later,
                                                                   fixed_array<attached_device> devices,
                                                                   backbone_code make_backbone,
                                                                   const worker_settings& workers) {
@@ -804,7 +804,7 @@ template <class Executor, bool OnDevices>
   if constexpr (OnDevices) prepare_devices(*app);
   if (is_logged()) {
     log_deployed(app->code);
-    for (const later_region& region : app->later) log_deployed(region.code);
+    for (std::size_t r = 1; r < app->regions(); ++r) log_deployed(app->program_of(r));
   }
   return app;
 }
@@ -918,7 +918,7 @@ template <class Rim, class Parts, class Executor, class Pipeline, std::size_t...
       }(),
       ...);
   return executable<Rim, Executor>(
-      make_deployment<Executor, on_devices>(std::move(code), std::move(later),
+      make_deployment<Executor, on_devices>(std::move(code), owner<later_code>(new coded_regions<>(std::move(later))),
                                             attach_devices<all>(typename Rim::template planning<0>::target_type{}),
                                             backbone_of<Executor, on_devices, 2>(), workers),
       source_of<Rim>(stages));

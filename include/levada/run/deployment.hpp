@@ -18,7 +18,7 @@
 #include <levada/core/storage.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/executor.hpp>
-#include <levada/run/relay.hpp>
+#include <levada/run/regions.hpp>
 #include <levada/run/worker.hpp>
 
 namespace levada::detail {
@@ -29,16 +29,10 @@ struct attached_device {
   owner<device_queue> queue;
 };
 
-/// A region of a pipeline behind its first, and how items come there.
-struct later_region {
-  program_rate rate;
-  program code;
-};
-
 /// What all sessions of an app share.
 template <class Executor>
 struct deployment {
-  [[gnu::cold]] deployment(program code_, fixed_array<later_region> later_, fixed_array<attached_device> devices_,
+  [[gnu::cold]] deployment(program code_, owner<later_code> later_, fixed_array<attached_device> devices_,
                            backbone_code make_backbone_, const worker_settings& workers_)
       : code(std::move(code_)),
         later(std::move(later_)),
@@ -49,7 +43,7 @@ struct deployment {
         executor(code.threads, workers) {}
 
   program code;
-  fixed_array<later_region> later;       ///< where the rate changes
+  owner<later_code> later;               ///< where the rate changes
   fixed_array<attached_device> devices;  ///< behind the program, whose kernels they hold
   backbone_code make_backbone;           ///< null where workers go from segment to segment by themselves
   worker_settings workers;
@@ -59,8 +53,9 @@ struct deployment {
   Executor executor;
 
   /// The program whose results leave.
-  const program& program_of(std::size_t region) const { return region == 0 ? code : later[region - 1].code; }
-  const program& last_code() const { return later.empty() ? code : later.back().code; }
+  const program& program_of(std::size_t region) const { return region == 0 ? code : later->code(region - 1); }
+  std::size_t regions() const { return later ? 1 + later->count() : 1; }
+  const program& last_code() const { return program_of(regions() - 1); }
 };
 
 /// Makes the devices ready for the segments that they compute by themselves.
@@ -84,7 +79,7 @@ void prepare_devices(deployment<Executor>& app, const program& code) {
 template <class Executor>
 void prepare_devices(deployment<Executor>& app) {
   prepare_devices(app, app.code);
-  for (const later_region& region : app.later) prepare_devices(app, region.code);
+  for (std::size_t r = 1; r < app.regions(); ++r) prepare_devices(app, app.program_of(r));
 }
 
 /// The door between a session and workers that were invited and may come late, when the session and its deployment are gone,
@@ -156,16 +151,6 @@ struct cancel_session {
   void operator()() const { of->cancel(); }
 };
 
-/// A region of a session behind its first, and what brings items there.
-struct session_region {
-  session_region(const later_region& of, engine& from, fixed_array<device_queue*> queues, permits& crew,
-                 event_count& event, engine_host& host, const session_settings& settings)
-      : items(of.code, std::move(queues), crew, event, host, false, settings), from_before(of.rate, from, items) {}
-
-  engine items;
-  relay from_before;
-};
-
 /// Refers to a lambda, so that one function serves all.
 template <class Result>
 class lambda_ref {
@@ -192,13 +177,10 @@ class session_core final : public engine_host {
       : deployment_(std::move(of)),
         engine_(deployment_->code, queues(*deployment_, deployment_->code), deployment_->crew, deployment_->event,
                 *this, borrows_input, settings),
-        later_(deployment_->later.size(),
-               [&](std::size_t r) {
-                 const later_region& here = deployment_->later[r];
-                 return owner<session_region>(new session_region(here, r == 0 ? engine_ : later_[r - 1]->items,
-                                                                 queues(*deployment_, here.code), deployment_->crew,
-                                                                 deployment_->event, *this, behind(settings)));
-               }),
+        later_(deployment_->later
+                   ? deployment_->later->open({engine_, deployment_->crew, deployment_->event, *this, behind(settings)},
+                                              &queues_of, deployment_.get())
+                   : owner<later_regions>()),
         backbone_(backbone_for(*deployment_)),
         gate_(session_gate::open(this)),
         on_stop_(std::move(stop), cancel_session<session_core>{this}) {
@@ -235,13 +217,13 @@ class session_core final : public engine_host {
   /// Where items are pushed, and where results are popped: the same where the rate does not change.
   engine& items() { return engine_; }
   const engine& items() const { return engine_; }
-  engine& results() { return later_.empty() ? engine_ : later_.back()->items; }
-  const engine& results() const { return later_.empty() ? engine_ : later_.back()->items; }
-  bool changes_rate() const { return !later_.empty(); }
+  engine& results() { return *results_; }
+  const engine& results() const { return *results_; }
+  bool changes_rate() const { return static_cast<bool>(later_); }
 
   /// Of the items of region `r`.
-  item_counts counts(std::size_t r) const { return r == 0 ? engine_.counts() : later_[r - 1]->items.counts(); }
-  std::size_t regions() const { return 1 + later_.size(); }
+  item_counts counts(std::size_t r) const { return r == 0 ? engine_.counts() : later_->items(r - 1).counts(); }
+  std::size_t regions() const { return deployment_->regions(); }
 
   void cancel() {
     for_each_engine([](engine& e) { e.cancel(); });
@@ -262,14 +244,14 @@ class session_core final : public engine_host {
   template <class Trace = session_trace>
   Trace traced() const {
     Trace all = engine_.template traced<Trace>();
-    for (std::size_t r = 0; r < later_.size(); ++r)
-      append(all, later_[r]->items.template traced<Trace>(), deployment_->later[r].code.first_segment);
+    for (std::size_t r = 1; r < regions(); ++r)
+      append(all, later_->items(r - 1).template traced<Trace>(), deployment_->program_of(r).first_segment);
     return all;
   }
   template <class Statistics = session_statistics>
   Statistics statistics() const {
     Statistics all = engine_.template statistics<Statistics>();
-    for (const auto& region : later_) append(all, region->items.template statistics<Statistics>());
+    for (std::size_t r = 1; r < regions(); ++r) append(all, later_->items(r - 1).template statistics<Statistics>());
     return all;
   }
   void set_failure_hook(failure_hook hook) {
@@ -278,22 +260,14 @@ class session_core final : public engine_host {
   /// Fresh copies of the stages' states; nothing may be in flight.
   void reset_states() {
     for_each_engine([](engine& e) { e.reset_states(); });
-    for (auto& region : later_) region->from_before.reset();
+    if (later_) later_->reset_relays();
   }
 
   /// All that came to a region is finished there, and nothing can be carried to the next.
-  bool all_finished() const {
-    if (!engine_.all_finished()) return false;
-    for (std::size_t r = 0; r < later_.size(); ++r) {
-      const session_region& region = *later_[r];
-      if (!region.items.all_finished() || region.from_before.is_busy()) return false;
-      if (!is_cancelled() && region.from_before.can_carry(is_at_end(r))) return false;
-    }
-    return true;
-  }
+  bool all_finished() const { return engine_.all_finished() && (!later_ || later_->all_finished(closed_.load())); }
   /// The same; and counted, where no result waits before it.
   bool all_settled() {
-    if (later_.empty()) return engine_.all_settled();
+    if (!later_) return engine_.all_settled();
     return all_finished() && results().all_settled();
   }
 
@@ -307,7 +281,7 @@ class session_core final : public engine_host {
   /// Nothing more will come out.
   bool is_over() {
     if (!is_closed() || !all_finished()) return false;
-    if (!later_.empty() && !later_.back()->from_before.has_ended()) return false;
+    if (later_ && !later_->has_ended()) return false;
     engine& last = results();
     return last.all_finished() && !last.has_result() && last.all_counted();
   }
@@ -371,6 +345,9 @@ class session_core final : public engine_host {
       if (device.id == id) return device.queue.get();
     return nullptr;
   }
+  static fixed_array<device_queue*> queues_of(const void* d, const program& code) {
+    return queues(*static_cast<const deployment<Executor>*>(d), code);
+  }
   static fixed_array<device_queue*> queues(const deployment<Executor>& d, const program& code) {
     return fixed_array<device_queue*>(code.segments.size(),
                                       [&](std::size_t s) { return queue_of(d, code.segments[s].device); });
@@ -385,52 +362,28 @@ class session_core final : public engine_host {
   // The steps of a visit are numbered: the segments of a region, the relay to the next, its segments.
   owner<backbone> backbone_for(const deployment<Executor>& d) {
     if (d.make_backbone == nullptr) return {};
-    std::size_t steps = d.code.segments.size();
-    for (const later_region& region : d.later) steps += 1 + region.code.segments.size();
+    std::size_t steps = 0;
+    for (std::size_t r = 0; r < d.regions(); ++r) steps += (r != 0 ? 1 : 0) + d.program_of(r).segments.size();
     fixed_array<bool> on_device(steps);
     bool* next = on_device.begin();
-    const auto add = [&](const program& code) {
-      for (const program_segment& s : code.segments) *next++ = queue_of(d, s.device) != nullptr;
-    };
-    add(d.code);
-    for (const later_region& region : d.later) {
-      *next++ = false;
-      add(region.code);
+    for (std::size_t r = 0; r < d.regions(); ++r) {
+      if (r != 0) *next++ = false;
+      for (const program_segment& s : d.program_of(r).segments) *next++ = queue_of(d, s.device) != nullptr;
     }
     return d.make_backbone(on_device, this, [](void* self, std::size_t step, visit& v) noexcept {
       v.any |= static_cast<session_core*>(self)->take_step(step);
     });
   }
   bool take_step(std::size_t step) noexcept {
-    if (step < deployment_->code.segments.size()) return engine_.step(step);
-    step -= deployment_->code.segments.size();
-    for (std::size_t r = 0; r < later_.size(); ++r) {
-      if (step-- == 0) return carry(r);
-      const std::size_t segments = deployment_->later[r].code.segments.size();
-      if (step < segments) return later_[r]->items.step(step);
-      step -= segments;
-    }
-    return false;
+    const std::size_t first = deployment_->code.segments.size();
+    return step < first ? engine_.step(step) : later_->take_step(step - first, closed_.load());
   }
-  bool carry(std::size_t r) noexcept { return later_[r]->from_before.carry(is_at_end(r)); }
-  /// Nothing more comes to what is before relay `r`.
-  bool is_at_end(std::size_t r) const { return r == 0 ? closed_.load() : later_[r - 1]->from_before.has_ended(); }
-
   bool visit_all() noexcept {
     bool any = engine_.visit();
-    for (std::size_t r = 0; r < later_.size(); ++r) {
-      any |= carry(r);
-      any |= later_[r]->items.visit();
-    }
+    if (later_) any |= later_->visit_all(closed_.load());
     return any;
   }
-  bool has_work() const {
-    if (engine_.has_work()) return true;
-    for (std::size_t r = 0; r < later_.size(); ++r)
-      if (later_[r]->items.has_work() || (!is_cancelled() && later_[r]->from_before.can_carry(is_at_end(r))))
-        return true;
-    return false;
-  }
+  bool has_work() const { return engine_.has_work() || (later_ && later_->has_work(closed_.load())); }
   std::uint32_t hints() const {
     std::uint32_t all = 0;
     for_each_engine([&](const engine& e) { all += e.hints(); });
@@ -451,12 +404,12 @@ class session_core final : public engine_host {
   template <class Visit>
   void for_each_engine(Visit visit) {
     visit(engine_);
-    for (auto& region : later_) visit(region->items);
+    if (later_) later_->for_each(visit);
   }
   template <class Visit>
   void for_each_engine(Visit visit) const {
     visit(engine_);
-    for (const auto& region : later_) visit(std::as_const(region->items));
+    if (later_) later_->for_each([&](const engine& e) { visit(e); });
   }
 
   static void isolated(lambda_ref<void> f) { Executor::isolated(f); }
@@ -571,7 +524,8 @@ class session_core final : public engine_host {
 
   std::shared_ptr<deployment<Executor>> deployment_;
   engine engine_;
-  fixed_array<owner<session_region>> later_;  ///< where the rate changes
+  owner<later_regions> later_;  ///< where the rate changes
+  engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;
   owner<backbone> backbone_;
   session_gate& gate_;
   std::atomic<bool> closed_{false};

@@ -75,6 +75,15 @@ template <class T, class Make>
   ::new (at) T(std::forward<Make>(make)());
 }
 
+/// Destroys what a call that threw has begun.
+template <class T>
+struct kept_if_done {
+  T* object;
+  ~kept_if_done() {
+    if (object != nullptr) std::destroy_at(object);
+  }
+};
+
 /// One item: false where it is filtered. What the callable throws leaves no output.
 template <form Form, class In, class Out, class F>
 [[gnu::always_inline]] inline bool call_with(F& f, void* in, void* out) {
@@ -84,19 +93,16 @@ template <form Form, class In, class Out, class F>
   else if constexpr (Form == form::consume)
     construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::move(item)); });
   else if constexpr (Form == form::in_place) {
-    if (in == out) {
-      f(item);
-    } else {  // the one or the other is a part of something
-      std::unique_ptr<In, void (*)(In*)> moved(::new (out) In(std::move(item)), [](In* o) { std::destroy_at(o); });
-      f(*moved);
-      moved.release();
-    }
+    // Where the one or the other is a part of something, it is moved there first.
+    kept_if_done<In> moved{in == out ? nullptr : ::new (out) In(std::move(item))};
+    f(moved.object == nullptr ? item : *moved.object);
+    moved.object = nullptr;
   } else if constexpr (Form == form::sink)
     f(std::as_const(item));
   else if constexpr (Form == form::destination) {
-    std::unique_ptr<Out, void (*)(Out*)> made(::new (out) Out, [](Out* o) { std::destroy_at(o); });
-    f(std::as_const(item), *made);
-    made.release();
+    kept_if_done<Out> made{::new (out) Out};
+    f(std::as_const(item), *made.object);
+    made.object = nullptr;
   } else {
     auto kept = [&]() -> decltype(auto) {
       if constexpr (Form == form::filter)
