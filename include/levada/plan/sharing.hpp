@@ -47,8 +47,8 @@ class buffer_sharing {
       if (plan.unit[u].how == form::in_place && leaves_[plan.unit[u].out]) leaves_[plan.unit[u].in] = true;
   }
 
-  /// Of all units.
-  constexpr void share() {
+  /// Of all units; of those that join values only if `joins`.
+  constexpr void share(bool joins) {
     for (std::size_t u = 0; u < plan_.units; ++u) {
       const auto& unit = plan_.unit[u];
       if (unit.how == form::in_place) {
@@ -60,7 +60,7 @@ class buffer_sharing {
           for_each_input(unit, [&](std::size_t v) { share_in_place(u, v); });
         else if (how == reuse::view)
           share_view(u);
-        else
+        else if (joins)
           join(u);
       }
     }
