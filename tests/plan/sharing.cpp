@@ -111,6 +111,16 @@ static_assert(joined.value[3].storage == 5 && joined.value[3].within == 64 && jo
 static_assert(joined.value[3].offset == joined.value[5].offset + 64);
 static_assert(joined.segment[0].item_bytes == 128 + 256 && lv::scratchpad_bound(joined, 0) == 128 + 256);
 static_assert(joined.value[5].first == 2, "there from the first of them on");
+// What a stage changes is joined as well.
+constexpr auto changed_part = [] {
+  written_graph g(64);
+  const auto a = g.op(16, reuse::none, {0}), b = g.op(16, reuse::none, {0});
+  const auto all = g.op(32, reuse::joins, {a, g.change(b)});
+  g.op(16, reuse::none, {all});
+  return g.plan();
+}();
+static_assert(changed_part.value[1].storage == 4 && changed_part.value[2].within == 64 &&
+              changed_part.value[3].within == 64);
 // In a concatenation of concatenations all lie in the last; what two of them take lies in one and is copied into the other.
 constexpr auto nested = [] {
   written_graph g(16);
@@ -195,8 +205,8 @@ static_assert(lv::arena_size(rim(4)) == 512 && lv::arena_bound(rim(4)) == 512);
 }  // namespace
 
 TEST_CASE("the shared buffers worked out by hand lose no value") {
-  for (const auto& plan : {residual, later, smaller, joined, nested, skipping, unaligned, views, changed_view,
-                           changed_result, rim(64), rim(4), rim(1)})
+  for (const auto& plan : {residual, later, smaller, joined, changed_part, nested, skipping, unaligned, views,
+                           changed_view, changed_result, rim(64), rim(4), rim(1)})
     CHECK(lv::test::first_fault(plan) == "");
 }
 
