@@ -74,7 +74,7 @@ int show(const char* name, Make make) {
   set_randomly(weights, make(weights), 2026);
   const auto app = lv::deploy<box, lv::slots<4>>(make(weights));
   using app_type = decltype(app);
-  constexpr std::size_t arena = lv::arena_bytes(app_type::plan), bound = lv::arena_bound(app_type::plan);
+  constexpr std::size_t arena = lv::arena_size(app_type::plan), bound = lv::arena_bound(app_type::plan);
   static_assert(10 * arena <= 11 * bound, "a tenth more than the values that are alive together");
   std::printf("%s\n%s: the values of one picture take %.2f MiB, %.3f of the largest sum that is alive at once\n",
               lv::report(app).c_str(), name, static_cast<double>(arena) / (1 << 20),

@@ -23,11 +23,11 @@ using weights = const lv::parameter_map&;
 /// In the scratchpad where many slots wait for few that are at work; where few slots hold all values, in the slot.
 template <class Model>
 constexpr bool lies_tight() {
-  constexpr const auto& many = lv::detail::planned<Model, box>::plan;
-  constexpr const auto& few = lv::detail::planned<Model, box, lv::slots<4>>::plan;
+  constexpr const auto& many = lv::detail::planned<lv::detail::flat<Model>, box>::plan;
+  constexpr const auto& few = lv::detail::planned<lv::detail::flat<Model>, box, lv::slots<4>>::plan;
   static_assert(many.segments == 1 && !many.segment[0].in_slots && few.segment[0].in_slots);
   return 10 * (many.segment[0].item_bytes + many.segment[0].kernel_offset) <= 11 * lv::scratchpad_bound(many, 0) &&
-         10 * lv::arena_bytes(few) <= 11 * lv::arena_bound(few);
+         10 * lv::arena_size(few) <= 11 * lv::arena_bound(few);
 }
 
 }  // namespace

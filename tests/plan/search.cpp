@@ -258,6 +258,21 @@ TEST_CASE("work is shared evenly where all places do it as well") {
   CHECK(lv::smallest_bottleneck(line(equal_costs)).seconds == doctest::Approx(4));
 }
 
+TEST_CASE("two equal devices do as much as one that works on two items at once, as far as work can be divided") {
+  constexpr double apart[4][2] = {{3, 3}, {2, 2}, {2, 2}, {1, 1}};
+  constexpr double together[4][1] = {{3}, {2}, {2}, {1}};
+  placement replicated = line(together);
+  replicated.devices[0].workers = 2;
+  CHECK(lv::smallest_bottleneck(line(apart)).seconds == doctest::Approx(4));
+  CHECK(lv::smallest_bottleneck(replicated).seconds == doctest::Approx(4));
+  constexpr double odd_apart[3][2] = {{1, 1}, {1, 1}, {1, 1}};
+  constexpr double odd_together[3][1] = {{1}, {1}, {1}};
+  replicated = line(odd_together);
+  replicated.devices[0].workers = 2;
+  CHECK(lv::smallest_bottleneck(line(odd_apart)).seconds == doctest::Approx(2));
+  CHECK(lv::smallest_bottleneck(replicated).seconds == doctest::Approx(1.5));
+}
+
 TEST_CASE("an offer that would wait for itself is never chosen, however cheap") {
   placement p = lv::make_problem(diamond);
   p.devices = {{}};

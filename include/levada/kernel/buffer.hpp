@@ -4,7 +4,7 @@
 // shape is static, so an index becomes arithmetic on constants. An invocation inside the grid has to stay inside the
 // shapes, or read with `padded`: the interpreter throws where it does not.
 //
-// A grid G knows how to reach memory:
+// A grid, or its base `memory` for all of the kind, knows how to reach memory:
 //   g.index(n)                        an int, a uniform or a value as an int32 value
 //   g.value(x), g.literal<T>(n)       a value, uniform or number as a value; a number as a T
 //   g.condition(c)                    a bool or a boolean value as a value
@@ -285,8 +285,8 @@ struct tensors_of<std::tuple<T...>> {
 template <class In, class Out, class F, class G, std::size_t... I, std::size_t... O>
 constexpr decltype(auto) call_with_buffers(const F& f, const G& g, std::index_sequence<I...>,
                                            std::index_sequence<O...>) {
-  return f(g, input_buffer<G, std::tuple_element_t<I, In>>(g, I)...,
-           output_buffer<G, std::tuple_element_t<O, Out>>(g, sizeof...(I) + O)...);
+  return f(g, input_buffer<typename G::memory, std::tuple_element_t<I, In>>(g, I)...,
+           output_buffer<typename G::memory, std::tuple_element_t<O, Out>>(g, sizeof...(I) + O)...);
 }
 template <class Tuple>
 using places_of = std::make_index_sequence<std::tuple_size_v<Tuple>>;

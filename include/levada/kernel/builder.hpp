@@ -152,7 +152,7 @@ class builder {
     for (std::uint32_t i = 0; i < outputs_.size; ++i) needed[outputs_.elements[i]] = true;
     for (std::uint32_t i = inputs; i < code_.size; ++i) {
       const opcode op = code_.elements[i].op;
-      if (!has_effect(op)) continue;
+      if (op < opcode::store || !has_effect(op)) continue;
       needed[i] = true;
       if (op == opcode::phi) needed[code_.elements[i].b] = true;  // which comes later
     }
@@ -163,7 +163,7 @@ class builder {
         all = false;
         continue;
       }
-      const int count = operands(user.op);
+      const int count = operand_counts[static_cast<int>(user.op)];
       if (count > 0) needed[user.a] = true;
       if (count > 1) needed[user.b] = true;
       if (count > 2) needed[user.c] = true;
@@ -192,10 +192,6 @@ class builder {
            op == opcode::bit_or || op == opcode::bit_xor;
   }
 
-  constexpr bool is_constant(std::uint32_t value) const { return code_.elements[value].op == opcode::constant; }
-  constexpr bool is_constant(std::uint32_t value, std::uint32_t word) const {
-    return is_constant(value) && code_.elements[value].a == word;
-  }
   /// Plainly the same for all invocations of a workgroup.
   constexpr bool is_uniform(std::uint32_t value) const {
     const instruction& i = code_.elements[value];
@@ -226,18 +222,21 @@ class builder {
     if (!folds(wanted.op, first.type, first.a, second.a)) return none;
     return constant(wanted.type, evaluate(wanted.op, first.type, wanted.type, first.a, second.a, 0));
   }
-  /// The same for two operands, one of them a constant.
+  /// The same for two operands, one of them a constant. Of two that commute it may stand first, if it was there first.
   constexpr std::uint32_t with_constant(const instruction& wanted) {
-    const auto [op, type, a, b, c] = wanted;
-    const bool whole = type == scalar_type::int32 || type == scalar_type::uint32;
-    const std::uint32_t one = type == scalar_type::float32 ? 0x3f800000u : 1u;
-    // Of two operands that commute the constant may stand first, if it was there first.
-    if (op == opcode::mul) return is_constant(b, one) ? a : is_constant(a, one) ? b : none;
-    if (op == opcode::div) return is_constant(b, one) ? a : none;
-    if (op == opcode::sub || op == opcode::shift_left || op == opcode::shift_right) return is_constant(b, 0) ? a : none;
-    if ((whole && op == opcode::add) || op == opcode::bit_or || op == opcode::bit_xor) {
-      if (is_constant(b, 0)) return a;
-      if (is_constant(a, 0)) return b;
+    const opcode op = wanted.op;
+    const instruction &first = code_.elements[wanted.a], &second = code_.elements[wanted.b];
+    const bool is_product = op == opcode::mul;
+    if (is_product || op == opcode::div) {
+      const std::uint32_t one = wanted.type == scalar_type::float32 ? 0x3f800000u : 1u;
+      if (second.a == one && second.op == opcode::constant) return wanted.a;
+      return is_product && first.a == one && first.op == opcode::constant ? wanted.b : none;
+    }
+    const bool is_whole = wanted.type == scalar_type::int32 || wanted.type == scalar_type::uint32;
+    const bool is_sum = (is_whole && op == opcode::add) || op == opcode::bit_or || op == opcode::bit_xor;
+    if (is_sum || op == opcode::sub || op == opcode::shift_left || op == opcode::shift_right) {
+      if (second.a == 0 && second.op == opcode::constant) return wanted.a;
+      if (is_sum && first.a == 0 && first.op == opcode::constant) return wanted.b;
     }
     return none;
   }
@@ -250,7 +249,7 @@ class builder {
     for (std::uint32_t i = 0; i < code_.size; ++i) {
       if (!needed[i]) continue;
       instruction moved = code_.elements[i];
-      const int count = operands(moved.op);
+      const int count = operand_counts[static_cast<int>(moved.op)];
       if (count > 0) moved.a = place[moved.a];
       if (count > 1) moved.b = place[moved.b];
       if (count > 2) moved.c = place[moved.c];
@@ -282,11 +281,10 @@ class builder {
   constexpr void forget_scope() {
     if (is_full()) return;
     for (std::uint32_t i = code_.size; i-- > starts_[depth - 1];) {
-      const opcode op = code_.elements[i].op;
-      if (is_leaf(op) || left_[i]) continue;
+      const instruction& gone = code_.elements[i];
+      if (gone.op <= opcode::constant || gone.op == opcode::built_in || left_[i]) continue;  // leaves stay
       left_[i] = true;
-      if (!has_effect(op) && op != opcode::load_shared && op != opcode::load_local)
-        heads_[bucket(op, code_.elements[i].a, code_.elements[i].b)] = next_[i];
+      if (gone.op < opcode::store) heads_[bucket(gone.op, gone.a, gone.b)] = next_[i];
     }
     has_left_ = true;
   }

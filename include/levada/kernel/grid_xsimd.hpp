@@ -149,6 +149,7 @@ class lane_grid {
   using mask = wide_rep<bool>;
 
  public:
+  using memory = lane_grid;
   static constexpr ir::grid_info info = Grid::info;
 
   lane_grid(lane_state<Machine>& state, const std::byte* const* inputs, std::byte* const* outputs,

@@ -253,11 +253,11 @@ class assembler : public writer {
 
 /// One evaluation with room for any module; what comes of it is then cut to size. (Of a lambda g++ would make two.)
 template <const auto& Program, module_options Options>
-constexpr auto assembled_in_room() {
+constexpr spirv::writer::room assembled_in_room() {
   spirv::writer::room words;
   spirv::assembler module(Program, Options, words);
   module.assemble();
-  return module.finished<32 * Program.code.size() + 1024>();
+  return words;
 }
 
 template <const auto& Program, module_options Options>
@@ -265,7 +265,7 @@ constexpr auto assembled() {
   constexpr auto whole = assembled_in_room<Program, Options>();
   static_assert(!whole.is_full);
   std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word
-  for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.words[i];
+  for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.elements[i];
   return std::bit_cast<std::array<std::uint32_t, whole.size>>(words);
 }
 

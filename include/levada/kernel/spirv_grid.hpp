@@ -33,7 +33,8 @@ class grid_assembler : public writer {
     for (std::size_t axis = 0; axis < 3; ++axis)
       partial_[axis] = kernel.grid.extents[axis] % kernel.grid.group[axis] != 0;
     is_guarded_ = partial_[0] || partial_[1] || partial_[2];
-    comes_along_ = is_guarded_ && kernel.has_barrier();
+    for (std::uint32_t i = 0; is_guarded_ && i < count_; ++i)
+      if (code_[i].op == opcode::barrier) comes_along_ = true;
   }
 
   /// Writes the words. Not while the assembler is constructed: that costs twice as much in constant evaluation.
@@ -356,11 +357,9 @@ class grid_assembler : public writer {
     const opcode operation = code_[i].op;
     if (operation <= opcode::constant || operation == opcode::built_in) return;
     if (operation < opcode::built_in) return compute(i);
+    if (operation == opcode::load) return load(i);
     const auto [o, type, a, b, c] = code_[i];
     switch (operation) {
-      case opcode::load:
-        load(i);
-        break;
       case opcode::store:
         store(i);
         break;
@@ -458,15 +457,17 @@ class grid_assembler : public writer {
   }
 
   constexpr void load(std::uint32_t i) {
-    const buffer_info& buffer = kernel_.buffers[code_[i].b];
-    const std::uint32_t index = clamped(value(code_[i].a), buffer), type = scalar(code_[i].type);
+    const instruction& made = code_[i];
+    const buffer_info& buffer = kernel_.buffers[made.b];
+    const std::uint32_t type = scalar(made.type);
+    const std::uint32_t index = comes_along_ ? clamped(value(made.a), buffer) : first_value_ + made.a;
     if (buffer.element_bytes == 4) {
-      emit(op_load, type, value(i), word_place(code_[i].b, index));
+      emit(op_load, type, first_value_ + i, word_place(made.b, index));
       return;
     }
     const packing p = packing_of(buffer);
     const std::uint32_t pointer =
-        word_place(code_[i].b, two(op_shift_right_logical, i32, index, constant(i32, p.index_bits)));
+        word_place(made.b, two(op_shift_right_logical, i32, index, constant(i32, p.index_bits)));
     const std::uint32_t word = fresh();
     emit(op_load, type, word, pointer);
     const std::uint32_t moved = two(op_shift_right_logical, u32, word, first_bit(index, p));
@@ -530,11 +531,11 @@ namespace ir {
 
 /// One evaluation with room for any module; what comes of it is then cut to size. (Of a lambda g++ would make two.)
 template <const auto& Program, bool DebugNames>
-constexpr auto assembled_grid_in_room() {
+constexpr spirv::writer::room assembled_grid_in_room() {
   spirv::writer::room words;
   spirv::grid_assembler module(Program, words);
   module.assemble(DebugNames);
-  return module.finished<64 * Program.code.size() + 1024>();
+  return words;
 }
 
 template <const auto& Program, bool DebugNames>
@@ -543,7 +544,7 @@ constexpr auto assembled_grid() {
   static_assert(!whole.is_full,
                 "the module of a kernel has at most 32,768 words: split the kernel, or loop with g.fold");
   std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word
-  for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.words[i];
+  for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.elements[i];
   return std::bit_cast<std::array<std::uint32_t, whole.size>>(words);
 }
 

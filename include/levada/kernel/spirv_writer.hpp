@@ -126,31 +126,25 @@ class writer {
  public:
   // Far more than the largest kernel needs: some 12 words an instruction, 60 where it stores a byte.
   static constexpr std::uint32_t max_words = 1u << 15;
-  /// Where they go. Not a member: while compiling, what lies deeper in an object costs more to write.
-  using room = growing<std::uint32_t, max_words>;
+  /// Where they go. Not a member: while compiling, what lies deeper in an object costs more to write. Zeros, so that it can be
+  /// the value of a constant as it is.
+  struct room {
+    std::uint32_t elements[max_words]{};
+    std::uint32_t size = 0;
+    bool is_full = false;
+
+    constexpr void push(std::uint32_t word) {
+      if (size == max_words)
+        is_full = true;
+      else
+        elements[size++] = word;
+    }
+  };
 
   constexpr std::span<const std::uint32_t> words() const { return {words_.elements, words_.size}; }
 
   /// More words than there is room for: the module is of no use.
   constexpr bool is_full() const { return words_.is_full; }
-
-  /// The words in room for `Capacity`.
-  template <std::uint32_t Capacity>
-  struct scratch {
-    std::uint32_t words[Capacity];
-    std::uint32_t size;
-    bool is_full;
-  };
-  /// Room that is close to what is needed: while compiling, zeros behind the words cost time too.
-  template <std::uint32_t Capacity>
-  constexpr scratch<Capacity> finished() const {
-    scratch<Capacity> all{};
-    all.size = words_.size;
-    all.is_full = is_full() || words_.size > Capacity;
-    if (all.is_full) return all;
-    for (std::uint32_t i = 0; i < words_.size; ++i) all.words[i] = words_.elements[i];
-    return all;
-  }
 
  protected:
   constexpr writer(std::span<const instruction> code, room& words)
@@ -214,7 +208,7 @@ class writer {
     const instruction& made = code_[i];
     const opcode operation = made.op;
     if (operation == opcode::min || operation == opcode::max) return smaller_or_larger(i);
-    const int count = operands(operation);
+    const int count = operand_counts[static_cast<int>(operation)];
     const std::uint16_t number =
         numbers[static_cast<int>(operation) - static_cast<int>(opcode::add)][static_cast<int>(code_[made.a].type)];
     const std::uint32_t values = first_value_, type = first_scalar_ + static_cast<std::uint32_t>(made.type);

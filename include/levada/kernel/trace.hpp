@@ -80,20 +80,20 @@ struct tracer {
   static constexpr node linear(const node& a, const node& b) {
     constexpr std::uint32_t none = node::none;
     ir::builder* const kernel = a.kernel;
-    const auto both = [&](std::uint32_t x, std::uint32_t y) { return kernel->add(Op, ir::scalar_type::int32, x, y); };
+    constexpr ir::scalar_type whole = ir::scalar_type::int32;
     if constexpr (Op == ir::opcode::mul) {
       if (a.base == none && b.base == none) return {kernel, none, a.plus * b.plus};
-      if (b.base == none) return {kernel, both(a.base, b.id()), a.plus * b.plus};
-      if (a.base == none) return {kernel, both(b.base, a.id()), a.plus * b.plus};
-      return {kernel, both(a.id(), b.id())};
+      if (b.base == none) return {kernel, kernel->add(Op, whole, a.base, b.id()), a.plus * b.plus};
+      if (a.base == none) return {kernel, kernel->add(Op, whole, b.base, a.id()), a.plus * b.plus};
+      return {kernel, kernel->add(Op, whole, a.id(), b.id())};
     } else if constexpr (Op == ir::opcode::sub) {
       if (b.base == none) return {kernel, a.base, a.plus - b.plus};
-      if (a.base == none) return {kernel, both(a.id(), b.base), 0u - b.plus};
-      return {kernel, both(a.base, b.base), a.plus - b.plus};
+      if (a.base == none) return {kernel, kernel->add(Op, whole, a.id(), b.base), 0u - b.plus};
+      return {kernel, kernel->add(Op, whole, a.base, b.base), a.plus - b.plus};
     } else {
       if (b.base == none) return {kernel, a.base, a.plus + b.plus};
       if (a.base == none) return {kernel, b.base, a.plus + b.plus};
-      return {kernel, both(a.base, b.base), a.plus + b.plus};
+      return {kernel, kernel->add(Op, whole, a.base, b.base), a.plus + b.plus};
     }
   }
 
@@ -187,7 +187,8 @@ constexpr auto traced_program() {
   constexpr ir::scratch_program whole = recorded<F, Salt, In...>();
   static_assert(!whole.is_full, "a kernel has at most 2048 instructions and 16 outputs: split it, or loop over less");
   ir::program<whole.size, whole.output_count> p{};
-  for (std::size_t i = 0; i < whole.size; ++i) p.code[i] = whole.code[i];
+  ir::instruction* const code = p.code.data();
+  for (std::size_t i = 0; i < whole.size; ++i) code[i] = whole.code[i];
   for (std::size_t i = 0; i < whole.output_count; ++i) p.outputs[i] = whole.outputs[i];
   p.inputs = sizeof...(In);
   p.uniform_bytes = captures_nothing<F> ? 0 : sizeof(F);

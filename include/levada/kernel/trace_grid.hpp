@@ -28,29 +28,24 @@ class traced_shared;
 template <class T>
 class traced_variable;
 
-/// The `g` of a kernel that is being traced; kernel/grid_xsimd.hpp has the one that runs on the CPU.
-template <class Grid>
-class traced_grid {
+/// What the `g` of a kernel that is being traced can do. Grids are values here, so that compilers make it once for all kernels.
+class traced_invocation {
  public:
-  static constexpr ir::grid_info info = Grid::info;
-
-  constexpr explicit traced_grid(ir::grid_builder& kernel) : kernel_(&kernel) {}
+  constexpr traced_invocation(ir::grid_builder& kernel, const ir::grid_info& grid) : kernel_(&kernel), grid_(&grid) {}
 
   // ---- where this invocation stands, as int32; each in a declaration of its own, as their types differ on the CPU ----
 
-  constexpr auto x() const { return standing(ir::global_x, 0); }
-  constexpr auto y() const { return standing(ir::global_y, 1); }
-  constexpr auto z() const { return standing(ir::global_z, 2); }
+  constexpr traced<std::int32_t> x() const { return standing(ir::global_x, 0); }
+  constexpr traced<std::int32_t> y() const { return standing(ir::global_y, 1); }
+  constexpr traced<std::int32_t> z() const { return standing(ir::global_z, 2); }
   /// Inside the workgroup.
-  constexpr auto local_x() const { return standing_in_group(ir::local_x, 0); }
-  constexpr auto local_y() const { return standing_in_group(ir::local_y, 1); }
-  constexpr auto local_z() const { return standing_in_group(ir::local_z, 2); }
+  constexpr traced<std::int32_t> local_x() const { return standing_in_group(ir::local_x, 0); }
+  constexpr traced<std::int32_t> local_y() const { return standing_in_group(ir::local_y, 1); }
+  constexpr traced<std::int32_t> local_z() const { return standing_in_group(ir::local_z, 2); }
   /// Of the workgroup among the others.
-  constexpr auto group_x() const { return standing(ir::group_x, 0); }
-  constexpr auto group_y() const { return standing(ir::group_y, 1); }
-  constexpr auto group_z() const { return standing(ir::group_z, 2); }
-  /// The size of a workgroup along an axis: x is 0.
-  static constexpr int group_size(std::size_t axis) { return static_cast<int>(info.group[axis]); }
+  constexpr traced<std::int32_t> group_x() const { return standing(ir::group_x, 0); }
+  constexpr traced<std::int32_t> group_y() const { return standing(ir::group_y, 1); }
+  constexpr traced<std::int32_t> group_z() const { return standing(ir::group_z, 2); }
 
   // ---- values ----
 
@@ -173,11 +168,11 @@ class traced_grid {
  private:
   constexpr traced<float> like() const { return {{kernel_, 0}}; }
   constexpr traced<std::int32_t> standing(ir::built_in_number which, std::size_t axis) const {
-    if (info.extents[axis] == 1) return literal(0);
+    if (grid_->extents[axis] == 1) return literal(0);
     return {{kernel_, kernel_->built_in(which)}};
   }
   constexpr traced<std::int32_t> standing_in_group(ir::built_in_number which, std::size_t axis) const {
-    if (info.group[axis] == 1) return literal(0);
+    if (grid_->group[axis] == 1) return literal(0);
     return {{kernel_, kernel_->built_in(which)}};
   }
   template <class State>
@@ -190,6 +185,20 @@ class traced_grid {
   }
 
   ir::grid_builder* kernel_;
+  const ir::grid_info* grid_;
+};
+
+/// The `g` of a kernel that is being traced; kernel/grid_xsimd.hpp has the one that runs on the CPU.
+template <class Grid>
+class traced_grid : public traced_invocation {
+ public:
+  using memory = traced_invocation;
+  static constexpr ir::grid_info info = Grid::info;
+
+  constexpr explicit traced_grid(ir::grid_builder& kernel) : traced_invocation(kernel, Grid::info) {}
+
+  /// The size of a workgroup along an axis: x is 0.
+  static constexpr int group_size(std::size_t axis) { return static_cast<int>(info.group[axis]); }
 };
 
 /// A variable of a kernel that is being traced.
@@ -245,8 +254,7 @@ class traced_shared {
   };
 
  public:
-  template <class Grid>
-  constexpr traced_shared(const traced_grid<Grid>&, ir::grid_builder& kernel, std::uint32_t slot)
+  constexpr traced_shared(const traced_invocation&, ir::grid_builder& kernel, std::uint32_t slot)
       : kernel_(&kernel), slot_(slot) {}
 
   template <class I>
@@ -324,7 +332,8 @@ constexpr auto traced_grid_program() {
       "bounds differ between them");
   constexpr std::size_t inputs = std::tuple_size_v<In>, buffers = inputs + std::tuple_size_v<Out>;
   ir::grid_program<whole.code.size, buffers, whole.shared_count, whole.local_count> p{};
-  for (std::size_t i = 0; i < whole.code.size; ++i) p.code[i] = whole.code.code[i];
+  ir::instruction* const code = p.code.data();
+  for (std::size_t i = 0; i < whole.code.size; ++i) code[i] = whole.code.code[i];
   for (std::size_t i = 0; i < whole.shared_count; ++i) p.shared[i] = whole.shared[i];
   for (std::size_t i = 0; i < whole.local_count; ++i) p.locals[i] = whole.locals[i];
   [&]<class... I, class... O>(std::type_identity<std::tuple<I...>>, std::type_identity<std::tuple<O...>>) {

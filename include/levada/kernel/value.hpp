@@ -234,6 +234,14 @@ template <ir::opcode Op, class T, class M>
 inline constexpr bool are_alike<Op, kernel_value<T, M>, kernel_value<T, M>> =
     std::is_same_v<typename computing<Op, M>::machine, M>;
 
+/// The same for a value and a number that takes its type.
+template <ir::opcode Op, class A, class B>
+inline constexpr bool is_beside_number = false;
+template <ir::opcode Op, class T, class M, number B>
+inline constexpr bool is_beside_number<Op, kernel_value<T, M>, B> =
+    are_alike<Op, kernel_value<T, M>, kernel_value<T, typename literals_beside<M>::machine>> &&
+    std::is_same_v<common_t<kernel_value<T, M>, B>, T>;
+
 template <class V, class... T>
 concept of = (std::is_same_v<typename V::element, T> || ...);
 
@@ -242,20 +250,24 @@ concept of = (std::is_same_v<typename V::element, T> || ...);
 // ---- arithmetic and comparisons ----
 
 // One instruction. Of two values that are alike it is written at once: every call costs while compiling.
-#define LEVADA_KERNEL_INSTRUCTION(symbol, op, ...)                                             \
-  template <class A, class B>                                                                  \
-    requires kernel_detail::operands<A, B>                                                     \
-  constexpr auto operator symbol(const A& left, const B& right) {                              \
-    if constexpr (kernel_detail::are_alike<op, A, B>) {                                        \
-      using T [[maybe_unused]] = typename A::element;                                          \
-      return kernel_value<__VA_ARGS__, typename A::machine>{                                   \
-          A::machine::template apply<op, __VA_ARGS__>(left.rep, right.rep)};                   \
-    } else {                                                                                   \
-      return kernel_detail::binary(left, right, [](const auto& a, const auto& b) {             \
-        using T [[maybe_unused]] = kernel_detail::element_t<std::remove_cvref_t<decltype(a)>>; \
-        return kernel_detail::apply<op, __VA_ARGS__>(a, b);                                    \
-      });                                                                                      \
-    }                                                                                          \
+#define LEVADA_KERNEL_INSTRUCTION(symbol, op, ...)                                                         \
+  template <class A, class B>                                                                              \
+    requires kernel_detail::operands<A, B>                                                                 \
+  constexpr auto operator symbol(const A& left, const B& right) {                                          \
+    if constexpr (kernel_detail::is_beside_number<op, A, B>) {                                             \
+      using T [[maybe_unused]] = typename A::element;                                                      \
+      return kernel_value<__VA_ARGS__, typename A::machine>{                                               \
+          A::machine::template apply<op, __VA_ARGS__>(left.rep, kernel_detail::lift<T>(left, right).rep)}; \
+    } else if constexpr (kernel_detail::are_alike<op, A, B>) {                                             \
+      using T [[maybe_unused]] = typename A::element;                                                      \
+      return kernel_value<__VA_ARGS__, typename A::machine>{                                               \
+          A::machine::template apply<op, __VA_ARGS__>(left.rep, right.rep)};                               \
+    } else {                                                                                               \
+      return kernel_detail::binary(left, right, [](const auto& a, const auto& b) {                         \
+        using T [[maybe_unused]] = kernel_detail::element_t<std::remove_cvref_t<decltype(a)>>;             \
+        return kernel_detail::apply<op, __VA_ARGS__>(a, b);                                                \
+      });                                                                                                  \
+    }                                                                                                      \
   }
 #define LEVADA_KERNEL_OPERATOR(symbol, ...)                                                  \
   template <class A, class B>                                                                \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/arena.hpp: how little memory the values of one item could take: how good a plan's `arena_bytes` are.
+// plan/arena.hpp: how little memory the values of one item could take: how good a plan's `arena_size` is.
 
 #include <algorithm>
 #include <array>

@@ -136,6 +136,15 @@ constexpr partition<N> partition_of(const placement_problem<N>& problem, const c
   return units;
 }
 
+namespace detail {
+
+/// Ways that a compiler has the patience for: one to a state where only latency counts, many where loads are weighed.
+constexpr std::size_t beam_of(objective goal, std::size_t nodes) {
+  return goal == objective::latency ? default_beam : std::max<std::size_t>(1, 512 / nodes);
+}
+
+}  // namespace detail
+
 /// The best partition by the costs of a table. Where there is no cover it is the one without costs, which tells what is wrong.
 template <std::size_t N>
 constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<const device_info> devices,
@@ -143,7 +152,7 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
                                         const cost_table& table, objective goal = objective::latency) {
   if (devices.size() <= most_places) {
     const placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
-    const cover<N> chosen = best_cover(problem, goal);
+    const cover<N> chosen = best_cover(problem, goal, detail::beam_of(goal, graph.nodes.size()));
     if (chosen.complete) return partition_of(problem, chosen, graph, devices);
   }
   return choose_partition(graph, devices, candidates, backends);

@@ -341,11 +341,28 @@ constexpr void lay_out_plan(plan_info<N>& plan, std::span<const device_info> dev
 /// What the values of one item take, input and result included: in its slot, and in the scratchpad of each segment. Kernels' own
 /// scratch is not among them.
 template <std::size_t N>
-constexpr std::size_t arena_bytes(const plan_info<N>& plan) {
+constexpr std::size_t arena_size(const plan_info<N>& plan) {
   std::size_t bytes = plan.side_offset;
   for (const planned_segment& s : plan.segment) bytes += s.item_bytes + s.kernel_offset;
   return bytes;
 }
+
+namespace detail {
+
+/// The memory of all values: scratchpads, which stay in the cache; slots instead only where that saves much.
+template <std::size_t N>
+constexpr void choose_memory(plan_info<N>& plan, std::span<const device_info> devices) {
+  bool few_slots = false;
+  for (const planned_segment& s : plan.segment) few_slots = few_slots || s.in_slots;
+  if (!few_slots) return lay_out_plan(plan, devices);
+  plan_info<N> in_slots = plan;
+  for (planned_segment& s : plan.segment) s.in_slots = false;
+  lay_out_plan(in_slots, devices);
+  lay_out_plan(plan, devices);
+  if (11 * arena_size(in_slots) < 10 * arena_size(plan)) plan = in_slots;
+}
+
+}  // namespace detail
 
 /// The plan that follows from a partition; one without units where the partition does not cover the graph.
 template <std::size_t N>
@@ -365,19 +382,18 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   detail::connect_units(plan, parts, candidates);
   detail::find_lifetimes(plan);
   detail::choose_grains(plan, devices);
-  detail::buffer_sharing<plan_info<N>, N + 1>(plan).share();
-  // Scratchpads, which stay in the cache; slots instead only where that saves much.
-  bool few_slots = false;
-  for (const planned_segment& s : plan.segment) few_slots = few_slots || s.in_slots;
-  if (few_slots) {
-    plan_info<N> in_slots = plan;
-    for (planned_segment& s : plan.segment) s.in_slots = false;
-    detail::lay_out_plan(in_slots, devices);
-    detail::lay_out_plan(plan, devices);
-    return 11 * arena_bytes(in_slots) < 10 * arena_bytes(plan) ? in_slots : plan;
+  // What joins values has a larger buffer from the first of them on: not where one of them is made long before.
+  bool joins = false;
+  for (std::size_t u = 0; u < plan.units; ++u) joins = joins || detail::reuse_of(plan, u) == reuse::joins;
+  plan_info<N> joined;
+  if (joins) {
+    joined = plan;
+    detail::buffer_sharing<plan_info<N>, N + 1>(joined).share(true);
+    detail::choose_memory(joined, devices);
   }
-  detail::lay_out_plan(plan, devices);
-  return plan;
+  detail::buffer_sharing<plan_info<N>, N + 1>(plan).share(false);
+  detail::choose_memory(plan, devices);
+  return joins && joined.bytes_total <= plan.bytes_total ? joined : plan;
 }
 
 }  // namespace levada

@@ -23,6 +23,7 @@ struct offered_set {
   node_set<N> nodes;
   node_set<N> outer;  ///< the nodes outside that it waits for
   std::size_t count = 0;
+  picoseconds least_work = 0;  ///< the shares of its nodes in what covering the graph takes at least
   std::size_t first_offer = 0, behind_offers = 0;  ///< in the order of `prices::offer_at`
 };
 
@@ -103,28 +104,24 @@ class prices {
   /// The least that the objective can become with so much work left.
   constexpr picoseconds least(const picoseconds* used, picoseconds rest) const {
     if (goal_ == objective::latency) return used[first_load_] + rest;
-    picoseconds most = has_peak_ ? used[peak_] : 0, sum = rest, workers = 0;
-    for (std::size_t d = 0; d < problem_.devices.size(); ++d) {
-      const picoseconds w = problem_.devices[d].workers, load = used[first_load_ + d];
-      most = std::max(most, (load + w - 1) / w);
-      sum += load;
-      workers += w;
+    const picoseconds* load = used + first_load_;
+    picoseconds most = has_peak_ ? used[peak_] : 0, sum = rest;
+    for (std::size_t d = 0; d < device_count_; ++d) {
+      const picoseconds its = (load[d] + workers_[d] - 1) / workers_[d];
+      if (its > most) most = its;
+      sum += load[d];
     }
-    return std::max(most, sum / workers);
+    sum /= all_workers_;
+    return sum > most ? sum : most;
   }
-  /// The least that computing what is not covered can take.
-  constexpr picoseconds least_work(const node_set<N>& covered) const {
-    picoseconds rest = 0;
-    for (std::size_t n = 0; n < problem_.flow.nodes; ++n)
-      if (!covered.contains(n)) rest += share_[n];
-    return rest;
-  }
+  /// The least that computing all nodes can take, wherever.
+  constexpr picoseconds least_work() const { return all_work_; }
   /// No cover takes less where none that was looked at does, nor any that was left out, each of which takes so much at least.
   /// Where the order of preference comes first, what was left out in its favour may be fast.
   constexpr picoseconds bound(picoseconds left_out, picoseconds found) const {
     if (!has_order_) return std::min(left_out, found);
     constexpr picoseconds nothing[most_amounts]{};
-    return least(nothing, least_work({}));
+    return least(nothing, all_work_);
   }
   /// The objective of a cover that used so much, without what `count_noise` added.
   template <class Chosen>
@@ -188,7 +185,11 @@ class prices {
       has_order_ = true;
       uncertain_ |= o.nodes;
     }
-    for (const device_capacity& d : problem_.devices) has_workers = has_workers || d.workers > 1;
+    for (const device_capacity& d : problem_.devices) {
+      has_workers = has_workers || d.workers > 1;
+      all_workers_ += d.workers;
+      workers_[device_count_++] = d.workers;
+    }
     first_load_ = amounts_ = has_order_ ? 1 : 0;
     amounts_ += goal_ == objective::latency ? 1 : problem_.devices.size();
     has_peak_ = goal_ == objective::throughput && has_serial && has_workers;
@@ -310,8 +311,11 @@ class prices {
         if (part < share_[n]) share_[n] = part;
       });
     }
-    for (std::size_t n = 0; n < N; ++n)
+    for (std::size_t n = 0; n < N; ++n) {
       if (share_[n] == most) share_[n] = 0;
+      all_work_ += share_[n];
+    }
+    for (offered_set<N>& set : sets_) set.nodes.for_each([&](std::size_t n) { set.least_work += share_[n]; });
   }
 
   const placement_problem<N>& problem_;
@@ -320,9 +324,11 @@ class prices {
   growing<offered_set<N>> sets_;
   growing<std::size_t> sorted_;  // the offers, set by set
   std::size_t begin_[N + 1]{};
-  picoseconds share_[N]{};
+  picoseconds share_[N]{}, all_work_ = 0;
   mask alike_[most_places]{};
 
+  picoseconds workers_[most_places]{}, all_workers_ = 0;  // of each device
+  std::size_t device_count_ = 0;
   node_set<N> uncertain_;  // nodes of which some cost is unknown
   bool has_order_ = false, has_peak_ = false;
   bool is_plain_ = false;  // nothing is counted but computing and moving

@@ -59,6 +59,7 @@ class cover_search {
   struct group {
     std::size_t live_begin = 0, live_count = 0;  // in live_
     index first_state = none, next = none;
+    picoseconds rest = 0;  // what covering the other nodes takes at least
   };
   /// Where each of these values lies.
   struct state {
@@ -68,12 +69,14 @@ class cover_search {
   /// How a state is reached, and what that has used up (in amounts_).
   struct way {
     index parent = none, offer = none, next = none, count = 0;
+    bool is_kept = false;  // by the beam
   };
 
   constexpr void start() {
     const node_set<N> nothing;
     covered_.add(nothing);
     group first;
+    first.rest = price_.least_work();
     if (!flow_.takes_input.empty()) {
       live_.push_back(input);
       first.live_count = 1;
@@ -170,7 +173,7 @@ class cover_search {
 
   /// From every state of a group by each offer for some nodes to the states behind it.
   constexpr void take(index g, const offered_set<N>& set) {
-    const index t = group_behind(g, set.nodes);
+    const index t = group_behind(g, set);
     const std::size_t count_before = groups_[g].live_count, count_behind = groups_[t].live_count;
     const std::size_t *before = live_.data() + groups_[g].live_begin, *behind = live_.data() + groups_[t].live_begin;
     std::size_t source[N + 1];  // of a value that lives behind: which it is before; else the set gives it
@@ -214,18 +217,19 @@ class cover_search {
     return value == input ? problem_.input_bytes : problem_.bytes[value];
   }
 
-  /// The group that covers some nodes more.
-  constexpr index group_behind(index g, const node_set<N>& more) {
-    const node_set<N> covered = covered_[g] | more;
+  /// The group that covers the nodes of a set more.
+  constexpr index group_behind(index g, const offered_set<N>& set) {
+    const node_set<N> covered = covered_[g] | set.nodes;
     const index t = static_cast<index>(covered_.add(covered));
     if (t < groups_.size()) return t;
     group behind;
+    behind.rest = groups_[g].rest - set.least_work;
     behind.live_begin = live_.size();
     for (std::size_t k = 0; k < groups_[g].live_count; ++k) {
       const std::size_t v = live_[groups_[g].live_begin + k];
       if (!covered.contains(v == input ? flow_.takes_input : flow_.takers[v])) live_.push_back(v);
     }
-    more.for_each([&](std::size_t v) {
+    set.nodes.for_each([&](std::size_t v) {
       if (!covered.contains(flow_.takers[v])) live_.push_back(v);
     });
     behind.live_count = live_.size() - behind.live_begin;
@@ -318,41 +322,41 @@ class cover_search {
 
   /// Leaves of the ways that cover `count` nodes those that promise most.
   constexpr void keep_beam(std::size_t count) {
-    std::size_t there = 0;
-    for (index g = level_[count]; g != none; g = groups_[g].next)
-      for (index s = groups_[g].first_state; s != none; s = states_[s].next)
-        for (index w = states_[s].first_way; w != none; w = ways_[w].next) ++there;
-    if (there <= beam_) return;
-
     struct promise {
-      picoseconds order, seconds;
-      index way;
+      picoseconds order = 0, seconds = 0;
+      index way = none;
       constexpr bool operator<(const promise& other) const {
         if (order != other.order) return order < other.order;
         return seconds != other.seconds ? seconds < other.seconds : way < other.way;
       }
     };
-    std::vector<promise> promises;
-    promises.reserve(there);
-    for (index g = level_[count]; g != none; g = groups_[g].next) {
-      const picoseconds rest = price_.least_work(covered_[g]);
+    const way* ways = ways_.data();
+    std::size_t there = 0;
+    for (index g = level_[count]; g != none; g = groups_[g].next)
       for (index s = groups_[g].first_state; s != none; s = states_[s].next)
-        for (index w = states_[s].first_way; w != none; w = ways_[w].next) {
+        for (index w = states_[s].first_way; w != none; w = ways[w].next) ++there;
+    if (there <= beam_) return;
+
+    growing<promise> promises(there);
+    promise* next = promises.data();
+    for (index g = level_[count]; g != none; g = groups_[g].next)
+      for (index s = groups_[g].first_state; s != none; s = states_[s].next)
+        for (index w = states_[s].first_way; w != none; w = ways[w].next) {
           const picoseconds* used = amounts_.data() + w * price_.amounts();
-          promises.push_back({price_.order(used), price_.least(used, rest), w});
+          *next++ = {price_.order(used), price_.least(used, groups_[g].rest), w};
         }
-    }
-    std::sort(promises.begin(), promises.end());
-    std::vector<bool> kept(ways_.size());
-    for (std::size_t i = 0; i < beam_; ++i) kept[promises[i].way] = true;
+    std::nth_element(promises.begin(), promises.begin() + beam_, promises.end());
+    for (std::size_t i = 0; i < beam_; ++i) ways_[promises[i].way].is_kept = true;
     for (std::size_t i = beam_; i < there; ++i) left_out_ = std::min(left_out_, promises[i].seconds);
     for (index g = level_[count]; g != none; g = groups_[g].next)
       for (index s = groups_[g].first_state; s != none; s = states_[s].next)
-        for (index* link = &states_[s].first_way; *link != none;)
-          if (kept[*link])
-            link = &ways_[*link].next;
+        for (index* link = &states_[s].first_way; *link != none;) {
+          way& its = ways_.data()[*link];
+          if (its.is_kept)
+            link = &its.next;
           else
-            *link = ways_[*link].next;
+            *link = its.next;
+        }
   }
 
   constexpr cover<N> answer() const {

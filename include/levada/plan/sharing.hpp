@@ -47,8 +47,8 @@ class buffer_sharing {
       if (plan.unit[u].how == form::in_place && leaves_[plan.unit[u].out]) leaves_[plan.unit[u].in] = true;
   }
 
-  /// Of all units.
-  constexpr void share() {
+  /// Of all units; of those that join values only if `joins`.
+  constexpr void share(bool joins) {
     for (std::size_t u = 0; u < plan_.units; ++u) {
       const auto& unit = plan_.unit[u];
       if (unit.how == form::in_place) {
@@ -60,7 +60,7 @@ class buffer_sharing {
           for_each_input(unit, [&](std::size_t v) { share_in_place(u, v); });
         else if (how == reuse::view)
           share_view(u);
-        else
+        else if (joins)
           join(u);
       }
     }
@@ -81,8 +81,10 @@ class buffer_sharing {
     const auto &x = plan_.value[a], &y = plan_.value[b];
     return x.within < y.within + y.bytes && y.within < x.within + x.bytes;
   }
-  /// Nobody takes `v` at that step or behind it.
-  constexpr bool is_over(std::size_t v, std::size_t step) const { return plan_.value[v].last < step; }
+  /// It was made before that step, and is taken then or later.
+  constexpr bool is_alive(std::size_t v, std::size_t step) const {
+    return plan_.value[v].first < step && plan_.value[v].last >= step;
+  }
 
   /// `v` lies in the buffer of `of` from now on, that many bytes behind it.
   constexpr void follow(std::size_t of, std::size_t v, std::size_t behind) {
@@ -90,11 +92,11 @@ class buffer_sharing {
     plan_.value[v].within = plan_.value[of].within + behind;
   }
 
-  /// Where `v` lies is changed at `step`, and no other value there is taken then or later.
+  /// Where `v` lies may be changed at `step`: no other value that is there before is taken then or later.
   constexpr bool may_change(std::size_t v, std::size_t step) const {
     if (plan_.value[v].last > step) return false;
     for (std::size_t other = 0; other < plan_.value.size(); ++other)
-      if (other != v && group(other) == group(v) && overlap(other, v) && !is_over(other, step)) return false;
+      if (other != v && group(other) == group(v) && overlap(other, v) && is_alive(other, step)) return false;
     return true;
   }
   /// What stages change or consume is nobody else's then, in the group of `v`.

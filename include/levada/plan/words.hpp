@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <levada/plan/plan.hpp>
+#include <levada/plan/signature.hpp>
 #include <levada/plan/text.hpp>
 
 namespace levada {
@@ -38,20 +39,8 @@ inline std::string decimal_text(std::size_t value) {
   return text;
 }
 
-/// "float[3x224x224]", or "32 bytes" of an item that is no tensor.
 inline std::string item_text(const value_info& value) {
-  std::string text;
-  if (value.type == element::other) {
-    append_number(text, value.bytes);
-    return text += value.bytes == 1 ? " byte" : " bytes";
-  }
-  text += name_of(value.type);
-  text += '[';
-  for (std::size_t i = 0; i < value.extents.rank; ++i) {
-    if (i > 0) text += 'x';
-    append_number(text, value.extents[i]);
-  }
-  return text += ']';
+  return written_text([&](std::string& into) { append_item(into, value); });
 }
 
 template <std::size_t N>
