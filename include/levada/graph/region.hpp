@@ -110,9 +110,9 @@ struct region {
     }
   }
   static consteval auto given_item() {
-    using rate = typename decltype(following())::type;
-    if constexpr (requires { typename rate::template output<out>; })
-      return type_tag<typename rate::template output<out>>{};
+    using next = typename decltype(following())::type;
+    if constexpr (requires { typename next::template output<out>; })
+      return type_tag<typename next::template output<out>>{};
     else
       return type_tag<unknown_item>{};
   }
