@@ -17,6 +17,14 @@ template <class Op, class In>
 using out = typename Op::template output<In>;
 using picture_type = tensor<float, 3, 10, 20>;
 
+// what ops fuse as
+static_assert(relu_op::fuses_as == op_kind::element_wise && bias_op::fuses_as == op_kind::broadcast);
+static_assert(flatten_op::fuses_as == op_kind::injective && argmax_op::fuses_as == op_kind::reduction);
+static_assert(conv2d_op<8, window<3>>::fuses_as == op_kind::out_fusable &&
+              dense_op<3>::fuses_as == op_kind::out_fusable);
+static_assert(max_pool2d_op<window<2>>::fuses_as == op_kind::out_fusable);
+static_assert(levada::detail::op_kind_of<softmax_op>() == op_kind::opaque, "an op that does not say");
+
 // conv2d
 using conv = conv2d_op<8, window<3>>;
 static_assert(std::same_as<out<conv, picture_type>, tensor<float, 8, 8, 18>>);
