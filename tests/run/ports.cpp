@@ -220,3 +220,36 @@ TEST_CASE(
   CHECK(counts.in_flight == 0);
   CHECK(!session.pop());
 }
+
+TEST_CASE("ports changed in place, by a stage that throws and is told of those that did not come") {
+  struct told {
+    int missing = 0;
+    void operator()(std::string& s) {
+      if (s.back() == '4') throw std::runtime_error("four");
+      s += std::to_string(missing);
+    }
+    void missed(lv::missing) noexcept { ++missing; }
+  };
+  const auto app = lv::deploy<box>(lv::graph(
+      lv::port<"a", std::string>, lv::port<"b", std::string>, lv::node<"x", "a">(lv::stage<"odd">([](std::string& s) {
+        if (s.back() == '3') throw std::runtime_error("three");
+      })),
+      lv::node<"y", "b">(lv::stage<"told">(told{})), lv::output<"x", "x">, lv::output<"y", "y">));
+  using item = decltype(app)::item;
+  std::vector<item> items;
+  for (int i = 0; i < 100; ++i) items.push_back({text(i), text(i)});
+  int i = 0, missing = 0;
+  for (auto&& r : app.stream(items)) {
+    if (i % 10 == 3) {
+      CHECK_THROWS_WITH(r.value(), "three");
+      ++missing;
+    } else if (i % 10 == 4) {
+      CHECK_THROWS_WITH(r.value(), "four");
+    } else {
+      CHECK(r->get<"x">() == text(i));
+      CHECK(r->get<"y">() == text(i) + std::to_string(missing));
+    }
+    ++i;
+  }
+  CHECK(i == 100);
+}

@@ -1019,9 +1019,9 @@ class engine final : public device_client {
     if (limit != seg.limit.load(std::memory_order_relaxed)) seg.limit.store(limit, std::memory_order_relaxed);
   }
 
-  /// A unit of several inputs: where those of each item are is gathered first.
-  [[gnu::noinline]] void run_joining(segment& seg, grain& g, std::size_t u, std::size_t first,
-                                     std::size_t count) noexcept {
+  /// A unit of several inputs, or of a part of an item that is the caller's: where those of each item are is gathered first.
+  [[gnu::noinline]] void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                      std::size_t count) noexcept {
     const program_unit& unit = code_.units[u];
     const std::size_t inputs = 1 + unit.more.size();
     const void* gathered[64];
@@ -1043,7 +1043,8 @@ class engine final : public device_client {
   void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
                 const void** gathered = nullptr) noexcept {
     const program_unit& unit = code_.units[u];
-    if (!unit.more.empty() && gathered == nullptr) return run_joining(seg, g, u, first, count);
+    if (gathered == nullptr && (!unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0)))
+      return run_gathered(seg, g, u, first, count);
     const std::size_t at = g.slot + first;
     if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
       const std::size_t inputs = 1 + unit.more.size();
@@ -1060,12 +1061,13 @@ class engine final : public device_client {
     }
     unit_call call;
     call.object = unit.shared == nullptr ? states_.objects[unit.own] : versions_ ? objects_[at][u] : unit.shared;
-    if (gathered != nullptr) {
+    if (gathered != nullptr && unit.more.empty()) {
+      call.inputs = gathered;
+    } else if (gathered != nullptr) {
       call.in = reinterpret_cast<std::byte*>(gathered);
       call.in_stride = (1 + unit.more.size()) * sizeof(void*);
     } else if (is_borrowed(unit.in)) {
       call.inputs = &input_[at];
-      call.within = code_.values[unit.in].within;
     } else
       call.in = place(seg, g, unit.in, first, call.in_stride);
     if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);

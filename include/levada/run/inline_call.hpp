@@ -61,12 +61,12 @@ class inline_context {
           const void** next = gathered;
           for_each_input(unit, [&](std::size_t v) {
             const program_value& value = code_.values[v];
-            *next++ = value.of_input ? input_of(item, value.within) : place(s, v);
+            *next++ = value.of_input ? part_of(item, value) : place(s, v);
           });
           call.in = reinterpret_cast<std::byte*>(gathered);
         } else if (code_.values[unit.in].of_input) {
-          call.inputs = &item;
-          call.within = code_.values[unit.in].within;
+          gathered[0] = part_of(item, code_.values[unit.in]);
+          call.inputs = gathered;
         } else
           call.in = place(s, unit.in);
         if (unit.has_out) call.out = place(s, unit.out);
@@ -116,6 +116,9 @@ class inline_context {
     return most;
   }
 
+  static const void* part_of(const void* item, const program_value& part) {
+    return static_cast<const std::byte*>(item) + part.within;
+  }
   std::byte* in_slot(std::size_t v) const {
     const program_value& value = code_.values[v];
     return into_ != nullptr && value.is_result ? into_ + value.within : slot_.get() + value.offset;

@@ -52,7 +52,6 @@ constexpr missing missing_as(item_state s) {
 struct unit_call {
   void* object = nullptr;               ///< the callable or kernel
   const void* const* inputs = nullptr;  ///< where each item of the pipeline's input is; null for other values
-  std::size_t within = 0;               ///< where there
   std::byte* in = nullptr;
   std::size_t in_stride = 0;
   std::byte* out = nullptr;
@@ -69,11 +68,6 @@ struct unit_call {
   bool some_ended = false;  ///< not every item is a value any more
   bool lost_some = false;   ///< out: an item failed or was filtered here
 };
-
-/// The pipeline's input, or a part of it. It may be the caller's own object, which only a program that owns its input writes to.
-inline void* input_of(const void* item, std::size_t within) {
-  return const_cast<std::byte*>(static_cast<const std::byte*>(item)) + within;
-}
 
 using unit_code = void (*)(unit_call&) noexcept;
 using destroy_code = void (*)(void*) noexcept;

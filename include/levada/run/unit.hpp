@@ -44,7 +44,6 @@ template <class Body, class Ended = skip_ended>
   // Copies, which the body cannot change.
   const void* const* const inputs = call.inputs;
   const std::size_t count = call.count, in_stride = call.in_stride, out_stride = call.out_stride;
-  const std::size_t within = call.within;
   const bool some_ended = call.some_ended;
   for (std::size_t i = 0;;) {
     try {
@@ -57,7 +56,8 @@ template <class Body, class Ended = skip_ended>
             continue;
           }
         }
-        if (!body(inputs != nullptr ? input_of(inputs[i], within) : in, out, i)) {
+        // The pipeline's input may be the caller's own object, which only a program that owns its input writes to.
+        if (!body(inputs != nullptr ? const_cast<void*>(inputs[i]) : in, out, i)) {
           set_state(call.state[i], item_state::filtering);
           call.lost_some = true;
         }
@@ -93,10 +93,7 @@ template <form Form, class In, class Out, class F>
   else if constexpr (Form == form::consume)
     construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::move(item)); });
   else if constexpr (Form == form::in_place) {
-    // Where the one or the other is a part of something, it is moved there first.
-    kept_if_done<In> moved{in == out ? nullptr : ::new (out) In(std::move(item))};
-    f(moved.object == nullptr ? item : *moved.object);
-    moved.object = nullptr;
+    f(item);
   } else if constexpr (Form == form::sink)
     f(std::as_const(item));
   else if constexpr (Form == form::destination) {
@@ -168,8 +165,43 @@ retried<called_beside<F, P...>, Again> beside(retried<F, Again>& f, const unit_c
   return {{f.callable, call, i}};
 }
 
+/// Items that are changed in place but come from a part of something, or become one: each is moved there first, and `change`,
+/// which is the stage's code, called for it.
+template <class T>
+[[gnu::cold, gnu::noinline]] void change_where_moved(unit_call& call, unit_code change) noexcept {
+  for (std::size_t i = 0; i < call.count; ++i) {
+    unit_call one = call;
+    one.inputs = nullptr;
+    one.in = one.out = call.out + i * call.out_stride;
+    one.state += i;
+    one.error += i;
+    if (call.sides != nullptr) one.sides += i * call.side_stride;
+    if (call.envelopes != nullptr) one.envelopes += i;
+    one.count = 1;
+    one.lost_some = false;
+    if (state_of(*one.state) != item_state::value) {
+      change(one);  // it may be told
+      continue;
+    }
+    try {
+      void* const from = call.inputs != nullptr ? const_cast<void*>(call.inputs[i]) : call.in + i * call.in_stride;
+      ::new (static_cast<void*>(one.out)) T(std::move(*static_cast<T*>(from)));
+    } catch (...) {
+      fail_item(call, i);
+      continue;
+    }
+    change(one);
+    if (!one.lost_some) continue;
+    std::destroy_at(std::launder(reinterpret_cast<T*>(one.out)));
+    call.lost_some = true;
+  }
+}
+
 template <class F, form Form, class In, class Out>
 void run_callable(unit_call& call) noexcept {
+  if constexpr (Form == form::in_place)
+    if (call.out != (call.inputs != nullptr ? call.inputs[0] : call.in))
+      return change_where_moved<In>(call, &run_callable<F, Form, In, Out>);
   F& f = *static_cast<F*>(call.object);
   const auto body = [&]([[maybe_unused]] void* in, [[maybe_unused]] void* out, [[maybe_unused]] std::size_t i) {
     using sides = typename sides_of<F, Form>::type;
