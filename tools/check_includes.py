@@ -17,13 +17,14 @@ LAYERS = {
     "kernel": "core",
     "nn": "core graph kernel",
     "image": "core graph kernel",
-    "backend": "core graph plan kernel nn image",
-    "backend/*": "core graph plan kernel nn image backend",
+    "signal": "core graph nn",
+    "backend": "core graph plan kernel nn image signal",
+    "backend/*": "core graph plan kernel nn image signal backend",
     "run": "core graph plan",
     "onnx": "core graph kernel nn",
-    "interop": "core graph plan kernel nn image backend backend/* run onnx",
-    "ops": "core graph kernel nn image backend backend/simd",
-    "levada": "core graph plan kernel nn image backend backend/simd run",
+    "interop": "core graph plan kernel nn image signal backend backend/* run onnx",
+    "ops": "core graph kernel nn image signal backend backend/simd",
+    "levada": "core graph plan kernel nn image signal backend backend/simd run",
 }
 
 # Other people's headers and who may see them: the rule, what they are included as, the files it names.

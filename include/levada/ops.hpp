@@ -6,3 +6,4 @@
 #include <levada/backend/simd/ops.hpp>
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
+#include <levada/signal.hpp>

@@ -8,6 +8,7 @@
 #include <levada/backend/define_moves.hpp>
 #include <levada/backend/define_norms.hpp>
 #include <levada/backend/define_pictures.hpp>
+#include <levada/backend/define_signals.hpp>
 #include <levada/backend/define_sums.hpp>
 #include <levada/backend/simd.hpp>
 #include <levada/backend/simd/blur.hpp>

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Speech found in a recording: chunks of 480 samples become windows of 400 every 160, their spectra log-mel features, and
+// what is louder than the noise before it, speech. Chunks go in as they would come from a microphone; windows come out at
+// another rate, each with the bands that a recogniser would take.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include <levada/levada.hpp>
+#include <levada/ops.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+constexpr double rate = 16'000;
+constexpr std::size_t chunk_size = 480, window_size = 400, step = 160, bands = 40;
+
+using samples = lv::tensor<std::int16_t, chunk_size>;
+using features = lv::tensor<float, bands>;
+
+/// Chunks of a file of 16-bit samples; the last one ends in silence.
+class recording {
+ public:
+  explicit recording(const std::string& path) : file_(path, std::ios::binary) {}
+  bool is_open() const { return file_.is_open(); }
+
+  std::optional<samples> operator()() {
+    samples chunk{};
+    file_.read(reinterpret_cast<char*>(chunk.data()), sizeof(std::int16_t) * chunk_size);
+    if (file_.gcount() == 0) return std::nullopt;
+    return chunk;
+  }
+
+ private:
+  std::ifstream file_;
+};
+
+/// What is known of a window.
+struct frame {
+  features bands;
+  float loudness = 0;  ///< the mean of its bands, natural logarithm
+  float noise = 0;     ///< what it is without speech
+  bool speech = false;
+};
+
+/// Follows the noise: fast down, slowly up; speech is louder by a margin, and lasts a little longer.
+class detector {
+ public:
+  explicit detector(float margin) : margin_(margin) {}
+
+  frame operator()(const features& f) {
+    float loudness = 0;
+    for (const float band : f) loudness += band / static_cast<float>(bands);
+    noise_ = frames_++ == 0 ? loudness : noise_ + (loudness - noise_) * (loudness < noise_ ? 0.2f : 0.002f);
+    if (loudness > noise_ + margin_)
+      holds_ = 12;
+    else if (holds_ > 0)
+      --holds_;
+    return {f, loudness, noise_, holds_ > 0};
+  }
+
+ private:
+  float margin_;
+  float noise_ = 0;
+  int holds_ = 0;
+  std::size_t frames_ = 0;
+};
+
+double seconds(std::size_t window) { return static_cast<double>(window * step) / rate; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string path = "/usr/share/pocketsphinx/test/data/goforward.raw";
+  float margin = 2.0f;
+  CLI::App arguments("Finds speech in a recording of 16 kHz and prints its features");
+  arguments.add_option("recording", path, "16-bit samples without a header")->capture_default_str();
+  arguments.add_option("--margin", margin, "how much louder speech is, natural logarithm")->capture_default_str();
+  CLI11_PARSE(arguments, argc, argv);
+
+  recording file(path);
+  if (!file.is_open()) {
+    std::fprintf(stderr, "%s: no such recording; Debian's pocketsphinx-testdata has some\n", path.c_str());
+    return 77;
+  }
+
+  auto app = lv::deploy<lv::target<lv::cpu<2>>>(
+      lv::source<"recording">(std::move(file)) |  //
+      lv::window<window_size, step> | lv::stage<"scale">(+[](const lv::tensor<std::int16_t, window_size>& w) {
+        lv::tensor<float, window_size> scaled;
+        for (std::size_t t = 0; t < window_size; ++t) scaled[t] = static_cast<float>(w[t]) / 32'768.0f;
+        return scaled;
+      }) |
+      lv::signal::taper<lv::window_function::hamming, lv::window_ends::symmetric> | lv::signal::power_spectrum<512> |
+      lv::signal::mel<bands>({.sample_rate = rate, .low = 80, .high = 7'600}) |
+      lv::transform<"log">([](auto power) { return log(max(power, 1e-10f)); }) |
+      lv::stage<"detector">(detector(margin)));
+  static_assert(decltype(app)::plan.times == std::array<std::size_t, 2>{1, 3}, "three windows a chunk");
+
+  std::size_t window = 0, spoken = 0, began = 0;
+  bool inside = false;
+  for (auto&& r : app.stream()) {
+    const frame& f = r.value();
+    if (f.speech && !inside) {
+      began = window;
+      std::printf("%6.2f s: speech begins; bands 0, 10, 20, 30: %.2f %.2f %.2f %.2f\n", seconds(window), f.bands[0],
+                  f.bands[10], f.bands[20], f.bands[30]);
+    }
+    if (!f.speech && inside) std::printf("%6.2f s: and ends after %.2f s\n", seconds(window), seconds(window - began));
+    inside = f.speech;
+    spoken += f.speech ? 1 : 0;
+    ++window;
+  }
+  std::printf("%zu windows, %.2f s, of which %.2f s are speech\n", window, seconds(window), seconds(spoken));
+  return spoken > 0 && spoken < window ? 0 : 1;
+}
