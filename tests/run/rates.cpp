@@ -2,6 +2,7 @@
 // Pipelines that change their rate: what comes out is what a plain loop makes of all items, whatever fails or ends early.
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <doctest/doctest.h>
 #include <levada/levada.hpp>
 #include <levada/run/simulated.hpp>
+#include <levada/run/virtual_clock.hpp>
 
 namespace lv = levada;
 
@@ -216,4 +218,28 @@ TEST_CASE("given up half-way, with batches begun and results unpopped") {
   CHECK((**over.pop())[1].empty());
   CHECK((**over.pop())[0] == text(1));
   CHECK(!over.pop());
+}
+
+TEST_CASE("a batch of a live source is given short when its time is over, by the session's clock") {
+  using namespace lv::literals;
+  const auto app = lv::deploy<box>(lv::input<int> | lv::batch<4, lv::timeout<20_ms>> |
+                                   lv::stage<"same">(+[](const std::array<int, 4>& b) { return b; }) | lv::unbatch);
+  auto session = app.open();
+  for (int i = 0; i < 6; ++i) session.push(i);
+  for (int i = 0; i < 6; ++i) CHECK(**session.pop() == i);  // the last two wait for nobody
+  session.push(6);
+  CHECK(**session.pop() == 6);
+
+  lv::virtual_clock clock(std::chrono::steady_clock::time_point() + std::chrono::seconds(1));
+  auto slow = app.open(clock);
+  slow.push(1);
+  slow.push(2);
+  while (slow.counts().delivered < 2) {  // until both are in the batch
+    CHECK(!slow.try_pop());
+    std::this_thread::yield();
+  }
+  clock.advance(std::chrono::milliseconds(21));
+  CHECK(**slow.pop() == 1);
+  CHECK(**slow.pop() == 2);
+  CHECK(!slow.try_pop());
 }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -23,6 +24,7 @@
 
 #include <levada/core/fixed_string.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/core/units.hpp>
 #include <levada/graph/pipeline.hpp>
 
 namespace levada {
@@ -37,6 +39,14 @@ struct rate_ratio {
 /// counted.
 enum class partial : std::uint8_t { pad, drop };
 
+/// What is not whole after that long, by the session's clock, is given as at the end.
+struct timeout_option {
+  duration after{};
+  friend constexpr bool operator==(const timeout_option&, const timeout_option&) = default;
+};
+template <duration After>
+inline constexpr timeout_option timeout{After};
+
 /// What a step of a rate did.
 struct rate_step {
   bool took = false;        ///< it is through with the item
@@ -46,7 +56,7 @@ struct rate_step {
 
 /// A part that changes the rate. `Rate` has a name, `output<In>`, `ratio<In>`, and `state<In>` with
 /// `rate_step step(In&, std::uint32_t parts, void* out)`, called until it took the item, and `rate_step end(void* out)`, called
-/// until it gave nothing; `out` stays where it is until something was given, `abandon(out)` ends what was begun there.
+/// until it gave nothing, at the end and, where there is a `timeout`, so long after the first item of what is begun; `out` stays where it is until something was given, `abandon(out)` ends what was begun there.
 template <class Rate>
 struct rate_part {
   [[no_unique_address]] Rate rate;
@@ -64,6 +74,27 @@ inline constexpr bool is_rate<rate_part<R>> = true;
 template <class Rate, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(rate_part<Rate>& part, Visit& visit) {
   visit(part);
+}
+
+template <auto... Options>
+consteval partial partial_in() {
+  partial at_end = partial::pad;
+  (
+      [&](auto option) {
+        if constexpr (std::same_as<decltype(option), partial>) at_end = option;
+      }(Options),
+      ...);
+  return at_end;
+}
+template <auto... Options>
+consteval duration timeout_in() {
+  duration after{};
+  (
+      [&](auto option) {
+        if constexpr (std::same_as<decltype(option), timeout_option>) after = option.after;
+      }(Options),
+      ...);
+  return after;
 }
 
 // ---- batch ----
@@ -99,9 +130,10 @@ void put_into_batch(void* batch, std::size_t i, Item& item) {
     ::new (at) Item(std::move(item));
 }
 
-template <std::size_t N, partial AtEnd>
+template <std::size_t N, partial AtEnd, duration Timeout>
 struct batch_rate {
   static constexpr fixed_string name = "batch";
+  static constexpr duration timeout = Timeout;
   template <class In>
     requires(AtEnd == partial::drop || any_tensor<In> || std::is_default_constructible_v<In>)
   using output = typename batch_of<In, N>::type;
@@ -403,9 +435,11 @@ struct callable_rate {
 }  // namespace detail
 
 /// N items as one, with a new first axis: `tensor<T, Dims...>` becomes `tensor<T, N, Dims...>`, any other `T` an `array<T, N>`.
-template <std::size_t N, partial AtEnd = partial::pad>
+/// `batch<8, partial::drop>`; `batch<8, timeout<20_ms>>` for live sources.
+template <std::size_t N, auto... Options>
   requires(N > 0)
-inline constexpr rate_part<detail::batch_rate<N, AtEnd>> batch{};
+inline constexpr rate_part<detail::batch_rate<N, detail::partial_in<Options...>(), detail::timeout_in<Options...>()>>
+    batch{};
 
 /// The items of a batch one by one, those that pad it left out.
 inline constexpr rate_part<detail::unbatch_rate> unbatch{};

@@ -444,7 +444,7 @@ class session_core final : public engine_host {
     const std::uint32_t epoch = deployment_->event.prepare();
     if (reason()) {
       deployment_->event.cancel();
-    } else if (engine_.settings().polls) {  // whose try_push and try_pop wake nobody
+    } else if (engine_.settings().polls || (later_ && later_->waits_for_time())) {  // nobody wakes this thread then
       deployment_->event.cancel();
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     } else {

@@ -38,6 +38,8 @@ class later_regions {
   virtual bool take_step(std::size_t step, bool no_more) noexcept = 0;
   virtual bool has_work(bool no_more) = 0;
   virtual bool all_finished(bool no_more) = 0;
+  /// Something will be done at some time, whatever comes.
+  virtual bool waits_for_time() const = 0;
   /// Nothing more comes to the last.
   virtual bool has_ended() const = 0;
   virtual void reset_relays() = 0;
@@ -113,9 +115,15 @@ class open_regions final : public later_regions {
   bool all_finished(bool no_more) override {
     for (auto& r : regions_) {
       if (!r->items.all_finished() || r->from_before.is_busy() || can_carry(*r, no_more)) return false;
+      if (r->from_before.waits_for_time() && !r->items.is_cancelled()) return false;
       no_more = r->from_before.has_ended();
     }
     return true;
+  }
+  bool waits_for_time() const override {
+    for (const auto& r : regions_)
+      if (r->from_before.waits_for_time()) return true;
+    return false;
   }
   bool has_ended() const override { return regions_.back()->from_before.has_ended(); }
   void reset_relays() override {

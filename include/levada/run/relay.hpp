@@ -3,6 +3,7 @@
 // run/relay.hpp: what carries items from a region of a pipeline to the next, where the rate changes. It pops the results of
 // one engine and pushes the items of another; whoever helps or works runs it, one thread at a time.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -26,7 +27,14 @@ struct rate_code {
   rate_step (*end)(void* state, void* out);
   std::size_t (*waiting)(const void* state) noexcept;
   void (*abandon)(void* state, void* out) noexcept;
+  std::chrono::nanoseconds timeout;  ///< 0: none
 };
+
+template <class Rate>
+inline constexpr std::chrono::nanoseconds timeout_of{0};
+template <class Rate>
+  requires requires { Rate::timeout; }
+inline constexpr std::chrono::nanoseconds timeout_of<Rate> = Rate::timeout;
 
 template <class Rate, class In>
 inline constexpr rate_code code_of_rate{
@@ -40,7 +48,8 @@ inline constexpr rate_code code_of_rate{
     },
     [](void* state, void* out) { return static_cast<typename Rate::template state<In>*>(state)->end(out); },
     [](const void* state) noexcept { return static_cast<const typename Rate::template state<In>*>(state)->waiting(); },
-    [](void* state, void* out) noexcept { static_cast<typename Rate::template state<In>*>(state)->abandon(out); }};
+    [](void* state, void* out) noexcept { static_cast<typename Rate::template state<In>*>(state)->abandon(out); },
+    timeout_of<Rate>};
 
 /// A rate of a deployment, with the state that its sessions copy.
 struct program_rate {
@@ -69,8 +78,10 @@ class relay {
   /// Seen from outside: it could do something now.
   bool can_carry(bool no_more) const {
     if (busy_.load() || ended_.load() || !to_.has_slot_for(to_.pushed())) return false;
-    return from_.has_unpopped() || (no_more && from_.all_finished());
+    return from_.has_unpopped() || (no_more && from_.all_finished()) || is_overdue();
   }
+  /// What it has begun will be given at some time, whatever comes.
+  bool waits_for_time() const { return began_.load() != 0; }
   /// Nothing will come through any more.
   bool has_ended() const { return ended_.load() || from_.is_cancelled(); }
   bool is_busy() const { return busy_.load(); }
@@ -85,6 +96,7 @@ class relay {
   bool step(bool no_more) noexcept {
     if (!to_.has_slot_for(to_.pushed())) return false;
     if (!from_.has_result()) {
+      if (is_overdue()) return end();
       if (!no_more || !from_.all_finished() || from_.has_result()) return false;
       from_.free_kept();
       if (!end()) ended_.store(true);
@@ -110,6 +122,12 @@ class relay {
   void begin_with(const item_envelope& envelope) {
     captured_ = envelope.captured;
     begun_ = true;
+    if (of_.code->timeout.count() != 0) began_.store(now());
+  }
+  std::int64_t now() const { return std::max<std::int64_t>(1, from_.settings().now().time_since_epoch().count()); }
+  bool is_overdue() const {
+    const std::int64_t began = began_.load();
+    return began != 0 && now() - began >= of_.code->timeout.count();
   }
 
   /// What was begun, by the rule for what is not whole. Says whether that gave anything.
@@ -121,6 +139,7 @@ class relay {
     else if (waiting != 0)
       from_.count_dropped_behind(waiting);
     begun_ = false;
+    began_.store(0);
     return did.gave;
   }
 
@@ -136,6 +155,7 @@ class relay {
     to_.set_input(0, to_.input_place());
     to_.publish(1);
     begun_ = false;
+    began_.store(0);
   }
 
   const program_rate& of_;
@@ -143,7 +163,8 @@ class relay {
   engine& to_;
   erased_object state_;
   std::chrono::steady_clock::time_point captured_{};
-  bool begun_ = false;  ///< an item was taken for the next that is given
+  bool begun_ = false;                  ///< an item was taken for the next that is given
+  std::atomic<std::int64_t> began_{0};  ///< when, in nanoseconds of the session's clock, where there is a timeout
   std::atomic<bool> busy_{false}, ended_{false};
 };
 
