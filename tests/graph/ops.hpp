@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <levada/graph/describe.hpp>
+#include <levada/graph/region.hpp>
 
 namespace levada::test {
 
