@@ -38,6 +38,14 @@ struct indexed_list<type_list<T...>> : indexed_types<std::index_sequence_for<T..
 template <class... A, class... B>
 type_list<A..., B...> operator+(type_list<A...>, type_list<B...>);
 
+/// The index of the first that is true, of facts about the types of a list; their number where none is.
+template <std::size_t N>
+consteval std::size_t first_true(const bool (&flags)[N]) {
+  std::size_t i = 0;
+  while (i < N && !flags[i]) ++i;
+  return i;
+}
+
 }  // namespace detail
 
 /// The `I`-th type of a list.

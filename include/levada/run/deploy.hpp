@@ -369,13 +369,6 @@ constexpr worker_settings workers_of() {
   return w;
 }
 
-template <std::size_t N>
-consteval std::size_t first_true(const bool (&flags)[N]) {
-  std::size_t i = 0;
-  while (i < N && !flags[i]) ++i;
-  return i;
-}
-
 template <class Device>
 consteval auto device_mistake(type_tag<Device>) {
   if constexpr (device_tag<Device>)
@@ -692,13 +685,6 @@ struct stage_addresses {
       *next++ = &stage;
   }
 };
-
-template <class Flat, std::size_t Node>
-using stage_at = typename Flat::template node_place<Node>::part;
-
-template <class Planning, std::size_t U>
-using backend_of_unit =
-    type_at<typename backend_values<typename Planning::backend_list>::list, Planning::plan.unit[U].backend>;
 
 /// The unit of the plan as code.
 template <class Planning, std::size_t U, std::size_t... I>

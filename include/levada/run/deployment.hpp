@@ -52,9 +52,9 @@ struct deployment {
   std::atomic<bool> measures{false};  ///< sessions measure themselves from their start
   Executor executor;
 
-  /// The program whose results leave.
   const program& program_of(std::size_t region) const { return region == 0 ? code : later->code(region - 1); }
   std::size_t regions() const { return later ? 1 + later->count() : 1; }
+  /// The program whose results leave.
   const program& last_code() const { return program_of(regions() - 1); }
 };
 

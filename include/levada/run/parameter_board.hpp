@@ -23,7 +23,7 @@ class replaceable_unit {
   virtual erased_object make() const = 0;
   /// Where a parameter is kept: of the `stage`-th stage of the unit, its `index`-th.
   virtual void* parameter(std::size_t stage, std::size_t index) = 0;
-  /// Makes what it keeps a copy of what `other`, of the same unit, keeps.
+  /// Another that keeps a copy of what it keeps.
   virtual owner<replaceable_unit> copy() const = 0;
 };
 
@@ -69,7 +69,7 @@ class parameter_board final : public object_board {
     return owner<object_versions>(new kept_versions<parameter_board>(*this));
   }
 
-  /// The unit whose object is `first` can be made again.
+  /// That unit's object can be made again.
   void add(std::size_t unit, owner<replaceable_unit> of) { units_[unit] = std::move(of); }
   /// The objects with which all begins; null where a session has its own.
   void begin_with(std::vector<void*> objects) {
@@ -79,16 +79,16 @@ class parameter_board final : public object_board {
     current_ = std::move(first);
   }
 
-  /// Replaces what `change(unit, kept)` says it changed, for each unit; all at once, for all items pushed from now on.
-  template <class Change>
-  void replace(Change change) {
+  /// Calls `change(unit, kept)` for each unit that `concerns(unit)`; all at once, for all items pushed from now on.
+  template <class Concerns, class Change>
+  void replace(Concerns concerns, Change change) {
     const std::lock_guard lock(changing_);
     auto next = std::make_shared<object_set>(*current_);
     fixed_array<owner<replaceable_unit>> changed(units_.size());
     for (std::size_t u = 0; u < units_.size(); ++u) {
-      if (!units_[u]) continue;
+      if (!concerns(u)) continue;
       owner<replaceable_unit> kept = units_[u]->copy();
-      if (!change(u, *kept)) continue;
+      change(u, *kept);
       next->made[u] = std::make_shared<erased_object>(kept->make());
       next->objects[u] = next->made[u]->get();
       changed[u] = std::move(kept);

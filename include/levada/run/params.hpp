@@ -96,6 +96,12 @@ class replaceable_settings<adjusted<F, Settings...>> final : public replaceable_
   callable callable_;
 };
 
+template <class Flat, std::size_t Node>
+using stage_at = typename Flat::template node_place<Node>::part;
+
+template <class Planning, std::size_t U>
+using backend_of_unit = type_at<typename Planning::backend_types, Planning::plan.unit[U].backend>;
+
 /// A parameter by its name: where it is, and what it is.
 struct found_parameter {
   std::size_t matches = 0;  ///< 1 where the name says which
@@ -194,12 +200,7 @@ template <class Planning, fixed_string Group, class... Named>
 consteval auto first_parameter_mistake(type_list<Named...>) {
   constexpr bool wrong[] = {
       decltype(parameter_mistake<Planning, Group, Named::name, typename Named::given>())::is_mistake...};
-  constexpr std::size_t at = [&] {
-    std::size_t i = 0;
-    while (i < sizeof...(Named) && !wrong[i]) ++i;
-    return i;
-  }();
-  if constexpr (at < sizeof...(Named)) {
+  if constexpr (constexpr std::size_t at = first_true(wrong); at < sizeof...(Named)) {
     using named = type_at<type_list<Named...>, at>;
     return parameter_mistake<Planning, Group, named::name, typename named::given>();
   } else {
@@ -218,21 +219,18 @@ owner<replaceable_unit> make_replaceable(void* const* stages, std::index_sequenc
   using flat = typename Planning::flat;
   constexpr const auto& unit = Planning::plan.unit[U];
   if constexpr (unit.backend == partition_unit::callable) {
-    using stage = typename flat::template node_place<unit.first>::part;
+    using stage = stage_at<flat, unit.first>;
     return owner<replaceable_unit>(new replaceable_settings<typename stage::callable_type>(
         *static_cast<const typename stage::callable_type*>(stages[unit.first])));
   } else {
     using in = op_input_t<typename flat::template node_place<unit.first>::in>;
-    using backend = type_at<typename Planning::backend_types, unit.backend>;
-    const std::string_view names[] = {flat::template node_place<unit.first + I>::part::name.view()...};
+    const std::string_view names[] = {stage_at<flat, unit.first + I>::name.view()...};
     const parameter_source_ref sources[] = {
-        static_cast<const typename flat::template node_place<unit.first + I>::part*>(stages[unit.first + I])
-            ->weights...};
+        static_cast<const stage_at<flat, unit.first + I>*>(stages[unit.first + I])->weights...};
     return owner<replaceable_unit>(
-        new replaceable_kernel<backend, in, typename flat::template node_place<unit.first + I>::part::op_type...>(
-            static_cast<const typename flat::template node_place<unit.first + I>::part*>(stages[unit.first + I])
-                ->description...,
-            names, sources));
+        new replaceable_kernel<backend_of_unit<Planning, U>, in, typename stage_at<flat, unit.first + I>::op_type...>(
+            static_cast<const stage_at<flat, unit.first + I>*>(stages[unit.first + I])->description..., names,
+            sources));
   }
 }
 template <class Planning, std::size_t U>
@@ -243,7 +241,7 @@ consteval bool is_replaceable() {
   bool any = false;
   for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) any = any || in_group[n];
   if constexpr (unit.backend == partition_unit::callable)
-    return any && is_adjusted<typename Planning::flat::template node_place<unit.first>::part::callable_type>;
+    return any && is_adjusted<typename stage_at<typename Planning::flat, unit.first>::callable_type>;
   else
     return any;
 }
@@ -282,11 +280,8 @@ class parameter_group {
             correct<decltype(detail::first_parameter_mistake<Planning, Group>(
                 type_list<detail::given_parameter<Names, Values>...>{}))>
   void set(const Values&... values) {
-    board_.replace([&](std::size_t unit, detail::replaceable_unit& kept) {
-      bool changed = false;
-      ((changed |= write<Names>(unit, kept, values)), ...);
-      return changed;
-    });
+    board_.replace([](std::size_t unit) { return ((unit == unit_of<Names>()) || ...); },
+                   [&](std::size_t unit, detail::replaceable_unit& kept) { (write<Names>(unit, kept, values), ...); });
   }
   template <fixed_string... Names, class... Values>
     requires(sizeof...(Names) == sizeof...(Values) && sizeof...(Names) > 0 &&
@@ -322,14 +317,13 @@ class parameter_group {
     return found<Name>.node - Planning::plan.unit[unit_of<Name>()].first;
   }
   template <fixed_string Name, class Value>
-  static bool write(std::size_t unit, detail::replaceable_unit& kept, const Value& value) {
-    if (unit != unit_of<Name>()) return false;
+  static void write(std::size_t unit, detail::replaceable_unit& kept, const Value& value) {
+    if (unit != unit_of<Name>()) return;
     void* const at = kept.parameter(stage_of<Name>(), found<Name>.index);
     if constexpr (any_tensor<Value>)
       std::memcpy(at, value.data(), Value::elements * sizeof(typename Value::value_type));
     else
       *static_cast<Value*>(at) = value;
-    return true;
   }
 
   detail::parameter_board<>& board_;

@@ -92,9 +92,9 @@ template <form Form, class In, class Out, class F>
     construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::as_const(item)); });
   else if constexpr (Form == form::consume)
     construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::move(item)); });
-  else if constexpr (Form == form::in_place) {
+  else if constexpr (Form == form::in_place)
     f(item);
-  } else if constexpr (Form == form::sink)
+  else if constexpr (Form == form::sink)
     f(std::as_const(item));
   else if constexpr (Form == form::destination) {
     kept_if_done<Out> made{::new (out) Out};
