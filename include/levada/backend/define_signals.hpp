@@ -28,7 +28,8 @@ struct rows_transform {
   static constexpr std::size_t scratch_bytes = transform::scratch_bytes;
   static constexpr std::size_t weight_bytes = transform::table_bytes;
 
-  transform of_row;
+  template <class Op>
+  rows_transform(const Op&, parameter_values) {}
 
   template <class Put>
   void of_all(const In& in, std::byte* scratch, Put put) const {
@@ -36,33 +37,30 @@ struct rows_transform {
       of_row(in.data() + r * given, given, scratch,
              [&](std::size_t k, value re, value im) { put(r * bins + k, re, im); });
   }
+
+ private:
+  transform of_row;
 };
 
 }  // namespace detail
 
 template <class Backend, class In, std::size_t Size>
   requires op_takes<rfft_op<Size>, In>
-struct definition<Backend, In, rfft_op<Size>> : private detail::rows_transform<In, Size> {
-  using base = detail::rows_transform<In, Size>;
-  using base::scratch_bytes;
-  using base::weight_bytes;
-  definition(const rfft_op<Size>&, parameter_values) {}
+struct definition<Backend, In, rfft_op<Size>> : detail::rows_transform<In, Size> {
+  using detail::rows_transform<In, Size>::rows_transform;
 
   void operator()(const In& in, typename rfft_op<Size>::template output<In>& out, std::byte* scratch) const {
-    base::of_all(in, scratch, [&](std::size_t at, auto re, auto im) { out[2 * at] = re, out[2 * at + 1] = im; });
+    this->of_all(in, scratch, [&](std::size_t at, auto re, auto im) { out[2 * at] = re, out[2 * at + 1] = im; });
   }
 };
 
 template <class Backend, class In, std::size_t Size>
   requires op_takes<power_spectrum_op<Size>, In>
-struct definition<Backend, In, power_spectrum_op<Size>> : private detail::rows_transform<In, Size> {
-  using base = detail::rows_transform<In, Size>;
-  using base::scratch_bytes;
-  using base::weight_bytes;
-  definition(const power_spectrum_op<Size>&, parameter_values) {}
+struct definition<Backend, In, power_spectrum_op<Size>> : detail::rows_transform<In, Size> {
+  using detail::rows_transform<In, Size>::rows_transform;
 
   void operator()(const In& in, typename power_spectrum_op<Size>::template output<In>& out, std::byte* scratch) const {
-    base::of_all(in, scratch, [&](std::size_t at, auto re, auto im) { out[at] = re * re + im * im; });
+    this->of_all(in, scratch, [&](std::size_t at, auto re, auto im) { out[at] = re * re + im * im; });
   }
 };
 

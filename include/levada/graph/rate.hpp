@@ -66,10 +66,6 @@ namespace detail {
 
 template <class R>
 inline constexpr bool is_part<rate_part<R>> = true;
-template <class Part>
-inline constexpr bool is_rate = false;
-template <class R>
-inline constexpr bool is_rate<rate_part<R>> = true;
 
 template <class Rate, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(rate_part<Rate>& part, Visit& visit) {

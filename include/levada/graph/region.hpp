@@ -58,7 +58,7 @@ consteval auto find_rates(type_list<Flat...>) {
         constexpr auto kind = mark_of<part>.kind;
         if (kind == block_mark::begin) ++depth;
         if (kind > block_mark::node) --depth;
-        if (is_rate<part>) {
+        if (mark_of<part>.changes_rate) {
           places.at[places.count++] = i;
           if (depth != 0 && places.inside == n) places.inside = i;
         }

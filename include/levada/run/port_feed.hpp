@@ -22,6 +22,24 @@
 
 namespace levada::detail {
 
+/// Who last pushed to each port of a session.
+template <std::size_t Ports>
+class port_pushers {
+ public:
+  void note(std::size_t port) { last_[port].store(std::this_thread::get_id(), std::memory_order_relaxed); }
+  /// To another port than that one, if it is another thread than this one.
+  std::thread::id other_than(std::size_t port) const {
+    for (std::size_t p = 0; p < Ports; ++p)
+      if (const std::thread::id id = last_[p].load(std::memory_order_relaxed);
+          p != port && id != std::thread::id() && id != std::this_thread::get_id())
+        return id;
+    return {};
+  }
+
+ private:
+  std::array<std::atomic<std::thread::id>, Ports> last_{};
+};
+
 /// How far each port of a session is.
 template <class Items>
 class port_feed;
@@ -58,20 +76,12 @@ class port_feed<named_items<Named...>> {
     const sequence item = count_[P].load(std::memory_order_relaxed);
     ::new (part_at<P>(of, item)) part(make());
     if constexpr (P == 0) of.envelope_at(item).captured = captured;
-    pusher_[P].store(std::this_thread::get_id(), std::memory_order_relaxed);
+    pushers_.note(P);
     count_[P].store(item + 1);
     publish(of);
   }
 
-  /// Who last pushed to another port than `P`, if it is another thread than this one.
-  template <std::size_t P>
-  std::thread::id other_pusher() const {
-    for (std::size_t p = 0; p < ports; ++p)
-      if (const std::thread::id id = pusher_[p].load(std::memory_order_relaxed);
-          p != P && id != std::thread::id() && id != std::this_thread::get_id())
-        return id;
-    return {};
-  }
+  const port_pushers<ports>& pushers() const { return pushers_; }
 
   /// Items of which only parts are there.
   std::uint64_t incomplete(const engine& of) const {
@@ -126,7 +136,7 @@ class port_feed<named_items<Named...>> {
   }
 
   std::array<std::atomic<sequence>, ports> count_{};
-  std::array<std::atomic<std::thread::id>, ports> pusher_{};
+  port_pushers<ports> pushers_;
   std::atomic<bool> publishing_{false};
 };
 

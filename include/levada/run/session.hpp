@@ -312,8 +312,7 @@ class session {
     };
     const auto room = [&] { return ports.template has_room<P>(items) || is_closed(); };
     if (waits && settings.waits_when_full() && !room()) {
-      if (const std::atomic<std::thread::id> other = ports.template other_pusher<P>();
-          ports.template is_ahead<P>(items))
+      if (const std::atomic<std::thread::id> other = ports.pushers().other_than(P); ports.template is_ahead<P>(items))
         core_->running.wait_for_another(
             room, other, "levada: push: this port is full, and only this thread has ever pushed to the others");
       else

@@ -95,14 +95,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
   bool is_ahead(const engine& of) const {
     return of.free_slots() != 0;
   }
-  template <std::size_t P>
-  std::thread::id other_pusher() const {
-    for (std::size_t p = 0; p < ports; ++p)
-      if (const std::thread::id id = pusher_[p].load(std::memory_order_relaxed);
-          p != P && id != std::thread::id() && id != std::this_thread::get_id())
-        return id;
-    return {};
-  }
+  const port_pushers<ports>& pushers() const { return pushers_; }
 
   /// Puts an item captured at that time into the ring of port `P`. Throws levada::error where an earlier one of it was captured later.
   template <std::size_t P, class Make>
@@ -110,7 +103,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
     if (captured < last_[P]) throw error("levada: push: an item of this port was captured later than this one");
     last_[P] = captured;
     used_.store(true, std::memory_order_relaxed);
-    pusher_[P].store(std::this_thread::get_id(), std::memory_order_relaxed);
+    pushers_.note(P);
     ring<P>().push(make, captured);
     meet(of);
   }
@@ -242,7 +235,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
 
   std::tuple<timed_ring<typename First::item>, timed_ring<typename Others::item>...> rings_;
   time_point last_[ports]{};
-  std::array<std::atomic<std::thread::id>, ports> pusher_{};
+  port_pushers<ports> pushers_;
   std::atomic<bool> used_{false}, ended_{false}, busy_{false};
   std::atomic<std::uint32_t> asked_{0};
 };
