@@ -397,6 +397,37 @@ def gemm(case, p):
     p.check(y)
 
 
+@maps("weighted", "GRU", "LSTM")
+def recurrent(case, p):
+    """Step by step, each item of the batch by itself; the state begins with zeros."""
+    if case.get("direction", "forward") != "forward" or case.get("activations") or case.get("clip"):
+        raise LeftOut("another direction, other activations or a clip")
+    x, lstm = case.inputs[0], case.op == "LSTM"
+    lengths, begins = case.input(4), [case.input(i) for i in (5, 6)]
+    by_item = case.get("layout", 0) == 1
+    (items, steps) = x.dims[:2] if by_item else x.dims[1::-1]
+    if lengths is not None and set(case.constant(4)) != {steps}:
+        raise LeftOut("items of different lengths")
+    if any(v is not None and any(case.constant(i)) for i, v in zip((5, 6), begins)):
+        raise LeftOut("a state that does not begin with zeros")
+    hidden = case.get("hidden_size")
+    options = ["no_bias"] * (case.input(3) is None) + ["peepholes"] * (lstm and case.input(7) is not None)
+    options += ["linear_before_reset"] * case.get("linear_before_reset", 0)
+    op = f"{case.op.lower()}_op<{', '.join([str(hidden), *options])}>()"
+    given = ", ".join([x.name for x in [p.input(i) for i in (1, 2, 3, 7) if case.input(i) is not None]])
+    p.lines += [f"const auto x = given.input<{x.type()}>(0);", f"for (std::size_t item = 0; item < {items}; ++item) {{"]
+    state = f"tensor<float, {hidden}>"
+    p.lines.append(f"  std::tuple<{state}, {state}> state{{}};" if lstm else f"  {state} state{{}};")
+    p.lines += [f"  for (std::size_t step = 0; step < {steps}; ++step) {{", f"    tensor<float, {x.dims[2]}> part;"]
+    at = f"item * {steps} + step" if by_item else f"step * {items} + item"
+    p.lines.append(f"    std::copy_n(x.data() + ({at}) * {x.dims[2]}, {x.dims[2]}, part.begin());")
+    p.lines.append(f"    state = call(backend, {op}, std::tuple(part, state), {given});")
+    h = "std::get<0>(state)" if lstm else "state"
+    if len(case.outputs) == 2:
+        p.lines.append(f"    given.check({h}, 0, {at});")
+    p.lines += ["  }", f"  given.check({h}, {len(case.outputs) - 1}, item);", "}"]
+
+
 def scaled(p, value, factor):
     if factor == 1.0:
         return value

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but those with elements of 64 bits, of which
-// it knows how to move and count alone.
+// onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but the steps of recurrent layers and those
+// with elements of 64 bits, of which it knows how to move and count alone.
 
 #include "spirv/direct.hpp"
 
@@ -28,7 +28,7 @@ auto call(std::type_identity<Backend>, const Op& op, const In& in, const Paramet
   if constexpr (op_kernel<Backend, In, Op>) {
     return *spirv_test::on_device(in, pointers, op);
   } else {
-    static_assert(is_wide<In> || is_wide<run_output_t<In, Op>>);
+    static_assert(is_wide<In> || is_wide<run_output_t<In, Op>> || Op::kind == "gru" || Op::kind == "lstm");
     return *by_one_kernel<reference>(in, pointers, op);
   }
 }

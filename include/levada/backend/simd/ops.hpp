@@ -8,6 +8,7 @@
 #include <levada/backend/define_moves.hpp>
 #include <levada/backend/define_norms.hpp>
 #include <levada/backend/define_pictures.hpp>
+#include <levada/backend/define_recurrent.hpp>
 #include <levada/backend/define_signals.hpp>
 #include <levada/backend/define_sums.hpp>
 #include <levada/backend/simd.hpp>
@@ -18,5 +19,6 @@
 #include <levada/backend/simd/matmul.hpp>
 #include <levada/backend/simd/move.hpp>
 #include <levada/backend/simd/norm.hpp>
+#include <levada/backend/simd/recurrent.hpp>
 #include <levada/backend/simd/reduce.hpp>
 #include <levada/nn/element_wise.hpp>
