@@ -275,11 +275,19 @@ struct enumerated {
 
 // ---- the plan ----
 
+/// The backends that plan a pipeline: one more where stages hold pipelines themselves (run/nested.hpp).
+template <class Backends, class Flat, class Target, class... Options>
+struct with_nested : type_tag<Backends> {};
+/// The mistake in the plans of these.
+template <class Flat, class Target, class... Options>
+struct nested_mistake : type_tag<no_mistake> {};
+
 /// Of a flattened pipeline of one rate.
 template <class Flat, class Target, class... Options>
 struct planned {
   using flat = Flat;
-  using backend_list = typename backends_of<Target, Options...>::type;
+  using backend_list =
+      typename with_nested<typename backends_of<Target, Options...>::type, flat, Target, Options...>::type;
   using found = enumerated<flat, backend_list>;
   using target = target_values<Target>;
   using target_type = Target;
@@ -452,7 +460,9 @@ consteval auto call_mistake() {
 /// The mistake in the plan of a pipeline, or of a region of it, that is right by itself.
 template <class Flat, class Target, class... Options>
 consteval auto plan_mistake() {
-  {
+  if constexpr (nested_mistake<Flat, Target, Options...>::type::is_mistake) {
+    return typename nested_mistake<Flat, Target, Options...>::type{};
+  } else {
     using plan_type = planned<Flat, Target, Options...>;
     constexpr std::size_t node = plan_type::homeless();
     if constexpr (node < plan_type::nodes) {
