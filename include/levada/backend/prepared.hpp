@@ -19,6 +19,7 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <levada/core/bounded.hpp>
 #include <levada/graph/graph_info.hpp>
