@@ -9,6 +9,7 @@
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/for_each.hpp>
 #include <levada/run/report.hpp>
 #include <levada/run/tbb_executor.hpp>
 

@@ -23,6 +23,10 @@ struct unknown_item {};
 /// What a sink gives: a following stage is a mistake.
 struct nothing_more {};
 
+/// What `for_each` gives to `collect`: graph/for_each.hpp.
+template <class T>
+inline constexpr bool is_uncollected = false;
+
 /// Ahead of the first part.
 struct before_all {
   using out = void;
@@ -194,6 +198,8 @@ struct at_part<Stage, Before> {
   static consteval auto found() {
     if constexpr (after_sink)
       return nothing_can_follow_a_sink<Before::name, Stage::name>{};
+    else if constexpr (is_uncollected<typename Before::out>)
+      return for_each_is_followed_by_no_collect<Before::name>{};
     else if constexpr (is_branch_items<typename Before::out> && !joins<Stage> && !requires { typename Stage::op_type; })
       return stage_behind_a_fork_has_to_join_its_branches<Stage::name>{};
     else if constexpr (joins<Stage> && !is_branch_items<typename Before::out> &&
@@ -299,6 +305,7 @@ constexpr node_info node_of() {
     for (const parameter_info& p : op_type::template parameters<in>)
       node.parameter_bytes += p.extents.elements() * size_of(p.type);
     describe_reuse<op_type, in>(node);
+    if constexpr (requires { op_type::template order<in>; }) node.order = op_type::template order<in>;
   } else {
     node.kind = "callable";
     node.order = stage_type::how;
@@ -419,6 +426,8 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     }();
     if constexpr (at < parts)
       return typename place<Parts, at>::mistake{};
+    else if constexpr (is_uncollected<result>)
+      return for_each_is_followed_by_no_collect<place<Parts, parts - 1>::name>{};
     else if constexpr (!order_of_parts<Parts>::is_line && nodes != 0)
       return mistaken_branches();
     else
@@ -562,8 +571,8 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     if constexpr (!order_of_parts<Parts>::is_line && is_branch_items<typename place<Parts, J>::in>) {
       constexpr const auto& order = order_of_parts<Parts>::value;
       const std::size_t join = maker_of(order.from[J][0]);
-      node.in = none;
-      for (std::size_t k = 0; k < order.takes[join]; ++k) {
+      node.in = join < parts ? none : 0;  // where it is what a stage around gives, that is one value
+      for (std::size_t k = 0; join < parts && k < order.takes[join]; ++k) {
         const std::size_t v = value_from(maker_of(order.from[join][k]));
         if (node.in == none)
           node.in = v;

@@ -112,6 +112,26 @@ struct graph_of_several_ports_takes_other_items : detail::mistake {};
 template <fixed_string Stage, class Device>
 struct stages_on_this_device_have_to_be_in_a_line : detail::mistake {};
 
+// ---- stages that hold pipelines ----
+template <fixed_string ForEach>
+struct for_each_is_followed_by_no_collect : detail::mistake {};
+template <fixed_string Before, class Given>
+struct collect_has_no_for_each_before_it : detail::mistake {};
+template <fixed_string ForEach, class Item>
+struct what_for_each_collects_has_no_default_constructor : detail::mistake {};
+template <fixed_string Outer, fixed_string Last>
+struct pipeline_inside_a_stage_ends_in_a_sink_and_gives_nothing : detail::mistake {};
+template <fixed_string Outer>
+struct stage_that_holds_pipelines_gives_several_items_to_a_join_not_to_ports : detail::mistake {};
+template <fixed_string Outer>
+struct parameters_inside_another_stage_cannot_be_replaced : detail::mistake {};
+template <fixed_string Outer, fixed_string Stage, class Device>
+struct stages_inside_another_run_where_that_one_runs : detail::mistake {};
+template <fixed_string Outer, fixed_string Stage>
+struct stages_inside_another_see_no_envelope : detail::mistake {};
+template <fixed_string Outer, fixed_string Stage, class Item>
+struct stage_inside_another_changes_or_consumes_what_cannot_be_copied : detail::mistake {};
+
 // ---- rates ----
 template <fixed_string Rate, class Given>
 struct rate_cannot_take_what_the_stage_before_gives : detail::mistake {};

@@ -64,6 +64,15 @@ template <class In, class First, class... Rest>
   requires op_takes<First, In>
 struct run_output<In, First, Rest...> : run_output<typename First::template output<In>, Rest...> {};
 
+/// Each op of a run takes what the one before it gives.
+template <class In, class... Ops>
+inline constexpr bool run_takes = true;
+template <class In, class Op, class... Rest>
+inline constexpr bool run_takes<In, Op, Rest...> = false;
+template <class In, class Op, class... Rest>
+  requires op_takes<Op, In>
+inline constexpr bool run_takes<In, Op, Rest...> = run_takes<typename Op::template output<In>, Rest...>;
+
 }  // namespace detail
 
 /// What a run of ops makes of `In`.

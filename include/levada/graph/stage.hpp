@@ -224,11 +224,23 @@ struct op_input : type_tag<In> {};
 template <class In>
 using op_input_t = typename op_input<In>::type;
 
+/// Of an op that holds pipelines, which may be wrong: graph/nested.hpp.
+template <class Op, class In, class Mistake>
+consteval auto op_form() {
+  if constexpr (Mistake::is_mistake)
+    return Mistake{};
+  else
+    return call_form<form::op, typename Op::template output<In>>{};
+}
+
 template <fixed_string Before, class In, fixed_string Name, op Op>
 consteval auto form_in(type_tag<op_stage<Name, Op>>) {
-  if constexpr (op_takes<Op, op_input_t<In>>)
-    return call_form<form::op, typename Op::template output<op_input_t<In>>>{};
-  else
+  if constexpr (op_takes<Op, op_input_t<In>>) {
+    if constexpr (requires { Op::template mistake_in<op_input_t<In>>(); })
+      return op_form<Op, op_input_t<In>, decltype(Op::template mistake_in<op_input_t<In>>())>();
+    else
+      return call_form<form::op, typename Op::template output<op_input_t<In>>>{};
+  } else
     return stage_cannot_take_what_the_one_before_gives<Before, In, Name,
                                                        expects<as_fixed_string<Op::expects.size()>(Op::expects)>>{};
 }

@@ -7,15 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 about its own AVX-512 intrinsics
-#endif
-#include <Eigen/Core>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-
+#include <levada/backend/eigen/library.hpp>
 #include <levada/core/tensor.hpp>
 
 namespace levada {

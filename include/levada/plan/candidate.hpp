@@ -8,6 +8,7 @@
 
 #include <levada/core/bounded.hpp>
 #include <levada/core/device.hpp>
+#include <levada/plan/cost.hpp>
 
 namespace levada {
 
@@ -24,6 +25,7 @@ struct candidate {
 struct backend_info {
   std::string_view name;
   device_kind device = device_kind::cpu;
+  roofline own{};  ///< that it says it has itself, if any
 };
 
 /// A device of the target as a value.

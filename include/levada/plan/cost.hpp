@@ -2,6 +2,7 @@
 #pragma once
 // plan/cost.hpp: what a kernel or a transfer takes, and how that is known.
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -24,6 +25,20 @@ struct cost {
   static constexpr cost measured(double seconds, double spread = 0) { return {seconds, spread, cost_origin::measured}; }
   static constexpr cost estimated(double seconds) { return {seconds, 0, cost_origin::estimated}; }
 };
+
+/// What a backend can do at most, where nobody measured (Williams et al., CACM 2009).
+struct roofline {
+  std::string_view backend;
+  double flops_per_second = 0;
+  double bytes_per_second = 0;
+  double launch_seconds = 0;  ///< before each kernel
+};
+
+/// What a roofline allows: the slower of computing and moving.
+constexpr cost estimate(const roofline& of, double flops, double bytes) {
+  if (!(of.flops_per_second > 0 && of.bytes_per_second > 0)) return {};
+  return cost::estimated(of.launch_seconds + std::max(flops / of.flops_per_second, bytes / of.bytes_per_second));
+}
 
 namespace detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // plan/cost_table.hpp: what kernels and transfers take on a machine, as values that a program is compiled with; and what they are
-// estimated to take where nobody measured: by the roofline of a backend (Williams et al., CACM 2009), from FLOPs and bytes.
+// estimated to take where nobody measured: by the roofline of a backend, which the table has, else the backend itself.
 //
 //   inline constexpr levada::kernel_cost box_kernels[] = {{"simd", "relu(float[10]) -> float[10], 10 FLOP", 1.2e-8, 1e-9}};
 //   inline constexpr levada::cost_table box{.machine = "Xeon, 2 cores", .kernels = box_kernels};
@@ -36,14 +36,6 @@ struct transfer_cost {
   double seconds_per_byte = 0;
 };
 
-/// What a backend can do at most.
-struct roofline {
-  std::string_view backend;
-  double flops_per_second = 0;
-  double bytes_per_second = 0;
-  double launch_seconds = 0;  ///< before each kernel
-};
-
 /// The costs of a machine. Values of static storage, each sorted or not.
 struct cost_table {
   std::string_view machine;  ///< where it was measured, and when
@@ -63,12 +55,6 @@ constexpr crossing transfer_of(const cost_table& table, device_id from, device_i
   return assumed_transfer;
 }
 
-/// What a roofline allows: the slower of computing and moving.
-constexpr cost estimate(const roofline& of, double flops, double bytes) {
-  if (!(of.flops_per_second > 0 && of.bytes_per_second > 0)) return {};
-  return cost::estimated(of.launch_seconds + std::max(flops / of.flops_per_second, bytes / of.bytes_per_second));
-}
-
 /// The costs of the nodes of one graph on some backends, looked up in a table.
 template <std::size_t N>
 class graph_costs {
@@ -76,7 +62,7 @@ class graph_costs {
   constexpr graph_costs(const graph_info<N>& graph, std::span<const backend_info> backends, const cost_table& table)
       : graph_(graph), table_(table) {
     for (const backend_info& b : backends) {
-      const roofline* line = nullptr;
+      const roofline* line = b.own.flops_per_second > 0 ? &b.own : nullptr;
       for (const roofline& r : table.rooflines)
         if (r.backend == b.name) line = &r;
       backends_.push_back({key_of(b.name), line});

@@ -169,4 +169,19 @@ constexpr auto only_valid(Rule inner, subgraph_limits limits = {}) {
   return only_valid_rule<Rule>{inner, limits};
 }
 
+/// Takes those candidates of a backend away that its rule does not find. `deploy` finds it by its arguments, so that only the
+/// header of a backend with rules includes this.
+template <rule Rule, std::size_t N, class Candidates>
+constexpr void keep_found(const Rule& takes, const graph_info<N>& graph, std::size_t backend, Candidates& candidates) {
+  regions<N> found;
+  takes.find(rule_graph<N>(graph), found);
+  node_set_list<N> known;
+  for (const region<N>& r : found) known.add(r.nodes);
+  const std::size_t count = known.size();
+  Candidates kept;
+  for (const auto& c : candidates)
+    if (c.backend != backend || known.add(node_set<N>::run(c.first, c.count)) < count) kept.push_back(c);
+  candidates = kept;
+}
+
 }  // namespace levada

@@ -167,13 +167,21 @@ struct target_values<target<Devices...>> {
   }
 };
 
+/// A backend may say what it can do at most: `static constexpr lv::roofline roofline`.
+template <class B>
+consteval backend_info info_of() {
+  backend_info info{B::name, B::device};
+  if constexpr (requires { B::roofline; }) info.own = B::roofline;
+  return info;
+}
+
 template <class Backends>
 struct backend_values;
 template <class... B>
 struct backend_values<backends<B...>> {
   using list = type_list<B...>;
   static constexpr std::size_t count = sizeof...(B);
-  static constexpr std::array<backend_info, sizeof...(B)> values{backend_info{B::name, B::device}...};
+  static constexpr std::array<backend_info, sizeof...(B)> values{info_of<B>()...};
   static constexpr std::size_t longest_run() {
     std::size_t longest = 0;
     ((longest = B::longest_run > longest ? B::longest_run : longest), ...);
@@ -242,10 +250,23 @@ struct enumerated {
      ...);
   }
 
+  /// A backend may say which runs it takes by a rule, too: `static constexpr auto rules` (plan/rules.hpp).
+  template <std::size_t Backend>
+  static consteval void keep_ruled([[maybe_unused]] list& found) {
+    using backend = type_at<typename values::list, Backend>;
+    if constexpr (requires { backend::rules; }) keep_found(backend::rules, graph, Backend, found);
+  }
+
+  template <std::size_t... B>
+  static consteval void keep_all_ruled([[maybe_unused]] list& found, std::index_sequence<B...>) {
+    (keep_ruled<B>(found), ...);
+  }
+
   template <std::size_t... Node>
   static consteval list all(std::index_sequence<Node...>) {
     list found;
     (add_backends<Node>(found, std::make_index_sequence<values::count>{}), ...);
+    keep_all_ruled(found, std::make_index_sequence<values::count>{});
     return found;
   }
 
@@ -254,11 +275,19 @@ struct enumerated {
 
 // ---- the plan ----
 
+/// The backends that plan a pipeline: one more where stages hold pipelines themselves (run/nested.hpp).
+template <class Backends, class Flat, class Target, class... Options>
+struct with_nested : type_tag<Backends> {};
+/// The mistake in the plans of these.
+template <class Flat, class Target, class... Options>
+struct nested_mistake : type_tag<no_mistake> {};
+
 /// Of a flattened pipeline of one rate.
 template <class Flat, class Target, class... Options>
 struct planned {
   using flat = Flat;
-  using backend_list = typename backends_of<Target, Options...>::type;
+  using backend_list =
+      typename with_nested<typename backends_of<Target, Options...>::type, flat, Target, Options...>::type;
   using found = enumerated<flat, backend_list>;
   using target = target_values<Target>;
   using target_type = Target;
@@ -431,7 +460,9 @@ consteval auto call_mistake() {
 /// The mistake in the plan of a pipeline, or of a region of it, that is right by itself.
 template <class Flat, class Target, class... Options>
 consteval auto plan_mistake() {
-  {
+  if constexpr (nested_mistake<Flat, Target, Options...>::type::is_mistake) {
+    return typename nested_mistake<Flat, Target, Options...>::type{};
+  } else {
     using plan_type = planned<Flat, Target, Options...>;
     constexpr std::size_t node = plan_type::homeless();
     if constexpr (node < plan_type::nodes) {

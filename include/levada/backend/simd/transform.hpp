@@ -67,15 +67,6 @@ inline constexpr bool vectorizes<Arch, T, F, Rest...> =
       { f(x).value } -> std::convertible_to<vector<transformed_t<F, T>, Arch>>;
     } && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>;
 
-/// The run of ops is there, each with its input.
-template <class In, class... Ops>
-inline constexpr bool run_takes = true;
-template <class In, class Op, class... Rest>
-inline constexpr bool run_takes<In, Op, Rest...> = false;
-template <class In, class Op, class... Rest>
-  requires op_takes<Op, In>
-inline constexpr bool run_takes<In, Op, Rest...> = run_takes<typename Op::template output<In>, Rest...>;
-
 }  // namespace detail
 
 /// As many as stand in a row: what one makes of an element goes to the next in a register.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/for_each.hpp: the parts of an item, one after the other through the pipeline that they are for (graph/for_each.hpp).
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/error.hpp>
+#include <levada/graph/for_each.hpp>
+#include <levada/run/nested.hpp>
+
+namespace levada::detail {
+
+template <fixed_string Name, std::size_t N, overflow_parts Beyond, class Part, class In, class Program>
+class nested_kernel<for_each_op<Name, N, Beyond, Part>, In, Program> {
+  using op_type = for_each_op<Name, N, Beyond, Part>;
+  using one = typename op_type::template pipeline<In>::out;
+
+ public:
+  using result = bounded<one, N>;
+  static constexpr std::size_t scratch_bytes = Program::scratch_bytes;
+  static constexpr std::size_t weight_bytes = Program::weight_bytes;
+  static constexpr bool has_state = Program::has_state;
+
+  /// Moves the pipeline's stages out of the op, as `deploy` does with all.
+  nested_kernel(const op_type& op, parameter_values) : program_(const_cast<op_type&>(op).part) {}
+
+  template <class Items>
+  void make(const Items& items, void* into, std::byte* scratch) const {
+    kept_if_done<result> made{::new (into) result};
+    if constexpr (is_bounded<Items>) {
+      collect(items, *made.object, scratch, [](const auto& part) -> const auto& { return part; });
+    } else {
+      constexpr std::size_t index = parts_in<In>::index;
+      std::apply(
+          [&](const auto&... item) {
+            typename parts_in<In>::given given{{std::addressof(item)...}};
+            collect(std::get<index>(items), *made.object, scratch, [&](const auto& part) -> const auto& {
+              given.at[index] = std::addressof(part);
+              return given;
+            });
+          },
+          items);
+    }
+    made.object = nullptr;
+  }
+  void operator()(const In& items, uncollected<one, N>& out, std::byte* scratch) const { make(items, &out, scratch); }
+
+ private:
+  template <class Parts, class Given>
+  void collect(const Parts& parts, result& results, std::byte* scratch, Given given) const {
+    std::size_t count = parts.size();
+    if (count > N) {
+      if constexpr (Beyond == overflow_parts::fail) refuse(count);
+      count = N;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t size = results.size();
+      place_of_next next(results.data() + size);
+      if (!program_.run(given(parts[i]), next.at, scratch)) continue;
+      next.at = nullptr;
+      results.resize(size + 1);
+    }
+  }
+
+  /// A place among the results that is empty while a result is made there.
+  struct place_of_next {
+    one* at;
+    explicit place_of_next(one* place) : at(place) { std::destroy_at(at); }
+    ~place_of_next() {
+      if (at != nullptr) ::new (static_cast<void*>(at)) one();
+    }
+  };
+
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(std::size_t parts) {
+    throw error("levada: stage \"" + std::string(Name.view()) + "\": an item has " + std::to_string(parts) +
+                " parts, and there is room for " + std::to_string(N));
+  }
+
+  Program program_;
+};
+
+}  // namespace levada::detail

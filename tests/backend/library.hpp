@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/library.hpp: what a backend that stands on a library computes as one, against `reference` op by op; and what its calls
+// allocate.
+
+#include "backend/compare.hpp"
+
+#include <levada/backend/define_norms.hpp>
+#include <levada/backend/define_sums.hpp>
+#include <levada/backend/reference/definition.hpp>
+
+namespace levada::testing {
+
+/// Makes the parameters named "variance" of a run positive.
+template <class In>
+void mend_variances(std::span<const void* const>) {}
+template <class In, class Op, class... Rest>
+void mend_variances(std::span<const void* const> parameters) {
+  std::size_t i = 0;
+  for (const parameter_info& info : Op::template parameters<In>) {
+    auto* values = static_cast<float*>(const_cast<void*>(parameters[i++]));
+    if (info.name != "variance") continue;
+    for (std::size_t k = 0; k < info.extents.elements(); ++k) values[k] = 1 + values[k] * values[k];
+  }
+  mend_variances<typename Op::template output<In>, Rest...>(parameters.subspan(i));
+}
+
+/// Sums of `products` numbers of magnitude one may differ by as many epsilon.
+template <class Backend, class In, class... Ops>
+void check_library(const In& in, double products, const Ops&... ops) {
+  random_parameters parameters;
+  parameters.add<In, Ops...>();
+  mend_variances<In, Ops...>(parameters.all());
+  const auto expected = by_single_kernels<reference>(in, parameters.all(), ops...);
+  const auto computed = by_one_kernel<Backend>(in, parameters.all(), ops...);
+  CAPTURE(__PRETTY_FUNCTION__);
+  CHECK(largest_difference(*expected, *computed) <= products * epsilon);
+}
+template <class Backend, class In, class... Ops>
+void check_library(double products, const Ops&... ops) {
+  check_library<Backend>(*random_tensor<In>(), products, ops...);
+}
+
+template <class Backend, class In, class Conv, class... Tail>
+void check_library_conv(const Conv& conv, const Tail&... tail) {
+  check_library<Backend, In>(
+      static_cast<double>(Conv::template parameters<In>[0].extents.elements() / Conv::filters + 4), conv, tail...);
+}
+
+template <std::size_t... S>
+using window = levada::size<S...>;
+template <std::size_t C, std::size_t H, std::size_t W>
+using planes = tensor<float, C, H, W>;
+
+}  // namespace levada::testing
