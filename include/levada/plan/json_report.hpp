@@ -115,8 +115,38 @@ inline void write_value(json_writer& json, const value_info& item, const planned
   json.field("placement", name_of(value.where));
   json.field("offset", value.offset);
   json.field("storage", value.storage);
+  if (is_part_value(item)) json.field("part_of", item.part_of);
   json.field("first_step", value.first);
   json.field("last_step", value.last);
+  json.close('}');
+}
+
+/// The plan as one JSON object.
+template <std::size_t N>
+void write_plan(json_writer& json, const plan_info<N>& plan) {
+  json.open('{');
+  json.field("source", plan.graph.source);
+  json.field("has_result", plan.has_result);
+  if (plan.has_result) json.field("result", plan.graph.result);
+  json.field("threads", plan.threads);
+  json.key("segments");
+  json.open('[');
+  for (const planned_segment& s : plan.segment) write_segment(json, s);
+  json.close(']');
+  json.key("units");
+  json.open('[');
+  for (const planned_unit& unit : plan.unit) write_unit(json, plan, unit);
+  json.close(']');
+  json.key("values");
+  json.open('[');
+  for (std::size_t v = 0; v < plan.value.size(); ++v) write_value(json, plan.graph.values[v], plan.value[v]);
+  json.close(']');
+  json.field("slots", plan.slots);
+  json.field("slot_bytes", plan.slot_bytes);
+  json.field("bytes_in_flight", plan.bytes_in_flight);
+  json.field("bytes_scratch", plan.bytes_scratch);
+  json.field("bytes_weights", plan.bytes_weights);
+  json.field("bytes_total", plan.bytes_total);
   json.close('}');
 }
 
@@ -126,29 +156,7 @@ inline void write_value(json_writer& json, const value_info& item, const planned
 template <std::size_t N>
 std::string json_report(const plan_info<N>& plan) {
   detail::json_writer json;
-  json.open('{');
-  json.field("source", plan.graph.source);
-  json.field("has_result", plan.has_result);
-  json.field("threads", plan.threads);
-  json.key("segments");
-  json.open('[');
-  for (const planned_segment& s : plan.segment) detail::write_segment(json, s);
-  json.close(']');
-  json.key("units");
-  json.open('[');
-  for (const planned_unit& unit : plan.unit) detail::write_unit(json, plan, unit);
-  json.close(']');
-  json.key("values");
-  json.open('[');
-  for (std::size_t v = 0; v < plan.value.size(); ++v) detail::write_value(json, plan.graph.values[v], plan.value[v]);
-  json.close(']');
-  json.field("slots", plan.slots);
-  json.field("slot_bytes", plan.slot_bytes);
-  json.field("bytes_in_flight", plan.bytes_in_flight);
-  json.field("bytes_scratch", plan.bytes_scratch);
-  json.field("bytes_weights", plan.bytes_weights);
-  json.field("bytes_total", plan.bytes_total);
-  json.close('}');
+  detail::write_plan(json, plan);
   return json.take();
 }
 

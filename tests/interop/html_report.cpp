@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a report: it needs nothing but itself, its data is JSON by a reader that nobody here wrote, and no name in it can
+// become a tag. With LEVADA_REPORT_PAGES the pages are left in that folder, for tools/report_screenshot.py.
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/backend/reference/activation.hpp>
+#include <levada/backend/simd/activation.hpp>
+#include <levada/interop/html_report.hpp>
+#include <levada/nn/activation.hpp>
+#include <levada/run/simulated.hpp>
+#include <levada/run/tbb_executor.hpp>
+#include <nlohmann/json.hpp>
+
+namespace lv = levada;
+using nlohmann::json;
+
+namespace {
+
+namespace files = std::filesystem;
+
+std::string text_of(const files::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// A file of this test, gone with it.
+struct page_file {
+  files::path path = files::temp_directory_path() / ("levada_page_" + std::to_string(std::rand()) + ".html");
+  ~page_file() { files::remove(path); }
+};
+
+void keep(const std::string& page, const char* name) {
+  if (const char* folder = std::getenv("LEVADA_REPORT_PAGES")) std::ofstream(files::path(folder) / name) << page;
+}
+
+std::size_t count_of(std::string_view text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; at += word.size()) ++count;
+  return count;
+}
+
+/// What the page reads, if it is a page that needs nothing else.
+json data_of(const std::string& page) {
+  for (const char* foreign : {"http:", "https:", "//cdn", "src=", "@import", "url(h", "fetch(", "XMLHttp", "innerHTML"})
+    CHECK_MESSAGE(count_of(page, foreign) == 0, foreign);
+  CHECK(count_of(page, "href=") == count_of(page, "href=\"#"));
+  CHECK(count_of(page, "<script") == 2);
+  CHECK(count_of(page, "</script>") == 2);
+  CHECK(page.starts_with("<!doctype html>"));
+  constexpr std::string_view opening = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = page.find(opening) + opening.size();
+  const std::string data = page.substr(begin, page.find("</script>", begin) - begin);
+  CHECK(data.find('<') == std::string::npos);
+  return json::parse(data);
+}
+
+using vector = lv::tensor<float, 6>;
+using box = lv::target<lv::cpu<2>>;
+using both = lv::backends<lv::simd, lv::reference>;
+
+constexpr lv::kernel_cost kernels[] = {
+    {"simd", "relu(float[6]) -> float[6], 6 FLOP", 2e-6},
+    {"simd", "softmax(float[6]) -> float[6], 24 FLOP", 1e-6},
+    {"reference", "relu(float[6]) -> float[6], 6 FLOP", 1e-6},
+    {"reference", "softmax(float[6]) -> float[6], 24 FLOP", 2e-6},
+};
+constexpr lv::cost_table table{.machine = "a made-up one", .kernels = kernels};
+
+}  // namespace
+
+TEST_CASE("by costs: each kernel's cost, where it is from, and by how much the others lost") {
+  const auto app = lv::deploy<box, both, lv::costs<table>>(lv::input<vector> | lv::nn::relu | lv::nn::softmax);
+  const std::string page = lv::html_report(app);
+  CHECK(page == lv::html_report(app));
+  const json data = data_of(page);
+  const json& reasons = data["regions"][0]["reasons"];
+  CHECK(reasons["machine"] == "a made-up one");
+  CHECK(reasons["seconds"] == doctest::Approx(2e-6));
+  const json& relu = reasons["units"][0];
+  CHECK(relu["why"] == "cost");
+  CHECK(relu["cost"]["origin"] == "measured");
+  CHECK(relu["cost"]["seconds"] == 1e-6);
+  REQUIRE(relu["others"].size() == 1);
+  CHECK(relu["others"][0]["backend"] == "simd");
+  CHECK(relu["others"][0]["more_seconds"] == doctest::Approx(1e-6));
+  CHECK(data["regions"][0]["plan"]["units"].size() == 2);
+  CHECK(data["regions"][0]["memory"]["arena_bytes"] >= data["regions"][0]["memory"]["arena_bound"]);
+  CHECK(!data.contains("statistics"));
+  CHECK(!data.contains("trace"));
+}
+
+TEST_CASE("without costs the default is said, and who else takes it") {
+  const auto app = lv::deploy<box, both>(lv::input<vector> | lv::nn::relu |
+                                         lv::stage<"sum">([](const vector& v) { return v[0] + v[5]; }));
+  const json reasons = data_of(lv::html_report(app))["regions"][0]["reasons"];
+  CHECK(reasons["has_costs"] == false);
+  CHECK(reasons["units"][0]["why"] == "preference");
+  CHECK(reasons["units"][0]["cost"]["origin"] == "unknown");
+  CHECK(reasons["units"][0]["others"][0]["backend"] == "reference");
+  CHECK(reasons["units"][1]["why"] == "only way");
+}
+
+TEST_CASE("names with quotes, ampersands and tags are data and nothing else") {
+  const auto app = lv::deploy<box>(lv::input<int> |
+                                   lv::stage<"</script><script>alert('x')</script>">([](const int& x) { return x; }) |
+                                   lv::stage<"<!-- \"a\" & 'b' <b>">([](const int& x) { return x; }));
+  const std::string page = lv::html_report(app);
+  keep(page, "names.html");
+  const json units = data_of(page)["regions"][0]["plan"]["units"];
+  CHECK(units[0]["stages"][0]["name"] == "</script><script>alert('x')</script>");
+  CHECK(units[1]["stages"][0]["name"] == "<!-- \"a\" & 'b' <b>");
+}
+
+TEST_CASE("a session's statistics and trace are in the file, with those of its devices") {
+  lv::simulated_device<0>().reset();
+  const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::simulated<0>>>(
+      lv::input<int> | lv::stage<"before">([](const int& x) { return x; }) |
+      lv::on<lv::simulated<0>>(lv::stage<"there">([](const int& x) { return x + 1; })) |
+      lv::stage<"behind">(lv::serial([](const int& x) { return x; })));
+  auto session = app.open();
+  session.measure();
+  session.trace();
+  std::thread pusher([&] {
+    for (int i = 0; i < 400; ++i) session.push(i);
+    session.close();
+  });
+  while (session.pop()) {
+  }
+  pusher.join();
+  const page_file file;
+  lv::report(app, session, file.path.string());
+  const std::string page = text_of(file.path);
+  keep(page, "session.html");
+  const json data = data_of(page);
+  CHECK(data["statistics"]["items"]["delivered"] == 400);
+  CHECK(data["statistics"]["stages"][1]["name"] == "there");
+  CHECK(data["statistics"]["stages"][2]["items"] == 400);
+  const json& events = data["trace"]["events"];
+  REQUIRE(!events.empty());
+  std::uint64_t at_device = 0, last = 0;
+  for (const json& e : events) {
+    at_device += e[0] == "device";
+    CHECK(e[5].get<std::uint64_t>() >= last);
+    last = e[5];
+  }
+  CHECK(events[0][5] == 0);
+  CHECK(at_device == 400);
+}
+
+TEST_CASE("more events than a page shows: the last ones, and it says how many are left out") {
+  lv::session_trace trace;
+  trace.stages = {"a"};
+  for (std::uint64_t i = 0; i < lv::detail::most_drawn_events + 10; ++i)
+    trace.events.push_back({lv::trace_kind::stage, 0, 0, 1, i, 1000 + 10 * i, 1005 + 10 * i});
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"a">([](const int& x) { return x; }));
+  const json drawn = data_of(lv::html_report(app, nullptr, &trace))["trace"];
+  CHECK(drawn["left_out"] == 10);
+  CHECK(drawn["events"].size() == lv::detail::most_drawn_events);
+  CHECK(drawn["events"][0] == json({"stage", 0, 0, 1, 10, 0, 5}));
+}
+
+TEST_CASE("a pipeline that changes its rate has a plan for each region") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"one">([](const int& x) { return x; }) | lv::batch<4> |
+                                   lv::stage<"four">([](const std::array<int, 4>& x) { return x[0]; }));
+  const page_file file;
+  lv::report(app, file.path.string());
+  const json regions = data_of(text_of(file.path))["regions"];
+  REQUIRE(regions.size() == 2);
+  CHECK(regions[1]["takes"] == 4);
+  CHECK(regions[1]["gives"] == 1);
+  CHECK(regions[1]["plan"]["units"][0]["stages"][0]["name"] == "four");
+}
+
+TEST_CASE("a file that cannot be written is an error that names it") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"a">([](const int& x) { return x; }));
+  CHECK_THROWS_WITH_AS(lv::report(app, "/no such folder/plan.html"),
+                       "levada: report: cannot write \"/no such folder/plan.html\"", lv::error);
+}
+
+namespace {
+
+/// Blocks of eight ops that end in a sum with what they began with.
+template <std::size_t N>
+lv::graph_info<N> residual_blocks() {
+  static constexpr std::string_view kinds[] = {"conv2d", "bias", "relu", "conv2d", "bias", "relu", "add", "relu"};
+  lv::graph_info<N> graph;
+  const lv::value_info value{4096, 64, lv::element::f32, lv::shape(16, 8, 8), true};
+  graph.values.push_back(value);
+  for (std::size_t i = 0; i < N; ++i) {
+    lv::node_info node;
+    node.how = lv::form::op;
+    node.kind = node.name = kinds[i % 8];
+    node.flops = node.kind == "conv2d" ? 1e6 + static_cast<double>(i % 11) * 3e5 : 1e3;
+    node.parameter_bytes = node.kind == "conv2d" ? 9216 : 0;
+    node.in = i;
+    if (i % 8 == 6) node.more.push_back(static_cast<std::uint16_t>(i - 5));
+    node.out = graph.result = i + 1;
+    graph.nodes.push_back(node);
+    graph.values.push_back(value);
+    graph.values.back().producer = i;
+  }
+  return graph;
+}
+
+constexpr lv::device_info devices[] = {{lv::cpu<2>::id, 2}, {lv::vulkan<0>::id}};
+constexpr lv::backend_info backs[] = {{"simd"}, {"onednn"}, {"spirv", lv::device_kind::vulkan}};
+constexpr lv::roofline rooflines[] = {
+    {"simd", 60e9, 20e9, 1e-7}, {"onednn", 80e9, 15e9, 4e-7}, {"spirv", 1e12, 1e11, 5e-6}};
+constexpr lv::cost_table estimates{.machine = "three rooflines", .rooflines = rooflines};
+
+}  // namespace
+
+TEST_CASE("a plan of 200 ops has a page, with every unit's reasons") {
+  constexpr std::size_t ops = 200;
+  const auto graph = residual_blocks<ops>();
+  const auto feeds = lv::feeds_only_the_next(graph);
+  std::vector<lv::candidate> candidates;
+  for (std::size_t first = 0; first < ops; ++first)
+    for (std::size_t b = 0; b < 3; ++b)
+      for (std::size_t count = 1; count <= 3 && first + count <= ops; ++count) {
+        candidates.push_back({first, count, b, b == 1 ? 2048u : 0u, 9216});
+        if (!feeds[first + count - 1]) break;
+      }
+  const auto parts = lv::choose_partition(graph, devices, candidates, backs, estimates);
+  const auto plan = lv::make_plan(graph, parts, {}, devices, candidates, backs);
+  const std::string page = lv::html_report(plan, {devices, candidates, backs, &estimates});
+  keep(page, "large.html");
+  const json region = data_of(page)["regions"][0];
+  std::size_t stages = 0;
+  for (const json& unit : region["plan"]["units"]) stages += unit["stages"].size();
+  CHECK(stages == ops);
+  CHECK(region["reasons"]["units"].size() == plan.units);
+  CHECK(page.size() < 2'000'000);
+}
