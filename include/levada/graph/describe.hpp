@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <levada/core/type_list.hpp>
+#include <levada/graph/feedback.hpp>
 #include <levada/graph/fork.hpp>
 #include <levada/graph/graph_info.hpp>
 #include <levada/graph/missing.hpp>
@@ -205,6 +206,9 @@ struct at_part<Stage, Before> {
     else if constexpr (joins<Stage> && !is_branch_items<typename Before::out> &&
                        !std::same_as<typename Before::out, unknown_item>)
       return join_has_no_fork_before_it<Stage::name, typename Before::out>{};
+    else if constexpr (requires { typename refused_state<Stage, typename Before::out>::type; })
+      return feedback_body_gives_another_state_than_the_initial_one<
+          Stage::name, Before::name, typename Before::out, typename refused_state<Stage, typename Before::out>::type>{};
     else if constexpr (requires(typename Stage::callable_type& f, missing why) {
                          f.missed(why);
                          requires !noexcept(f.missed(why));
@@ -309,6 +313,7 @@ constexpr node_info node_of() {
   } else {
     node.kind = "callable";
     node.order = stage_type::how;
+    node.border = border_of<stage_type>;
   }
   return node;
 }
@@ -454,8 +459,14 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
       return filter_in_a_branch_would_leave_its_join_without_a_partner<part<filter>::name>{};
     else {
       constexpr std::size_t node = shared_and_changed(describe());
+      constexpr std::size_t placed = placed_in_a_loop(describe()), split = split_in_a_loop(describe());
       if constexpr (node < nodes)
         return stage_changes_or_consumes_an_item_that_another_branch_takes_too<node_place<node>::name>{};
+      else if constexpr (placed < nodes)
+        return stage_inside_a_feedback_cannot_run_on_a_device_of_its_own<node_place<placed>::name,
+                                                                         typename node_place<placed>::device>{};
+      else if constexpr (split < nodes)
+        return feedback_cannot_be_split_behind_a_stage_inside_it<node_place<split>::name>{};
       else
         return mistaken_marks();
     }
@@ -495,6 +506,26 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     std::size_t at = 0;
     while (at < nodes && !(consumes(graph.nodes[at]) && is_taken_behind(graph.nodes[at].in, at))) ++at;
     return at;
+  }
+
+  /// The first node of a feedback that would run elsewhere than on the processor, and that behind which it would be split.
+  template <class Graph>
+  static consteval std::size_t placed_in_a_loop(const Graph& graph) {
+    std::size_t found = nodes;
+    for_each_node_in_a_loop(graph.nodes, [&](std::size_t n) {
+      if (found == nodes && graph.nodes[n].pin.kind != device_kind::cpu) found = n;
+    });
+    return found;
+  }
+  template <class Graph>
+  static consteval std::size_t split_in_a_loop(const Graph& graph) {
+    std::size_t depth = 0;
+    for (std::size_t n = 0; n < nodes; ++n) {
+      if (graph.nodes[n].border == loop_border::begins) ++depth;
+      if (graph.nodes[n].border == loop_border::ends) --depth;
+      if (depth != 0 && graph.nodes[n].split_after) return n;
+    }
+    return nodes;
   }
 
   template <std::size_t... S>
@@ -668,6 +699,9 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
         ...);
     graph.ends_in_sink = std::same_as<typename place<Parts, parts - 1>::out, nothing_more>;
     find_result(graph, value_at);
+    for_each_node_in_a_loop(graph.nodes, [&](std::size_t n) {
+      if (!graph.nodes[n].pin) graph.nodes[n].pin = {device_kind::cpu};
+    });
     if constexpr (has_sides) {
       graph.side_bytes = sides().bytes;
       graph.side_alignment = sides().alignment;

@@ -40,6 +40,9 @@ enum class reuse : std::uint8_t {
   joins      ///< its inputs lie in it, one behind the other
 };
 
+/// A feedback is between a node that reads its state and one that writes it; feedbacks nest.
+enum class loop_border : std::uint8_t { none, begins, ends };
+
 /// A node takes at most so many values.
 inline constexpr std::size_t most_inputs = 8;
 /// The values that a node takes beside its first.
@@ -61,6 +64,7 @@ struct node_info {
   more_inputs more;     ///< behind a fork: the others it takes
   reuse reuses = reuse::none;
   std::size_t view_offset = 0;  ///< of a view: the byte of its input that it begins with
+  loop_border border = loop_border::none;
 };
 
 /// Calls `visit` with each value that a node, or a unit, takes.
@@ -77,6 +81,17 @@ constexpr bool consumes(form how) {
   return how == form::in_place || how == form::consume || how == form::consume_filter;
 }
 constexpr bool consumes(const node_info& node) { return consumes(node.how); }
+
+/// Calls `visit(n)` for each node inside a feedback, those at its borders included.
+template <class Nodes, class Visit>
+constexpr void for_each_node_in_a_loop(Nodes& nodes, Visit visit) {
+  std::size_t depth = 0;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].border == loop_border::begins) ++depth;
+    if (depth != 0) visit(n);
+    if (nodes[n].border == loop_border::ends) --depth;
+  }
+}
 
 /// A pipeline of at most `N` stages and parts of values as values: nodes in execution order, values in order of production. A source is no node:
 /// it only feeds value 0.

@@ -132,6 +132,24 @@ struct stages_inside_another_see_no_envelope : detail::mistake {};
 template <fixed_string Outer, fixed_string Stage, class Item>
 struct stage_inside_another_changes_or_consumes_what_cannot_be_copied : detail::mistake {};
 
+// ---- feedback ----
+template <fixed_string State, class Delay>
+struct feedback_comes_back_after_one_item_or_more : detail::mistake {};
+template <fixed_string State, class Type>
+struct feedback_state_cannot_be_copied : detail::mistake {};
+template <fixed_string State>
+struct feedback_body_has_no_port_of_that_name : detail::mistake {};
+template <fixed_string State>
+struct feedback_body_has_no_output_of_that_name : detail::mistake {};
+template <fixed_string State, class Taken, class Initial>
+struct feedback_body_takes_another_state_than_the_initial_one : detail::mistake {};
+template <fixed_string State, fixed_string Last, class Given, class Initial>
+struct feedback_body_gives_another_state_than_the_initial_one : detail::mistake {};
+template <fixed_string Stage, class Device>
+struct stage_inside_a_feedback_cannot_run_on_a_device_of_its_own : detail::mistake {};
+template <fixed_string Stage>
+struct feedback_cannot_be_split_behind_a_stage_inside_it : detail::mistake {};
+
 // ---- rates ----
 template <fixed_string Rate, class Given>
 struct rate_cannot_take_what_the_stage_before_gives : detail::mistake {};

@@ -3,6 +3,7 @@
 // plan/plan.hpp: the constexpr answer. Units, segments, and every buffer with its place, offset and lifetime.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -45,10 +46,12 @@ struct planned_unit {
   std::size_t segment = 0;
   concurrency order = concurrency::parallel;
   form how = form::map;
-  std::size_t in = 0, out = 0;    ///< the values it takes and gives
-  more_inputs more;               ///< that it takes besides
-  std::size_t group_end = 0;      ///< the unit behind the last of its group
-  bool item_by_item = false;      ///< its group runs over the items one by one, else unit by unit
+  std::size_t in = 0, out = 0;  ///< the values it takes and gives
+  more_inputs more;             ///< that it takes besides
+  std::size_t group_end = 0;    ///< the unit behind the last of its group
+  bool item_by_item = false;    ///< its group runs over the items one by one, else unit by unit
+  bool in_loop = false;         ///< inside a feedback, whose first unit admits the items to all of it
+  std::size_t state_of = 0;     ///< the unit whose state it uses: its own, or at the end of a feedback that at its head
   std::size_t scratch_bytes = 0;  ///< that its kernel wants while it runs
   std::size_t weight_bytes = 0;   ///< that its kernel's packed parameters take
 };
@@ -111,6 +114,26 @@ constexpr std::size_t buffer_alignment(const planned_value& v) {
 }
 
 template <std::size_t N>
+constexpr loop_border border_at(const plan_info<N>& plan, std::size_t unit) {
+  return plan.graph.nodes[plan.unit[unit].first].border;
+}
+
+/// The items go through a feedback one after the other, each through all of it.
+template <std::size_t N>
+constexpr void connect_loops(plan_info<N>& plan) {
+  std::array<std::size_t, N> heads{};
+  std::size_t depth = 0;
+  for (std::size_t u = 0; u < plan.units; ++u) {
+    planned_unit& unit = plan.unit[u];
+    unit.state_of = u;
+    unit.in_loop = depth != 0;
+    if (unit.in_loop) unit.order = concurrency::serial;
+    if (border_at(plan, u) == loop_border::begins) heads[depth++] = u;
+    if (border_at(plan, u) == loop_border::ends) unit.state_of = heads[--depth];
+  }
+}
+
+template <std::size_t N>
 constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std::span<const candidate> candidates) {
   const graph_info<N>& graph = plan.graph;
   for (const partition_unit& p : parts) {
@@ -136,6 +159,7 @@ constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std:
     ++plan.segment.back().count;
   }
   plan.units = plan.unit.size();
+  connect_loops(plan);
   if (plan.nodes == 0) plan.segment.push_back({device_id{device_kind::cpu}, 0, 0});  // items pass by, between two rates
   plan.segments = plan.segment.size();
 }
@@ -237,8 +261,10 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
       std::size_t behind = u + 1;
       if (plan.unit[u].order == concurrency::parallel)
         while (behind < end && plan.unit[behind].order == concurrency::parallel) ++behind;
-      const bool by_item = s.device.kind != device_kind::vulkan && behind - u > 1 &&
-                           s.grain * live_bytes(plan, u, behind) > device.l1_bytes / 2;
+      const bool loops = border_at(plan, u) == loop_border::begins;
+      while (loops && behind < end && plan.unit[behind].in_loop) ++behind;
+      const bool by_item = loops || (s.device.kind != device_kind::vulkan && behind - u > 1 &&
+                                     s.grain * live_bytes(plan, u, behind) > device.l1_bytes / 2);
       for (; u < behind; ++u) {
         plan.unit[u].group_end = behind;
         plan.unit[u].item_by_item = by_item;

@@ -300,6 +300,7 @@ struct program_layout {
     concurrency order;
     bool item_by_item;
     std::uint16_t stage;
+    std::uint16_t state_of;
   };
   struct value {
     std::uint64_t offset, within;
@@ -361,8 +362,9 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   l.has_source = !plan.graph.source.empty();
   for (std::size_t u = 0; u < plan.units; ++u) {
     const planned_unit& p = plan.unit[u];
+    const concurrency admits = p.in_loop ? concurrency::parallel : p.order;  // the head of its feedback does
     l.units[u] = {small(p.in), small(p.out), small(p.group_end), small(p.segment), p.more,
-                  p.how,       p.order,      p.item_by_item,     small(p.first)};
+                  p.how,       admits,       p.item_by_item,     small(p.first),   small(p.state_of)};
   }
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
     const planned_value& p = plan.value[v];
@@ -488,7 +490,9 @@ struct program_parts {
       const unit_text& text = *parts.texts[u];
       program_unit& unit = p.units[u];
       void* const stage = parts.stages[planned.stage];
-      erased_object object = text.make != nullptr ? text.make(stage)
+      const bool borrows = planned.state_of != u;  // of a unit before it
+      erased_object object = borrows                ? erased_object()
+                             : text.make != nullptr ? text.make(stage)
                              : text.bytes != 0
                                  ? erased_object::make_trivial(text.own_copy ? stage : "", text.bytes, text.alignment)
                                  : std::move(*kernels++);
@@ -503,7 +507,9 @@ struct program_parts {
       if (text.sides != 0) unit.sides = std::exchange(next_side, next_side + text.sides);
       if (text.on_device != nullptr) unit.kernel = text.on_device(object.get());
       if (planned.how != form::sink) p.values[planned.out].destroy = text.destroy;
-      if (text.own_copy) {
+      if (borrows) {
+        unit.own = p.units[planned.state_of].own;
+      } else if (text.own_copy) {
         unit.own = states;
         p.states[states].name = text.name;
         p.states[states++].prototype = std::move(object);

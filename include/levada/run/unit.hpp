@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <levada/core/storage.hpp>
+#include <levada/graph/feedback.hpp>
 #include <levada/graph/fork.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/graph/op.hpp>
@@ -259,6 +260,19 @@ consteval unit_text describe_callable(std::string_view name) {
 }
 template <fixed_string Name, class F, form Form, class In, class Out>
 inline constexpr unit_text callable_text = describe_callable<F, Form, In, Out>(Name.view());
+
+/// The end of a feedback: its object is that of the head.
+template <class State, std::size_t Items>
+void run_loop_tail(unit_call& call) noexcept {
+  auto& states = static_cast<loop_head<State, Items>*>(call.object)->states;
+  for_each_item(call, [&](void* in, void*, std::size_t) {
+    states.push(*static_cast<const State*>(in));
+    return true;
+  });
+}
+template <fixed_string Name, class State, std::size_t Items>
+inline constexpr unit_text callable_text<Name, loop_tail<State, Items>, form::sink, State, void>{
+    Name.view(), &run_loop_tail<State, Items>};
 
 /// A kernel as a unit: one that is called, or one that its device runs.
 template <class Kernel, class In, class Out>
