@@ -13,8 +13,8 @@ inline constexpr std::string_view memory_script = R"js(
   // rectangles: { from, to, low, bytes, text, colour, kind }
   const arena = (region, title, bytes, rectangles) => {
     const own = units.slice(region.firstUnit, region.lastUnit), steps = own.length + 2;
-    const step = Math.min(64, (room - left - 8) / steps), height = Math.max(60, Math.min(200, 26 * Math.max(2, rectangles.length))), width = left + step * steps + 8;
-    const labels = step >= 13 ? 84 : 22;
+    const step = Math.min(64, (room - left - 8) / steps), height = Math.max(60, Math.min(220, 30 * Math.max(2, rectangles.length))), width = left + step * steps + 8;
+    const named = step >= 18, labels = named ? 84 : 22;
     const y = offset => 4 + height * (1 - offset / Math.max(1, bytes)), x = at => left + step * at;
     const drawing = [];
     for (let tick = 0; tick <= 4; ++tick) {
@@ -24,8 +24,8 @@ inline constexpr std::string_view memory_script = R"js(
     }
     for (const one of rectangles) {
       const wide = x(one.to + 1) - x(one.from) - 1.5, high = Math.max(1.5, y(one.low) - y(one.low + one.bytes) - 1);
-      const rect = drawn('rect', { x: x(one.from) + .75, y: y(one.low + one.bytes) + .5, width: Math.max(1, wide), height: high, rx: 2, 'fill-opacity': one.kind === 'value' ? .35 : .1,
-        ...(one.kind === 'value' ? {} : { 'stroke-dasharray': '3 2' }) });
+      const rect = drawn('rect', { x: x(one.from) + .75, y: y(one.low + one.bytes) + .5, width: Math.max(1, wide), height: high, rx: 2, 'fill-opacity': one.kind === 'value' ? .35 : one.kind === 'whole' ? .04 : .14,
+        ...(one.kind === 'value' ? {} : one.kind === 'whole' ? { 'stroke-opacity': .35 } : { 'stroke-dasharray': '3 2' }) });
       const recolour = () => { rect.style.fill = rect.style.stroke = one.unit ? colourOf(one.unit) : 'var(--quiet)'; };
       onColour(recolour);
       hinted(rect, one.title, () => [bytesText(one.bytes) + ' (' + one.bytes + ' bytes) from ' + one.offset, one.lines].flat());
@@ -35,11 +35,11 @@ inline constexpr std::string_view memory_script = R"js(
     }
     const names = ['input', ...own.map(unit => unit.name), 'result'];
     names.forEach((name, at) => {
-      if (step >= 13) {
+      if (named) {
         const shown = name.length > 16 ? name.slice(0, 15) + '\u2026' : name, px = x(at) + step / 2 + 3, py = height + 12;
         drawing.push(drawn('text', { class: 'quiet', x: px, y: py, 'text-anchor': 'end', transform: 'rotate(-45 ' + px + ' ' + py + ')' }, shown));
-      } else if (at % Math.ceil(40 / step) === 0) {
-        drawing.push(drawn('text', { class: 'quiet', x: x(at) + step / 2, y: height + 18, 'text-anchor': 'middle' }, String(at)));
+      } else if (at <= own.length && at % Math.ceil(40 / step) === 1) {
+        drawing.push(drawn('text', { class: 'quiet', x: x(at) + step / 2, y: height + 18, 'text-anchor': 'middle' }, '#' + (region.firstUnit + at - 1)));
       }
     });
     byId('memory').append(element('h3', {}, title), element('div', { class: 'drawing' }, drawn('svg', { width, height: height + labels, role: 'img', 'aria-label': title }, ...drawing)));
@@ -57,21 +57,28 @@ inline constexpr std::string_view memory_script = R"js(
     const at = (...places) => owned.filter(v => places.includes(values[v].placement));
     if (plan.slot_bytes > 0)
       arena(region, prefix + 'slot: ' + bytesText(plan.slot_bytes) + ' for each of ' + plan.slots + ' items in flight', plan.slot_bytes, at('slot').map(v => rectangle(v, 0)));
-    for (const segment of segments.filter(segment => segment.region === r)) {
-      const first = plan.segments[segment.number - segments.find(other => other.region === r).number].first_unit, end = first + segment.units;
+    // Segments have steps of their own, so that one picture holds the scratchpads of all.
+    const rectangles = [], own_segments = segments.filter(segment => segment.region === r);
+    for (const segment of own_segments) {
+      const first = segment.first_unit, end = first + segment.units, bytes = segment.item_bytes + segment.shared_bytes;
       const here = v => values[v].first_step > first && values[v].first_step <= end;
-      const rectangles = [...at('scratchpad').filter(here).map(v => rectangle(v, 0)), ...at('shared scratchpad').filter(here).map(v => rectangle(v, segment.item_bytes))];
+      if (bytes > 0) rectangles.push({ from: first + 1, to: end, low: 0, offset: 0, bytes, unit: own[first], kind: 'whole', text: '', title: 'scratchpad of segment ' + segment.number + ' on ' + segment.device,
+        lines: [bytesText(segment.item_bytes) + ' for each of the ' + plural(segment.grain, 'item') + ' of a grain', bytesText(segment.shared_bytes) + ' for all of them',
+          plural(segment.grains, 'grain') + ' in flight', 'values alive at one step: ' + bytesText(segment.bound)] });
+      rectangles.push(...at('scratchpad').filter(here).map(v => rectangle(v, 0)), ...at('shared scratchpad').filter(here).map(v => rectangle(v, segment.item_bytes)));
       for (const unit of own.slice(first, end))
         if (unit.scratch_bytes) rectangles.push({ from: unit.step, to: unit.step, low: segment.item_bytes + segment.kernelOffset, offset: segment.kernelOffset, bytes: unit.scratch_bytes, unit, kind: 'scratch', text: '',
           title: 'scratch of ' + unit.name, lines: ['while its kernel runs'] });
-      if (rectangles.length)
-        arena(region, prefix + 'scratchpad of segment ' + segment.number + ' on ' + segment.device + ': ' + bytesText(segment.item_bytes) + ' for each of the ' + segment.grain + ' items of a grain and ' +
-          bytesText(segment.shared_bytes) + ' for all of them; ' + plural(segment.grains, 'grain') + ' in flight', segment.item_bytes + segment.shared_bytes, rectangles);
+    }
+    if (rectangles.length) {
+      const only = own_segments.length === 1 ? own_segments[0] : null;
+      arena(region, prefix + (only ? 'scratchpad: ' + bytesText(only.item_bytes) + ' for each of the ' + plural(only.grain, 'item') + ' of a grain, ' + bytesText(only.shared_bytes) + ' for all of them; ' +
+        plural(only.grains, 'grain') + ' in flight' : 'scratchpads of the segments: ' + bytesText(plan.bytes_scratch) + ' in all'), Math.max(...rectangles.map(one => one.low + one.bytes)), rectangles);
     }
   });
   const sum = key => data.regions.reduce((all, region) => all + region.memory[key], 0), bytes = sum('arena_bytes'), bound = sum('arena_bound');
   note('memory', 'The values of one item take ' + bytesText(bytes) + (bound > 0 ? ', ' + (bytes / bound).toFixed(3) + ' times what is alive together at one step (' + bytesText(bound) +
-    '): no arena is smaller than that' : '') + '. Filled: values; dashed: what kernels need while they run. Colours as in the graph, by who makes it.');
+    '): no arena is smaller than that' : '') + '. Filled: values; dashed: what kernels need while they run. Steps are the units (#), colours those of who makes the value.');
 }
 )js";
 

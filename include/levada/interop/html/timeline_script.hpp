@@ -15,6 +15,7 @@ inline constexpr std::string_view timeline_script = R"js(
 
   // ---- the run: bars { lane, begin, end, unit, title, lines, grain } ----
   const laneOfRun = [], run = [];
+  let undrawn = 0;
   if (data.trace) {
     const laneNumber = new Map(), lane = name => { if (!laneNumber.has(name)) laneNumber.set(name, laneOfRun.push(name) - 1); return laneNumber.get(name); };
     const threads = [...new Set(data.trace.events.filter(event => event[0] === 'grain' || event[0] === 'stage').map(event => event[2]))].sort((a, b) => a - b);
@@ -32,7 +33,7 @@ inline constexpr std::string_view timeline_script = R"js(
       let row = 0;
       while (row < rows.length && rows[row] > begin) ++row;
       rows[row] = end;
-      if (row >= 6) continue;
+      if (row >= 6) { ++undrawn; continue; }
       const of = segments[what] ? segments[what].device : 'segment ' + what;
       run.push({ lane: lane(of + (kind === 'device' ? '' : ', ' + kind) + (row ? ' (' + (row + 1) + ')' : '')), begin, end, items, kind,
         unit: isOfThese ? units.find(unit => unit.segment === what) : null, title: kind === 'device' ? 'segment ' + what + ' at ' + of : kind + ' of segment ' + what, lines, what });
@@ -53,26 +54,34 @@ inline constexpr std::string_view timeline_script = R"js(
       free[segment.device] = new Array(workers).fill(0), laneAt[segment.device] = laneOfExpected.length;
       for (let w = 0; w < workers; ++w) laneOfExpected.push(segment.device + (workers > 1 ? ' ' + w : ''));
     }
-    const turn = new Array(units.length).fill(0), ready = [], byDone = [];
-    const grain = Math.max(...segments.filter(segment => segment.region === 0).map(segment => segment.grain));
-    for (let g = 0; g < 400; ++g) {
-      let at = g >= 4 * Math.max(1, laneOfExpected.length) ? ready[g - 4 * Math.max(1, laneOfExpected.length)] : 0;
-      for (const segment of segments.filter(segment => segment.region === 0)) {
-        const workers = free[segment.device], w = workers.indexOf(Math.min(...workers));
-        let now = Math.max(at, workers[w]);
-        for (const unit of units.filter(unit => unit.segment === segment.number)) {
-          const ns = grain * (byCosts ? (unit.cost.seconds + unit.move_seconds) * 1e9 : measured[unit.id].time.median);
-          if (unit.order === 'serial') now = Math.max(now, turn[unit.id]);
-          if (ns > 0) expected.push({ lane: laneAt[segment.device] + w, begin: now, end: now + ns, items: grain, kind: 'stage', unit, title: unit.name, lines: [nsText(ns) + ' expected', 'items ' + g * grain + ' to ' + (g * grain + grain - 1)] });
-          now += ns;
-          if (unit.order === 'serial') turn[unit.id] = now;
-        }
-        workers[w] = at = now;
+    // Always the step that can begin first, of several the one of the oldest items; not more items in flight than slots.
+    const line = segments.filter(segment => segment.region === 0), stages = line.map(segment => units.filter(unit => unit.segment === segment.number));
+    const grain = Math.max(...line.map(segment => segment.grain)), inFlight = Math.max(1, Math.floor(data.regions[0].plan.slots / grain));
+    const turn = new Array(units.length).fill(0), flying = [], done = [];
+    const begins = grain => Math.max(grain.ready, Math.min(...free[line[grain.at].device]));
+    for (let number = 0; expected.length < 20000;) {
+      while (flying.length < inFlight) flying.push({ number: number++, at: 0, ready: number > inFlight ? done[done.length - 1] : 0 });
+      let next = flying[0];
+      for (const other of flying) if (begins(other) < begins(next)) next = other;
+      const device = line[next.at].device, workers = free[device], worker = workers.indexOf(Math.min(...workers));
+      let now = begins(next);
+      for (const unit of stages[next.at]) {
+        const ns = grain * (byCosts ? (unit.cost.seconds + unit.move_seconds) * 1e9 : measured[unit.id].time.median);
+        if (unit.order === 'serial') now = Math.max(now, turn[unit.id]);
+        if (ns > 0) expected.push({ lane: laneAt[device] + worker, begin: now, end: now + ns, items: grain, kind: 'stage', unit, title: unit.name,
+          lines: [nsText(ns) + ' expected', grain > 1 ? 'items ' + next.number * grain + ' to ' + (next.number * grain + grain - 1) : 'item ' + next.number] });
+        now += ns;
+        if (unit.order === 'serial') turn[unit.id] = now;
       }
-      ready.push(at);
-      nsAnItem = at / ((g + 1) * grain);
-      if (at > until && g >= 3) break;
+      workers[worker] = next.ready = now;
+      if (++next.at < line.length) continue;
+      flying.splice(flying.indexOf(next), 1);
+      done.push(now);
+      if (now > until && done.length >= 8) break;
     }
+    done.sort((a, b) => a - b);
+    const half = done.length >> 1;
+    nsAnItem = done.length > 1 ? (done[done.length - 1] - done[half]) / ((done.length - 1 - half) * grain) : done[0] / grain;
   };
 
   // ---- drawing ----
@@ -122,6 +131,11 @@ inline constexpr std::string_view timeline_script = R"js(
         pen.fillStyle = quiet, pen.fillText(name, 0, lane * rowHeight + 14, left - 8);
       });
       pen.save(), pen.beginPath(), pen.rect(left, 0, width - left, height), pen.clip();
+      const power = Math.pow(10, Math.floor(Math.log10(span / 4))), tick = [1, 2, 5, 10].map(n => n * power).find(n => span / n <= 8) || power;
+      for (let at = Math.ceil(from / tick) * tick; at < from + span; at += tick) {
+        pen.fillStyle = line, pen.fillRect(x(at), 0, 1, lanes.length * rowHeight + 3);
+        pen.fillStyle = quiet, pen.fillText(tickText(at, tick), x(at) + 3, height - 6);
+      }
       for (const bar of bars) {
         const begin = x(bar.begin), wide = Math.max(.6, x(bar.end) - begin), y = bar.lane * rowHeight;
         if (begin > width || begin + wide < left) continue;
@@ -137,9 +151,6 @@ inline constexpr std::string_view timeline_script = R"js(
           pen.restore();
         }
       }
-      const unit = Math.pow(10, Math.floor(Math.log10(span / 4))), tick = [1, 2, 5, 10].map(n => n * unit).find(n => span / n <= 8) || unit;
-      pen.fillStyle = quiet;
-      for (let at = Math.ceil(from / tick) * tick; at < from + span; at += tick) pen.fillRect(x(at), 0, 1, lanes.length * rowHeight + 3), pen.fillText(tickText(at, tick), x(at) + 3, height - 6);
       pen.restore();
     }
   };
@@ -158,7 +169,7 @@ inline constexpr std::string_view timeline_script = R"js(
   }
   if (byCosts || byMedians) {
     const single = units.reduce((sum, unit) => sum + (byCosts ? (unit.cost.seconds + unit.move_seconds) * 1e9 : measured[unit.id].time.median), 0);
-    if (!run.length) span = Math.max(100, 10 * single * segments[0].grain), most = 4 * span;
+    if (!run.length) span = Math.max(100, 2 * single * segments[0].grain), most = 8 * span;
     expect(Math.max(most, span));
     if (run.length) for (const bar of expected) bar.begin += from, bar.end += from;
     chart('As expected', expected, laneOfExpected);
@@ -177,7 +188,7 @@ inline constexpr std::string_view timeline_script = R"js(
     const stage = run.filter(bar => bar.kind === 'stage' && bar.what === names.length - 1), items = stage.reduce((sum, bar) => sum + bar.items, 0);
     const time = stage.length > 1 ? Math.max(...stage.map(bar => bar.end)) - Math.min(...stage.map(bar => bar.begin)) : 0;
     return 'The last ' + data.trace.events.length + ' events of a run' + (data.trace.left_out + data.trace.overwritten ? ' (' + (data.trace.left_out + data.trace.overwritten).toLocaleString('en') + ' before are left out)' : '') +
-      (time > 0 ? ': an item each ' + nsText(time / items) : '') + '.';
+      (time > 0 ? ': an item each ' + nsText(time / items) : '') + '.' + (undrawn ? ' Of the items that are at a device together six are drawn.' : '');
   };
   note('timelines', ranText() + ' ' + (byCosts ? 'Expected by the costs: an item each ' + nsText(nsAnItem) + '.' : byMedians
     ? 'Without costs, what is expected is worked out from the medians that the run measured: an item each ' + nsText(nsAnItem) + ' if nobody waited.'
