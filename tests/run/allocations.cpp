@@ -12,6 +12,7 @@
 
 #include <levada/core/foreign.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/for_each.hpp>
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
@@ -168,4 +169,35 @@ TEST_CASE("a stream through a device does not allocate for its items") {
     for (auto& r : app.stream(items)) n += r.has_value();
     CHECK(n == steady_items);
   }));
+}
+
+TEST_CASE("0 to 64 parts of an item do not allocate, nor does the 65th") {
+  using parts = lv::bounded<int, 80>;
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(
+      lv::input<int> | lv::stage<"detect", parts>([](const int& n, parts& found) {
+        for (int i = 0; i < n % 66; ++i) found.push_back(i);
+      }) |
+      lv::for_each<64, lv::overflow_parts::drop_last>(
+          lv::stage<"crop">([](const int& at) { return payload{at}; }) |
+          lv::stage<"score">([n = 0](payload& p) mutable { p[1] = n++ * 0 + p[0]; }) |
+          lv::stage<"keep">([](const payload& p) -> std::optional<int> {
+            if (p[1] % 5 == 0) return std::nullopt;
+            return p[1];
+          })) |
+      lv::collect | lv::stage<"sum">([](const lv::bounded<int, 64>& all) {
+        int sum = 0;
+        for (const int x : all) sum += x;
+        return sum;
+      }));
+  auto session = app.open();
+  int sum = 0;
+  const auto counts = steady([&](std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      session.push(static_cast<int>(i));
+      sum = **session.pop();
+      if (i % 66 == 65) CHECK(sum == 64 * 63 / 2 - 5 * (12 * 13 / 2));
+    }
+  });
+  if (counts_allocations) CHECK(counts.heap() < 10);
+  check(counts);
 }

@@ -63,7 +63,7 @@ template <fixed_string Name, std::size_t N, overflow_parts Beyond, class Part>
 struct for_each_op {
   using holds_pipelines = void;
   static constexpr std::string_view kind = "for_each";
-  static constexpr std::string_view expects = "bounded<T, N>, or several items of which one is that";
+  static constexpr std::string_view expects = "bounded<T, N>, or one in a fork";
   static constexpr auto name = Name;
   static constexpr std::size_t bound = N;
   static constexpr overflow_parts beyond = Beyond;

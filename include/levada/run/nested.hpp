@@ -149,8 +149,9 @@ template <class Backends, class Flat, class Target, class... Options>
 struct with_nested<Backends, Flat, Target, Options...> {
   using options =
       decltype((type_list<>{} + ... + std::conditional_t<goes_inside<Options>, type_list<Options>, type_list<>>{}));
-  using type = typename std::conditional_t<nested_planning<Target, options>::has_processor,
-                                           joined_by_nested<Backends, Target, options>, type_tag<Backends>>::type;
+  static constexpr bool has_processor = nested_planning<Target, options>::has_processor;
+  using type =
+      typename std::conditional_t<has_processor, joined_by_nested<Backends, Target, options>, type_tag<Backends>>::type;
 };
 
 /// What is wrong with the plans of the pipelines inside a stage.
