@@ -276,9 +276,9 @@ template <fixed_string Name, class Delay = delay<1>, class Body, class State>
 [[gnu::always_inline]] constexpr auto feedback(Body body, State initial) {
   constexpr std::size_t items = detail::items_of_delay<Delay>;
   if constexpr (pipeline_part<Body>) {
-    using part = detail::feedback_part<Name, State, items, Body>;
-    return part{typename part::head_stage{{detail::loop_head<State, items>{detail::delay_line<State, items>(initial)}}},
-                std::move(body)};
+    using head = detail::loop_head<State, items>;
+    return detail::feedback_part<Name, State, items, Body>{
+        stage<Name>(serial(head{detail::delay_line<State, items>(initial)})), std::move(body)};
   } else {
     return stage<Name>(serial(detail::looped<Body, State, items>(std::move(body), initial)));
   }
