@@ -208,7 +208,7 @@ class prices {
 
   constexpr void price_offer(std::size_t o, const node_set<N>& nodes) {
     const offer<N>& given = problem_.offers[o];
-    const place& at = problem_.places[given.place];
+    const levada::place& at = problem_.places[given.place];
     priced_offer& priced = offers_[o];
     priced.load = load_of(given.place);
     priced.price = to_picoseconds(at.launch_seconds + (is_known(given.price) ? given.price.seconds : 0));
