@@ -18,6 +18,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/levadaConfigVersion.cmake
 configure_file(${PROJECT_SOURCE_DIR}/cmake/levada.pc.in ${PROJECT_BINARY_DIR}/levada.pc @ONLY)
 
 install(FILES ${PROJECT_BINARY_DIR}/levadaConfig.cmake ${PROJECT_BINARY_DIR}/levadaConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/levada_add_pipeline.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/levada_add_pipeline.cmake ${PROJECT_SOURCE_DIR}/cmake/levada_profile.cmake
         DESTINATION ${package_folder})
 install(FILES ${PROJECT_BINARY_DIR}/levada.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)

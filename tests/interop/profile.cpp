@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What levada::profile measures, writes, reads again and leaves out. Nothing here depends on what a kernel takes.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <levada/backend/reference/activation.hpp>
+#include <levada/backend/reference/reshape.hpp>
+#include <levada/backend/simd/activation.hpp>
+#include <levada/backend/simd/reshape.hpp>
+#include <levada/interop/profile.hpp>
+#include <levada/nn/activation.hpp>
+#include <levada/nn/reshape.hpp>
+#include <levada/plan/partition_by_cost.hpp>
+#include <levada/run/tbb_executor.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+using box = lv::target<lv::cpu<1>>;
+using picture = lv::tensor<float, 2, 3>;
+using both = lv::backends<lv::simd, lv::reference>;
+
+const auto pipeline = lv::input<picture> | lv::nn::relu | lv::nn::flatten | lv::nn::softmax |
+                      lv::stage<"largest">([](const lv::tensor<float, 6>& p) { return p[0] > p[1] ? 0 : 1; });
+
+/// A file that is gone afterwards.
+struct file {
+  std::string path;
+  explicit file(const char* name) : path((std::filesystem::temp_directory_path() / name).string()) { remove(); }
+  ~file() { remove(); }
+  void remove() const { std::filesystem::remove(path); }
+  std::string text() const {
+    std::ostringstream all;
+    all << std::ifstream(path).rdbuf();
+    return all.str();
+  }
+};
+
+const lv::profile_options quick{.seconds_each = 1e-4, .progress = {}};
+
+}  // namespace
+
+TEST_CASE("each kernel and each plain callable is measured, and written as a table") {
+  const file to("levada_profile_whole.costs.hpp");
+  std::size_t calls = 0, last = 0;
+  lv::profile_options options = quick;
+  options.progress = [&](const lv::profile_progress& p) {
+    ++calls;
+    CHECK(p.done > last);
+    CHECK(p.done <= p.all);
+    CHECK(p.seconds_left >= 0);
+    last = p.done;
+  };
+  const auto result = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, options);
+  CHECK(result.reused == 0);
+  CHECK(result.measured == calls);
+  const std::string text = to.text();
+  for (const char* line :
+       {"    {\"simd\", \"relu(float[2x3]) -> float[2x3], 6 FLOP\", ",
+        "    {\"reference\", \"softmax(float[6]) -> float[6], 24 FLOP\", ",
+        "    {\"callable\", \"largest(float[6]) -> 4 bytes\", ", "levada_profile_whole_costs_kernels[]",
+        "levada::cost_table levada_profile_whole_costs{.machine = \""})
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line);
+}
+
+TEST_CASE("what a header has is not measured again, what is missing is, and another machine's is not taken") {
+  const file to("levada_profile_again.costs.hpp");
+  const auto first = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick);
+  const std::string before = to.text();
+  const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick);
+  CHECK(second.measured == 0);
+  CHECK(second.reused == first.measured);
+
+  // As if it had been interrupted before the last.
+  const std::size_t at = before.find("    {\"reference\", \"softmax");
+  std::string part = before;
+  part.erase(at, part.find('\n', at) + 1 - at);
+  std::ofstream(to.path) << part;
+  CHECK(lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick).measured == 1);
+
+  std::string other = before;
+  other.replace(other.find(".machine = \"") + 12, 0, "another ");
+  std::ofstream(to.path) << other;
+  const auto third = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick);
+  CHECK(third.measured == first.measured);
+  CHECK(third.stale.starts_with("another "));
+}
+
+TEST_CASE("the median is not moved by a few samples that something else disturbed") {
+  std::vector<double> samples(21, 1.0);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] += 0.001 * static_cast<double>(i);
+  const lv::cost calm = lv::detail::summary_of(samples);
+  CHECK(calm.seconds == doctest::Approx(1.01));
+  CHECK(calm.spread == doctest::Approx(0.005));
+  samples[3] = 1000, samples[17] = 50;
+  const lv::cost disturbed = lv::detail::summary_of(samples);
+  CHECK(disturbed.seconds == doctest::Approx(calm.seconds).epsilon(0.005));
+  CHECK(disturbed.spread < 0.01);
+}
+
+TEST_CASE("a whole is compared with the sum of what its units take") {
+  static constexpr lv::kernel_cost kernels[] = {{"simd", "relu(float[2x3]) -> float[2x3], 6 FLOP", 2e-6, 0},
+                                                {"simd", "flatten(float[2x3]) -> float[6]", 1e-6, 0},
+                                                {"callable", "largest(float[6]) -> 4 bytes", 4e-6, 0}};
+  static constexpr lv::roofline lines[] = {{"simd", 24e6, 1e12, 0}};
+  static constexpr lv::cost_table table{.machine = "a made-up one", .kernels = kernels, .rooflines = lines};
+  const auto app = lv::deploy<box, lv::backends<lv::simd>>(pipeline);
+  const lv::additive_check check = lv::check_sum(app, table, std::vector<picture>(3), 0);
+  CHECK(check.sum == doctest::Approx(8e-6));
+  CHECK(check.estimated == 1);
+  CHECK(check.unknown == 0);
+  CHECK(check.whole.seconds > 0);
+  CHECK(check.error() == doctest::Approx(check.whole.seconds / 8e-6 - 1));
+}
