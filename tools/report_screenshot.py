@@ -60,6 +60,8 @@ def main():
         return 77
     wrong = 0
     for page in o.pages:
+        if not page.exists():
+            arguments.error(f"{page}: there is no such file")
         url = page.resolve().as_uri()
         for fault in faults(browser, page, url):
             wrong += 1

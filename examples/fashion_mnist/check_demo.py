@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 demo = sys.argv[1]
+tools = pathlib.Path(__file__).resolve().parents[2] / "tools"
 failures = []
 
 
@@ -50,9 +51,14 @@ with tempfile.TemporaryDirectory() as name:
     check("\r" not in whole.stderr, "no progress bar is drawn where there is no terminal")
     check(bool(json.loads((folder / "plan.json").read_text())), "the plan is written as JSON")
 
-    few = run("--limit", "100", "--json", f"{name}/few.json")
+    few = run("--limit", "100", "--json", f"{name}/few.json", "--report", f"{name}/plan.html")
     check(few.returncode == 0, "the demo runs on a few pictures")
     check(json.loads((folder / "few.json").read_text())["items"] == 100, "as many as asked for")
+    page = (folder / "plan.html").read_text()
+    check("conv1" in page and '"trace":' in page, "the page of the plan has the stages and a run")
+    drawn = subprocess.run([sys.executable, tools / "report_screenshot.py", folder / "plan.html"], capture_output=True, text=True)
+    if drawn.returncode != 77:
+        check(drawn.returncode == 0, f"a browser draws it {drawn.stdout}{drawn.stderr}")
 
     device = run("--vulkan", "--limit", "300", "--json", f"{name}/device.json")
     if device.returncode == 0:

@@ -18,6 +18,7 @@
 #include "network.hpp"
 
 #include <CLI/CLI.hpp>
+#include <levada/interop/html_report.hpp>
 #include <levada/interop/safetensors.hpp>
 #include <levada/levada.hpp>
 #include <nlohmann/json.hpp>
@@ -151,6 +152,17 @@ void print(const options& o, const figures& f, const std::string& plan) {
   }
 }
 
+/// A page of the plan and of one more pass through the pictures, which is measured and traced; or the plan as JSON.
+template <class App>
+void write_report(const std::string& path, App& app, const fashion::labelled& set) {
+  if (path.ends_with(".json")) return write(path, lv::report<lv::format::json>(app));
+  auto labels = app.stream(set.pictures);
+  labels.measure();
+  labels.trace();
+  for (auto&& label : labels) label.value();
+  lv::report(app, labels, path);
+}
+
 /// Classifies and measures; `expected` are what the CPU alone says, where that is asked for.
 template <class App>
 void judge(const options& o, App app, fashion::labelled& set, const std::vector<int>* expected = nullptr) {
@@ -165,7 +177,7 @@ void judge(const options& o, App app, fashion::labelled& set, const std::vector<
     set.pictures.resize(std::min<std::size_t>(set.pictures.size(), 200));  // a software device is slow
   }
   measure(app, set, labels, f);
-  if (!o.report.empty()) write(o.report, lv::report<lv::format::json>(app));
+  if (!o.report.empty()) write_report(o.report, app, set);
   print(o, f, lv::report(app));
 }
 
@@ -196,7 +208,9 @@ int main(int argc, char** argv) {
   CLI::App arguments("Classifies the test pictures of Fashion-MNIST.");
   arguments.add_option("--limit", o.limit, "Only that many pictures")->check(CLI::PositiveNumber);
   arguments.add_option("--json", o.json, "Writes the figures to this file");
-  arguments.add_option("--report", o.report, "Writes the plan as JSON to this file");
+  arguments.add_option(
+      "--report", o.report,
+      "Writes the plan and a traced run to this file, a page for a browser; the plan alone where it ends in .json");
   arguments.add_option("--data", o.data, "The folder of the data set; default LEVADA_FASHION_MNIST, then Debian's");
   arguments.add_option("--weights", o.weights, "The weights as a safetensors file")->capture_default_str();
   arguments.add_flag("--vulkan", o.vulkan, "The convolutions run on the first Vulkan device, the rest on the CPU");

@@ -16,6 +16,7 @@
 #include <doctest/doctest.h>
 #include <levada/backend/reference/activation.hpp>
 #include <levada/backend/simd/activation.hpp>
+#include <levada/graph/describe.hpp>
 #include <levada/interop/html_report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/simulated.hpp>
@@ -177,11 +178,34 @@ TEST_CASE("a pipeline that changes its rate has a plan for each region") {
                                    lv::stage<"four">([](const std::array<int, 4>& x) { return x[0]; }));
   const page_file file;
   lv::report(app, file.path.string());
+  keep(text_of(file.path), "regions.html");
   const json regions = data_of(text_of(file.path))["regions"];
   REQUIRE(regions.size() == 2);
   CHECK(regions[1]["takes"] == 4);
   CHECK(regions[1]["gives"] == 1);
   CHECK(regions[1]["plan"]["units"][0]["stages"][0]["name"] == "four");
+}
+
+TEST_CASE("ports, branches and outputs: the parts of values say whose they are") {
+  const auto app = lv::deploy<box>(
+      lv::graph(lv::port<"left", int>, lv::port<"right", float>,
+                lv::node<"doubled", "left">(lv::stage<"doubled">([](const int& x) { return 2 * x; })),
+                lv::node<"halved", "right">(lv::stage<"halved">([](const float& x) { return x / 2; }) |
+                                            lv::stage<"rounded">([](const float& x) { return static_cast<int>(x); })),
+                lv::node<"sum", "doubled", "halved", "left">(
+                    lv::join<"sum">([](const int& a, const int& b, const int& c) { return a + b + c; })),
+                lv::output<"sum", "sum">, lv::output<"half", "halved">));
+  const std::string page = lv::html_report(app);
+  keep(page, "ports.html");
+  const json plan = data_of(page)["regions"][0]["plan"];
+  std::size_t ports = 0, outputs = 0;
+  for (const json& value : plan["values"]) {
+    if (!value.contains("part_of")) continue;
+    ports += value["part_of"] == 0;
+    outputs += value["part_of"] == plan["result"];
+  }
+  CHECK(ports == 2);
+  CHECK(outputs == 2);
 }
 
 TEST_CASE("a file that cannot be written is an error that names it") {

@@ -44,7 +44,7 @@ svg text.quiet { fill: var(--quiet); font-size: 10.5px; }
 .unit:hover rect.box, .unit:focus rect.box { stroke-width: 2.6; }
 .unit:focus { outline: none; }
 .searching .unit:not(.hit), .searching .edge { opacity: .22; }
-.unit.hit rect.box { stroke: var(--accent); stroke-width: 2.6; }
+.unit.hit rect.box { stroke: var(--accent) !important; stroke-width: 2.6; }
 .edge { fill: none; stroke: var(--quiet); stroke-width: 1.1; opacity: .75; }
 .edge.border { stroke: var(--ink); stroke-width: 2.2; opacity: 1; }
 #legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin: 0 0 .5rem; }

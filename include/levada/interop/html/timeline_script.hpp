@@ -16,16 +16,19 @@ inline constexpr std::string_view timeline_script = R"js(
   // ---- the run: bars { lane, begin, end, unit, title, lines, grain } ----
   const laneOfRun = [], run = [];
   let undrawn = 0;
+  const worked = data.trace ? data.trace.events.filter(event => event[0] === 'grain' || event[0] === 'stage') : [];
+  const threadsOfRun = [...new Set(worked.map(event => event[2]))].sort((a, b) => a - b);
+  // Grains are as large as they mostly were, else as the plan allows.
+  const sizes = worked.filter(event => event[0] === 'grain').map(event => event[3]).sort((a, b) => a - b);
   if (data.trace) {
     const laneNumber = new Map(), lane = name => { if (!laneNumber.has(name)) laneNumber.set(name, laneOfRun.push(name) - 1); return laneNumber.get(name); };
-    const threads = [...new Set(data.trace.events.filter(event => event[0] === 'grain' || event[0] === 'stage').map(event => event[2]))].sort((a, b) => a - b);
-    threads.forEach((thread, i) => lane('worker ' + i));
+    threadsOfRun.forEach((thread, i) => lane('worker ' + i));
     const ends = {};
     for (const [kind, what, thread, items, first, begin, ns] of data.trace.events) {
       const end = begin + ns, lines = [nsText(ns) + ' from ' + nsText(begin), items > 1 ? 'items ' + first + ' to ' + (first + items - 1) : 'item ' + first];
       if (kind === 'grain' || kind === 'stage') {
         const unit = kind === 'stage' && isOfThese ? units[what] : null;
-        run.push({ lane: lane('worker ' + threads.indexOf(thread)), begin, end, items, kind, unit, title: kind === 'grain' ? 'grain of segment ' + what : names[what], lines, what });
+        run.push({ lane: lane('worker ' + threadsOfRun.indexOf(thread)), begin, end, items, kind, unit, title: kind === 'grain' ? 'grain of segment ' + what : names[what], lines, what });
         continue;
       }
       // Several items are at a device at once: each in the first row that is free.
@@ -50,13 +53,13 @@ inline constexpr std::string_view timeline_script = R"js(
     const free = {}, laneAt = {};
     for (const segment of segments) {
       if (free[segment.device]) continue;
-      const workers = segment.device === 'cpu' ? data.regions[0].plan.threads : 1;
+      const workers = segment.device !== 'cpu' ? 1 : Math.min(data.regions[0].plan.threads, data.trace ? Math.max(1, threadsOfRun.length) : Infinity);
       free[segment.device] = new Array(workers).fill(0), laneAt[segment.device] = laneOfExpected.length;
       for (let w = 0; w < workers; ++w) laneOfExpected.push(segment.device + (workers > 1 ? ' ' + w : ''));
     }
     // Always the step that can begin first, of several the one of the oldest items; not more items in flight than slots.
     const line = segments.filter(segment => segment.region === 0), stages = line.map(segment => units.filter(unit => unit.segment === segment.number));
-    const grain = Math.max(...line.map(segment => segment.grain)), inFlight = Math.max(1, Math.floor(data.regions[0].plan.slots / grain));
+    const grain = sizes.length ? Math.max(1, sizes[sizes.length >> 1]) : Math.max(...line.map(segment => segment.grain)), inFlight = Math.max(1, Math.floor(data.regions[0].plan.slots / grain));
     const turn = new Array(units.length).fill(0), flying = [], done = [];
     const begins = grain => Math.max(grain.ready, Math.min(...free[line[grain.at].device]));
     for (let number = 0; expected.length < 20000;) {
@@ -144,7 +147,7 @@ inline constexpr std::string_view timeline_script = R"js(
           continue;
         }
         pen.fillStyle = bar.unit ? resolved(stageColour(bar.unit)) : quiet;
-        pen.globalAlpha = .8, pen.fillRect(begin, y + 4, Math.max(.6, wide - (wide > 3 ? 1 : 0)), rowHeight - 9), pen.globalAlpha = 1;
+        pen.globalAlpha = bar.unit && bar.unit.id % 2 ? .68 : .92, pen.fillRect(begin, y + 4, Math.max(.6, wide - (wide > 3 ? 1 : 0)), rowHeight - 9), pen.globalAlpha = 1;
         if (wide > 34) {
           pen.save(), pen.beginPath(), pen.rect(begin, y, wide - 3, rowHeight), pen.clip();
           pen.fillStyle = get('--paper'), pen.fillText(bar.title, Math.max(begin, left) + 4, y + 14);
