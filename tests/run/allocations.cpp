@@ -106,6 +106,27 @@ TEST_CASE("push and pop do not allocate") {
   }
 }
 
+TEST_CASE("a feedback does not allocate") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(
+      lv::input<payload> |
+      lv::feedback<"sums">(lv::join<"add">([](const payload& p, const payload& sums) {
+                             payload next = sums;
+                             next[0] += p[1];
+                             return next;
+                           }) | lv::stage<"count">([](payload& p) { ++p[1]; }),
+                           payload{}) |
+      lv::feedback<"last", lv::delay<2>>([](const payload& p, int& last) { return last += p[1]; }, 0));
+  auto session = app.open();
+  const payload item{};
+  const auto counts = steady([&](std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      session.push(item);
+      CHECK(session.pop().has_value());
+    }
+  });
+  check(counts);
+}
+
 TEST_CASE("buffers lent to a pipeline come and go without an allocation") {
   using loan = lv::foreign<int>;
   const auto app =

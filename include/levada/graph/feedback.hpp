@@ -104,6 +104,8 @@ template <class State, std::size_t Items>
 struct loop_head {
   delay_line<State, Items> states;
 
+  constexpr explicit loop_head(const State& initial) : states(initial) {}
+
   template <class In>
   constexpr const State& operator()(const In&) const {
     return states.oldest();
@@ -122,7 +124,10 @@ struct feedback_part {
 
   head_stage head;
   Body body;
-  tail_stage tail{};
+  tail_stage tail;
+
+  [[gnu::always_inline]] constexpr feedback_part(head_stage&& begin, Body&& loop, tail_stage&& end)
+      : head(std::move(begin)), body(std::move(loop)), tail(std::move(end)) {}
 };
 template <fixed_string Name, class State, std::size_t Items, class Body>
 inline constexpr bool is_part<feedback_part<Name, State, Items, Body>> = true;
@@ -195,14 +200,15 @@ template <class Parts>
 struct body_rims;
 template <class... Flat>
 struct body_rims<type_list<Flat...>> {
-  static constexpr bool passes[] = {mark_of<typename Flat::part>.passes...};
+  static constexpr std::size_t size = sizeof...(Flat);
+  static constexpr bool passes[size] = {mark_of<typename Flat::part>.passes...};
   static constexpr std::size_t first = [] {
     std::size_t i = 0;
-    while (i + 1 < sizeof...(Flat) && passes[i]) ++i;
+    while (i + 1 < size && passes[i]) ++i;
     return i;
   }();
   static constexpr std::size_t last = [] {
-    std::size_t i = sizeof...(Flat) - 1;
+    std::size_t i = size - 1;
     while (i > 0 && passes[i]) --i;
     return i;
   }();
@@ -276,9 +282,9 @@ template <fixed_string Name, class Delay = delay<1>, class Body, class State>
 [[gnu::always_inline]] constexpr auto feedback(Body body, State initial) {
   constexpr std::size_t items = detail::items_of_delay<Delay>;
   if constexpr (pipeline_part<Body>) {
-    using head = detail::loop_head<State, items>;
-    return detail::feedback_part<Name, State, items, Body>{
-        stage<Name>(serial(head{detail::delay_line<State, items>(initial)})), std::move(body)};
+    return detail::feedback_part<Name, State, items, Body>(
+        stage<Name>(serial(detail::loop_head<State, items>(initial))), std::move(body),
+        sink<Name>(serial(detail::loop_tail<State, items>())));
   } else {
     return stage<Name>(serial(detail::looped<Body, State, items>(std::move(body), initial)));
   }
