@@ -258,11 +258,12 @@ class plan_pricer {
     for (const std::size_t o : starting_at_[plan_.unit[u].first])
       if (const std::size_t units = units_of_run(u, problem_.offers[o].nodes.size()); units > 1)
         reason.others.push_back(instead(u, units, {o}, all));
-    std::stable_sort(
-        reason.others.begin(), reason.others.end(), [](const plan_alternative& a, const plan_alternative& b) {
-          const bool a_known = a.price.origin != cost_origin::unknown, b_known = b.price.origin != cost_origin::unknown;
-          return a_known != b_known ? a_known : a_known && a.more_seconds < b.more_seconds;
-        });
+    const auto order = [&](const plan_alternative& other) {
+      const bool unknown = other.price.origin == cost_origin::unknown;
+      return std::tuple(unknown, unknown ? 0 : other.more_seconds, other.units, place_of(other.device), other.backend);
+    };
+    std::sort(reason.others.begin(), reason.others.end(),
+              [&](const plan_alternative& a, const plan_alternative& b) { return order(a) < order(b); });
     reason.why = why(u, reason);
     return reason;
   }
