@@ -148,12 +148,12 @@ class prepared_kernel<Backend, In, Ops...> {
 
   void operator()(const auto& in, run_output_t<In, Ops...>& out, std::byte* scratch) const {
     if constexpr (any_tensor<In>) {
-      const void* const inputs[] = {in.data()};
+      const void* const inputs[most_inputs] = {in.data()};
       Backend::run(ready_, inputs, out.data(), scratch);
     } else {
       std::apply(
           [&](const auto&... each) {
-            const void* const inputs[] = {each.data()...};
+            const void* const inputs[most_inputs] = {each.data()...};
             Backend::run(ready_, inputs, out.data(), scratch);
           },
           in);

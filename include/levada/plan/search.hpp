@@ -117,12 +117,12 @@ class cover_search {
         if (there[k] != here[k]) price_.add_regret(used, bytes_of(live_[groups_[g].live_begin + k]), there[k], here[k]);
       for (index* link = &states[s].first_way; *link != none;) {
         const picoseconds* known = amounts + *link * count;
-        bool is_less = false, is_more = false;
+        bool takes_less = false, takes_more = false;
         for (std::size_t k = 0; k < count; ++k) {
-          is_less = is_less || (used[k] < known[k] && !price_.is_longest(k));
-          is_more = is_more || used[k] > known[k];
+          takes_less = takes_less || (used[k] < known[k] && !price_.is_longest(k));
+          takes_more = takes_more || used[k] > known[k];
         }
-        if (is_less && !is_more)
+        if (takes_less && !takes_more)
           *link = ways[*link].next;
         else
           link = &ways[*link].next;
