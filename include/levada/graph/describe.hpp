@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 #include <levada/core/type_list.hpp>
@@ -274,22 +275,34 @@ constexpr value_info value_of(std::size_t producer) {
   if constexpr (any_tensor<T>) {
     v.type = element_of<typename T::value_type>;
     v.extents = shape_of<T>;
+  } else if constexpr (is_batch_tensor<T>) {
+    v.type = element_of<typename T::value_type>;
+    v.extents = shape(std::span<const std::size_t>(T::extents));
   }
   return v;
 }
 
-/// What an op says of the memory of its output.
+/// A view of all that the input has, in another shape.
+template <class Op, class In>
+consteval bool shows_all() {
+  return Op::template output<In>::elements == In::elements;
+}
+
+/// What an op says of the memory of its output. Of a batch only what holds for all of its items together.
 template <class Op, class In>
 constexpr void describe_reuse(node_info& node) {
+  using item = item_of<In>;
+  constexpr bool is_batch = items_of<In> != 0;
   if constexpr (requires { Op::in_place; }) {
     node.reuses = Op::in_place ? reuse::in_place : reuse::none;
-  } else if constexpr (requires { Op::template view_at<In>; }) {
-    if constexpr (constexpr std::ptrdiff_t at = Op::template view_at<In>; at >= 0) {
+  } else if constexpr (requires { Op::template view_at<item>; }) {
+    constexpr std::ptrdiff_t at = Op::template view_at<item>;
+    if constexpr (at >= 0 && (!is_batch || shows_all<Op, item>())) {
       node.reuses = reuse::view;
-      node.view_offset = static_cast<std::size_t>(at) * sizeof(typename In::value_type);
+      node.view_offset = static_cast<std::size_t>(at) * sizeof(typename item::value_type);
     }
-  } else if constexpr (requires { Op::template joins_in_a_row<In>; }) {
-    node.reuses = Op::template joins_in_a_row<In> ? reuse::joins : reuse::none;
+  } else if constexpr (requires { Op::template joins_in_a_row<item>; }) {
+    node.reuses = Op::template joins_in_a_row<item> && !is_batch ? reuse::joins : reuse::none;
   }
 }
 
@@ -305,11 +318,12 @@ constexpr node_info node_of() {
     node.kind = op_type::kind;
     node.fuses_as = op_kind_of<op_type>();
     using in = op_input_t<typename Place::in>;
-    node.flops = static_cast<double>(op_type::template flops<in>);
-    for (const parameter_info& p : op_type::template parameters<in>)
+    using item = item_of<in>;
+    node.flops = static_cast<double>(op_type::template flops<item>) * (items_of<in> == 0 ? 1 : items_of<in>);
+    for (const parameter_info& p : op_type::template parameters<item>)
       node.parameter_bytes += p.extents.elements() * size_of(p.type);
     describe_reuse<op_type, in>(node);
-    if constexpr (requires { op_type::template order<in>; }) node.order = op_type::template order<in>;
+    if constexpr (requires { op_type::template order<item>; }) node.order = op_type::template order<item>;
   } else {
     node.kind = "callable";
     node.order = stage_type::how;

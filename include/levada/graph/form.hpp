@@ -9,6 +9,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <levada/core/batch_tensor.hpp>
 #include <levada/core/item_envelope.hpp>
 #include <levada/core/type_list.hpp>
 #include <levada/graph/mistake.hpp>
@@ -88,6 +89,10 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 /// Items larger than this are not passed by value.
 inline constexpr std::size_t largest_item_by_value = 1024;
 
+/// The item itself, or the tensor that it is as a batch.
+template <class In, class T>
+concept is_item = std::same_as<In, T> || (is_batch_tensor<In> && std::is_base_of_v<T, In>);
+
 template <class In, class P>
 inline constexpr bool converts_to = std::is_convertible_v<const In&, P> || std::is_convertible_v<In&&, P>;
 template <class A, class B>
@@ -102,7 +107,7 @@ concept can_be_handed_to =
 /// A `const In&` cannot be handed to it.
 template <class In, class P>
 consteval bool needs_rvalue() {
-  if constexpr (std::is_reference_v<P> && std::same_as<In, std::remove_cvref_t<P>>)
+  if constexpr (std::is_reference_v<P> && is_item<In, std::remove_cvref_t<P>>)
     return std::is_rvalue_reference_v<P>;
   else
     return !std::is_convertible_v<const In&, P>;
@@ -136,7 +141,7 @@ consteval auto form_of_call() {
   using item = std::remove_cvref_t<P>;
   constexpr bool changes = std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>>;
   constexpr bool by_value = !std::is_reference_v<P>;
-  if constexpr (changes ? !std::same_as<In, item> : !can_be_handed_to<In, P>)
+  if constexpr (changes ? !is_item<In, item> : !can_be_handed_to<In, P>)
     return stage_cannot_take_what_the_one_before_gives<Before, In, Stage, P>{};
   else if constexpr (by_value && sizeof(item) > largest_item_by_value)
     return stage_takes_a_large_item_by_value_write_const_reference<Stage, const item&>{};

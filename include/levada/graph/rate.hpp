@@ -22,9 +22,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/batch_tensor.hpp>
 #include <levada/core/fixed_string.hpp>
 #include <levada/core/tensor.hpp>
 #include <levada/core/units.hpp>
+#include <levada/graph/op_on.hpp>
 #include <levada/graph/pipeline.hpp>
 
 namespace levada {
@@ -95,11 +97,6 @@ consteval duration timeout_in() {
 
 // ---- batch ----
 
-template <class T, std::size_t N>
-struct batch_of : type_tag<std::array<T, N>> {};
-template <class T, std::size_t N, std::size_t... Dims>
-struct batch_of<tensor<T, Dims...>, N> : type_tag<tensor<T, N, Dims...>> {};
-
 template <class Batch>
 struct item_of_batch {};
 template <class T, std::size_t N>
@@ -108,6 +105,10 @@ struct item_of_batch<std::array<T, N>> : type_tag<T> {
 };
 template <class T, std::size_t N, std::size_t... Dims>
 struct item_of_batch<tensor<T, N, Dims...>> : type_tag<tensor<T, Dims...>> {
+  static constexpr std::size_t size = N;
+};
+template <class Item, std::size_t N>
+struct item_of_batch<batch_tensor<Item, N>> : type_tag<Item> {
   static constexpr std::size_t size = N;
 };
 
@@ -430,7 +431,8 @@ struct callable_rate {
 
 }  // namespace detail
 
-/// N items as one, with a new first axis: `tensor<T, Dims...>` becomes `tensor<T, N, Dims...>`, any other `T` an `array<T, N>`.
+/// N items as one, with a new first axis: `tensor<T, Dims...>` becomes `tensor<T, N, Dims...>`, a `batch_tensor`, of which ops
+/// compute each item; any other `T` becomes an `array<T, N>`.
 /// `batch<8, partial::drop>`; `batch<8, timeout<20_ms>>` for live sources.
 template <std::size_t N, auto... Options>
   requires(N > 0)

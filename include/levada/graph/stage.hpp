@@ -25,6 +25,7 @@
 #include <levada/graph/form.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/graph/op.hpp>
+#include <levada/graph/op_on.hpp>
 #include <levada/graph/side_data.hpp>
 
 namespace levada {
@@ -230,16 +231,17 @@ consteval auto op_form() {
   if constexpr (Mistake::is_mistake)
     return Mistake{};
   else
-    return call_form<form::op, typename Op::template output<In>>{};
+    return call_form<form::op, flowing_output<In, Op>>{};
 }
 
 template <fixed_string Before, class In, fixed_string Name, op Op>
 consteval auto form_in(type_tag<op_stage<Name, Op>>) {
-  if constexpr (op_takes<Op, op_input_t<In>>) {
-    if constexpr (requires { Op::template mistake_in<op_input_t<In>>(); })
-      return op_form<Op, op_input_t<In>, decltype(Op::template mistake_in<op_input_t<In>>())>();
+  using in = op_input_t<In>;
+  if constexpr (op_takes_flowing<Op, in>) {
+    if constexpr (requires { Op::template mistake_in<item_of<in>>(); })
+      return op_form<Op, in, decltype(Op::template mistake_in<item_of<in>>())>();
     else
-      return call_form<form::op, typename Op::template output<op_input_t<In>>>{};
+      return call_form<form::op, flowing_output<in, Op>>{};
   } else
     return stage_cannot_take_what_the_one_before_gives<Before, In, Name,
                                                        expects<as_fixed_string<Op::expects.size()>(Op::expects)>>{};

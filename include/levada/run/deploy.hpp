@@ -198,16 +198,10 @@ struct run_of_ops<Flat, First, std::index_sequence<I...>> {
   using in = op_input_t<typename Flat::template node_place<First>::in>;
   template <class Backend>
   static constexpr bool taken_by =
-      op_kernel<Backend, in, typename Flat::template node_place<First + I>::part::op_type...>;
+      has_kernel_for<Backend, in, typename Flat::template node_place<First + I>::part::op_type...>;
   template <class Backend>
-  using kernel = typename Backend::template kernel<in, typename Flat::template node_place<First + I>::part::op_type...>;
+  using kernel = kernel_for_t<Backend, in, typename Flat::template node_place<First + I>::part::op_type...>;
 };
-
-template <class Kernel>
-inline constexpr std::size_t weight_bytes_of = std::is_empty_v<Kernel> ? 0 : sizeof(Kernel);
-template <class Kernel>
-  requires requires { Kernel::weight_bytes; }
-inline constexpr std::size_t weight_bytes_of<Kernel> = Kernel::weight_bytes;
 
 /// All runs of ops that some backend takes as one.
 template <class Flat, class Backends>
@@ -724,9 +718,8 @@ consteval const unit_text* text_of_run(std::index_sequence<I...>) {
   constexpr std::size_t first = Planning::plan.unit[U].first;
   using flowing = typename flat::template node_place<first>::in;
   using in = op_input_t<flowing>;
-  return &kernel_text<
-      typename backend_of_unit<Planning, U>::template kernel<in, typename stage_at<flat, first + I>::op_type...>,
-      flowing, run_output_t<in, typename stage_at<flat, first + I>::op_type...>>;
+  return &kernel_text<kernel_for_t<backend_of_unit<Planning, U>, in, typename stage_at<flat, first + I>::op_type...>,
+                      flowing, flowing_output<in, typename stage_at<flat, first + I>::op_type...>>;
 }
 template <class Planning, std::size_t U>
 consteval const unit_text* text_of_unit() {

@@ -23,8 +23,8 @@ namespace detail {
 /// A run of ops whose kernel is made again from parameters that are kept as they came.
 template <class Backend, class In, class... Ops>
 class replaceable_kernel final : public replaceable_unit {
-  using kernel = typename Backend::template kernel<In, Ops...>;
-  using inputs = typename run_inputs<In, Ops...>::type;
+  using kernel = kernel_for_t<Backend, In, Ops...>;
+  using inputs = typename run_inputs<item_of<In>, Ops...>::type;
   static constexpr std::size_t count = wanted_of<inputs, Ops...>(std::index_sequence_for<Ops...>());
 
  public:
@@ -125,7 +125,7 @@ template <class Place>
 consteval auto replaceable_names() {
   using stage = typename Place::part;
   if constexpr (Place::call::value == form::op) {
-    constexpr const auto& infos = stage::op_type::template parameters<op_input_t<typename Place::in>>;
+    constexpr const auto& infos = stage::op_type::template parameters<item_of<op_input_t<typename Place::in>>>;
     std::array<std::string_view, infos.size()> names{};
     for (std::size_t i = 0; i < infos.size(); ++i) names[i] = infos[i].name;
     return names;
@@ -157,7 +157,8 @@ consteval found_parameter find_parameter(std::index_sequence<Node...>) {
 template <class Place, std::size_t Index, class Given>
 consteval bool fits_parameter() {
   if constexpr (Place::call::value == form::op) {
-    constexpr parameter_info info = Place::part::op_type::template parameters<op_input_t<typename Place::in>>[Index];
+    constexpr parameter_info info =
+        Place::part::op_type::template parameters<item_of<op_input_t<typename Place::in>>>[Index];
     if constexpr (any_tensor<Given>)
       return element_of<typename Given::value_type> == info.type && shape_of<Given> == info.extents;
     else

@@ -23,51 +23,79 @@ class simd_dense {
     }
   }
 
-  void operator()(const T* in, T* out) const {
-    constexpr std::size_t whole = Outputs / tile * tile;
-    for (std::size_t o = 0; o < whole; o += tile) outputs<tile>(in, out, o);
-    if constexpr (whole != Outputs) outputs<Outputs - whole>(in, out, whole);
+  void operator()(const T* in, T* out) const { block<1, tile>(in, out); }
+
+  /// Of `Items` inputs that lie side by side: every weight is fetched once for several of them.
+  template <std::size_t Items>
+  void of_batch(const T* in, T* out) const {
+    constexpr std::size_t together = std::min<std::size_t>(Items, registers >= 32 ? 4 : 2);
+    constexpr std::size_t at_once = std::min<std::size_t>(Outputs, 5);
+    constexpr std::size_t whole = Outputs / at_once * at_once;
+    for (std::size_t o = 0; o < whole; o += at_once) batch_outputs<Items, together, at_once>(in, out, o);
+    if constexpr (whole != Outputs) batch_outputs<Items, together, Outputs - whole>(in, out, whole);
   }
 
  private:
   static constexpr std::size_t lanes = lanes_in<T, Arch>;
+  static constexpr std::size_t registers = lanes * sizeof(T) >= 64 ? 32 : 16;
   // Rows are padded with zero weights to whole vectors.
   static constexpr std::size_t pitch = round_up(Inputs, lanes), vectors = Inputs / lanes, rest = Inputs % lanes;
   // A multiply-add takes four cycles and two start in each: eight or more must be in flight.
   static constexpr std::size_t tile = Outputs % 5 == 0 ? 5 : Outputs < 8 ? Outputs : 8;
 
-  template <std::size_t N>
+  template <std::size_t Items, std::size_t Tile>
+  LEVADA_INLINE void block(const T* in, T* out) const {
+    constexpr std::size_t whole = Outputs / Tile * Tile;
+    for (std::size_t o = 0; o < whole; o += Tile) outputs<Items, Tile>(in, out, o);
+    if constexpr (whole != Outputs) outputs<Items, Outputs - whole>(in, out, whole);
+  }
+  template <std::size_t Items, std::size_t Together, std::size_t N>
+  LEVADA_INLINE void batch_outputs(const T* in, T* out, std::size_t first) const {
+    constexpr std::size_t whole = Items / Together * Together;
+    for (std::size_t i = 0; i < whole; i += Together) outputs<Together, N>(in + i * Inputs, out + i * Outputs, first);
+    if constexpr (whole != Items) outputs<Items - whole, N>(in + whole * Inputs, out + whole * Outputs, first);
+  }
+
+  /// `N` outputs of `Items` inputs.
+  template <std::size_t Items, std::size_t N>
   LEVADA_INLINE void outputs(const T* in, T* out, std::size_t first) const {
     using vec = vector<T, Arch>;
-    constexpr std::size_t chains = ceil_div(8, N);
+    constexpr std::size_t chains = ceil_div(8, N * Items);
     const T* weight = weight_.data() + first * pitch;
-    vec sums[N][chains];
-    static_for<N>([&](auto n)
-                      LEVADA_INLINE { static_for<chains>([&](auto c) LEVADA_INLINE { sums[n][c] = vec(T{0}); }); });
+    vec sums[Items][N][chains];
+    static_for<Items>([&](auto b) LEVADA_INLINE {
+      static_for<N>(
+          [&](auto n) LEVADA_INLINE { static_for<chains>([&](auto c) LEVADA_INLINE { sums[b][n][c] = vec(T{0}); }); });
+    });
+    const auto add = [&](std::size_t at, auto c, const vec(&x)[Items]) LEVADA_INLINE {
+      static_for<N>([&](auto n) LEVADA_INLINE {
+        vec w = load<T, Arch>(weight + n * pitch + at);
+        if constexpr (Items > 1) keep<T, Arch>(w);
+        static_for<Items>([&](auto b) LEVADA_INLINE { sums[b][n][c] = multiply_add(x[b], w, sums[b][n][c]); });
+      });
+    };
+    using none = std::integral_constant<std::size_t, 0>;
     std::size_t i = 0;
+    vec x[Items];
     for (; i + chains * lanes <= vectors * lanes; i += chains * lanes)
       static_for<chains>([&](auto c) LEVADA_INLINE {
-        const vec x = load<T, Arch>(in + i + c * lanes);
-        static_for<N>([&](auto n) LEVADA_INLINE {
-          sums[n][c] = multiply_add(x, load<T, Arch>(weight + n * pitch + i + c * lanes), sums[n][c]);
-        });
+        static_for<Items>([&](auto b) LEVADA_INLINE { x[b] = load<T, Arch>(in + b * Inputs + i + c * lanes); });
+        add(i + c * lanes, c, x);
       });
     for (; i < vectors * lanes; i += lanes) {
-      const vec x = load<T, Arch>(in + i);
-      static_for<N>([&](auto n) LEVADA_INLINE {
-        sums[n][0] = multiply_add(x, load<T, Arch>(weight + n * pitch + i), sums[n][0]);
-      });
+      static_for<Items>([&](auto b) LEVADA_INLINE { x[b] = load<T, Arch>(in + b * Inputs + i); });
+      add(i, none(), x);
     }
     if constexpr (rest != 0) {
-      const vec x = load_part<rest, T, Arch>(in + i);
-      static_for<N>([&](auto n) LEVADA_INLINE {
-        sums[n][0] = multiply_add(x, load<T, Arch>(weight + n * pitch + i), sums[n][0]);
-      });
+      static_for<Items>([&](auto b) LEVADA_INLINE { x[b] = load_part<rest, T, Arch>(in + b * Inputs + i); });
+      add(i, none(), x);
     }
-    static_for<N>([&](auto n) LEVADA_INLINE {
-      static_for<chains - 1>([&](auto c) LEVADA_INLINE { sums[n][0] = sums[n][0] + sums[n][c + 1]; });
-      const T result = sum_of(sums[n][0]) + bias_[first + n];
-      out[first + n] = Relu && result < 0 ? T{0} : result;
+    static_for<Items>([&](auto b) LEVADA_INLINE {
+      static_for<N>([&](auto n) LEVADA_INLINE {
+        static_for<chains - 1>([&](auto c) LEVADA_INLINE { sums[b][n][0] = sums[b][n][0] + sums[b][n][c + 1]; });
+        const T result = sum_of(sums[b][n][0]) + bias_[first + n];
+        out[b * Outputs + first + n] = Relu && result < 0 ? T{0} : result;
+      });
     });
   }
 
@@ -96,6 +124,11 @@ class simd_dense_run {
   void operator()(const In& in, tensor<value, Op::outputs>& out, std::byte*) const {
     dense_(in.data(), out.data());
     epilogue_.template apply<Op::outputs>(out.data());
+  }
+  template <class Batch, class Out>
+  void of_batch(const Batch& in, Out& out) const {
+    dense_.template of_batch<Batch::items>(in.data(), out.data());
+    epilogue_.template apply<Batch::items * Op::outputs>(out.data());
   }
 
  private:
@@ -126,6 +159,28 @@ struct simd_kernel<Arch, In, flatten_op, dense_op<Outputs, Options...>, Tail...>
     : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...> {
   simd_kernel(const flatten_op&, const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
       : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
+};
+
+/// A batch as a product of two matrices.
+template <class Arch, class Item, std::size_t N, std::size_t Outputs, class... Options, class... Tail>
+  requires op_takes<dense_op<Outputs, Options...>, Item> &&
+           detail::run_takes<Item, dense_op<Outputs, Options...>, Tail...> &&
+           detail::dense_tail<typename Item::value_type, Tail...>
+struct simd_batch_kernel<Arch, batch_tensor<Item, N>, dense_op<Outputs, Options...>, Tail...>
+    : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...> {
+  simd_batch_kernel(const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
+      : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
+  void operator()(const batch_tensor<Item, N>& in, auto& out, std::byte*) const { this->of_batch(in, out); }
+};
+template <class Arch, class Item, std::size_t N, std::size_t Outputs, class... Options, class... Tail>
+  requires op_takes<dense_op<Outputs, Options...>, flatten_op::output<Item>> &&
+           detail::run_takes<Item, flatten_op, dense_op<Outputs, Options...>, Tail...> &&
+           detail::dense_tail<typename Item::value_type, Tail...>
+struct simd_batch_kernel<Arch, batch_tensor<Item, N>, flatten_op, dense_op<Outputs, Options...>, Tail...>
+    : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...> {
+  simd_batch_kernel(const flatten_op&, const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
+      : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
+  void operator()(const batch_tensor<Item, N>& in, auto& out, std::byte*) const { this->of_batch(in, out); }
 };
 
 }  // namespace levada

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <levada/backend/simd/xsimd.hpp>
+#include <levada/core/batch_tensor.hpp>
 #include <levada/core/device.hpp>
 #include <levada/graph/op.hpp>
 
@@ -16,6 +17,9 @@ namespace levada {
 /// no symbol.
 template <class Arch, class In, class... Ops>
 struct simd_kernel;
+/// The same of a batch, where it is worth more than the kernel of an item for each.
+template <class Arch, class In, class... Ops>
+struct simd_batch_kernel;
 
 /// Kernels for one instruction set.
 template <class Arch>
@@ -27,6 +31,8 @@ struct simd_on {
 
   template <class In, class... Ops>
   using kernel = simd_kernel<Arch, In, Ops...>;
+  template <class In, class... Ops>
+  using batch_kernel = simd_batch_kernel<Arch, In, Ops...>;
 };
 
 /// Kernels for the widest instruction set that the compiler's flags enable.
