@@ -11,6 +11,7 @@
 //   g.load<T>(slot, offset)           the element at that offset: 32-bit ones as they are, others as uint32
 //   g.load_where<T>(slot, offset, ok) the same where `ok`, 0 elsewhere
 //   g.store<T>(slot, offset, value)
+//   g.row_major(extents, i...)        the offset of these indices, where it has a way of its own
 
 #include <tuple>
 #include <utility>
@@ -135,7 +136,10 @@ struct offset_in<G, tensor<T, Dims...>> {
     static_assert(sizeof...(Index) == sizeof...(Dims), "a tensor takes one index for each of its axes");
     static_assert((is_index<Index> && ...), "an index is an int32: convert it with to_int");
     if constexpr (sizeof...(Index) == sizeof...(Dims) && (is_index<Index> && ...)) {
-      return with_first_dropped<Dims...>(g, as_index(g, index)...);
+      if constexpr (requires { g.row_major(extents, index...); })
+        return g.row_major(extents, index...);
+      else
+        return with_first_dropped<Dims...>(g, as_index(g, index)...);
     } else {
       return g.index(0);
     }
@@ -151,6 +155,8 @@ struct offset_in<G, tensor<T, Dims...>> {
   }
 
  private:
+  static constexpr std::uint32_t extents[sizeof...(Dims) + 1]{static_cast<std::uint32_t>(Dims)...};
+
   template <std::size_t, std::size_t... Inner, class... Index>
   static constexpr auto with_first_dropped(const G& g, const Index&... index) {
     if constexpr ((std::is_integral_v<Index> && ...)) {

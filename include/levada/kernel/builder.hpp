@@ -95,6 +95,7 @@ class builder {
     }
     code_.elements[added] = {op, type, a, b, c};
     code_.size = added + 1;
+    if (has_effect(op)) effects_[effect_count_++] = added;
     return added;
   }
   constexpr void output(std::uint32_t value) { outputs_.push(value); }
@@ -127,8 +128,6 @@ class builder {
   constexpr void close() {
     if (is_full()) return;
     forget_scope();
-    for (std::uint32_t i = starts_[depth - 1]; i < code_.size && code_.elements[i].op == opcode::phi; ++i)
-      left_[i] = false;
     --depth;
     effect(opcode::end, scalar_type::boolean);
   }
@@ -147,14 +146,13 @@ class builder {
 
   /// Keeps what the outputs and effects need, and the first `inputs` instructions.
   constexpr void finish(std::uint32_t inputs) {
-    bool needed[max_instructions];
-    for (std::uint32_t i = 0; i < code_.size; ++i) needed[i] = i < inputs;
+    bool needed[max_instructions]{};
+    for (std::uint32_t i = 0; i < inputs; ++i) needed[i] = true;
     for (std::uint32_t i = 0; i < outputs_.size; ++i) needed[outputs_.elements[i]] = true;
-    for (std::uint32_t i = inputs; i < code_.size; ++i) {
-      const opcode op = code_.elements[i].op;
-      if (op < opcode::store || !has_effect(op)) continue;
+    for (std::uint32_t e = 0; e < effect_count_; ++e) {
+      const std::uint32_t i = effects_[e];
       needed[i] = true;
-      if (op == opcode::phi) needed[code_.elements[i].b] = true;  // which comes later
+      if (code_.elements[i].op == opcode::phi) needed[code_.elements[i].b] = true;  // which comes later
     }
     bool all = true;
     for (std::uint32_t i = code_.size; i-- > inputs;) {
@@ -259,8 +257,14 @@ class builder {
     for (std::uint32_t i = 0; i < outputs_.size; ++i) outputs_.elements[i] = place[outputs_.elements[i]];
   }
 
+  /// Its loop or branch has ended. Leaves stay, and phis of a loop live on behind it.
+  constexpr bool has_left(std::uint32_t value) const {
+    for (std::uint32_t s = 0; s < ended_count_; ++s)
+      if (value >= ended_[s].first && value < ended_[s].behind) return !is_leaf(code_.elements[value].op);
+    return false;
+  }
   constexpr void check_use_of(std::uint32_t value) {
-    if (left_[value]) mistaken(mistake::value_left_its_loop);
+    if (has_left(value)) mistaken(mistake::value_left_its_loop);
   }
   constexpr void check_operands(const instruction& i) {
     const int count = operands(i.op);
@@ -277,15 +281,13 @@ class builder {
     divergent_[depth] = divergent;
     starts_[depth++] = code_.size;
   }
-  /// What was computed since the innermost `enter` is not to be found again, leaves apart.
+  /// What was computed since the innermost `enter` is not to be found again. What ended inside is part of that.
   constexpr void forget_scope() {
     if (is_full()) return;
-    for (std::uint32_t i = code_.size; i-- > starts_[depth - 1];) {
-      const instruction& gone = code_.elements[i];
-      if (gone.op <= opcode::constant || gone.op == opcode::built_in || left_[i]) continue;  // leaves stay
-      left_[i] = true;
-      if (gone.op < opcode::store) heads_[bucket(gone.op, gone.a, gone.b)] = next_[i];
-    }
+    std::uint32_t first = starts_[depth - 1];
+    while (first < code_.size && code_.elements[first].op == opcode::phi) ++first;
+    while (ended_count_ != 0 && ended_[ended_count_ - 1].first >= first) --ended_count_;
+    ended_[ended_count_++] = {first, code_.size};
     has_left_ = true;
   }
 
@@ -299,7 +301,8 @@ class builder {
     const std::uint32_t a = wanted.a, b = wanted.b, slot = bucket(op, a, b), head = heads_[slot];
     for (std::uint32_t i = head; i != 0; i = next_[i - 1]) {
       const instruction& there = code_.elements[i - 1];
-      if (there.a == a && there.b == b && there.op == op && there.c == wanted.c && there.type == wanted.type)
+      if (there.a == a && there.b == b && there.op == op && there.c == wanted.c && there.type == wanted.type &&
+          !(has_left_ && has_left(i - 1)))
         return i - 1;
     }
     const std::uint32_t added = code_.size;
@@ -317,10 +320,17 @@ class builder {
   growing<instruction, max_instructions> code_;
   growing<std::uint32_t, max_outputs> outputs_;
   // Chains of instructions with the same hash; their numbers count from one, as zeros cost nothing while compiling.
-  // Leaves have chains of their own, from which nothing is taken away.
+  // Leaves have chains of their own.
   std::uint32_t heads_[2 * buckets]{};
   std::uint32_t next_[max_instructions];
-  bool left_[max_instructions]{};  // its loop or branch has ended
+  // What is there for what it does.
+  std::uint32_t effects_[max_instructions], effect_count_ = 0;
+  // The insides of loops and branches that have ended, none in another.
+  struct range {
+    std::uint32_t first, behind;
+  };
+  range ended_[max_instructions];
+  std::uint32_t ended_count_ = 0;
   bool has_left_ = false, too_deep_ = false;
   std::uint32_t starts_[max_depth];
   bool divergent_[max_depth];

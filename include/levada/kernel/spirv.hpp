@@ -27,8 +27,8 @@ class assembler : public writer {
       : writer(kernel.code, words), kernel_(kernel), options_(options) {
     first_scalar_ = id_scalar;
     extended_set_ = id_extended;
-    for (const instruction& i : kernel.code)
-      if (i.op == opcode::uniform) insert_pushed({i.a, i.type});
+    sort_out();
+    for (std::uint32_t l = 0; l < leaf_count_; ++l) insert_pushed({code_[leaves_[l]].a, code_[leaves_[l]].type});
     pushed_.push({kernel.uniform_bytes, scalar_type::uint32});  // the number of elements
     buffers_ = kernel.inputs + static_cast<std::uint32_t>(kernel.outputs.size());
     first_buffer_ = id_fixed_end;
@@ -181,8 +181,10 @@ class assembler : public writer {
   constexpr void body() {
     emit(op_function, id_void, id_main, 0, id_main_type);
     emit(op_label, fresh());
-    for (std::uint32_t i = 0; i < count_; ++i)
-      if (code_[i].op == opcode::uniform) load_pushed(member_at(code_[i].a, code_[i].type), value(i));
+    for (std::uint32_t l = 0; l < leaf_count_; ++l) {
+      const instruction& leaf = code_[leaves_[l]];
+      load_pushed(member_at(leaf.a, leaf.type), value(leaves_[l]));
+    }
     index();
     if (!options_.whole_groups) {
       const std::uint32_t count = load_pushed(pushed_.size - 1, fresh()), inside = fresh();

@@ -21,7 +21,7 @@ namespace ir::spirv {
 /// the code.
 class grid_assembler : public writer {
  public:
-  constexpr grid_assembler(grid_program_view kernel, room& words) : writer(kernel.code, words), kernel_(kernel) {
+  constexpr grid_assembler(grid_program_view kernel, room& words) : writer(kernel.code, words), kernel_(kernel), buffers_(kernel.buffers.data()) {
     next_id_ = 1;
     main_ = fresh();
     extended_set_ = fresh();
@@ -39,6 +39,7 @@ class grid_assembler : public writer {
 
   /// Writes the words. Not while the assembler is constructed: that costs twice as much in constant evaluation.
   constexpr void assemble(bool debug_names = false) {
+    sort_out();
     find_needs();
 
     for (std::uint32_t word : {0x07230203u, 0x00010300u, 0u, 0u, 0u}) words_.push(word);
@@ -85,7 +86,7 @@ class grid_assembler : public writer {
     main_type_ = fresh();
     for (std::uint32_t n = 0; n < count_; ++n) {
       const instruction& i = code_[n];
-      if (!used_[static_cast<int>(i.type)]) uses(i.type);
+      used_[static_cast<int>(i.type)] = true;
       if (i.op >= opcode::add && i.op < opcode::built_in) {
         if (i.op == opcode::min || i.op == opcode::max) uses(boolean);
         if (i.op == opcode::abs || i.op == opcode::floor || i.op == opcode::round_even || i.op == opcode::sqrt)
@@ -101,7 +102,7 @@ class grid_assembler : public writer {
           break;
         case opcode::load:
         case opcode::store:
-          need_access(kernel_.buffers[i.op == opcode::load ? i.b : i.c], i.op == opcode::store);
+          need_access(buffers_[i.op == opcode::load ? i.b : i.c], i.op == opcode::store);
           break;
         case opcode::load_shared:
         case opcode::store_shared:
@@ -180,8 +181,10 @@ class grid_assembler : public writer {
   constexpr std::uint32_t constant(scalar_type type, std::uint32_t word) {
     for (std::uint32_t i = 0; i < extras_.size; ++i)
       if (extras_.elements[i].type == type && extras_.elements[i].word == word) return extras_.elements[i].id;
-    for (std::uint32_t i = 0; i < count_; ++i)
-      if (code_[i].op == opcode::constant && code_[i].type == type && code_[i].a == word) return value(i);
+    for (std::uint32_t c = 0; c < constant_count_; ++c) {
+      const instruction& there = code_[constants_[c]];
+      if (there.type == type && there.a == word) return value(constants_[c]);
+    }
     uses(type);
     const std::uint32_t id = fresh();
     extras_.push({type, word, id});
@@ -229,7 +232,7 @@ class grid_assembler : public writer {
     for (std::uint32_t b = 0; b < kernel_.buffers.size(); ++b) {
       emit(op_decorate, first_buffer_ + b, descriptor_set, 0);
       emit(op_decorate, first_buffer_ + b, binding, b);
-      if (!kernel_.buffers[b].is_output) emit(op_decorate, first_buffer_ + b, non_writable);
+      if (!buffers_[b].is_output) emit(op_decorate, first_buffer_ + b, non_writable);
     }
     forbid_contraction();
   }
@@ -269,7 +272,7 @@ class grid_assembler : public writer {
       if (variable != 0) emit(op_variable, vector_pointer_, variable, storage_input);
     if (pushed_.size > 0) emit(op_variable, pushed_pointer_, pushed_variable_, storage_push_constant);
     for (std::uint32_t b = 0; b < kernel_.buffers.size(); ++b)
-      emit(op_variable, buffer_types_[static_cast<int>(kernel_.buffers[b].type)] + 2, first_buffer_ + b,
+      emit(op_variable, buffer_types_[static_cast<int>(buffers_[b].type)] + 2, first_buffer_ + b,
            storage_buffer);
     for (std::uint32_t s = 0; s < kernel_.shared.size(); ++s) {
       const std::uint32_t array = fresh(), pointer = fresh();
@@ -322,12 +325,13 @@ class grid_assembler : public writer {
     };
     for (std::uint32_t axis = 0; axis < 3; ++axis)
       if (partial_[axis]) place_[axis] = component(0, axis);
-    for (std::uint32_t i = 0; i < count_; ++i) {
+    for (std::uint32_t l = 0; l < leaf_count_; ++l) {
+      const std::uint32_t i = leaves_[l];
       if (code_[i].op == opcode::built_in) {
         const std::uint32_t which = code_[i].a / 3, axis = code_[i].a % 3;
         const std::uint32_t place = which == 0 && place_[axis] != 0 ? place_[axis] : component(which, axis);
         emit(op_bitcast, scalar(i32), value(i), place);
-      } else if (code_[i].op == opcode::uniform) {
+      } else {
         const std::uint32_t member = constant(u32, member_at(code_[i].a, code_[i].type)), pointer = fresh();
         emit(op_access_chain, pointer_to(storage_push_constant, code_[i].type), pointer, pushed_variable_, member);
         emit(op_load, scalar(code_[i].type), value(i), pointer);
@@ -445,7 +449,7 @@ class grid_assembler : public writer {
   }
   constexpr std::uint32_t word_place(std::uint32_t buffer, std::uint32_t index) {
     const std::uint32_t pointer = fresh();
-    emit(op_access_chain, pointer_to(storage_buffer, kernel_.buffers[buffer].type), pointer, first_buffer_ + buffer,
+    emit(op_access_chain, pointer_to(storage_buffer, buffers_[buffer].type), pointer, first_buffer_ + buffer,
          zero_, index);
     return pointer;
   }
@@ -458,11 +462,14 @@ class grid_assembler : public writer {
 
   constexpr void load(std::uint32_t i) {
     const instruction& made = code_[i];
-    const buffer_info& buffer = kernel_.buffers[made.b];
-    const std::uint32_t type = scalar(made.type);
+    const buffer_info& buffer = buffers_[made.b];
+    const std::uint32_t type = first_scalar_ + static_cast<std::uint32_t>(made.type);
     const std::uint32_t index = comes_along_ ? clamped(value(made.a), buffer) : first_value_ + made.a;
     if (buffer.element_bytes == 4) {
-      emit(op_load, type, first_value_ + i, word_place(made.b, index));
+      const std::uint32_t pointer = next_id_++;
+      emit(op_access_chain, pointer_ids_[storage_buffer][static_cast<int>(made.type)], pointer, first_buffer_ + made.b, zero_,
+           index);
+      emit(op_load, type, first_value_ + i, pointer);
       return;
     }
     const packing p = packing_of(buffer);
@@ -493,7 +500,7 @@ class grid_assembler : public writer {
     }
   }
   constexpr void store_element(std::uint32_t number, std::uint32_t index, std::uint32_t stored) {
-    const buffer_info& buffer = kernel_.buffers[number];
+    const buffer_info& buffer = buffers_[number];
     if (buffer.element_bytes == 4) {
       emit(op_store, word_place(number, index), stored);
       return;
@@ -512,6 +519,7 @@ class grid_assembler : public writer {
   }
 
   grid_program_view kernel_;
+  const buffer_info* buffers_;
   // Some invocations are past the grid; they stay to the end, for the barriers.
   bool is_guarded_ = false, comes_along_ = false, uses_extended_ = false;
   bool partial_[3]{}, used_[4]{};

@@ -183,19 +183,29 @@ class writer {
   constexpr std::uint32_t scalar(scalar_type type) const { return first_scalar_ + static_cast<std::uint32_t>(type); }
   constexpr std::uint32_t fresh() { return next_id_++; }
 
-  /// Neither fused nor rearranged: then the result has the same bits everywhere.
-  constexpr void forbid_contraction() {
+  /// Notes the instructions that are asked for before the others: every pass over all of them costs while compiling.
+  constexpr void sort_out() {
     for (std::uint32_t i = 0; i < count_; ++i) {
-      const instruction& made = code_[i];
-      if (made.op >= opcode::add && made.op <= opcode::negate && made.type == scalar_type::float32)
-        emit(op_decorate, first_value_ + i, no_contraction);
+      const opcode op = code_[i].op;
+      if (op >= opcode::add && op <= opcode::negate) {
+        if (code_[i].type == scalar_type::float32) rounded_[rounded_count_++] = i;
+      } else if (op == opcode::constant) {
+        constants_[constant_count_++] = i;
+      } else if (op == opcode::uniform || op == opcode::built_in) {
+        leaves_[leaf_count_++] = i;
+      }
     }
   }
 
+  /// Neither fused nor rearranged: then the result has the same bits everywhere.
+  constexpr void forbid_contraction() {
+    for (std::uint32_t r = 0; r < rounded_count_; ++r) emit(op_decorate, first_value_ + rounded_[r], no_contraction);
+  }
+
   constexpr void constants() {
-    for (std::uint32_t i = 0; i < count_; ++i) {
+    for (std::uint32_t c = 0; c < constant_count_; ++c) {
+      const std::uint32_t i = constants_[c];
       const instruction& made = code_[i];
-      if (made.op != opcode::constant) continue;
       if (made.type == scalar_type::boolean)
         emit(made.a != 0 ? op_constant_true : op_constant_false, scalar(scalar_type::boolean), value(i));
       else
@@ -283,6 +293,9 @@ class writer {
   const instruction* code_;
   std::uint32_t count_;
   growing<pushed_member, 33> pushed_;
+  std::uint32_t constants_[max_instructions], constant_count_ = 0;
+  std::uint32_t rounded_[max_instructions], rounded_count_ = 0;
+  std::uint32_t leaves_[max_instructions], leaf_count_ = 0;  // but constants
   room& words_;
   // The ids of the four scalar types, of the extended instruction set, and of the first instruction.
   std::uint32_t first_scalar_ = 0, extended_set_ = 0, first_value_ = 0, next_id_ = 0;

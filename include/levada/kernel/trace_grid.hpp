@@ -146,6 +146,13 @@ class traced_invocation {
       return kernel_detail::lift<std::int32_t>(like(), i);
     }
   }
+  /// In one function for all shapes: every operator costs while compiling.
+  template <class... I>
+  constexpr traced<std::int32_t> row_major(const std::uint32_t* extents, const I&... index) const {
+    const tracer::sum parts[] = {part(index)...};
+    const tracer::sum at = place(extents, parts, sizeof...(I));
+    return {{kernel_, at.base, at.plus}};
+  }
   template <class C>
   constexpr traced<bool> condition(const C& c) const {
     static_assert(std::is_same_v<kernel_detail::element_t<C>, bool>, "a condition is a bool: compare with something");
@@ -166,6 +173,26 @@ class traced_invocation {
   }
 
  private:
+  template <class I>
+  constexpr tracer::sum part(const I& i) const {
+    if constexpr (std::is_integral_v<I>)
+      return {kernel_, tracer::node::none, static_cast<std::uint32_t>(i)};
+    else
+      return index(i).rep;
+  }
+  constexpr tracer::sum place(const std::uint32_t* extents, const tracer::sum* parts, std::size_t count) const {
+    using enum ir::opcode;
+    constexpr ir::scalar_type whole = ir::scalar_type::int32;
+    constexpr std::uint32_t none = tracer::node::none;
+    std::uint32_t base = parts[0].base, plus = parts[0].plus;
+    for (std::size_t axis = 1; axis < count; ++axis) {
+      const std::uint32_t extent = extents[axis], other = parts[axis].base;
+      if (base != none) base = kernel_->add(mul, whole, base, kernel_->constant(whole, extent));
+      plus = plus * extent + parts[axis].plus;
+      base = base == none ? other : other == none ? base : kernel_->add(add, whole, base, other);
+    }
+    return {kernel_, base, plus};
+  }
   constexpr traced<float> like() const { return {{kernel_, 0}}; }
   constexpr traced<std::int32_t> standing(ir::built_in_number which, std::size_t axis) const {
     if (grid_->extents[axis] == 1) return literal(0);
