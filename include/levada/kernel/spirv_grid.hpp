@@ -21,7 +21,8 @@ namespace ir::spirv {
 /// the code.
 class grid_assembler : public writer {
  public:
-  constexpr grid_assembler(grid_program_view kernel, room& words) : writer(kernel.code, words), kernel_(kernel), buffers_(kernel.buffers.data()) {
+  constexpr grid_assembler(grid_program_view kernel, room& words)
+      : writer(kernel.code, words), kernel_(kernel), buffers_(kernel.buffers.data()) {
     next_id_ = 1;
     main_ = fresh();
     extended_set_ = fresh();
@@ -272,8 +273,7 @@ class grid_assembler : public writer {
       if (variable != 0) emit(op_variable, vector_pointer_, variable, storage_input);
     if (pushed_.size > 0) emit(op_variable, pushed_pointer_, pushed_variable_, storage_push_constant);
     for (std::uint32_t b = 0; b < kernel_.buffers.size(); ++b)
-      emit(op_variable, buffer_types_[static_cast<int>(buffers_[b].type)] + 2, first_buffer_ + b,
-           storage_buffer);
+      emit(op_variable, buffer_types_[static_cast<int>(buffers_[b].type)] + 2, first_buffer_ + b, storage_buffer);
     for (std::uint32_t s = 0; s < kernel_.shared.size(); ++s) {
       const std::uint32_t array = fresh(), pointer = fresh();
       emit(op_type_array, array, scalar(kernel_.shared[s].type), constant(u32, kernel_.shared[s].elements));
@@ -449,8 +449,8 @@ class grid_assembler : public writer {
   }
   constexpr std::uint32_t word_place(std::uint32_t buffer, std::uint32_t index) {
     const std::uint32_t pointer = fresh();
-    emit(op_access_chain, pointer_to(storage_buffer, buffers_[buffer].type), pointer, first_buffer_ + buffer,
-         zero_, index);
+    emit(op_access_chain, pointer_to(storage_buffer, buffers_[buffer].type), pointer, first_buffer_ + buffer, zero_,
+         index);
     return pointer;
   }
   constexpr std::uint32_t clamped(std::uint32_t index, const buffer_info& buffer) {
@@ -467,8 +467,8 @@ class grid_assembler : public writer {
     const std::uint32_t index = comes_along_ ? clamped(value(made.a), buffer) : first_value_ + made.a;
     if (buffer.element_bytes == 4) {
       const std::uint32_t pointer = next_id_++;
-      emit(op_access_chain, pointer_ids_[storage_buffer][static_cast<int>(made.type)], pointer, first_buffer_ + made.b, zero_,
-           index);
+      emit(op_access_chain, pointer_ids_[storage_buffer][static_cast<int>(made.type)], pointer, first_buffer_ + made.b,
+           zero_, index);
       emit(op_load, type, first_value_ + i, pointer);
       return;
     }
