@@ -119,6 +119,16 @@ template <fixed_string Before, class Given>
 struct collect_has_no_for_each_before_it : detail::mistake {};
 template <fixed_string ForEach, class Item>
 struct what_for_each_collects_has_no_default_constructor : detail::mistake {};
+template <fixed_string Route, std::size_t Branches>
+struct route_takes_a_choice_and_two_to_eight_branches : detail::mistake {};
+template <fixed_string Route, class Item>
+struct route_is_chosen_by_a_bool_or_an_index_of_the_item : detail::mistake {};
+template <fixed_string Route, std::size_t Branches>
+struct route_by_a_bool_has_two_branches : detail::mistake {};
+template <fixed_string Route, class One, class Another>
+struct branches_of_a_route_give_different_items : detail::mistake {};
+template <fixed_string Route, fixed_string Filter>
+struct filter_inside_a_route_belongs_behind_it : detail::mistake {};
 template <fixed_string Outer, fixed_string Last>
 struct pipeline_inside_a_stage_ends_in_a_sink_and_gives_nothing : detail::mistake {};
 template <fixed_string Outer>
