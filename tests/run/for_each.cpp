@@ -100,6 +100,7 @@ TEST_CASE("0 to 64 crops of a picture, streamed, are those of a loop; memory is 
                                             lv::for_each<"crops", 64>(cut_here | classify(w)) | lv::collect);
   auto one = lv::deploy<box, lv::slots<1>>(lv::input<crop> | classify(w));
 
+  CHECK(lv::report(app).find("crops (cut, relu, fc, softmax)") != std::string::npos);
   using planned = decltype(app);
   using planned_one = decltype(one);
   constexpr const auto& unit = planned::plan.unit[1];
@@ -198,6 +199,20 @@ TEST_CASE(
     CHECK(**session.pop() == results{0, 1002, 2004});
     session.push(items[0]);
     CHECK(**session.pop() == results{3000, 4002, 5004});
+    session.reset();
+  }
+}
+
+TEST_CASE("what a feedback inside keeps goes on from part to part and from item to item") {
+  const auto app = lv::deploy<box>(
+      lv::input<numbers> | lv::for_each<64>(lv::feedback<"sum">([](const int& x, int& sum) { return sum += x; }, 0)) |
+      lv::collect);
+  auto session = app.open();
+  for (int again = 0; again < 2; ++again) {
+    session.push(counting_to(4));
+    CHECK(**session.pop() == results{0, 1, 3, 6});
+    session.push(counting_to(2));
+    CHECK(**session.pop() == results{6, 7});
     session.reset();
   }
 }

@@ -35,6 +35,7 @@ TEST_CASE("a bool chooses the first branch where it is true; items keep their or
   static_assert(decltype(app)::plan.unit[0].order == lv::concurrency::parallel);
   CHECK(app(10) == 5);
   CHECK(app(7) == 22);
+  CHECK(lv::report(app).find("route (half / triple, plus one)") != std::string::npos);
   int x = 0;
   for (auto&& r : app.stream(numbers(1000))) {
     CHECK(*r == (x % 2 == 0 ? x / 2 : 3 * x + 1));

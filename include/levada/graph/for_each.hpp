@@ -84,6 +84,11 @@ struct for_each_op {
   static constexpr concurrency order = pipeline<In>::is_serial ? concurrency::serial : concurrency::parallel;
 
   template <class In>
+  static consteval std::string_view holds() {
+    return names_inside(pipelines<In>{});
+  }
+
+  template <class In>
   static consteval auto mistake_in() {
     using of_part = typename pipeline<In>::mistake;
     if constexpr (of_part::is_mistake)

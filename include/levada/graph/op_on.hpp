@@ -53,9 +53,10 @@ struct batch_of<Item, 0> : std::type_identity<Item> {};
 template <class T, std::size_t... Dims>
 struct batch_of<tensor<T, Dims...>, 0> : std::type_identity<tensor<T, Dims...>> {};
 
-/// The op's shape rule takes that, or its items.
+/// The op's shape rule takes that, or its items; one that holds pipelines takes no batch.
 template <class Op, class In>
-concept op_takes_flowing = op_takes<Op, item_of<In>>;
+concept op_takes_flowing =
+    op_takes<Op, item_of<In>> && (items_of<In> == 0 || !requires { typename Op::holds_pipelines; });
 /// What a run of ops makes of what flows.
 template <class In, class... Ops>
 using flowing_output = typename batch_of<run_output_t<item_of<In>, Ops...>, items_of<In>>::type;

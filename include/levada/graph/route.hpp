@@ -34,7 +34,7 @@ template <fixed_string Name, class F, concurrency Order, class... Branches>
 struct route_op {
   using holds_pipelines = void;
   static constexpr std::string_view kind = "route";
-  static constexpr std::string_view expects = "an item, or several";
+  static constexpr std::string_view expects = "items, but no batch of tensors";
 
   [[no_unique_address]] F choose;
   part_pack<Branches...> branches;
@@ -56,6 +56,11 @@ struct route_op {
               (nested_pipeline<Branches, typename nested_item<In>::type, Name>::is_serial || ...)
           ? concurrency::serial
           : concurrency::parallel;
+
+  template <class In>
+  static consteval std::string_view holds() {
+    return names_inside(pipelines<In>{});
+  }
 
   template <class In>
   static consteval auto mistake_in() {

@@ -68,6 +68,7 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
     json.open('{');
     json.field("name", node.name);
     json.field("kind", node.kind);
+    if (!node.holds.empty()) json.field("holds", node.holds);
     json.field("form", name_of(node.how));
     json.field("flops", node.flops);
     json.field("parameter_bytes", node.parameter_bytes);
