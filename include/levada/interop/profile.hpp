@@ -177,12 +177,12 @@ class profiler {
     constexpr std::size_t first = found::candidates[C].first;
     using in = op_input_t<typename node_place<first>::in>;
     using backend = type_at<typename backend_values<Backends>::list, found::candidates[C].backend>;
-    using kernel = typename backend::template kernel<in, typename stage<first + I>::op_type...>;
+    using kernel = kernel_for_t<backend, in, typename stage<first + I>::op_type...>;
     const std::string_view names[] = {stage<first + I>::name.view()...};
     const parameter_source_ref sources[] = {static_cast<const stage<first + I>*>(stages_[first + I])->weights...};
     return {make_kernel<backend, in, typename stage<first + I>::op_type...>(
                 static_cast<const stage<first + I>*>(stages_[first + I])->description..., names, sources),
-            &code_of_kernel<kernel, in, run_output_t<in, typename stage<first + I>::op_type...>>::call,
+            &code_of_kernel<kernel, in, flowing_output<in, typename stage<first + I>::op_type...>>::call,
             kernel::scratch_bytes};
   }
   template <std::size_t C>
