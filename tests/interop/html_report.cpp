@@ -172,13 +172,15 @@ TEST_CASE("a pipeline that changes its rate has a plan for each region; a file t
                        "levada: report: cannot write \"/no such folder/plan.html\"", lv::error);
 }
 
-TEST_CASE("ports, branches and outputs: the parts of values say whose they are") {
+TEST_CASE(
+    "ports, branches, outputs and feedback: the parts of values say whose they are, and the end of a loop its head") {
   const auto app = lv::deploy<box>(
       lv::graph(lv::port<"left", int>, lv::port<"right", float>,
-                lv::node<"doubled", "left">(lv::stage<"doubled">([](const int& x) { return 2 * x; })),
+                lv::node<"total", "left">(lv::feedback<"total">(
+                    lv::join<"add">([](const int& x, const int& so_far) { return x + so_far; }), 0)),
                 lv::node<"halved", "right">(lv::stage<"halved">([](const float& x) { return x / 2; }) |
                                             lv::stage<"rounded">([](const float& x) { return static_cast<int>(x); })),
-                lv::node<"sum", "doubled", "halved", "left">(
+                lv::node<"sum", "total", "halved", "left">(
                     lv::join<"sum">([](const int& a, const int& b, const int& c) { return a + b + c; })),
                 lv::output<"sum", "sum">, lv::output<"half", "halved">));
   const std::string page = lv::html_report(app);
@@ -192,6 +194,13 @@ TEST_CASE("ports, branches and outputs: the parts of values say whose they are")
   }
   CHECK(ports == 2);
   CHECK(outputs == 2);
+  std::size_t loops = 0;
+  for (const json& unit : plan["units"]) {
+    if (!unit.contains("state_of")) continue;
+    CHECK(plan["units"][unit["state_of"].get<std::size_t>()]["order"] == "serial");
+    ++loops;
+  }
+  CHECK(loops == 1);
 }
 
 namespace {
