@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -47,7 +48,8 @@ inline void print_progress(const profile_progress& p) {
 
 /// How a profile is made.
 struct profile_options {
-  double seconds_each = 0.1;  ///< for each kernel
+  double seconds_each = 0.1;  ///< for each kernel, in each round
+  int rounds = 3;             ///< all kernels, once more; of a kernel's medians the smallest counts
   std::function<void(const profile_progress&)> progress{};
 };
 
@@ -142,10 +144,13 @@ class profiler {
     compute_values(std::make_index_sequence<nodes>{});
   }
 
+  /// What disturbs a machine lasts longer than a measurement, and only adds: a kernel is measured again when all others were.
   profile_result run() {
     begin_ = std::chrono::steady_clock::now();
-    measure_candidates(std::make_index_sequence<candidates>{});
-    measure_callables(std::make_index_sequence<nodes>{});
+    for (round_ = 0; round_ < std::max(options_.rounds, 1); ++round_) {
+      measure_candidates(std::make_index_sequence<candidates>{});
+      measure_callables(std::make_index_sequence<nodes>{});
+    }
     return result_;
   }
 
@@ -306,28 +311,34 @@ class profiler {
     }
   }
 
-  void time_kernel(const made_kernel& k, const candidate& c, std::string_view backend, std::string_view signature) {
+  void time_kernel(const made_kernel& k, const candidate& c, std::string_view backend, const std::string& signature) {
     with_kernel(k, c, [&](auto call, auto before) {
       keep(backend, signature, measure_call(call, before, sweep_, options_.seconds_each));
     });
   }
 
-  /// Nobody has measured it.
-  bool is_wanted(std::string_view backend, std::string_view signature) {
+  /// Nobody has measured it, or only an earlier round.
+  bool is_wanted(std::string_view backend, const std::string& signature) {
     ++done_;
-    if (costs_.find(backend, signature) == nullptr) return true;
-    ++result_.reused;
+    const bool is_first = !measured_in_.contains({backend, signature});
+    if (is_first && costs_.find(backend, signature) == nullptr) return true;
+    if (!is_first && measured_in_.at({backend, signature}) < round_) return true;
+    if (round_ == 0) ++result_.reused;
     return false;
   }
-  void keep(std::string_view backend, std::string_view signature, const cost& c) {
-    costs_.set(backend, signature, c);
+  void keep(std::string_view backend, const std::string& signature, const cost& c) {
+    const cost* const known = costs_.find(backend, signature);
+    if (known == nullptr || c.seconds < known->seconds) costs_.set(backend, signature, c);
+    measured_in_[{backend, signature}] = round_;
     costs_.write();
-    ++result_.measured;
+    if (round_ == 0) ++result_.measured;
+    ++kept_;
     if (!options_.progress) return;
     const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    constexpr std::size_t all = count_all(std::make_index_sequence<nodes>{});
-    options_.progress({done_, all, spent / static_cast<double>(result_.measured) * static_cast<double>(all - done_),
-                       backend, signature});
+    const std::size_t all =
+        count_all(std::make_index_sequence<nodes>{}) * static_cast<std::size_t>(std::max(options_.rounds, 1));
+    options_.progress(
+        {done_, all, spent / static_cast<double>(kept_) * static_cast<double>(all - done_), backend, signature});
   }
 
   void* const* stages_;
@@ -336,7 +347,9 @@ class profiler {
   cost_header& costs_;
   const profile_options& options_;
   profile_result result_;
-  std::size_t done_ = 0;
+  std::map<std::pair<std::string_view, std::string>, int> measured_in_;  ///< the last round
+  int round_ = 0;
+  std::size_t done_ = 0, kept_ = 0;
   std::chrono::steady_clock::time_point begin_;
 };
 
