@@ -227,6 +227,20 @@ TEST_CASE("an item without a copy can be a part where no stage inside changes it
   CHECK(app(item) == lv::bounded<int, 4>{5, 6});
 }
 
+TEST_CASE("an item may be a pair or a tuple of parts and what goes in with each") {
+  const auto scaled = lv::for_each<4>(lv::join<"scale">([](const int& x, const int& by) { return x * by; }));
+  using some = lv::bounded<int, 4>;
+  const auto pair = lv::deploy<box>(lv::input<std::pair<some, int>> | scaled | lv::collect);
+  CHECK(pair({some{1, 2, 3}, 5}) == some{5, 10, 15});
+  const auto tuple = lv::deploy<box>(
+      lv::input<std::tuple<int, some, int>> |
+      lv::for_each<4>(lv::fork(lv::join<"sum">([](const int& a, const int& x, const int& b) { return a + x + b; }),
+                               lv::join<"part">([](const int&, const int& x, const int&) { return x; })) |
+                      lv::join<"both">([](const int& sum, const int& x) { return 100 * sum + x; })) |
+      lv::collect);
+  CHECK(tuple({10, some{1, 2}, 20}) == some{3101, 3202});
+}
+
 TEST_CASE("parts have parts, branches, and side data among themselves") {
   using many = lv::bounded<numbers, 3>;
   const auto app = lv::deploy<box>(
