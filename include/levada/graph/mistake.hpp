@@ -165,6 +165,15 @@ template <fixed_string Rate, class Given>
 struct rate_cannot_take_what_the_stage_before_gives : detail::mistake {};
 template <fixed_string Rate>
 struct rate_changes_inside_a_branch : detail::mistake {};
+/// So many items given of so many taken.
+template <std::size_t Gives, std::size_t Takes>
+struct given_of {};
+template <class First, std::size_t Branch, class Other>
+struct branches_of_a_fork_give_at_different_rates : detail::mistake {};
+template <fixed_string Rate, class Given>
+struct rate_in_a_branch_depends_on_its_items : detail::mistake {};
+template <fixed_string Rate>
+struct rate_in_a_branch_knows_no_time : detail::mistake {};
 struct split_after_counts_no_stages_where_the_rate_changes_write_split_here : detail::mistake {};
 template <class Option>
 struct deploy_option_is_not_for_a_pipeline_that_changes_its_rate : detail::mistake {};
