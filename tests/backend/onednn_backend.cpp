@@ -23,6 +23,12 @@ TEST_CASE("onednn: convolutions of any window and groups agree, with what folds 
   check_library_conv<onednn, planes<4, 9, 21>>(conv2d_op<6, window<3>, padding<1>, groups<2>>());
 }
 
+TEST_CASE("onednn: convolutions of 3 x 3 and many channels, where Winograd's way is shorter, agree") {
+  check_library_conv<onednn, planes<64, 14, 15>>(conv2d_op<48, window<3>, padding<1>, no_bias>(), batch_norm_op(),
+                                                 relu_op());
+  check_library_conv<onednn, planes<16, 28, 9>>(conv2d_op<64, window<3>>());
+}
+
 TEST_CASE("onednn: pools agree, also those whose last windows do not fit") {
   check_library<onednn, planes<5, 14, 14>>(0, max_pool2d_op<window<3>>());
   check_library<onednn, planes<16, 13, 11>>(0, max_pool2d_op<window<3>, stride<2>, padding<1>>());

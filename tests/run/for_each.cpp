@@ -100,6 +100,7 @@ TEST_CASE("0 to 64 crops of a picture, streamed, are those of a loop; memory is 
                                             lv::for_each<"crops", 64>(cut_here | classify(w)) | lv::collect);
   auto one = lv::deploy<box, lv::slots<1>>(lv::input<crop> | classify(w));
 
+  CHECK(lv::report(app).find("crops (cut, relu, fc, softmax)") != std::string::npos);
   using planned = decltype(app);
   using planned_one = decltype(one);
   constexpr const auto& unit = planned::plan.unit[1];
@@ -202,6 +203,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("what a feedback inside keeps goes on from part to part and from item to item") {
+  const auto app = lv::deploy<box>(
+      lv::input<numbers> | lv::for_each<64>(lv::feedback<"sum">([](const int& x, int& sum) { return sum += x; }, 0)) |
+      lv::collect);
+  auto session = app.open();
+  for (int again = 0; again < 2; ++again) {
+    session.push(counting_to(4));
+    CHECK(**session.pop() == results{0, 1, 3, 6});
+    session.push(counting_to(2));
+    CHECK(**session.pop() == results{6, 7});
+    session.reset();
+  }
+}
+
 TEST_CASE("an item without a copy can be a part where no stage inside changes it") {
   using owned = std::unique_ptr<int>;
   const auto app = lv::deploy<box>(lv::input<lv::bounded<owned, 4>> |
@@ -210,6 +225,20 @@ TEST_CASE("an item without a copy can be a part where no stage inside changes it
   item.push_back(std::make_unique<int>(5));
   item.push_back(std::make_unique<int>(6));
   CHECK(app(item) == lv::bounded<int, 4>{5, 6});
+}
+
+TEST_CASE("an item may be a pair or a tuple of parts and what goes in with each") {
+  const auto scaled = lv::for_each<4>(lv::join<"scale">([](const int& x, const int& by) { return x * by; }));
+  using some = lv::bounded<int, 4>;
+  const auto pair = lv::deploy<box>(lv::input<std::pair<some, int>> | scaled | lv::collect);
+  CHECK(pair({some{1, 2, 3}, 5}) == some{5, 10, 15});
+  const auto tuple = lv::deploy<box>(
+      lv::input<std::tuple<int, some, int>> |
+      lv::for_each<4>(lv::fork(lv::join<"sum">([](const int& a, const int& x, const int& b) { return a + x + b; }),
+                               lv::join<"part">([](const int&, const int& x, const int&) { return x; })) |
+                      lv::join<"both">([](const int& sum, const int& x) { return 100 * sum + x; })) |
+      lv::collect);
+  CHECK(tuple({10, some{1, 2}, 20}) == some{3101, 3202});
 }
 
 TEST_CASE("parts have parts, branches, and side data among themselves") {

@@ -19,7 +19,7 @@ namespace levada {
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr device_kind device = device_kind::cpu;
-  static constexpr std::size_t longest_run = 12;
+  static constexpr std::size_t longest_run = 7;
 
   static constexpr bool takes(op_run run) { return detail::onednn_takes(run); }
 

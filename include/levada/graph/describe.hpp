@@ -318,12 +318,14 @@ constexpr node_info node_of() {
     node.kind = op_type::kind;
     node.fuses_as = op_kind_of<op_type>();
     using in = op_input_t<typename Place::in>;
-    using item = item_of<in>;
-    node.flops = static_cast<double>(op_type::template flops<item>) * (items_of<in> == 0 ? 1 : items_of<in>);
+    using item = item_of<in, op_type>;
+    constexpr std::size_t items = items_of<in, op_type>;
+    node.flops = static_cast<double>(op_type::template flops<item>) * (items == 0 ? 1 : items);
     for (const parameter_info& p : op_type::template parameters<item>)
       node.parameter_bytes += p.extents.elements() * size_of(p.type);
-    describe_reuse<op_type, in>(node);
+    if constexpr (!is_bounded_tensor<in>) describe_reuse<op_type, in>(node);
     if constexpr (requires { op_type::template order<item>; }) node.order = op_type::template order<item>;
+    if constexpr (requires { op_type::template holds<item>(); }) node.holds = op_type::template holds<item>();
   } else {
     node.kind = "callable";
     node.order = stage_type::how;

@@ -5,7 +5,8 @@
 //   ... | for_each<64>(crop | classify) | collect                        bounded<T, M> -> bounded<R, 64>
 //   ... | fork(identity, find) | for_each<64>(join<"crop">(f) | classify) | collect
 //
-// Of several items one is bounded<T, M>; each of its parts goes in with the others beside it: `R f(const Picture&, const T&)`.
+// Of several items, behind a fork or in a tuple, one is bounded<T, M>; each of its parts goes in with the others beside it:
+// `R f(const Picture&, const T&)`.
 // The parts of an item run one after the other, in order, in one scratchpad; several items at once, unless a stage inside is
 // serial. A part that a stage inside filters is left out. The item fails where a part does, with what that part's stage threw.
 
@@ -59,6 +60,9 @@ struct parts_in<std::tuple<T...>> {
   using given = branch_items<typename decltype(one_of<T>())::type...>;
 };
 
+template <class A, class B>
+struct parts_in<std::pair<A, B>> : parts_in<std::tuple<A, B>> {};
+
 template <fixed_string Name, std::size_t N, overflow_parts Beyond, class Part>
 struct for_each_op {
   using holds_pipelines = void;
@@ -82,6 +86,11 @@ struct for_each_op {
   static constexpr double flops = static_cast<double>(N) * pipeline<In>::flops;
   template <class In>
   static constexpr concurrency order = pipeline<In>::is_serial ? concurrency::serial : concurrency::parallel;
+
+  template <class In>
+  static consteval std::string_view holds() {
+    return names_inside(pipelines<In>{});
+  }
 
   template <class In>
   static consteval auto mistake_in() {

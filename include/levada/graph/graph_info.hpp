@@ -51,7 +51,8 @@ using more_inputs = bounded<std::uint16_t, most_inputs - 1>;
 /// A stage as a value.
 struct node_info {
   std::string_view name;
-  std::string_view kind;  ///< the op's kind, or "callable"
+  std::string_view kind;     ///< the op's kind, or "callable"
+  std::string_view holds{};  ///< the stages of the pipelines inside, if it holds some: "cut, fc / flatten"
   form how = form::map;
   op_kind fuses_as = op_kind::opaque;
   concurrency order = concurrency::parallel;

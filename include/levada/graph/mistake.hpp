@@ -119,6 +119,16 @@ template <fixed_string Before, class Given>
 struct collect_has_no_for_each_before_it : detail::mistake {};
 template <fixed_string ForEach, class Item>
 struct what_for_each_collects_has_no_default_constructor : detail::mistake {};
+template <fixed_string Route, std::size_t Branches>
+struct route_takes_a_choice_and_two_to_eight_branches : detail::mistake {};
+template <fixed_string Route, class Item>
+struct route_is_chosen_by_a_bool_or_an_index_of_the_item : detail::mistake {};
+template <fixed_string Route, std::size_t Branches>
+struct route_by_a_bool_has_two_branches : detail::mistake {};
+template <fixed_string Route, class One, class Another>
+struct branches_of_a_route_give_different_items : detail::mistake {};
+template <fixed_string Route, fixed_string Filter>
+struct filter_inside_a_route_belongs_behind_it : detail::mistake {};
 template <fixed_string Outer, fixed_string Last>
 struct pipeline_inside_a_stage_ends_in_a_sink_and_gives_nothing : detail::mistake {};
 template <fixed_string Outer>
@@ -155,6 +165,15 @@ template <fixed_string Rate, class Given>
 struct rate_cannot_take_what_the_stage_before_gives : detail::mistake {};
 template <fixed_string Rate>
 struct rate_changes_inside_a_branch : detail::mistake {};
+/// So many items given of so many taken.
+template <std::size_t Gives, std::size_t Takes>
+struct given_of {};
+template <class First, std::size_t Branch, class Other>
+struct branches_of_a_fork_give_at_different_rates : detail::mistake {};
+template <fixed_string Rate, class Given>
+struct rate_in_a_branch_depends_on_its_items : detail::mistake {};
+template <fixed_string Rate>
+struct rate_in_a_branch_knows_no_time : detail::mistake {};
 struct split_after_counts_no_stages_where_the_rate_changes_write_split_here : detail::mistake {};
 template <class Option>
 struct deploy_option_is_not_for_a_pipeline_that_changes_its_rate : detail::mistake {};

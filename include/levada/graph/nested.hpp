@@ -8,6 +8,7 @@
 //
 // Each pipeline is described and planned as any other, and whoever runs the stage runs it inline: run/nested.hpp.
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <tuple>
@@ -167,6 +168,44 @@ struct nested_pipeline {
     return flat::nodes;
   }
 };
+
+/// The names of the stages of pipelines, as text.
+template <class... Pipelines>
+struct nested_names {
+  template <class Visit>
+  static constexpr void write(Visit visit) {
+    std::size_t p = 0;
+    (
+        [&] {
+          if (p++ != 0) visit(" / ");
+          std::size_t s = 0;
+          for (const node_info& n : Pipelines::flat::describe().nodes) {
+            if (s++ != 0) visit(", ");
+            visit(n.name);
+          }
+          if (s == 0) visit("-");
+        }(),
+        ...);
+  }
+  static constexpr std::size_t length = [] {
+    std::size_t n = 0;
+    write([&](std::string_view name) { n += name.size(); });
+    return n;
+  }();
+  static constexpr auto text = [] {
+    std::array<char, length> all{};
+    std::size_t n = 0;
+    write([&](std::string_view name) {
+      for (const char c : name) all[n++] = c;
+    });
+    return all;
+  }();
+};
+template <class... Pipelines>
+consteval std::string_view names_inside(type_list<Pipelines...>) {
+  using names = nested_names<Pipelines...>;
+  return {names::text.data(), names::text.size()};
+}
 
 /// The op is a stage that holds pipelines.
 template <class Stage>

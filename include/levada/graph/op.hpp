@@ -84,7 +84,8 @@ using run_output_t = typename detail::run_output<In, Ops...>::type;
 ///   `static constexpr std::size_t weight_bytes`),
 /// - has `static constexpr std::size_t scratch_bytes`, which the plan provides, aligned to 64,
 /// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`; or, of a device that
-///   computes by itself, is a `detail::device_kernel` that the device's driver knows,
+///   computes by itself, is a `detail::device_kernel` that the device's driver knows; or, of a stage that holds pipelines,
+///   constructs its output by `kernel.make(in, into, scratch)`,
 /// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them; what it
 ///   moves as a view, or joins in a row, may lie where it is moved to.
 template <class Backend, class In, class... Ops>
@@ -93,9 +94,12 @@ concept op_kernel =
     requires {
       { Backend::template kernel<In, Ops...>::scratch_bytes } -> std::convertible_to<std::size_t>;
     } &&
-    (std::derived_from<typename Backend::template kernel<In, Ops...>, detail::device_kernel> ||
-     requires(const typename Backend::template kernel<In, Ops...>& kernel, const In& in, run_output_t<In, Ops...>& out,
-              std::byte* scratch) { kernel(in, out, scratch); }) &&
+    (
+        std::derived_from<typename Backend::template kernel<In, Ops...>, detail::device_kernel> ||
+        requires(const typename Backend::template kernel<In, Ops...>& kernel, const In& in,
+                 run_output_t<In, Ops...>& out, std::byte* scratch) { kernel(in, out, scratch); } ||
+        requires(const typename Backend::template kernel<In, Ops...>& kernel, const In& in, void* into,
+                 std::byte* scratch) { kernel.make(in, into, scratch); }) &&
     std::constructible_from<typename Backend::template kernel<In, Ops...>, const Ops&..., parameter_values>;
 
 /// Anything with kernels for ops: a tag with a name and the kind of device it computes on.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // graph/op_on.hpp: what an op is for what flows. For a batch it is what it is for one item, so many times; the kernel of a batch is
-// a backend's own, where it has one that pays, else the kernel of an item, called for each.
+// a backend's own, where it has one that pays, else the kernel of an item, called for each. `bounded<tensor<...>, N>`, a tensor of at
+// most N along its first axis, is a batch of as many as there are.
 
 #include <array>
 #include <concepts>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include <levada/core/batch_tensor.hpp>
+#include <levada/core/bounded.hpp>
 #include <levada/graph/op.hpp>
 
 namespace levada::detail {
@@ -34,15 +36,37 @@ struct batch_input<std::tuple<batch_tensor<Item, N>...>> {
   static constexpr std::size_t items = N;
   using item = std::tuple<Item...>;
 };
+template <class T, std::size_t... Dims, std::size_t N>
+struct batch_input<bounded<tensor<T, Dims...>, N>> {
+  static constexpr std::size_t items = N;
+  using item = tensor<T, Dims...>;
+};
 template <>
 struct batch_input<std::tuple<>> {
   static constexpr std::size_t items = 0;
   using item = std::tuple<>;
 };
-template <class In>
+template <class In, class... Ops>
 inline constexpr std::size_t items_of = batch_input<In>::items;
+template <class In, class... Ops>
+struct one_item : std::type_identity<typename batch_input<In>::item> {};
+/// Ops that hold pipelines take what flows as it is.
+template <class... Ops>
+concept hold_pipelines = (requires { typename Ops::holds_pipelines; } || ...);
+template <class In, class... Ops>
+  requires hold_pipelines<Ops...>
+inline constexpr std::size_t items_of<In, Ops...> = 0;
+template <class In, class... Ops>
+  requires hold_pipelines<Ops...>
+struct one_item<In, Ops...> : std::type_identity<In> {};
+/// For those ops.
+template <class In, class... Ops>
+using item_of = typename one_item<In, Ops...>::type;
+
 template <class In>
-using item_of = typename batch_input<In>::item;
+inline constexpr bool is_bounded_tensor = false;
+template <class T, std::size_t... Dims, std::size_t N>
+inline constexpr bool is_bounded_tensor<bounded<tensor<T, Dims...>, N>> = true;
 
 template <class Item, std::size_t N>
 struct batch_of : std::type_identity<std::array<Item, N>> {};
@@ -53,12 +77,18 @@ struct batch_of<Item, 0> : std::type_identity<Item> {};
 template <class T, std::size_t... Dims>
 struct batch_of<tensor<T, Dims...>, 0> : std::type_identity<tensor<T, Dims...>> {};
 
-/// The op's shape rule takes that, or its items.
+/// The op's shape rule takes that, or its items; one that holds pipelines takes no batch.
 template <class Op, class In>
-concept op_takes_flowing = op_takes<Op, item_of<In>>;
+concept op_takes_flowing = op_takes<Op, item_of<In, Op>> && !(hold_pipelines<Op> && is_batch_tensor<In>);
+
 /// What a run of ops makes of what flows.
 template <class In, class... Ops>
-using flowing_output = typename batch_of<run_output_t<item_of<In>, Ops...>, items_of<In>>::type;
+struct output_of_flowing : batch_of<run_output_t<item_of<In, Ops...>, Ops...>, items_of<In, Ops...>> {};
+template <class In, class... Ops>
+  requires(is_bounded_tensor<In> && !hold_pipelines<Ops...>)
+struct output_of_flowing<In, Ops...> : std::type_identity<bounded<run_output_t<item_of<In>, Ops...>, items_of<In>>> {};
+template <class In, class... Ops>
+using flowing_output = typename output_of_flowing<In, Ops...>::type;
 
 /// The `i`-th item of a batch: where it lies, or, where it would not be aligned there, or what lies behind it is not its own
 /// padding, in `spare`.
@@ -90,7 +120,7 @@ inline constexpr std::size_t weight_bytes_of<Kernel> = Kernel::weight_bytes;
 template <class Kernel, class In, class Out>
 class kernel_of_items;
 template <class Kernel, class In, class Out>
-  requires(items_of<In> != 0)
+  requires(items_of<In> != 0 && !is_bounded_tensor<In>)
 class kernel_of_items<Kernel, In, Out> {
   static constexpr std::size_t items = items_of<In>;
   static constexpr std::size_t up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -154,16 +184,38 @@ class kernel_of_items<Kernel, In, Out> {
   [[no_unique_address]] Kernel kernel_;
 };
 
+/// A kernel called for as many items as there are.
+template <class Kernel, class In, class Out>
+  requires is_bounded_tensor<In>
+class kernel_of_items<Kernel, In, Out> {
+ public:
+  static constexpr std::size_t scratch_bytes = Kernel::scratch_bytes;
+  static constexpr std::size_t weight_bytes = weight_bytes_of<Kernel>;
+
+  template <class... Arguments>
+    requires std::constructible_from<Kernel, const Arguments&...>
+  explicit kernel_of_items(const Arguments&... arguments) : kernel_(arguments...) {}
+
+  void operator()(const In& in, Out& out, std::byte* scratch) const {
+    out.resize(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) kernel_(in[i], out[i], scratch);
+  }
+
+ private:
+  [[no_unique_address]] Kernel kernel_;
+};
+
 /// A backend computes that run on a batch as one: `Backend::batch_kernel<In, Ops...>` is complete.
 template <class Backend, class In, class... Ops>
-concept batch_kernel = items_of<In> != 0 && requires { sizeof(typename Backend::template batch_kernel<In, Ops...>); };
+concept batch_kernel =
+    items_of<In, Ops...> != 0 && requires { sizeof(typename Backend::template batch_kernel<In, Ops...>); };
 
 template <class Backend, class In, class... Ops>
 struct kernel_for
     : std::type_identity<
           kernel_of_items<typename Backend::template kernel<item_of<In>, Ops...>, In, flowing_output<In, Ops...>>> {};
 template <class Backend, class In, class... Ops>
-  requires(items_of<In> == 0)
+  requires(items_of<In, Ops...> == 0)
 struct kernel_for<Backend, In, Ops...> : std::type_identity<typename Backend::template kernel<In, Ops...>> {};
 template <class Backend, class In, class... Ops>
   requires batch_kernel<Backend, In, Ops...>
@@ -176,7 +228,8 @@ using kernel_for_t = typename kernel_for<Backend, In, Ops...>::type;
 /// There is one. What a device computes by itself it computes item by item.
 template <class Backend, class In, class... Ops>
 concept has_kernel_for =
-    op_kernel<Backend, item_of<In>, Ops...> &&
-    (items_of<In> == 0 || !std::derived_from<typename Backend::template kernel<item_of<In>, Ops...>, device_kernel>);
+    op_kernel<Backend, item_of<In, Ops...>, Ops...> &&
+    (items_of<In, Ops...> == 0 ||
+     !std::derived_from<typename Backend::template kernel<item_of<In, Ops...>, Ops...>, device_kernel>);
 
 }  // namespace levada::detail

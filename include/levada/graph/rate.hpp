@@ -28,6 +28,7 @@
 #include <levada/core/units.hpp>
 #include <levada/graph/op_on.hpp>
 #include <levada/graph/pipeline.hpp>
+#include <levada/graph/rate_bounds.hpp>
 
 namespace levada {
 
@@ -36,6 +37,14 @@ struct rate_ratio {
   std::size_t takes = 1, gives = 1;
   friend constexpr bool operator==(const rate_ratio&, const rate_ratio&) = default;
 };
+
+/// How many items a rate has given by when.
+template <class Rate, class In>
+inline constexpr rate_bounds bounds_of_rate =
+    bounds_of_groups(Rate::template ratio<In>.takes, Rate::template ratio<In>.gives);
+template <class Rate, class In>
+  requires requires { Rate::template bounds<In>; }
+inline constexpr rate_bounds bounds_of_rate<Rate, In> = Rate::template bounds<In>;
 
 /// What becomes of items that do not fill a batch or a window when no more come: filled up with zeros (or `T{}`), or dropped and
 /// counted.
@@ -136,6 +145,8 @@ struct batch_rate {
   using output = typename batch_of<In, N>::type;
   template <class In>
   static constexpr rate_ratio ratio{N, 1};
+  template <class In>
+  static constexpr rate_bounds bounds = bounds_of_groups(N, 1, AtEnd == partial::pad);
 
   template <class In>
   class state {
@@ -255,6 +266,8 @@ struct window_rate {
   using output = typename samples_of<In>::template window<N>;
   template <class In>
   static constexpr rate_ratio ratio{samples_of<In>::count == 0 ? 0 : Step, samples_of<In>::count};
+  template <class In>
+  static constexpr rate_bounds bounds = bounds_of_windows(N, Step, samples_of<In>::count, AtEnd == partial::pad);
 
   template <class In>
   class state {
@@ -327,6 +340,8 @@ struct downsample_rate {
   using output = In;
   template <class In>
   static constexpr rate_ratio ratio{N, 1};
+  template <class In>
+  static constexpr rate_bounds bounds = bounds_of_firsts(N);
   template <class In>
   class state {
    public:

@@ -135,6 +135,10 @@ consteval auto rate_mistake() {
     return no_mistake{};
   } else if constexpr (std::same_as<typename here::out, nothing_more>) {
     return nothing_can_follow_a_sink<place<typename here::parts, here::parts::size - 1>::name, here::rate::name>{};
+  } else if constexpr (requires {
+                         requires decltype(here::rate::template mistake_in<typename here::out>())::is_mistake;
+                       }) {
+    return here::rate::template mistake_in<typename here::out>();
   } else if constexpr (std::same_as<typename here::given, unknown_item>) {
     return rate_cannot_take_what_the_stage_before_gives<here::rate::name, typename here::out>{};
   } else {

@@ -238,8 +238,8 @@ template <fixed_string Before, class In, fixed_string Name, op Op>
 consteval auto form_in(type_tag<op_stage<Name, Op>>) {
   using in = op_input_t<In>;
   if constexpr (op_takes_flowing<Op, in>) {
-    if constexpr (requires { Op::template mistake_in<item_of<in>>(); })
-      return op_form<Op, in, decltype(Op::template mistake_in<item_of<in>>())>();
+    if constexpr (requires { Op::template mistake_in<item_of<in, Op>>(); })
+      return op_form<Op, in, decltype(Op::template mistake_in<item_of<in, Op>>())>();
     else
       return call_form<form::op, flowing_output<in, Op>>{};
   } else

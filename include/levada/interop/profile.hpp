@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -47,7 +48,8 @@ inline void print_progress(const profile_progress& p) {
 
 /// How a profile is made.
 struct profile_options {
-  double seconds_each = 0.1;  ///< for each kernel
+  double seconds_each = 0.1;  ///< for each kernel, in each round
+  int rounds = 3;             ///< all kernels, once more; of a kernel's medians the smallest counts
   std::function<void(const profile_progress&)> progress{};
 };
 
@@ -100,22 +102,31 @@ class profiled_values {
   std::size_t bytes_ = 0;
 };
 
-/// Calls `f` with what a kernel of `In` takes: a tensor, or the tensors of a tuple.
-template <class In>
-struct kernel_input {
-  template <class Place, class F>
-  static void apply(Place place, F f) {
-    f(*reinterpret_cast<const In*>(place(0)));
+/// A kernel as a call: of what lies at some places.
+using kernel_code = void (*)(const void* kernel, std::byte* const* in, std::byte* out, std::byte* scratch);
+
+template <class Kernel, class In, class Out>
+struct code_of_kernel {
+  static void call(const void* kernel, std::byte* const* in, std::byte* out, std::byte* scratch) {
+    (*static_cast<const Kernel*>(kernel))(*reinterpret_cast<const In*>(in[0]), *::new (static_cast<void*>(out)) Out,
+                                          scratch);
   }
 };
-template <class... T>
-struct kernel_input<std::tuple<T...>> {
-  template <class Place, class F>
-  static void apply(Place place, F f) {
+template <class Kernel, class... T, class Out>
+struct code_of_kernel<Kernel, std::tuple<T...>, Out> {
+  static void call(const void* kernel, std::byte* const* in, std::byte* out, std::byte* scratch) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      f(std::tie(*reinterpret_cast<const T*>(place(I))...));
+      (*static_cast<const Kernel*>(kernel))(std::tie(*reinterpret_cast<const T*>(in[I])...),
+                                            *::new (static_cast<void*>(out)) Out, scratch);
     }(std::index_sequence_for<T...>{});
   }
+};
+
+/// A candidate with its weights.
+struct made_kernel {
+  erased_object kernel;
+  kernel_code code = nullptr;
+  std::size_t scratch_bytes = 0;
 };
 
 /// The candidates of a pipeline of one rate, as code that is timed.
@@ -133,10 +144,13 @@ class profiler {
     compute_values(std::make_index_sequence<nodes>{});
   }
 
+  /// What disturbs a machine lasts longer than a measurement, and only adds: a kernel is measured again when all others were.
   profile_result run() {
     begin_ = std::chrono::steady_clock::now();
-    measure_candidates(std::make_index_sequence<candidates>{});
-    measure_callables(std::make_index_sequence<nodes>{});
+    for (round_ = 0; round_ < std::max(options_.rounds, 1); ++round_) {
+      measure_candidates(std::make_index_sequence<candidates>{});
+      measure_callables(std::make_index_sequence<nodes>{});
+    }
     return result_;
   }
 
@@ -163,28 +177,27 @@ class profiler {
     return candidates;
   }
 
-  /// Calls `timed(call, before)` with candidate `C` as a call.
-  template <std::size_t C, class Timed>
-  void with_candidate(Timed timed) {
-    time_run<C>(timed, std::make_index_sequence<found::candidates[C].count>{});
-  }
-  template <std::size_t C, class Timed, std::size_t... I>
-  void time_run(Timed& timed, std::index_sequence<I...>) {
+  template <std::size_t C, std::size_t... I>
+  made_kernel make(std::index_sequence<I...>) const {
     constexpr std::size_t first = found::candidates[C].first;
     using in = op_input_t<typename node_place<first>::in>;
     using backend = type_at<typename backend_values<Backends>::list, found::candidates[C].backend>;
-    using kernel = typename backend::template kernel<in, typename stage<first + I>::op_type...>;
+    using kernel = kernel_for_t<backend, in, typename stage<first + I>::op_type...>;
     const std::string_view names[] = {stage<first + I>::name.view()...};
     const parameter_source_ref sources[] = {static_cast<const stage<first + I>*>(stages_[first + I])->weights...};
-    const erased_object made = make_kernel<backend, in, typename stage<first + I>::op_type...>(
-        static_cast<const stage<first + I>*>(stages_[first + I])->description..., names, sources);
-    const arena_bytes scratch(kernel::scratch_bytes, 64);
-    time_kernel<in, run_output_t<in, typename stage<first + I>::op_type...>>(
-        *static_cast<const kernel*>(made.get()), found::candidates[C], scratch.get(), timed);
+    return {make_kernel<backend, in, typename stage<first + I>::op_type...>(
+                static_cast<const stage<first + I>*>(stages_[first + I])->description..., names, sources),
+            &code_of_kernel<kernel, in, flowing_output<in, typename stage<first + I>::op_type...>>::call,
+            kernel::scratch_bytes};
+  }
+  template <std::size_t C>
+  made_kernel make() const {
+    return make<C>(std::make_index_sequence<found::candidates[C].count>{});
   }
 
-  template <class In, class Out, class Kernel, class Timed>
-  void time_kernel(const Kernel& kernel, const candidate& c, std::byte* scratch, Timed& timed) {
+  /// Calls `timed(call, before)` with the kernel of a candidate as a call.
+  template <class Timed>
+  void with_kernel(const made_kernel& k, const candidate& c, Timed timed) {
     const node_info& node = graph.nodes[c.first];
     std::vector<std::size_t> taken;
     for_each_input(node, [&](std::size_t v) { taken.push_back(v); });
@@ -200,13 +213,11 @@ class profiler {
         places[i] = to;
       }
     }
-    kernel_input<In>::apply([&](std::size_t i) { return places[i]; },
-                            [&](const auto& in) {
-                              timed([&] { kernel(in, *::new (static_cast<void*>(out)) Out, scratch); },
-                                    [&] {
-                                      for (const std::size_t v : taken) read(values_[v], graph.values[v].bytes);
-                                    });
-                            });
+    const arena_bytes scratch(k.scratch_bytes, 64);
+    timed([&] { k.code(k.kernel.get(), places.data(), out, scratch.get()); },
+          [&] {
+            for (const std::size_t v : taken) read(values_[v], graph.values[v].bytes);
+          });
   }
 
   /// What the stage before has just written is in the caches.
@@ -226,7 +237,7 @@ class profiler {
   void compute_value() {
     if constexpr (is_op(graph.nodes[Node])) {
       if constexpr (constexpr std::size_t maker = maker_of(Node); maker < candidates) {
-        with_candidate<maker>([](auto call, auto) { call(); });
+        with_kernel(make<maker>(), found::candidates[maker], [](auto call, auto) { call(); });
         // A view, too, has a place of its own here.
         if (graph.nodes[Node].reuses == reuse::view)
           std::memcpy(values_[graph.nodes[Node].out], values_[graph.nodes[Node].in] + graph.nodes[Node].view_offset,
@@ -267,7 +278,8 @@ class profiler {
   template <std::size_t Node>
   void measure_callable() {
     if constexpr (is_timed_callable<Node>())
-      measure("callable", signature_of(Node, 1), [&](auto timed) { timed([&] { call_stage<Node>(); }, [] {}); });
+      if (const std::string signature = signature_of(Node, 1); is_wanted("callable", signature))
+        keep("callable", signature, measure_call([&] { call_stage<Node>(); }, [] {}, sweep_, options_.seconds_each));
   }
 
   // ---- measuring ----
@@ -291,29 +303,42 @@ class profiler {
   }
   template <std::size_t C>
   void measure_candidate() {
-    constexpr candidate c = found::candidates[C];
-    if constexpr (on_processor(c))
-      measure(backend_values<Backends>::values[c.backend].name, signature_of(c.first, c.count),
-              [&](auto timed) { with_candidate<C>(timed); });
+    constexpr const candidate& c = found::candidates[C];
+    if constexpr (on_processor(c)) {
+      const std::string_view backend = backend_values<Backends>::values[c.backend].name;
+      if (const std::string signature = signature_of(c.first, c.count); is_wanted(backend, signature))
+        time_kernel(make<C>(), c, backend, signature);
+    }
   }
 
-  template <class With>
-  void measure(std::string_view backend, const std::string& signature, With with) {
-    ++done_;
-    if (costs_.find(backend, signature) != nullptr) {
-      ++result_.reused;
-      return;
-    }
-    with([&](auto call, auto before) {
-      costs_.set(backend, signature, measure_call(call, before, sweep_, options_.seconds_each));
+  void time_kernel(const made_kernel& k, const candidate& c, std::string_view backend, const std::string& signature) {
+    with_kernel(k, c, [&](auto call, auto before) {
+      keep(backend, signature, measure_call(call, before, sweep_, options_.seconds_each));
     });
+  }
+
+  /// Nobody has measured it, or only an earlier round.
+  bool is_wanted(std::string_view backend, const std::string& signature) {
+    ++done_;
+    const bool is_first = !measured_in_.contains({backend, signature});
+    if (is_first && costs_.find(backend, signature) == nullptr) return true;
+    if (!is_first && measured_in_.at({backend, signature}) < round_) return true;
+    if (round_ == 0) ++result_.reused;
+    return false;
+  }
+  void keep(std::string_view backend, const std::string& signature, const cost& c) {
+    const cost* const known = costs_.find(backend, signature);
+    if (known == nullptr || c.seconds < known->seconds) costs_.set(backend, signature, c);
+    measured_in_[{backend, signature}] = round_;
     costs_.write();
-    ++result_.measured;
+    if (round_ == 0) ++result_.measured;
+    ++kept_;
     if (!options_.progress) return;
     const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    constexpr std::size_t all = count_all(std::make_index_sequence<nodes>{});
-    options_.progress({done_, all, spent / static_cast<double>(result_.measured) * static_cast<double>(all - done_),
-                       backend, signature});
+    const std::size_t all =
+        count_all(std::make_index_sequence<nodes>{}) * static_cast<std::size_t>(std::max(options_.rounds, 1));
+    options_.progress(
+        {done_, all, spent / static_cast<double>(kept_) * static_cast<double>(all - done_), backend, signature});
   }
 
   void* const* stages_;
@@ -322,7 +347,9 @@ class profiler {
   cost_header& costs_;
   const profile_options& options_;
   profile_result result_;
-  std::size_t done_ = 0;
+  std::map<std::pair<std::string_view, std::string>, int> measured_in_;  ///< the last round
+  int round_ = 0;
+  std::size_t done_ = 0, kept_ = 0;
   std::chrono::steady_clock::time_point begin_;
 };
 

@@ -68,6 +68,7 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
     json.open('{');
     json.field("name", node.name);
     json.field("kind", node.kind);
+    if (!node.holds.empty()) json.field("holds", node.holds);
     json.field("form", name_of(node.how));
     json.field("flops", node.flops);
     json.field("parameter_bytes", node.parameter_bytes);
@@ -82,6 +83,7 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
   for_each_input(unit, [&](std::size_t v) { json.number(v); });
   json.close(']');
   if (unit.how != form::sink) json.field("out", unit.out);
+  if (plan.graph.nodes[unit.first].border == loop_border::ends) json.field("state_of", unit.state_of);
   json.field("item_by_item", unit.item_by_item);
   json.field("scratch_bytes", unit.scratch_bytes);
   json.field("weight_bytes", unit.weight_bytes);

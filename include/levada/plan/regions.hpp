@@ -16,7 +16,8 @@ namespace levada {
 /// What leads to a region.
 struct planned_rate {
   std::string_view name;
-  rate_ratio ratio;  ///< 0 where it depends on the items, as with chunks of any length
+  rate_ratio ratio;       ///< 0 where it depends on the items, as with chunks of any length
+  std::size_t bytes = 0;  ///< of what it holds for a session: the branches of a fork that change their rate
 };
 
 /// How often each region comes to an item while the others come to a whole number of theirs, the least such numbers: the
@@ -49,7 +50,12 @@ struct plan_of_regions {
   std::size_t bytes_in_flight = sum([](const auto& plan) { return plan.bytes_in_flight; });
   std::size_t bytes_scratch = sum([](const auto& plan) { return plan.bytes_scratch; });
   std::size_t bytes_weights = sum([](const auto& plan) { return plan.bytes_weights; });
-  std::size_t bytes_total = bytes_in_flight + bytes_scratch + bytes_weights;
+  std::size_t bytes_rates = [](const auto& rates) {
+    std::size_t bytes = 0;
+    for (const planned_rate& r : rates) bytes += r.bytes;
+    return bytes;
+  }(rate);
+  std::size_t bytes_total = bytes_in_flight + bytes_scratch + bytes_weights + bytes_rates;
 
  private:
   template <class Count>

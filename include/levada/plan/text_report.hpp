@@ -96,6 +96,7 @@ text_row unit_row(const plan_info<N>& plan, const planned_unit& unit) {
   for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) {
     if (n > unit.first) names += " + ";
     names += printable_text(plan.graph.nodes[n].name);
+    if (!plan.graph.nodes[n].holds.empty()) names += " (" + printable_text(plan.graph.nodes[n].holds) + ")";
   }
   const value_info& out = plan.graph.values[unit.out];
   std::string items, sizes;

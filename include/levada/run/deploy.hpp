@@ -16,6 +16,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/log.hpp>
 #include <levada/graph/describe.hpp>
+#include <levada/graph/rated_fork.hpp>
 #include <levada/graph/region.hpp>
 #include <levada/plan/budget.hpp>
 #include <levada/plan/options.hpp>
@@ -488,12 +489,26 @@ consteval auto plan_mistake() {
   }
 }
 
+/// Plans what a rate holds: run/rated_fork.hpp.
+template <class Target, class... Options>
+struct planner_of_rates;
+/// What is wrong with the plans of what a rate holds.
+template <class Rate, class In, class Planner>
+struct planned_rate_mistake : type_tag<no_mistake> {};
+
+template <class Region, class Target, class... Options>
+using mistake_of_rate_plan = typename planned_rate_mistake<typename Region::rate, typename Region::out,
+                                                           planner_of_rates<Target, Options...>>::type;
+
 /// The first region whose plan has one.
 template <class Parts, std::size_t R, class Target, class... Options>
 consteval auto mistake_of_region_plans() {
-  using found = decltype(plan_mistake<typename region<Parts, R>::flat, Target, Options...>());
-  if constexpr (found::is_mistake || region<Parts, R>::is_last)
+  using here = region<Parts, R>;
+  using found = decltype(plan_mistake<typename here::flat, Target, Options...>());
+  if constexpr (found::is_mistake || here::is_last)
     return found{};
+  else if constexpr (mistake_of_rate_plan<here, Target, Options...>::is_mistake)
+    return mistake_of_rate_plan<here, Target, Options...>{};
   else
     return mistake_of_region_plans<Parts, R + 1, Target, Options...>();
 }
@@ -656,13 +671,14 @@ struct rim : rim_types<Flat> {
 };
 
 /// What leads to the `R`-th region.
-template <class Parts, std::size_t R>
+template <class Parts, std::size_t R, class Planner>
 consteval planned_rate rate_before() {
   if constexpr (R == 0) {
     return {};
   } else {
     using before = region<Parts, R - 1>;
-    return {before::rate::name.view(), before::rate::template ratio<typename before::out>};
+    return {before::rate::name.view(), before::rate::template ratio<typename before::out>,
+            state_of_rate<typename before::rate, typename before::out, Planner>::bytes};
   }
 }
 
@@ -670,7 +686,8 @@ template <class Parts, class Target, class... Options, std::size_t... R>
 consteval auto plan_regions(std::index_sequence<R...>) {
   return plan_of_regions<
       std::remove_cvref_t<decltype(planned<typename region<Parts, R>::flat, Target, Options...>::plan)>...>{
-      {planned<typename region<Parts, R>::flat, Target, Options...>::plan...}, {rate_before<Parts, R>()...}};
+      {planned<typename region<Parts, R>::flat, Target, Options...>::plan...},
+      {rate_before<Parts, R, planner_of_rates<Target, Options...>>()...}};
 }
 
 /// Of a pipeline that changes its rate.
@@ -687,6 +704,7 @@ struct rim_of_regions {
   using output_item = typename last::output_item;
   using source_callable = typename types<0>::source_callable;
   static constexpr bool has_source = types<0>::has_source;
+  using planner = planner_of_rates<Target, Options...>;
   static constexpr bool changes_rate = true;
   static constexpr bool filters = true;
   static constexpr bool on_devices = true;
@@ -875,6 +893,10 @@ struct stage_and_rate_addresses {
   [[gnu::always_inline]] void operator()(rate_part<Rate>& rate) {
     *next_rate++ = &rate;
   }
+  template <class... B>
+  [[gnu::always_inline]] void operator()(fork_part<B...>& fork) {
+    *next_rate++ = &fork;
+  }
 };
 
 /// The devices of the target that any region uses, each once.
@@ -897,7 +919,8 @@ template <class Parts, std::size_t R>
                                                        std::size_t first_segment) {
   using before = region<Parts, R - 1>;
   using here = typename decltype(rim)::type::template types<R>;
-  program_rate with{&code_of_rate<typename before::rate, typename before::out>, {}};
+  using planner = typename decltype(rim)::type::planner;
+  program_rate with{&code_of_rate<typename before::rate, typename before::out, planner>, {}};
   with.prototype = with.code->make(rate);
   later_region bound{std::move(with),
                      bind_plan<typename decltype(rim)::type::template planning<R>, typename here::input_item,

@@ -49,7 +49,6 @@ class nested_kernel<for_each_op<Name, N, Beyond, Part>, In, Program> {
     }
     made.object = nullptr;
   }
-  void operator()(const In& items, uncollected<one, N>& out, std::byte* scratch) const { make(items, &out, scratch); }
 
  private:
   template <class Parts, class Given>

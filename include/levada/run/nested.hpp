@@ -19,6 +19,11 @@
 namespace levada {
 namespace detail {
 
+/// Where the stages of a pipeline are.
+struct bound_stages {
+  void* const* first;
+};
+
 /// A planned pipeline inside a stage. Copies share the program and have states of their own.
 template <class Planning>
 class nested_program {
@@ -50,6 +55,8 @@ class nested_program {
   /// Binds the stages of `part`, which are moved from.
   template <class Part>
   explicit nested_program(Part& part) : code_(bind(part)) {}
+  explicit nested_program(const bound_stages& of)
+      : code_(std::make_shared<const program>(bind_plan<Planning, in, out>(of.first))) {}
   nested_program(const nested_program& other)
       : code_(other.code_), states_(has_state ? new session_states(*code_) : nullptr) {}
   nested_program(nested_program&&) = default;

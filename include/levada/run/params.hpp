@@ -24,7 +24,7 @@ namespace detail {
 template <class Backend, class In, class... Ops>
 class replaceable_kernel final : public replaceable_unit {
   using kernel = kernel_for_t<Backend, In, Ops...>;
-  using inputs = typename run_inputs<item_of<In>, Ops...>::type;
+  using inputs = typename run_inputs<item_of<In, Ops...>, Ops...>::type;
   static constexpr std::size_t count = wanted_of<inputs, Ops...>(std::index_sequence_for<Ops...>());
 
  public:
@@ -125,7 +125,8 @@ template <class Place>
 consteval auto replaceable_names() {
   using stage = typename Place::part;
   if constexpr (Place::call::value == form::op) {
-    constexpr const auto& infos = stage::op_type::template parameters<item_of<op_input_t<typename Place::in>>>;
+    constexpr const auto& infos =
+        stage::op_type::template parameters<item_of<op_input_t<typename Place::in>, typename stage::op_type>>;
     std::array<std::string_view, infos.size()> names{};
     for (std::size_t i = 0; i < infos.size(); ++i) names[i] = infos[i].name;
     return names;
@@ -157,8 +158,8 @@ consteval found_parameter find_parameter(std::index_sequence<Node...>) {
 template <class Place, std::size_t Index, class Given>
 consteval bool fits_parameter() {
   if constexpr (Place::call::value == form::op) {
-    constexpr parameter_info info =
-        Place::part::op_type::template parameters<item_of<op_input_t<typename Place::in>>>[Index];
+    constexpr parameter_info info = Place::part::op_type::template parameters<
+        item_of<op_input_t<typename Place::in>, typename Place::part::op_type>>[Index];
     if constexpr (any_tensor<Given>)
       return element_of<typename Given::value_type> == info.type && shape_of<Given> == info.extents;
     else

@@ -36,19 +36,33 @@ template <class Rate>
   requires requires { Rate::timeout; }
 inline constexpr std::chrono::nanoseconds timeout_of<Rate> = Rate::timeout;
 
-template <class Rate, class In>
+/// The state of a rate for one session. `Planner` plans what it holds; `bytes` is the memory of that.
+template <class Rate, class In, class Planner>
+struct state_of_rate : type_tag<typename Rate::template state<In>> {
+  static constexpr std::size_t bytes = 0;
+  static const Rate& object(const void* part) { return static_cast<const rate_part<Rate>*>(part)->rate; }
+};
+
+template <class Rate, class In, class Planner>
 inline constexpr rate_code code_of_rate{
     Rate::name.view(),
     [](const void* rate) {
-      using state = typename Rate::template state<In>;
-      return erased_object::make<state>(static_cast<const rate_part<Rate>*>(rate)->rate);
+      using of = state_of_rate<Rate, In, Planner>;
+      return erased_object::make<typename of::type>(of::object(rate));
     },
     [](void* state, void* item, std::uint32_t parts, void* out) {
-      return static_cast<typename Rate::template state<In>*>(state)->step(*static_cast<In*>(item), parts, out);
+      return static_cast<typename state_of_rate<Rate, In, Planner>::type*>(state)->step(*static_cast<In*>(item), parts,
+                                                                                        out);
     },
-    [](void* state, void* out) { return static_cast<typename Rate::template state<In>*>(state)->end(out); },
-    [](const void* state) noexcept { return static_cast<const typename Rate::template state<In>*>(state)->waiting(); },
-    [](void* state, void* out) noexcept { static_cast<typename Rate::template state<In>*>(state)->abandon(out); },
+    [](void* state, void* out) {
+      return static_cast<typename state_of_rate<Rate, In, Planner>::type*>(state)->end(out);
+    },
+    [](const void* state) noexcept {
+      return static_cast<const typename state_of_rate<Rate, In, Planner>::type*>(state)->waiting();
+    },
+    [](void* state, void* out) noexcept {
+      static_cast<typename state_of_rate<Rate, In, Planner>::type*>(state)->abandon(out);
+    },
     timeout_of<Rate>};
 
 /// A rate of a deployment, with the state that its sessions copy.

@@ -360,7 +360,7 @@ template <class Backend, class In, class... Ops>
 [[gnu::noinline]] erased_object make_kernel(const Ops&... ops, const std::string_view (&names)[sizeof...(Ops)],
                                             const parameter_source_ref (&sources)[sizeof...(Ops)]) {
   using kernel = kernel_for_t<Backend, In, Ops...>;
-  using inputs = typename run_inputs<item_of<In>, Ops...>::type;
+  using inputs = typename run_inputs<item_of<In, Ops...>, Ops...>::type;
   collected_parameters parameters(wanted_of<inputs, Ops...>(std::index_sequence_for<Ops...>()));
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (collect_parameters<type_at<inputs, I>, Ops>(parameters, names[I], sources[I]), ...);

@@ -178,6 +178,13 @@ class onednn_run {
     program_->output = as(value, plain(program_->values[value].dims()), true);
   }
 
+  /// 3 x 3 of many channels: fewer multiplications, for transforms that pay where they serve many filters.
+  static bool pays_winograd(const op_info& op) {
+    const window2d& w = op.window;
+    return w.height == 3 && w.width == 3 && w.stride_y == 1 && w.stride_x == 1 && w.dense_taps() && op.groups == 1 &&
+           op.input().extents[0] >= 16 && op.gives.extents[0] >= 16;
+  }
+
   static memory::dim dim(std::size_t n) { return static_cast<memory::dim>(n); }
 
   std::size_t convolution(std::size_t value, op_run ops, const parameter_values& p, std::size_t parameter) {
@@ -190,17 +197,24 @@ class onednn_run {
         op.groups == 1 ? memory::dims{dim(weight[0]), dim(weight[1]), dim(weight[2]), dim(weight[3])}
                        : memory::dims{g, dim(weight[0]) / g, dim(weight[1]), dim(weight[2]), dim(weight[3])};
     const memory::dims bias_dims{dim(weight[0])};
-    const dnnl::convolution_forward::primitive_desc chosen({dnnl::prop_kind::forward_inference,
-                                                            dnnl::algorithm::convolution_direct,
-                                                            {program_->values[value].dims(), f32, tag::any},
-                                                            {weight_dims, f32, tag::any},
-                                                            plain(bias_dims),
-                                                            {dims_of(op.gives.extents), f32, tag::any},
-                                                            {dim(w.stride_y), dim(w.stride_x)},
-                                                            {dim(w.dilation_y) - 1, dim(w.dilation_x) - 1},
-                                                            {dim(w.top), dim(w.left)},
-                                                            {dim(w.bottom), dim(w.right)}},
-                                                           attributes(weighted_run_of(ops).relu), onednn_engine());
+    const auto describe = [&](dnnl::algorithm how) {
+      return dnnl::convolution_forward::primitive_desc({dnnl::prop_kind::forward_inference,
+                                                        how,
+                                                        {program_->values[value].dims(), f32, tag::any},
+                                                        {weight_dims, f32, tag::any},
+                                                        plain(bias_dims),
+                                                        {dims_of(op.gives.extents), f32, tag::any},
+                                                        {dim(w.stride_y), dim(w.stride_x)},
+                                                        {dim(w.dilation_y) - 1, dim(w.dilation_x) - 1},
+                                                        {dim(w.top), dim(w.left)},
+                                                        {dim(w.bottom), dim(w.right)}},
+                                                       attributes(weighted_run_of(ops).relu), onednn_engine(), true);
+    };
+    // oneDNN itself takes Winograd's way only where it is asked to. It may be empty: not implemented for this processor or shape.
+    dnnl::convolution_forward::primitive_desc chosen;
+    if (pays_winograd(op)) chosen = describe(dnnl::algorithm::convolution_winograd);
+    if (!chosen) chosen = describe(dnnl::algorithm::convolution_direct);
+    if (!chosen) throw error("levada: oneDNN has no convolution of that shape");
     const std::size_t from = as(value, chosen.src_desc());
     const std::size_t filters =
         packed(folded.weight, {weight_dims, f32, op.groups == 1 ? tag::oihw : tag::goihw}, chosen.weights_desc());

@@ -168,7 +168,10 @@ function drawGraph() {
     if (!line || line.width + gapX + width > room - 2 * margin) lines.push(line = { layers: [], width: -gapX });
     line.layers.push(layer), line.width += gapX + width;
   }
-  let top = 6;
+  // What comes back with the next item goes back above the boxes.
+  const loops = nodes.filter(node => node.unit && node.unit.state_of !== undefined)
+    .map(tail => [nodes.find(node => node.unit && node.unit.id === data.regions[tail.unit.region].firstUnit + tail.unit.state_of), tail]);
+  let top = loops.length ? 26 : 6;
   lines.forEach((line, l) => {
     const cells = line.layers.flat();
     const high = Math.min(...cells.map(cell => cell.y - cell.height / 2)), low = Math.max(...cells.map(cell => cell.y + cell.height / 2));
@@ -187,7 +190,7 @@ function drawGraph() {
     }
     line.right = x - gapX;
     line.lanes = top + low - high + 14;
-    top = line.lanes + 6 * line.crossing.length + 16;
+    top = line.lanes + 6 * line.crossing.length + (loops.length ? 34 : 16);
   });
   const laneOf = new Map();
   for (const line of lines) line.crossing.forEach(([from, to], lane) => laneOf.set(from, (laneOf.get(from) || new Map()).set(to, lane)));
@@ -212,6 +215,13 @@ function drawGraph() {
     }
     const path = drawn('path', { d, class: 'edge' + (edge.border ? ' border' : ''), 'marker-end': 'url(#head)', 'stroke-linejoin': 'round' });
     hinted(path, edge.text, () => [edge.border ? 'crosses from one segment to another' : '']);
+    drawing.push(path);
+  }
+  for (const [head, tail] of loops) {
+    const middle = node => (node.left + node.right) / 2, y = node => node.py - node.height / 2;
+    const path = drawn('path', { d: 'M' + middle(tail) + ',' + y(tail) + ' C' + middle(tail) + ',' + (y(tail) - 34) + ' ' + middle(head) + ',' + (y(head) - 34) + ' ' + middle(head) + ',' + y(head),
+      class: 'edge', 'stroke-dasharray': '4 3', 'marker-end': 'url(#head)' });
+    hinted(path, 'the state of ' + head.unit.name, () => ['comes back with a later item']);
     drawing.push(path);
   }
   for (const list of parts) list.splice(0, list.length, ...list.filter(node => !node.classList.contains('unit')));
@@ -258,7 +268,7 @@ function choose(id) {
 }
 note('graph', 'A box is a unit: a callable, or the ops of one kernel below each other, with its backend' +
   (hasCosts ? ' and cost (\u2248 estimated).' : measured ? ' and the median of its time in the run.' : '.') +
-  (segments.length > 1 ? ' Thick lines cross from one segment to another.' : '') + ' Point at it for more; click to see its row below.');
+  (segments.length > 1 ? ' Thick lines cross from one segment to another.' : '') + (units.some(unit => unit.state_of !== undefined) ? ' Dashed lines carry a state to the next item.' : '') + ' Point at it for more; click to see its row below.');
 drawGraph();
 recolour.push(colourGraph);
 let drawnFor = innerWidth;

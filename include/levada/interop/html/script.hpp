@@ -112,6 +112,7 @@ function unitLines(unit) {
   const ran = ranFor(unit.id);
   return ['segment ' + unit.segment + ', ' + where(unit) + ', ' + unit.order,
     unit.stages.length > 1 ? 'fused: ' + unit.stages.map(stage => stage.kind).join(' + ') : unit.stages[0].kind,
+    ...unit.stages.filter(stage => stage.holds).map(stage => 'holds ' + stage.holds),
     takesText(unit) + ' \u2192 ' + givesText(unit), flopsText(unit.flops) && 'work ' + flopsText(unit.flops),
     unit.weight_bytes ? 'weights ' + bytesText(unit.weight_bytes) : '', unit.scratch_bytes ? 'scratch ' + bytesText(unit.scratch_bytes) : '',
     hasCosts ? 'cost ' + costText(unit.cost) + (unit.cost.origin === 'unknown' ? '' : ', ' + unit.cost.origin) : '',
@@ -128,7 +129,7 @@ function search(words) {
   const wanted = words.toLowerCase().split(/\s+/).filter(word => word);
   found.length = foundAt = 0;
   for (const unit of units) {
-    const text = [unit.name, ...unit.stages.map(stage => stage.kind), unit.backend, unit.device, 'segment ' + unit.segment, unit.order].join(' ').toLowerCase();
+    const text = [unit.name, ...unit.stages.map(stage => stage.kind + ' ' + (stage.holds || '')), unit.backend, unit.device, 'segment ' + unit.segment, unit.order].join(' ').toLowerCase();
     const hit = wanted.length > 0 && wanted.every(word => text.includes(word));
     if (hit) found.push(unit.id);
     for (const node of parts[unit.id]) node.classList.toggle('hit', hit);

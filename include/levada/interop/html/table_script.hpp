@@ -29,7 +29,7 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
     if (unit.others.length > 4) others.push(element('span', { class: 'other' }, 'and ' + (unit.others.length - 4) + ' more'));
     const swatch = element('span', { class: 'swatch' });
     onColour(() => { swatch.style.background = colourOf(unit); });
-    const row = element('tr', {}, cell(String(u), 'number'), element('td', {}, swatch, unit.name), cell(where(unit)),
+    const row = element('tr', {}, cell(String(u), 'number'), element('td', {}, swatch, unit.name, ...unit.stages.filter(stage => stage.holds).map(stage => element('span', { class: 'other' }, 'holds ' + stage.holds))), cell(where(unit)),
       cell(takesText(unit) + ' \u2192 ' + givesText(unit), 'item'), cell(flopsText(unit.flops), 'number'),
       hasCosts ? withBar(unit.backend === 'callable' && unit.cost.origin === 'estimated' ? 'not measured' : costText(unit.cost), most > 0 ? costs[u] / most : 0, unit) : null,
       measured ? withBar(times[u] ? nsText(times[u]) : '\u2013', longest > 0 ? times[u] / longest : 0, unit) : null,

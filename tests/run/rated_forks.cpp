@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches that change their rate and meet again: what comes out is what whole lists give, branch by branch, the first with the first.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+using box = lv::target<lv::cpu<2>>;
+using list = std::vector<int>;
+
+list numbers(int count) {
+  list items;
+  for (int i = 0; i < count; ++i) items.push_back(i);
+  return items;
+}
+std::string text(int i) { return std::string(40, 'x') + std::to_string(i); }
+
+/// A part of a pipeline, and what it makes of a whole list.
+template <class Part>
+struct known {
+  Part part;
+  std::function<list(list)> of_all;
+};
+template <class Part>
+known(Part, std::function<list(list)>) -> known<Part>;
+template <class A, class B>
+auto operator|(known<A> a, known<B> b) {
+  return known{a.part | b.part,
+               std::function<list(list)>([=](list all) { return b.of_all(a.of_all(std::move(all))); })};
+}
+
+template <std::size_t N>
+auto first_of() {
+  return known{lv::downsample<N>, std::function<list(list)>([](list all) {
+                 list given;
+                 for (std::size_t i = 0; i < all.size(); i += N) given.push_back(all[i]);
+                 return given;
+               })};
+}
+template <std::size_t N>
+auto times() {
+  return known{lv::repeat<N>, std::function<list(list)>([](list all) {
+                 list given;
+                 for (const int i : all) given.insert(given.end(), N, i);
+                 return given;
+               })};
+}
+const auto added = [](const auto& some) {
+  int sum = 0;
+  for (const int i : some) sum = sum * 3 + i;
+  return sum;
+};
+/// A batch, filled up at the end, or dropped.
+template <std::size_t N, lv::partial AtEnd>
+auto sum_of() {
+  return known{lv::batch<N, AtEnd> | lv::stage<"sum">(added), std::function<list(list)>([](list all) {
+                 list given;
+                 for (std::size_t i = 0; i + (AtEnd == lv::partial::drop ? N : 1) <= all.size(); i += N) {
+                   std::array<int, N> some{};
+                   std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(i), std::min(N, all.size() - i), some.begin());
+                   given.push_back(added(some));
+                 }
+                 return given;
+               })};
+}
+template <std::size_t N, std::size_t Step>
+auto window_of() {
+  return known{lv::window<N, Step> | lv::stage<"sum">(+[](const lv::tensor<int, N>& w) { return added(w); }),
+               std::function<list(list)>([](list all) {
+                 list given;
+                 for (std::size_t i = 0; i + N <= all.size(); i += Step)
+                   given.push_back(added(list(all.begin() + static_cast<std::ptrdiff_t>(i),
+                                              all.begin() + static_cast<std::ptrdiff_t>(i + N))));
+                 return given;
+               })};
+}
+auto steps() {
+  return known{lv::feedback<"steps">([](const int& x, int& before) { return x - std::exchange(before, x); }, 0),
+               std::function<list(list)>([](list all) {
+                 int before = 0;
+                 for (int& i : all) i -= std::exchange(before, i);
+                 return all;
+               })};
+}
+template <class A, class B>
+auto both(known<A> a, known<B> b) {
+  return known{lv::fork(a.part, b.part) | lv::join<"both">(+[](const int& x, const int& y) { return 100 * x - y; }),
+               std::function<list(list)>([=](const list& all) {
+                 const list x = a.of_all(all), y = b.of_all(all);
+                 list given;
+                 for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) given.push_back(100 * x[i] - y[i]);
+                 return given;
+               })};
+}
+
+template <class Part>
+void check(known<Part> of) {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"before">(+[](const int& i) { return i + 5; }) | of.part |
+                                   lv::stage<"behind">(+[](const int& i) { return i - 1; }));
+  for (const int count : {0, 1, 2, 7, 60, 331}) {
+    CAPTURE(count);
+    list items = numbers(count);
+    for (int& i : items) i += 5;
+    list expected = of.of_all(std::move(items));
+    for (int& i : expected) --i;
+    list given;
+    for (auto&& r : app.stream(numbers(count))) given.push_back(*r);
+    CHECK(given == expected);
+  }
+}
+
+using lv::partial;
+
+}  // namespace
+
+TEST_CASE("branches of one rate by different ways") {
+  check(both(sum_of<4, partial::pad>(), first_of<2>() | first_of<2>()));
+  check(both(sum_of<3, partial::drop>() | times<2>(), times<2>() | window_of<3, 3>()));
+  check(both(times<3>(), first_of<1>() | times<3>()));
+}
+
+TEST_CASE("a branch that begins late has the others wait for it") {
+  check(both(window_of<10, 4>(), window_of<2, 4>()));
+  check(both(window_of<9, 1>() | steps(), window_of<1, 1>() | times<2>() | first_of<2>()));
+}
+
+TEST_CASE("forks in branches of forks, before and behind other rates") {
+  check(times<2>() |
+        both(first_of<3>() | both(times<2>(), sum_of<2, partial::pad>() | times<4>()) | first_of<2>(),
+             sum_of<6, partial::pad>() | times<2>()) |
+        sum_of<2, partial::pad>());
+}
+
+TEST_CASE("what is planned of them: how often, and the memory") {
+  const auto app = lv::deploy<box>(
+      lv::input<int> | lv::fork(lv::window<6, 2>, lv::batch<2>) |
+      lv::join<"j">(+[](const lv::tensor<int, 6>& w, const std::array<int, 2>& b) { return w[0] + b[1]; }));
+  using plan_type = decltype(app);
+  static_assert(plan_type::plan.regions == 2);
+  static_assert(plan_type::plan.rate[1].name == "fork");
+  static_assert(plan_type::plan.rate[1].ratio == lv::rate_ratio{2, 1});
+  static_assert(plan_type::plan.times == std::array<std::size_t, 2>{2, 1});
+  // Two batches wait for the first window, and one is made.
+  static_assert(plan_type::plan.rate[1].bytes >= 3 * sizeof(std::array<int, 2>) + sizeof(lv::tensor<int, 6>));
+  static_assert(plan_type::plan.rate[1].bytes < 2048);
+  static_assert(plan_type::plan.bytes_total > plan_type::plan.rate[1].bytes);
+  int next = 0;
+  for (auto&& r : app.stream(numbers(100))) CHECK(*r == 4 * next++ + 1);
+  CHECK(next == 48);
+}
+
+TEST_CASE("an item that fails before or inside makes all branches begin anew, and nothing is left behind") {
+  for (const bool inside : {false, true}) {
+    CAPTURE(inside);
+    const auto fails = [](int i) { return i % 11 == 6; };
+    const auto app = lv::deploy<box>(
+        lv::input<int> | lv::stage<"before">([=](const int& i) {
+          if (!inside && fails(i)) throw std::runtime_error(text(i));
+          return text(i);
+        }) |
+        lv::fork(lv::batch<4, partial::drop> |
+                     lv::stage<"first">(+[](const std::array<std::string, 4>& b) { return b[0] + b[3]; }),
+                 lv::stage<"inside">([=](const std::string& s) {
+                   if (inside && fails(std::stoi(s.substr(40)))) throw std::runtime_error(s);
+                   return s + "!";
+                 }) | lv::downsample<4>) |
+        lv::join<"j">(+[](const std::string& a, const std::string& b) { return a + b; }));
+    std::vector<std::string> expected;
+    std::vector<int> begun;
+    for (int i = 0; i < 150; ++i) {
+      if (fails(i)) {
+        expected.push_back(text(i));
+        begun.clear();
+        continue;
+      }
+      begun.push_back(i);
+      if (begun.size() < 4) continue;
+      expected.push_back(text(begun[0]) + text(begun[3]) + text(begun[0]) + "!");
+      begun.clear();
+    }
+    std::vector<std::string> given;
+    for (auto&& r : app.stream(numbers(150))) {
+      try {
+        given.push_back(r.value());
+      } catch (const std::runtime_error& e) {
+        given.push_back(e.what());
+      }
+    }
+    CHECK(given == expected);
+  }
+}
+
+TEST_CASE("sessions have branches of their own, begin anew when they are reset, and are given up half-way") {
+  const auto app =
+      lv::deploy<box>(lv::input<int> | lv::stage<"text">(+[](const int& i) { return text(i); }) |
+                      lv::fork(lv::batch<3> | lv::stage<"count">([n = 0](const std::array<std::string, 3>& b) mutable {
+                                 return b[0] + std::to_string(n++);
+                               }),
+                               lv::stage<"keep">([](std::string& s) { s += "?"; }) | lv::downsample<3>) |
+                      lv::join<"j">(+[](const std::string& a, const std::string& b) { return a + b; }));
+  auto a = app.open(), b = app.open();
+  for (int i = 0; i < 3; ++i) a.push(i);
+  CHECK(**a.pop() == text(0) + "0" + text(0) + "?");
+  for (int i = 10; i < 16; ++i) b.push(i);
+  CHECK(**b.pop() == text(10) + "0" + text(10) + "?");
+  CHECK(**b.pop() == text(13) + "1" + text(13) + "?");
+  for (int i = 3; i < 6; ++i) a.push(i);
+  CHECK(**a.pop() == text(3) + "1" + text(3) + "?");
+  a.reset();
+  for (int i = 6; i < 9; ++i) a.push(i);
+  CHECK(**a.pop() == text(6) + "0" + text(6) + "?");
+  for (int i = 0; i < 8; ++i) a.push(i);
+  b.cancel();
+}
