@@ -331,15 +331,21 @@ struct planned {
     return false;
   }
 
-  /// The first node of a segment of a device that computes by itself which is not in line with the others there.
-  static consteval std::size_t branched_on_device() {
+  /// The first node of a segment of a device that computes by itself which is not in line with the others there, and the device.
+  struct branched_node {
+    std::size_t node = nodes;
+    device_id device{};
+  };
+  static consteval branched_node branched_on_device() {
     const auto& feeds = found::feeds;
-    for (const partition_unit& unit : preferred) {
-      if (unit.device.kind != device_kind::vulkan) continue;
-      const bool begins = unit.starts_segment;
-      if (begins ? !graph.nodes[unit.first].more.empty() : !feeds[unit.first - 1]) return unit.first;
+    for (const planned_segment& s : plan.segment) {
+      if (s.device.kind != device_kind::vulkan) continue;
+      for (std::size_t u = s.first; u < s.first + s.count; ++u) {
+        const std::size_t first = plan.unit[u].first;
+        if (u == s.first ? !graph.nodes[first].more.empty() : !feeds[first - 1]) return {first, s.device};
+      }
     }
-    return nodes;
+    return {};
   }
 
   static consteval auto pin_mistake() {
@@ -476,11 +482,11 @@ consteval auto plan_mistake() {
                                                        Target>{};
       else
         return callable_cannot_run_on_this_device<stage::name, Target>{};
-    } else if constexpr (constexpr std::size_t unit = plan_type::branched_on_device(); unit < plan_type::nodes) {
-      using place = typename plan_type::flat::template node_place<unit>;
-      return stages_on_this_device_have_to_be_in_a_line<place::part::name, typename place::device>{};
     } else if constexpr (decltype(plan_type::pin_mistake())::is_mistake) {
       return plan_type::pin_mistake();
+    } else if constexpr (constexpr auto at = plan_type::branched_on_device(); at.node < plan_type::nodes) {
+      using place = typename plan_type::flat::template node_place<at.node>;
+      return stages_on_this_device_have_to_be_in_a_line<place::part::name, vulkan<at.device.index>>{};
     } else if constexpr (decltype(plan_type::driver_mistake(type_tag<Target>{}))::is_mistake) {
       return plan_type::driver_mistake(type_tag<Target>{});
     } else {
