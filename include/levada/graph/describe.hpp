@@ -717,6 +717,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     find_result(graph, value_at);
     for_each_node_in_a_loop(graph.nodes, [&](std::size_t n) {
       if (!graph.nodes[n].pin) graph.nodes[n].pin = {device_kind::cpu};
+      graph.nodes[n].order = concurrency::serial;
     });
     if constexpr (has_sides) {
       graph.side_bytes = sides().bytes;
