@@ -13,6 +13,7 @@
 #include <levada/core/foreign.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/for_each.hpp>
+#include <levada/run/rated_fork.hpp>
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
@@ -125,6 +126,22 @@ TEST_CASE("a feedback does not allocate") {
     }
   });
   check(counts);
+}
+
+TEST_CASE("branches that change their rate do not allocate") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(
+      lv::input<payload> |
+      lv::fork(lv::batch<4> | lv::stage<"first">(+[](const std::array<payload, 4>& b) { return b[0]; }),
+               lv::downsample<2> | lv::repeat<3> | lv::downsample<6>) |
+      lv::join<"both">(+[](const payload& a, const payload& b) { return a[0] + b[0]; }));
+  auto session = app.open();
+  const payload item{};
+  check(steady([&](std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; i += 4) {
+      for (int k = 0; k < 4; ++k) session.push(item);
+      CHECK(session.pop().has_value());
+    }
+  }));
 }
 
 TEST_CASE("buffers lent to a pipeline come and go without an allocation") {

@@ -331,6 +331,20 @@ TEST_CASE("parameters inside a feedback are replaced between items") {
   }
 }
 
+TEST_CASE("a feedback inside a branch that is chosen") {
+  const auto sum = lv::feedback<"sum">(lv::join<"add">(+[](const int& x, const int& s) { return x + s; }), 0);
+  check_paths(
+      lv::deploy<box>(lv::input<int> |
+                      lv::route<"third">(
+                          [](const int& x) { return x % 3 == 0; }, sum,
+                          lv::feedback<"last">([](const int& x, int& last) { return x - std::exchange(last, x); }, 0))),
+      [] {
+        return [s = 0, last = 0](int x) mutable {
+          return std::optional(x % 3 == 0 ? s += x : x - std::exchange(last, x));
+        };
+      });
+}
+
 TEST_CASE("a feedback between two rates keeps its state from batch to batch") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::batch<4> |
                                    lv::feedback<"sum">(lv::join<"add">([](const auto& four, const long& s) {

@@ -11,6 +11,7 @@
 
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
+#include <levada/ops.hpp>
 
 #include "items.hpp"
 
@@ -239,6 +240,32 @@ TEST_CASE("an item may be a pair or a tuple of parts and what goes in with each"
                       lv::join<"both">([](const int& sum, const int& x) { return 100 * sum + x; })) |
       lv::collect);
   CHECK(tuple({10, some{1, 2}, 20}) == some{3101, 3202});
+}
+
+TEST_CASE("what goes in may go to the ports of a graph") {
+  using tile = lv::tensor<float, 2, 4>;
+  using tiles = lv::bounded<tile, 4>;
+  const auto app = lv::deploy<box>(
+      lv::input<std::pair<tile, tiles>> |
+      lv::for_each<4>(
+          lv::graph(lv::port<"all", tile>, lv::port<"part", tile>, lv::node<"less", "part">(lv::nn::relu),
+                    lv::node<"both", "all", "less">(lv::nn::concat<0>), lv::node<"flat", "all">(lv::nn::flatten),
+                    lv::node<"sum", "both", "flat", "part">(lv::join<"sum">(
+                        [](const lv::tensor<float, 4, 4>& both, const lv::tensor<float, 8>& flat, const tile& part) {
+                          float s = 0;
+                          for (const float x : both) s += x;
+                          return std::pair(s, flat(7) + part(0, 0));
+                        })),
+                    lv::output<"y", "sum">)) |
+      lv::collect);
+  std::pair<tile, tiles> item;
+  item.first.fill(2);
+  for (const float x : {1.0f, -1.0f, 3.0f}) {
+    tile t;
+    t.fill(x);
+    item.second.push_back(t);
+  }
+  CHECK(app(item) == lv::bounded<std::pair<float, float>, 4>{{24.0f, 3.0f}, {16.0f, 1.0f}, {40.0f, 5.0f}});
 }
 
 TEST_CASE("parts have parts, branches, and side data among themselves") {

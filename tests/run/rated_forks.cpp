@@ -12,7 +12,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
+#include <levada/ops.hpp>
 
 namespace lv = levada;
 
@@ -224,4 +226,51 @@ TEST_CASE("sessions have branches of their own, begin anew when they are reset, 
   CHECK(**a.pop() == text(6) + "0" + text(6) + "?");
   for (int i = 0; i < 8; ++i) a.push(i);
   b.cancel();
+}
+
+TEST_CASE("branches of ops with weights give what pipelines of their own give") {
+  using chunk = lv::tensor<float, 12>;
+  lv::parameter_map weights;
+  lv::tensor<float, 3, 5> w;
+  for (std::size_t i = 0; i < w.size(); ++i) w[i] = 0.1f * static_cast<float>(i) - 0.6f;
+  weights.set("dense.weight", w);
+  weights.set("dense.bias", lv::tensor<float, 3>{1, 2, 3});
+  weights.set("few.weight", lv::tensor<float, 3, 4>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  weights.set("few.bias", lv::tensor<float, 3>{});
+  const auto spectra =
+      lv::window<8, 4> | lv::signal::power_spectrum<> | lv::nn::dense<"dense", 3>(weights) | lv::nn::relu;
+  const auto sums = lv::window<4> | lv::nn::dense<"few", 3>(weights) | lv::nn::tanh;
+  std::vector<chunk> chunks(50);
+  float next = 0;
+  for (chunk& c : chunks)
+    for (float& x : c) x = 0.01f * static_cast<float>(static_cast<int>(next += 7) % 31);
+  const auto all_of = [&](const auto& part) {
+    std::vector<lv::tensor<float, 3>> given;
+    const auto app = lv::deploy<box>(lv::input<chunk> | part);
+    for (auto&& r : app.stream(chunks)) given.push_back(*r);
+    return given;
+  };
+  std::vector<lv::tensor<float, 3>> expected = all_of(spectra);
+  const auto others = all_of(sums);
+  REQUIRE(expected.size() == 149);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k) expected[i][k] += others[i][k];
+  CHECK(all_of(lv::fork(spectra, sums) | lv::nn::add) == expected);
+}
+
+TEST_CASE("what fails in the last, short group is dropped and counted") {
+  const auto app = lv::deploy<box>(lv::input<int> |
+                                   lv::fork(lv::batch<4> | lv::stage<"whole">(+[](const std::array<int, 4>& b) {
+                                              if (b[3] == 0) throw std::runtime_error("short");
+                                              return b[3];
+                                            }),
+                                            lv::downsample<4>) |
+                                   lv::join<"j">(+[](const int& a, const int& b) { return a + b; }));
+  auto session = app.open();
+  for (int i = 1; i <= 6; ++i) session.push(i);
+  session.close();
+  CHECK(**session.pop() == 5);
+  CHECK(!session.pop());
+  CHECK(session.counts().pushed == 6);
+  CHECK(session.counts().dropped == 2);
 }

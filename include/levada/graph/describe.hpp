@@ -639,11 +639,18 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     constexpr std::size_t index = port_index<part<J>>;
     constexpr const auto& order = order_of_parts<Parts>::value;
     constexpr std::size_t begin = order.from[J][0];
-    const std::size_t maker = maker_of(begin);
+    constexpr std::size_t maker = maker_of(begin);
     using whole = typename place<Parts, begin>::out;
-    if constexpr (is_branch_items<whole>) {
+    if constexpr (is_branch_items<whole> && maker < parts) {
       const std::size_t from = maker_of(order.from[maker][index]);
       return from < parts ? value_at[from] : 0;
+    } else if constexpr (is_branch_items<whole>) {
+      value_info value = value_of<typename place<Parts, J>::out>(value_info::nobody);
+      value.part_of = 0;
+      value.part_offset = index * sizeof(void*);
+      value.by_address = true;
+      graph.values.push_back(value);
+      return graph.values.size() - 1;
     } else {
       value_info value = value_of<typename place<Parts, J>::out>(value_info::nobody);
       value.part_of = maker < parts ? value_at[maker] : 0;
@@ -717,6 +724,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     find_result(graph, value_at);
     for_each_node_in_a_loop(graph.nodes, [&](std::size_t n) {
       if (!graph.nodes[n].pin) graph.nodes[n].pin = {device_kind::cpu};
+      graph.nodes[n].order = concurrency::serial;
     });
     if constexpr (has_sides) {
       graph.side_bytes = sides().bytes;

@@ -6,7 +6,7 @@
 //   ... | fork(identity, find) | for_each<64>(join<"crop">(f) | classify) | collect
 //
 // Of several items, behind a fork or in a tuple, one is bounded<T, M>; each of its parts goes in with the others beside it:
-// `R f(const Picture&, const T&)`.
+// `R f(const Picture&, const T&)` of a join, or by the ports of a graph.
 // The parts of an item run one after the other, in order, in one scratchpad; several items at once, unless a stage inside is
 // serial. A part that a stage inside filters is left out. The item fails where a part does, with what that part's stage threw.
 

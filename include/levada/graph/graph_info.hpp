@@ -28,6 +28,7 @@ struct value_info {
   std::size_t producer = nobody;  ///< the node that gives it; `nobody` for the pipeline's input
   std::size_t part_of = nobody;   ///< the value it is a part of: one of several ports or outputs
   std::size_t part_offset = 0;    ///< where it lies there
+  bool by_address = false;        ///< its address lies there: one of several items that a stage around gives
 };
 
 constexpr bool is_part_value(const value_info& value) { return value.part_of != value_info::nobody; }

@@ -45,11 +45,6 @@ template <class Parts, std::size_t... I>
 inline constexpr bool holds_params<flat_pipeline<Parts, std::index_sequence<I...>>> =
     (mark_of<typename type_at<Parts, I>::part>.opens_params || ...);
 
-template <class Part>
-inline constexpr bool is_ports_part = false;
-template <class... Named>
-inline constexpr bool is_ports_part<ports_part<Named...>> = true;
-
 template <class T>
 inline constexpr bool is_envelope = std::is_same_v<std::remove_cvref_t<T>, item_envelope>;
 template <class... P>
@@ -77,13 +72,6 @@ struct nested_places<flat_pipeline<Parts, std::index_sequence<I...>>> {
   static constexpr std::size_t elsewhere = first_true<Parts::size + 1>({is_elsewhere<I>()..., true});
   static constexpr std::size_t envelope =
       first_true<Parts::size + 1>({holds_envelope(decltype(flat::template sides_at<I>()){})..., true});
-  /// Several ports right behind what comes in, if that is several items.
-  static constexpr bool begins_with_ports = [] {
-    if constexpr (Parts::size > 1)
-      return is_ports_part<part<1>> && is_branch_items<typename place<Parts, 0>::out>;
-    else
-      return false;
-  }();
 };
 
 /// A pipeline inside the stage `Name`, which gives it items of type `T`.
@@ -97,8 +85,6 @@ struct nested_pipeline {
     if constexpr (changes_rate<parts>) {
       using rate = typename type_at<parts, rates_of<parts>.at[0]>::part;
       return rate_changes_inside_a_branch<decltype(rate::rate)::name>{};
-    } else if constexpr (nested_places<flat>::begins_with_ports) {
-      return stage_that_holds_pipelines_gives_several_items_to_a_join_not_to_ports<Name>{};
     } else if constexpr (decltype(flat::first_mistake())::is_mistake) {
       return flat::first_mistake();
     } else if constexpr (holds_params<flat>) {
@@ -118,7 +104,19 @@ struct nested_pipeline {
   }
   /// What a stage inside changes or consumes is a copy.
   static consteval auto item_mistake() {
-    if constexpr (std::is_copy_constructible_v<T>) {
+    if constexpr (is_branch_items<T>) {
+      constexpr auto graph = flat::describe();
+      constexpr std::size_t node = [&] {
+        for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+          if (consumes(graph.nodes[n]) && graph.values[graph.nodes[n].in].by_address) return n;
+        return graph.nodes.size();
+      }();
+      if constexpr (node < graph.nodes.size())
+        return stage_changes_or_consumes_an_item_that_another_branch_takes_too<
+            flat::template node_place<node>::part::name>{};
+      else
+        return no_mistake{};
+    } else if constexpr (std::is_copy_constructible_v<T>) {
       return no_mistake{};
     } else {
       constexpr auto graph = flat::describe();

@@ -6,7 +6,8 @@
 //   ... | route<"size">([](const picture& p) { return p.kind; }, small, middle, large)                   by index
 //
 // All branches give the same type; only the chosen one runs, and all share one scratchpad. A route is one stage: items keep their
-// order, several are routed at once, unless a stage inside or the choice is serial. Behind a fork the choice is of all items.
+// order, several are routed at once, unless a stage inside or the choice is serial. Behind a fork the choice is of all items, which
+// come to a join, or to the ports of a graph.
 
 #include <algorithm>
 #include <array>

@@ -9,64 +9,37 @@
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 #include <levada/core/error.hpp>
 #include <levada/interop/html/data.hpp>
 #include <levada/interop/html/page.hpp>
-#include <levada/run/deploy.hpp>
+#include <levada/interop/planned_from.hpp>
 
 namespace levada {
 namespace detail {
 
-template <class Option>
-inline constexpr const cost_table* table_of = nullptr;
-template <const cost_table& Table, objective Goal>
-inline constexpr const cost_table* table_of<costs<Table, Goal>> = &Table;
-template <class Option>
-inline constexpr objective goal_of = objective::latency;
-template <const cost_table& Table, objective Goal>
-inline constexpr objective goal_of<costs<Table, Goal>> = Goal;
-
-/// What a region of a deployment was planned from. Copies, since the constants themselves would become symbols that spell
-/// out the pipeline.
-template <class Planning>
-struct planned_from;
-template <class Flat, class Target, class... Options>
-struct planned_from<planned<Flat, Target, Options...>> {
-  using planning = planned<Flat, Target, Options...>;
-  using chooser = typename partition_option<Options...>::type;
-
-  [[gnu::always_inline]] static void write(json_writer& json, const planned_rate& rate, std::size_t times) {
-    constexpr auto plan = planning::plan;
-    constexpr auto candidates = planning::found::candidates;
-    constexpr auto backends = backend_values<typename planning::backend_list>::values;
-    const plan_choice choice{planning::devices, {candidates.data(), candidates.size()}, backends, table_of<chooser>,
-                             goal_of<chooser>,  !std::is_void_v<typename planning::pin>};
-    write_region(json, plan, choice, rate, times);
-  }
-};
-
+/// Of an app, region by region.
 template <class App>
-struct regions_of_app;
-template <class Rim, class Executor>
-struct regions_of_app<executable<Rim, Executor>> {
-  [[gnu::always_inline]] static void write(json_writer& json) {
-    json.key("regions");
-    json.open('[');
-    if constexpr (Rim::changes_rate)
-      [&]<std::size_t... R>(std::index_sequence<R...>) {
-        constexpr auto rates = Rim::plan.rate;
-        constexpr auto times = Rim::plan.times;
-        (planned_from<typename Rim::template planning<R>>::write(json, rates[R], times[R]), ...);
-      }(std::make_index_sequence<Rim::regions>());
-    else
-      planned_from<typename Rim::planning>::write(json, {}, 1);
-    json.close(']');
-  }
-};
+[[gnu::always_inline]] inline void write_regions(json_writer& json) {
+  using rim = typename rim_of<App>::type;
+  json.key("regions");
+  json.open('[');
+  if constexpr (rim::changes_rate)
+    [&]<std::size_t... R>(std::index_sequence<R...>) {
+      constexpr auto rates = rim::plan.rate;
+      constexpr auto times = rim::plan.times;
+      (planned_from<typename rim::template planning<R>>::visit([&](
+           const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
+         write_region(json, plan, choice, rates[R], times[R]);
+       }),
+       ...);
+    }(std::make_index_sequence<rim::regions>());
+  else
+    planned_from<typename rim::planning>::visit([&](const auto& plan, const plan_choice& choice) __attribute__((
+        always_inline)) { write_region(json, plan, choice, {}, 1); });
+  json.close(']');
+}
 
 inline void write_page(const std::string& path, const std::string& page) {
   std::ofstream file(path, std::ios::binary);
@@ -83,7 +56,7 @@ template <class App>
                                                       const session_trace* trace = nullptr) {
   detail::json_writer json;
   json.open('{');
-  detail::regions_of_app<App>::write(json);
+  detail::write_regions<App>(json);
   detail::write_run(json, statistics, trace);
   json.close('}');
   return detail::html_page(json.take());
@@ -106,7 +79,7 @@ std::string html_report(const plan_info<N>& plan, const plan_choice& choice,
 
 /// Writes the page into a file. Throws levada::error where it cannot be written.
 template <class App>
-  requires requires { detail::regions_of_app<App>{}; }
+  requires requires { typename detail::rim_of<App>::type; }
 [[gnu::always_inline]] inline void report(const App& app, const std::string& path) {
   detail::write_page(path, html_report(app));
 }
@@ -114,7 +87,7 @@ template <class App>
 /// With what a session or a stream of the app measured, and its trace: `session.measure()` and `session.trace()` switch them on.
 template <class App, class Session>
   requires requires(Session& run) {
-    detail::regions_of_app<App>{};
+    typename detail::rim_of<App>::type;
     run.statistics();
     run.traced();
   }

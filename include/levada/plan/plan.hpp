@@ -127,7 +127,6 @@ constexpr void connect_loops(plan_info<N>& plan) {
     planned_unit& unit = plan.unit[u];
     unit.state_of = u;
     unit.in_loop = depth != 0;
-    if (unit.in_loop) unit.order = concurrency::serial;
     if (border_at(plan, u) == loop_border::begins) heads[depth++] = u;
     if (border_at(plan, u) == loop_border::ends) unit.state_of = heads[--depth];
   }

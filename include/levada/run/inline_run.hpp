@@ -97,7 +97,8 @@ struct inline_run {
   }
 
   static const void* part_of(const void* item, const program_value& part) {
-    return static_cast<const std::byte*>(item) + part.within;
+    const std::byte* const at = static_cast<const std::byte*>(item) + part.within;
+    return part.by_address ? *reinterpret_cast<const void* const*>(at) : at;
   }
   std::byte* in_slot(std::size_t v) const {
     const program_value& value = code.values[v];

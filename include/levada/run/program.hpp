@@ -195,6 +195,7 @@ struct program_value {
   std::size_t within = 0;          ///< where in the input or in the result, if it is a part of it
   destroy_code destroy = nullptr;  ///< null where nothing needs to be done
   bool of_input = false;           ///< it is the pipeline's input, or a part of it
+  bool by_address = false;         ///< its address lies there
   bool is_result = false;          ///< it becomes the result, or a part of it, where it is
 };
 
@@ -306,6 +307,7 @@ struct program_layout {
     std::uint64_t offset, within;
     std::uint16_t storage, part_of;  ///< `part_of`: itself where it is no part
     placement where;
+    bool by_address;
   };
   struct segment {
     std::uint64_t item_bytes, scratch_bytes, kernel_offset;
@@ -369,7 +371,8 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
     const planned_value& p = plan.value[v];
     const value_info& of = plan.graph.values[v];
-    l.values[v] = {p.offset, p.within, small(p.storage), small(is_part_value(of) ? of.part_of : v), p.where};
+    l.values[v] = {p.offset, p.within,     small(p.storage), small(is_part_value(of) ? of.part_of : v),
+                   p.where,  of.by_address};
   }
   for (std::size_t s = 0; s < plan.segments; ++s) {
     const planned_segment& p = plan.segment[s];
@@ -461,10 +464,13 @@ struct program_parts {
   p.units = fixed_array<program_unit>(plan.unit_count);
   p.segments = fixed_array<program_segment>(plan.segment_count);
   for (std::size_t v = 0; v < plan.value_count; ++v)
-    p.values[v] = {
-        of.values[v].where,        of.values[v].offset,
-        of.values[v].within,       nullptr,
-        of.values[v].storage == 0, plan.has_result && of.values[v].storage == of.values[plan.result].storage};
+    p.values[v] = {of.values[v].where,
+                   of.values[v].offset,
+                   of.values[v].within,
+                   nullptr,
+                   of.values[v].storage == 0,
+                   of.values[v].by_address,
+                   plan.has_result && of.values[v].storage == of.values[plan.result].storage};
   p.values[0].destroy = parts.destroy_input;
   p.result = plan.result;
   if (plan.has_result) p.values[plan.result].destroy = parts.destroy_result;

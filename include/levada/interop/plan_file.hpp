@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// interop/plan_file.hpp: the partition of an app in a file: as a header, from which the compiler builds the same again or says
+// what changed; and as JSON, against which an app on another machine, or of another target, says what does not hold.
+//
+//   save(app, "box.plan.hpp");                       // deploy<box, pinned<box_plan>>(pipeline)
+//   save(app, "box.plan.json");
+//   for (const auto& sentence : check_plan(app, "box.plan.json")) ...
+
+#include <cctype>
+#include <cstddef>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <levada/core/error.hpp>
+#include <levada/core/log.hpp>
+#include <levada/interop/planned_from.hpp>
+#include <levada/interop/profile/machine.hpp>
+#include <levada/plan/json_report.hpp>
+#include <levada/plan/saved_differences.hpp>
+
+namespace levada {
+namespace detail {
+
+/// "box.plan.hpp" has the line box_plan.
+inline std::string line_name(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  name = name.substr(0, name.find('.'));
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "_" + name : name) + "_plan";
+}
+
+inline std::string plan_header(const std::string& name, std::string_view line, std::string_view costs) {
+  std::string literal;
+  for (const char c : line) {
+    if (c == '"' || c == '\\') literal += '\\';
+    literal += c;
+  }
+  return "// The partition of an app, saved on " + machine_text() +
+         (costs.empty() ? "" : "\n// by the costs of " + std::string(costs)) +
+         ".\n#pragma once\n\n#include <levada/core/fixed_string.hpp>\n\n// clang-format off\ninline constexpr "
+         "levada::fixed_string " +
+         name + "{\"" + literal + "\"};\n";
+}
+
+/// A text of an object as json_writer writes it, the first of that name.
+inline std::string text_field(std::string_view json, std::string_view name) {
+  const std::string key = '"' + std::string(name) + "\":\"";
+  std::size_t at = json.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string text;
+  for (at += key.size(); at < json.size() && json[at] != '"'; ++at) {
+    if (json[at] != '\\') {
+      text += json[at];
+    } else if (++at < json.size() && json[at] == 'u' && at + 4 < json.size()) {
+      text +=
+          static_cast<char>(std::stoi(std::string(json.substr(at + 3, 2)), nullptr, 16));  // control characters alone
+      at += 4;
+    } else if (at < json.size()) {
+      text += json[at];
+    }
+  }
+  return text;
+}
+
+/// A warning where they are not.
+inline bool are_of_this_machine(std::string_view costs) {
+  const std::string here = machine_text();
+  if (costs == here) return true;
+  log(log_level::warning, "stale costs: the app was placed by those of " + std::string(costs) + ", this is " + here);
+  return false;
+}
+
+}  // namespace detail
+
+/// Writes the partition of an app: JSON with the whole plan where the path ends in ".json", else a header whose constant, "box_plan" of
+/// "box.plan.hpp", is for `pinned`. Throws levada::error where it cannot be written.
+template <class App>
+  requires requires { typename detail::rim_of<App>::type::planning; }
+[[gnu::always_inline]] inline void save(const App&, const std::string& path) {
+  detail::planned_from<typename detail::rim_of<App>::type::planning>::visit([&](
+      const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
+    const std::string_view costs = choice.costs != nullptr ? choice.costs->machine : std::string_view();
+    detail::json_writer json;
+    json.open('{');
+    json.field("plan", save(plan));
+    json.field("machine", detail::machine_text());
+    json.field("costs", costs);
+    json.key("report");
+    detail::write_plan(json, plan);
+    json.close('}');
+    std::ofstream file(path, std::ios::binary);
+    file << (path.ends_with(".json") ? json.take() : detail::plan_header(detail::line_name(path), save(plan), costs));
+    file.close();
+    if (!file) throw error("levada: plan: cannot write \"" + path + "\"");
+  });
+}
+
+/// What of a plan saved as JSON does not hold for this app on this machine, a sentence each: another machine, costs that were
+/// measured on another, a line that this target and these backends cannot build, stages that this app places otherwise. Throws
+/// levada::error where the file cannot be read.
+template <class App>
+  requires requires { typename detail::rim_of<App>::type::planning; }
+[[gnu::always_inline]] inline std::vector<std::string> check_plan(const App&, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw error("levada: plan: cannot read \"" + path + "\"");
+  const std::string json = text.str(), line = detail::text_field(json, "plan"),
+                    there = detail::text_field(json, "machine"), costs = detail::text_field(json, "costs");
+  std::vector<std::string> found;
+  if (const std::string here = detail::machine_text(); there != here) {
+    found.push_back("it was made on " + there + ", this is " + here);
+    if (!costs.empty() && costs != here) found.push_back("its costs are those of " + costs);
+  }
+  detail::planned_from<typename detail::rim_of<App>::type::planning>::visit([&](
+      const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
+    for (std::string& one : saved_differences(line, plan, choice.devices, choice.candidates, choice.backends))
+      found.push_back(std::move(one));
+  });
+  return found;
+}
+
+/// Whether the costs that an app was placed by were measured on this machine, by this compiler and for these instructions; where
+/// they were not, the log has a warning. True without costs.
+template <class App>
+  requires requires { typename detail::rim_of<App>::type::planning; }
+[[gnu::always_inline]] inline bool costs_hold(const App&) {
+  using from = detail::planned_from<typename detail::rim_of<App>::type::planning>;
+  constexpr const cost_table* table = detail::table_of<typename from::chooser>;
+  if constexpr (table == nullptr)
+    return true;
+  else
+    return detail::are_of_this_machine(table->machine);
+}
+
+}  // namespace levada

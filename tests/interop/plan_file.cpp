@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans in files: the header builds the same partition again, and another deployment says what of the JSON does not hold for it.
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/backend/reference/activation.hpp>
+#include <levada/backend/simd/activation.hpp>
+#include <levada/interop/plan_file.hpp>
+#include <levada/nn/activation.hpp>
+#include <levada/plan/pinned.hpp>
+#include <levada/run/report.hpp>
+#include <levada/run/tbb_executor.hpp>
+#include <nlohmann/json.hpp>
+
+#include "box.plan.hpp"
+
+namespace lv = levada;
+
+namespace {
+
+namespace files = std::filesystem;
+
+struct folder {
+  files::path path = files::temp_directory_path() / ("levada_plan_" + std::to_string(std::rand()));
+  folder() { files::create_directory(path); }
+  ~folder() { files::remove_all(path); }
+  std::string file(const char* name) const { return (path / name).string(); }
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool has(const std::vector<std::string>& sentences, const char* wanted) {
+  return std::find(sentences.begin(), sentences.end(), wanted) != sentences.end();
+}
+
+using vector = lv::tensor<float, 6>;
+using box = lv::target<lv::cpu<2>>;
+using simd_first = lv::backends<lv::simd, lv::reference>;
+using reference_first = lv::backends<lv::reference, lv::simd>;
+
+constexpr auto pipeline =
+    lv::input<vector> | lv::nn::relu | lv::stage<"a \"\\n\" name">([](const vector& v) { return v[0]; });
+
+constexpr lv::kernel_cost kernels[] = {{"simd", "relu(float[6]) -> float[6], 6 FLOP", 2e-6}};
+constexpr lv::cost_table elsewhere{.machine = "another machine", .kernels = kernels};
+
+struct kept_lines final : lv::log_sink {
+  void write(lv::log_level level, std::string_view line) noexcept override {
+    if (level == lv::log_level::warning) warnings.emplace_back(line);
+  }
+  std::vector<std::string> warnings;
+};
+
+}  // namespace
+
+TEST_CASE("from the header the compiler builds the same partition again; the JSON says who made it") {
+  const folder in;
+  const auto app = lv::deploy<box, simd_first>(pipeline);
+  lv::save(app, in.file("box.plan.hpp"));
+  const std::string header = text_of(in.file("box.plan.hpp"));
+  // box.plan.hpp beside this file is such a header: all but who made it.
+  const std::string kept = text_of(LEVADA_SOURCE_DIR "/tests/interop/box.plan.hpp");
+  const auto from_pragma = [](const std::string& text) { return text.substr(text.find("#pragma once")); };
+  CHECK(from_pragma(header) == from_pragma(kept));
+  const auto again = lv::deploy<box, reference_first, lv::pinned<box_plan>>(pipeline);
+  CHECK(lv::save(again) == lv::save(app));
+  lv::save(app, in.file("box.plan.json"));
+  const auto json = nlohmann::json::parse(text_of(in.file("box.plan.json")));
+  CHECK(json["plan"] == lv::save(app));
+  CHECK(json["report"]["units"].size() == 2);
+  CHECK(lv::check_plan(app, in.file("box.plan.json")).empty());
+  CHECK_THROWS_WITH_AS(lv::save(app, "/no such folder/x.plan.hpp"),
+                       "levada: plan: cannot write \"/no such folder/x.plan.hpp\"", lv::error);
+  CHECK_THROWS_WITH_AS(lv::check_plan(app, "/no such folder/x.plan.json"),
+                       "levada: plan: cannot read \"/no such folder/x.plan.json\"", lv::error);
+}
+
+TEST_CASE("a deployment of other backends says what the plan decides otherwise, and what it cannot build") {
+  const folder in;
+  const std::string path = in.file("box.plan.json");
+  lv::save(lv::deploy<box, simd_first>(pipeline), path);
+  const auto other = lv::deploy<box, reference_first, lv::slots<8>>(pipeline);
+  const auto differences = lv::check_plan(other, path);
+  CHECK(differences.size() == 2);
+  CHECK(has(differences, "64 slots there, 8 here"));
+  CHECK(has(differences, "\"relu\" is computed by simd on cpu there, reference on cpu here"));
+  const auto alone = lv::deploy<box, lv::backends<lv::reference>>(pipeline);
+  CHECK(has(lv::check_plan(alone, path), "\"relu\" is computed by \"simd\", which does not compute on cpu here"));
+}
+
+TEST_CASE("a plan of another machine, of another pipeline, or none") {
+  const folder in;
+  const std::string path = in.file("box.plan.json");
+  const auto app = lv::deploy<box, simd_first>(pipeline);
+  const auto check = [&](const char* json) {
+    std::ofstream(path) << json;
+    return lv::check_plan(app, path);
+  };
+  const auto of_another =
+      check(R"json({"plan":"levada plan 1: 64 slots | vulkan<0>: spirv(\"relu\") | cpu: \"a \\\"\\\\n\\\" name\"",)json"
+            R"json("machine":"a \"box\"","costs":"a third"})json");
+  CHECK(of_another.front().starts_with("it was made on a \"box\", this is "));
+  CHECK(has(of_another, "its costs are those of a third"));
+  CHECK(has(of_another, "\"relu\" is on vulkan<0>, which the target lacks"));
+  CHECK(has(of_another, "\"relu\" is computed by spirv on vulkan<0> there, simd on cpu here"));
+  CHECK(has(of_another, "\"a \"\\n\" name\" begins a segment there, not here"));
+  CHECK(has(check(R"json({"plan":"levada plan 1: 64 slots | cpu: simd(\"tanh\") \"x\""})json"),
+            "stage 0 is \"tanh\" there, \"relu\" here"));
+  CHECK(has(check(R"json({"plan":"levada plan 1: 64 slots | cpu: simd(\"relu\")"})json"), "1 stages there, 2 here"));
+  CHECK(has(check("{}"), "the line is no plan from its byte 0 on"));
+}
+
+TEST_CASE("costs of another machine are stale, and the log says so") {
+  kept_lines log;
+  lv::log_sink* const before = lv::log_to(&log);
+  CHECK(lv::costs_hold(lv::deploy<box, simd_first>(pipeline)));
+  CHECK(log.warnings.empty());
+  CHECK(!lv::costs_hold(lv::deploy<box, simd_first, lv::costs<elsewhere>>(pipeline)));
+  lv::log_to(before);
+  REQUIRE(log.warnings.size() == 1);
+  CHECK(log.warnings[0].starts_with("stale costs: the app was placed by those of another machine, this is "));
+}
