@@ -113,6 +113,7 @@ void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice
   json.field("takes", rate.ratio.takes);
   json.field("gives", rate.ratio.gives);
   json.field("times", times);
+  json.field("rate_bytes", rate.bytes);
   json.key("plan");
   write_plan(json, plan);
   write_memory(json, plan);

@@ -20,7 +20,7 @@ const nodes = [], edges = [];
   let last = null;
   data.regions.forEach((region, r) => {
     const values = region.plan.values, own = [];
-    const entry = r > 0 ? addNode({ title: [region.rate || 'rate'], foot: region.takes && region.gives ? region.takes + ' \u2192 ' + region.gives : 'rate changes' }) : null;
+    const entry = r > 0 ? addNode({ title: [region.rate || 'rate'], foot: region.takes && region.gives ? region.takes + ' \u2192 ' + region.gives : 'rate changes', held: region.rate_bytes }) : null;
     if (r > 0 && last) addEdge(last.node, entry, last.value);
     const ports = values.map((value, v) => v).filter(v => values[v].part_of === 0 && v > 0);
     const inputs = new Map();
@@ -241,7 +241,7 @@ function drawGraph() {
       parts[unit.id].unshift(group);
     } else {
       box.style.fill = 'none', box.style.stroke = 'var(--line)';
-      hinted(group, node.title[0], () => [node.foot]);
+      hinted(group, node.title[0], () => [node.foot, node.held ? 'holds ' + bytesText(node.held) : '']);
     }
     drawing.push(group);
   }

@@ -149,12 +149,13 @@ byId('colours').addEventListener('change', event => { colourBy = event.target.va
 {
   const stages = units.reduce((sum, unit) => sum + unit.stages.length, 0);
   const sum = key => data.regions.reduce((all, region) => all + region.plan[key], 0);
+  const held = data.regions.reduce((all, region) => all + region.rate_bytes, 0);
   const reasons = data.regions[0].reasons;
   byId('summary').textContent = [plural(stages, 'stage') + ' in ' + plural(units.length, 'unit') + ' and ' + plural(segments.length, 'segment'),
     data.regions.length > 1 ? plural(data.regions.length, 'region') + ' of different rates' : '',
     'on ' + [...new Set(segments.map(segment => segment.device))].join(', '),
-    bytesText(sum('bytes_total')) + ' in all: ' + bytesText(sum('bytes_in_flight')) + ' slots, ' + bytesText(sum('bytes_scratch')) + ' scratchpads, ' +
-      bytesText(sum('bytes_weights')) + ' weights',
+    bytesText(sum('bytes_total') + held) + ' in all: ' + bytesText(sum('bytes_in_flight')) + ' slots, ' + bytesText(sum('bytes_scratch')) + ' scratchpads, ' +
+      bytesText(sum('bytes_weights')) + ' weights' + (held ? ', ' + bytesText(held) + ' where the rate changes' : ''),
     hasCosts && data.regions.length === 1 ? (reasons.objective === 'latency' ? 'expected latency ' : 'expected time between results ') + secondsText(reasons.seconds) +
       (reasons.machine ? ' by the costs of ' + reasons.machine : '') : ''].filter(part => part).join(' \u00b7 ');
 }
