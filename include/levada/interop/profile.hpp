@@ -81,7 +81,6 @@ class profiled_values {
       const value_info& value = graph.values[v];
       if (is_part_value(value)) continue;
       memory_[v] = arena_bytes(value.bytes, std::max<std::size_t>(value.alignment, 64));
-      bytes_ += value.bytes;
       // What nobody computes here: numbers between -1 and 1.
       std::memset(memory_[v].get(), 0, value.bytes);
       if (value.type == element::f32)
@@ -94,12 +93,10 @@ class profiled_values {
     const value_info& value = graph_.values[v];
     return is_part_value(value) ? memory_[value.part_of].get() + value.part_offset : memory_[v].get();
   }
-  std::size_t bytes() const { return bytes_; }
 
  private:
   const graph_info<N>& graph_;
   fixed_array<arena_bytes> memory_;
-  std::size_t bytes_ = 0;
 };
 
 /// A kernel as a call: of what lies at some places.
@@ -160,10 +157,12 @@ class profiler {
   template <std::size_t Node>
   using stage = typename node_place<Node>::part;
 
-  std::size_t working_set() const {
-    std::size_t bytes = values_.bytes();
-    for (const node_info& n : graph.nodes) bytes += n.parameter_bytes;
-    return bytes;
+  /// All weights, and what a stage takes and gives: a plan lets values lie where others lay before.
+  static std::size_t working_set() {
+    std::size_t weights = 0, largest = 0;
+    for (const node_info& n : graph.nodes) weights += n.parameter_bytes;
+    for (const value_info& v : graph.values) largest = std::max(largest, v.bytes);
+    return weights + 2 * largest;
   }
 
   static consteval bool on_processor(const candidate& c) {

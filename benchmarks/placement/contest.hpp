@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// placement/contest.hpp: the partition that measured costs choose against those of one backend each, item by item in turns.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <levada/interop/profile.hpp>
+#include <levada/plan/partition_by_cost.hpp>
+
+#include "models.hpp"
+
+namespace placement {
+
+/// The largest difference of two results, as a part of the largest element. Labels are equal or not.
+template <class Result>
+double difference(const Result& a, const Result& b) {
+  if constexpr (requires { a.size(); }) {
+    double largest = 0, most = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      largest = std::max(largest, static_cast<double>(std::abs(a[i])));
+      most = std::max(most, static_cast<double>(std::abs(a[i] - b[i])));
+    }
+    return most / largest;
+  } else {
+    return a == b ? 0 : 1;
+  }
+}
+
+inline double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// An app as a call that is timed.
+class contender {
+ public:
+  template <class App, class Item>
+  contender(const char* name, const App& app, const std::vector<Item>& samples, const typename App::output& expected)
+      : name_(name), call_([&app, &samples, out = std::make_shared<typename App::output>()](std::size_t calls) {
+          const double start = lv::detail::thread_seconds();
+          for (std::size_t i = 0; i < calls; ++i) app(samples[i % samples.size()], *out);
+          return (lv::detail::thread_seconds() - start) / static_cast<double>(calls);
+        }) {
+    const auto out = std::make_unique<typename App::output>();
+    app(samples[0], *out);
+    if (const double d = difference(expected, *out); !(d <= 1e-4))
+      throw lv::error("levada: " + std::string(name) + " gives other results: " + std::to_string(d));
+  }
+
+  const char* name() const { return name_; }
+  double time(std::size_t calls) const { return call_(calls); }
+
+ private:
+  const char* name_;
+  std::function<double(std::size_t)> call_;
+};
+
+/// Which backend has how many units and stages of a plan, and what the kernels are.
+template <class Plan>
+void print_partition(const Plan& plan) {
+  for (const auto& unit : plan.unit) {
+    std::string stages;
+    for (std::size_t n = unit.first; n < unit.first + unit.count; ++n)
+      stages += (n > unit.first ? " + " : "") + std::string(plan.graph.nodes[n].name);
+    const std::string_view by =
+        unit.backend == lv::partition_unit::callable ? "callable" : plan.backend[unit.backend].name;
+    std::printf("    %-9.*s %s\n", static_cast<int>(by.size()), by.data(), stages.c_str());
+  }
+}
+
+/// Times all by turns for about `seconds` and prints medians, with the ratio to the last one paired round by round.
+inline void compare(const std::vector<contender>& contenders, double seconds) {
+  const double once = contenders.back().time(1);
+  const auto calls = static_cast<std::size_t>(std::clamp(2e-3 / once, 1.0, 1000.0));
+  std::vector<std::vector<double>> times(contenders.size()), ratios(contenders.size());
+  const double start = lv::detail::thread_seconds();
+  for (std::size_t round = 0; round < 11 || lv::detail::thread_seconds() - start < seconds; ++round) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      const std::size_t c = (i + round) % contenders.size();
+      times[c].push_back(contenders[c].time(calls));
+    }
+    for (std::size_t c = 0; c < contenders.size(); ++c) ratios[c].push_back(times[c].back() / times.back().back());
+  }
+  for (std::size_t c = 0; c < contenders.size(); ++c)
+    std::printf("  %-20s %10.1f us   %.3f of the chosen one\n", contenders[c].name(), 1e6 * median_of(times[c]),
+                median_of(ratios[c]));
+}
+
+/// The header that a model's costs are kept in.
+inline std::string header_of(const std::string& name) {
+  return LEVADA_SOURCE_DIR "/benchmarks/placement/costs/" + name + ".costs.hpp";
+}
+
+template <class Make>
+void profile_model(const char* name, Make make) {
+  const model m(make);
+  lv::profile_options options;
+  options.seconds_each = 0.05;
+  options.progress = &lv::print_progress;
+  const lv::profile_result r = lv::profile<box, all_backends>(m.pipeline(), m.samples(), header_of(name), options);
+  std::printf("%s: %zu measured, %zu known before%s%s\n", name, r.measured, r.reused,
+              r.stale.empty() ? "" : "; those on another machine are gone: ", r.stale.c_str());
+}
+
+/// Each backend first where it can, simd for what it lacks, against what the table chooses.
+template <const lv::cost_table& Table, class Make>
+void contest(const char* name, Make make, double seconds) {
+  const model m(make);
+  const auto samples = m.samples();
+  using slots = lv::slots<1>;
+  const auto simd = lv::deploy<box, slots, lv::backends<lv::simd>>(m.pipeline());
+  const auto onednn = lv::deploy<box, slots, lv::backends<lv::onednn, lv::simd>>(m.pipeline());
+  const auto eigen = lv::deploy<box, slots, lv::backends<lv::eigen, lv::simd>>(m.pipeline());
+  const auto chosen = lv::deploy<box, slots, all_backends, lv::costs<Table>>(m.pipeline());
+  using output = typename decltype(simd)::output;
+  const auto expected = std::make_unique<output>();
+  simd(samples[0], *expected);
+
+  std::printf("%s, costs of %.*s\n", name, static_cast<int>(Table.machine.size()), Table.machine.data());
+  print_partition(decltype(chosen)::plan);
+  const lv::additive_check check = lv::check_sum(chosen, Table, samples, seconds / 8);
+  std::printf("  the sum of its units %10.1f us   the whole takes %+.1f %% of that more; %zu estimated, %zu unknown\n",
+              1e6 * check.sum, 100 * check.error(), check.estimated, check.unknown);
+  compare({{"simd", simd, samples, *expected},
+           {"onednn, else simd", onednn, samples, *expected},
+           {"eigen, else simd", eigen, samples, *expected},
+           {"chosen", chosen, samples, *expected}},
+          seconds);
+}
+
+}  // namespace placement
