@@ -9,20 +9,20 @@ using namespace levada;
 using namespace levada::testing;
 
 TEST_CASE("eigen: convolutions of any window agree, with what folds into them") {
-  check_library_conv<eigen, planes<1, 28, 28>>(conv2d_op<8, window<5>, padding<2>>(), relu_op());
-  check_library_conv<eigen, planes<3, 19, 23>>(conv2d_op<12, window<3, 5>, stride<2, 3>, padding<1, 2>>());
-  check_library_conv<eigen, planes<4, 20, 20>>(conv2d_op<6, window<3>, dilation<2>, padding<2>, no_bias>(), bias_op());
-  check_library_conv<eigen, planes<4, 20, 20>>(conv2d_op<6, window<4>, padding<1, 0, 2, 3>>(), batch_norm_op());
-  check_library_conv<eigen, planes<7, 9, 9>>(conv2d_op<5, window<2>, stride<3>, no_bias>(), batch_norm_op(1e-3),
+  check_library_conv<eigen, planes<1, 28, 28>>(conv2d_op<8, sized<5>, padding<2>>(), relu_op());
+  check_library_conv<eigen, planes<3, 19, 23>>(conv2d_op<12, sized<3, 5>, stride<2, 3>, padding<1, 2>>());
+  check_library_conv<eigen, planes<4, 20, 20>>(conv2d_op<6, sized<3>, dilation<2>, padding<2>, no_bias>(), bias_op());
+  check_library_conv<eigen, planes<4, 20, 20>>(conv2d_op<6, sized<4>, padding<1, 0, 2, 3>>(), batch_norm_op());
+  check_library_conv<eigen, planes<7, 9, 9>>(conv2d_op<5, sized<2>, stride<3>, no_bias>(), batch_norm_op(1e-3),
                                              bias_op(), relu_op());
 }
 
 TEST_CASE("eigen: products longer and wider than a block agree") {
-  check_library_conv<eigen, planes<40, 15, 17>>(conv2d_op<9, window<3>, padding<1>>(), relu_op());
-  check_library_conv<eigen, planes<300, 14, 15>>(conv2d_op<33, window<1>>(), batch_norm_op(), relu_op());
-  check_library_conv<eigen, planes<300, 14, 15>>(conv2d_op<3, window<1>, stride<2>>());
+  check_library_conv<eigen, planes<40, 15, 17>>(conv2d_op<9, sized<3>, padding<1>>(), relu_op());
+  check_library_conv<eigen, planes<300, 14, 15>>(conv2d_op<33, sized<1>>(), batch_norm_op(), relu_op());
+  check_library_conv<eigen, planes<300, 14, 15>>(conv2d_op<3, sized<1>, stride<2>>());
   // As many outputs as inputs, and not the same places.
-  check_library_conv<eigen, planes<2, 3, 3>>(conv2d_op<3, window<1>, stride<2>, padding<1, 1, 2, 2>>());
+  check_library_conv<eigen, planes<2, 3, 3>>(conv2d_op<3, sized<1>, stride<2>, padding<1, 1, 2, 2>>());
 }
 
 TEST_CASE("eigen: dense layers and matrix products agree") {
@@ -46,9 +46,11 @@ TEST_CASE("eigen: NaN passes through relu") {
 }
 
 TEST_CASE("eigen: takes matrix products of float, and nothing else") {
-  static_assert(!op_kernel<eigen, planes<4, 9, 9>, conv2d_op<4, window<3>, groups<2>>>);
-  static_assert(!op_kernel<eigen, tensor<double, 4, 9, 9>, conv2d_op<4, window<3>>>);
-  static_assert(!op_kernel<eigen, planes<4, 9, 9>, conv2d_op<4, window<3>>, relu_op, batch_norm_op>);
+  static_assert(!op_kernel<eigen, planes<4, 9, 9>, conv2d_op<4, sized<3>, groups<2>>>);
+  static_assert(!op_kernel<eigen, tensor<double, 4, 9, 9>, conv2d_op<4, sized<3>>>);
+  static_assert(!op_kernel<eigen, planes<4, 9, 9>, conv2d_op<4, sized<3>>, relu_op, batch_norm_op>);
   static_assert(!op_kernel<eigen, planes<4, 9, 9>, relu_op>);
   static_assert(!op_kernel<eigen, std::tuple<tensor<float, 2, 3>, tensor<float, 5, 3, 2>>, matmul_op>);
 }
+
+TEST_CASE("eigen: computes its part of a deployed network") { check_deployed<eigen>(); }

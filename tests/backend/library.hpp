@@ -8,6 +8,9 @@
 #include <levada/backend/define_norms.hpp>
 #include <levada/backend/define_sums.hpp>
 #include <levada/backend/reference/definition.hpp>
+#include <levada/graph/parameter_map.hpp>
+#include <levada/run/deploy.hpp>
+#include <levada/run/tbb_executor.hpp>
 
 namespace levada::testing {
 
@@ -47,8 +50,37 @@ void check_library_conv(const Conv& conv, const Tail&... tail) {
       static_cast<double>(Conv::template parameters<In>[0].extents.elements() / Conv::filters + 4), conv, tail...);
 }
 
+/// A network streamed over two workers with `Backend`, and what it lacks by `reference`, gives what `reference` alone gives.
+template <class Backend>
+void check_deployed() {
+  using picture = tensor<float, 3, 12, 12>;
+  parameter_map weights;
+  const auto set = [&](const char* name, const shape& extents) {
+    std::vector<float> values(extents.elements());
+    for (float& v : values) v = random_value<float>() / 8;
+    weights.set(name, element::f32, extents, values.data());
+  };
+  set("conv.weight", shape(8, 3, 3, 3));
+  set("conv.bias", shape(8));
+  set("dense.weight", shape(5, 200));
+  set("dense.bias", shape(5));
+  const auto network = input<picture> | nn::conv2d<"conv", 8, levada::size<3>>(weights) | nn::relu | nn::max_pool2d<2> |
+                       nn::flatten | nn::dense<"dense", 5>(weights) | nn::softmax;
+  const auto app = deploy<target<cpu<2>>, backends<Backend, reference>>(network);
+  const auto naive = deploy<target<cpu<2>>, backends<reference>>(network);
+  static_assert(decltype(app)::plan.unit[0].backend == 0 && decltype(app)::plan.unit[0].count >= 2);
+  std::vector<picture> pictures(40);
+  for (picture& p : pictures) p = *random_tensor<picture>();
+  std::size_t i = 0;
+  double largest = 0;
+  for (auto&& r : app.stream(pictures))
+    largest = std::max(largest, largest_difference(naive(pictures[i++]), r.value()));
+  CHECK(i == pictures.size());
+  CHECK(largest <= 32 * epsilon);
+}
+
 template <std::size_t... S>
-using window = levada::size<S...>;
+using sized = levada::size<S...>;
 template <std::size_t C, std::size_t H, std::size_t W>
 using planes = tensor<float, C, H, W>;
 
