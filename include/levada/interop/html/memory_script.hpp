@@ -72,7 +72,7 @@ inline constexpr std::string_view memory_script = R"js(
     }
     if (rectangles.length) {
       const only = own_segments.length === 1 ? own_segments[0] : null;
-      arena(region, prefix + (only ? 'scratchpad: ' + bytesText(only.item_bytes) + ' for each of the ' + plural(only.grain, 'item') + ' of a grain, ' + bytesText(only.shared_bytes) + ' for all of them; ' +
+      arena(region, prefix + (only ? 'scratchpad: ' + (only.item_bytes > 0 ? bytesText(only.item_bytes) + ' for each of the ' + plural(only.grain, 'item') + ' of a grain, ' : '') + bytesText(only.shared_bytes) + ' for a grain of ' + plural(only.grain, 'item') + '; ' +
         plural(only.grains, 'grain') + ' in flight' : 'scratchpads of the segments: ' + bytesText(plan.bytes_scratch) + ' in all'), Math.max(...rectangles.map(one => one.low + one.bytes)), rectangles);
     }
   });
