@@ -369,14 +369,16 @@ template <fixed_string Name, class T, class Device>
 struct flatten_node<port_part<Name, T>, Device> : type_tag<type_list<>> {};
 template <fixed_string Name, fixed_string From, class Device>
 struct flatten_node<output_part<Name, From>, Device> : type_tag<type_list<>> {};
-template <class... Parts, class Device>
-struct flatten<graph_part<Parts...>, Device>
+template <class Device, class... Parts>
+struct flat_graph
     : type_tag<decltype((decltype(flat_ports<Device>((type_list<>{} + ... + typename graph_rim<Parts>::ports{}))){} +
                          ... + typename flatten_node<Parts, Device>::type{}) +
                         flat_marks<Device,
                                    graph_end<decltype((text_list<>{} + ... + typename graph_rim<Parts>::names{})),
                                              decltype((text_list<>{} + ... + typename graph_rim<Parts>::from{}))>>{})> {
 };
+template <class... Parts, class Device>
+struct flatten<graph_part<Parts...>, Device> : flat_graph<Device, Parts...> {};
 
 template <class Part, fixed_string Name, fixed_string... From, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(node_part<Part, Name, From...>& node, Visit& visit) {

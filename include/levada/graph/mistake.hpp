@@ -168,6 +168,10 @@ template <std::size_t Gives, std::size_t Takes>
 struct given_of {};
 template <class First, std::size_t Branch, class Other>
 struct branches_of_a_fork_give_at_different_rates : detail::mistake {};
+template <fixed_string NodeOrOutput, class First, std::size_t Index, class Other>
+struct graph_takes_together_what_comes_at_different_rates : detail::mistake {};
+template <fixed_string NodeOrOutput>
+struct graph_that_changes_its_rate_takes_whole_nodes : detail::mistake {};
 template <fixed_string Rate, class Given>
 struct rate_in_a_branch_depends_on_its_items : detail::mistake {};
 template <fixed_string Rate>

@@ -86,6 +86,10 @@ struct rated_branch {
   }(std::make_index_sequence<rates>());
 };
 
+constexpr rate_ratio as_ratio(const rational& slope) {
+  return {static_cast<std::size_t>(slope.d), static_cast<std::size_t>(slope.n)};
+}
+
 /// The fork as a rate.
 template <class Device, class... B>
 struct fork_rate {
@@ -107,9 +111,6 @@ struct fork_rate {
     } else {
       return no_mistake{};
     }
-  }
-  static constexpr rate_ratio as_ratio(const rational& slope) {
-    return {static_cast<std::size_t>(slope.d), static_cast<std::size_t>(slope.n)};
   }
 
   template <class In>

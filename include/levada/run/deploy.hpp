@@ -16,7 +16,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/log.hpp>
 #include <levada/graph/describe.hpp>
-#include <levada/graph/rated_fork.hpp>
+#include <levada/graph/rated_graph.hpp>
 #include <levada/graph/region.hpp>
 #include <levada/plan/budget.hpp>
 #include <levada/plan/options.hpp>
@@ -902,6 +902,10 @@ struct stage_and_rate_addresses {
   template <class... B>
   [[gnu::always_inline]] void operator()(fork_part<B...>& fork) {
     *next_rate++ = &fork;
+  }
+  template <class... Parts>
+  [[gnu::always_inline]] void operator()(graph_part<Parts...>& graph) {
+    *next_rate++ = &graph;
   }
 };
 

@@ -104,6 +104,19 @@ struct branch_addresses {
   const void* const* rates;
 };
 
+/// Of the branch that `B` is.
+template <class Branch, class B>
+struct addresses_of_branch {
+  void* stages[stages_before<typename Branch::parts, Branch::rates>() +
+               region<typename Branch::parts, Branch::rates>::flat::stages + 1]{};
+  const void* rates[Branch::rates + 1]{};
+
+  explicit addresses_of_branch(B& branch) {
+    stage_and_rate_addresses visit{stages, rates};
+    for_each_stage(branch, visit);
+  }
+};
+
 /// The regions of a branch from the `R`-th on.
 template <class Parts, std::size_t R, class Planner, bool IsLast = region<Parts, R>::is_last>
 class branch_regions;
@@ -118,8 +131,8 @@ class branch_regions<Parts, R, Planner, true> {
   explicit branch_regions(const branch_addresses& of) : program_(bound_stages{of.stages + stages_before<Parts, R>()}) {}
 
   template <class Put>
-  void take(const typename here::in& item, std::uint32_t, Put put) {
-    put([&](void* into) { program_.run(item, into, scratch_.get()); });
+  void take(const typename here::in& item, std::uint32_t parts, Put put) {
+    put([&](void* into) { program_.run(item, into, scratch_.get()); }, parts);
   }
   template <class Put>
   void end(Put) {}
@@ -144,7 +157,7 @@ class branch_regions<Parts, R, Planner, false> {
   explicit branch_regions(const branch_addresses& of)
       : program_(bound_stages{of.stages + stages_before<Parts, R>()}), rate_(rate::object(of.rates[R])), next_(of) {}
 
-  /// `put(make)` for each item that leaves the branch.
+  /// `put(make, parts)` for each item that leaves the branch.
   template <class Put>
   void take(const typename here::in& item, std::uint32_t parts, Put put) {
     program_.run(item, made_.raw(), scratch_.get());
@@ -191,14 +204,14 @@ struct running_branch {
   ring<item, Room> given{};
 
   template <pipeline_part B>
-  explicit running_branch(B& branch) : running_branch(branch, addresses<B>(branch)) {}
+  explicit running_branch(B& branch) : running_branch(branch, addresses_of_branch<Branch, B>(branch)) {}
 
   template <class In>
   void take(const In& in, std::uint32_t parts) {
-    regions.take(in, parts, [this](auto make) { given.push(make); });
+    regions.take(in, parts, [this](auto make, std::uint32_t) { given.push(make); });
   }
   void end() {
-    regions.end([this](auto make) { given.push(make); });
+    regions.end([this](auto make, std::uint32_t) { given.push(make); });
   }
   void clear() {
     regions.abandon();
@@ -207,17 +220,7 @@ struct running_branch {
 
  private:
   template <class B>
-  struct addresses {
-    void* stages[stages_before<typename Branch::parts, Branch::rates>() +
-                 region<typename Branch::parts, Branch::rates>::flat::stages + 1]{};
-    const void* rates[Branch::rates + 1]{};
-    explicit addresses(B& branch) {
-      stage_and_rate_addresses visit{stages, rates};
-      for_each_stage(branch, visit);
-    }
-  };
-  template <class B>
-  running_branch(B&, const addresses<B>& at) : regions(branch_addresses{at.stages, at.rates}) {}
+  running_branch(B&, const addresses_of_branch<Branch, B>& at) : regions(branch_addresses{at.stages, at.rates}) {}
 };
 
 template <class Planner, class In, class Rate, class Indices, class... B>

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/rated_graph.hpp: graphs whose nodes change their rate (graph/rated_graph.hpp), run by whoever carries items past the graph.
+// Each item goes to all nodes that take it alone at once; what several nodes give a node waits in rings.
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <levada/graph/rated_graph.hpp>
+#include <levada/run/rated_fork.hpp>
+
+namespace levada::detail {
+
+template <class Planner, class In, class Rate, class... Parts>
+class graph_state {
+  using wiring = typename Rate::wiring;
+  using graph = typename Rate::template graph<In>;
+  using result = typename Rate::template output<In>;
+  template <std::size_t I>
+  using item = typename graph_item<graph, I>::type;
+
+  /// The rings of a piece that takes from several, or of an output.
+  template <std::size_t I, class Indices = std::make_index_sequence<wiring::pieces[I].takes>>
+  struct rings_of;
+  template <std::size_t I, std::size_t... K>
+  struct rings_of<I, std::index_sequence<K...>> {
+    /// What waits for all outputs waits at each of them.
+    static constexpr std::size_t room(std::size_t k) {
+      if constexpr (I < wiring::first_output)
+        return waiting_room(bounds_before<graph, I>::value, k);
+      else
+        return waiting_room(graph_outputs<graph>::bounds, I - wiring::first_output);
+    }
+    using type = std::tuple<ring<item<wiring::source(I, K)>, room(K)>...>;
+    static constexpr std::size_t bytes = (std::size_t{0} + ... + ring<item<wiring::source(I, K)>, room(K)>::bytes);
+  };
+  static constexpr bool is_node(std::size_t i) { return wiring::pieces[i].kind == graph_piece::node; }
+  static constexpr bool has_rings(std::size_t i) {
+    return wiring::pieces[i].kind == graph_piece::output || wiring::pieces[i].takes > 1;
+  }
+
+  struct nothing {
+    explicit nothing(const void*) {}
+  };
+  template <std::size_t I>
+  static consteval auto find_rings() {
+    if constexpr (has_rings(I))
+      return rings_of<I>{};
+    else
+      return type_tag<std::tuple<>>{};
+  }
+  template <std::size_t I>
+  struct node_of {
+    using branch = graph_node<graph, I>;
+    using regions_type = branch_regions<typename branch::parts, 0, Planner>;
+    static constexpr std::size_t bytes = regions_type::bytes + sizeof(item<I>);
+
+    regions_type regions;
+    place_for<item<I>> made;
+
+    template <class Part>
+    explicit node_of(Part& part) : node_of(addresses_of_branch<branch, decltype(part.part)>(part.part)) {}
+
+   private:
+    template <class Addresses>
+    node_of(Addresses&& at)
+      requires requires { at.stages; }
+        : regions(branch_addresses{at.stages, at.rates}) {}
+  };
+  template <std::size_t I>
+  struct piece : std::conditional_t<is_node(I), node_of<I>, nothing> {
+    using base = std::conditional_t<is_node(I), node_of<I>, nothing>;
+    typename decltype(find_rings<I>())::type rings{};
+
+    template <class Part>
+    explicit piece(Part& part) : base(made_from(part)) {}
+    template <class Part>
+    static decltype(auto) made_from(Part& part) {
+      if constexpr (is_node(I))
+        return (part);
+      else
+        return static_cast<const void*>(&part);
+    }
+  };
+  template <class Indices>
+  struct all_pieces;
+  template <std::size_t... I>
+  struct all_pieces<std::index_sequence<I...>> : piece<I>... {
+    explicit all_pieces(part_pack<Parts...>& of) : piece<I>(at<I>(of))... {}
+    template <std::size_t K, class Pack>
+    static auto& at(Pack& pack) {
+      if constexpr (K == 0)
+        return pack.first;
+      else
+        return at<K - 1>(pack.rest);
+    }
+  };
+  template <std::size_t I>
+  static constexpr std::size_t bytes_of() {
+    std::size_t bytes = 0;
+    if constexpr (is_node(I)) bytes += node_of<I>::bytes;
+    if constexpr (has_rings(I)) bytes += rings_of<I>::bytes;
+    return bytes;
+  }
+
+ public:
+  static constexpr std::size_t bytes = []<std::size_t... I>(std::index_sequence<I...>) {
+    return (std::size_t{0} + ... + bytes_of<I>());
+  }(std::make_index_sequence<wiring::size>());
+
+  explicit graph_state(const graph_part<Parts...>& of) : pieces_(const_cast<part_pack<Parts...>&>(of.parts)) {}
+
+  rate_step step(In& in, std::uint32_t parts, void* out) {
+    if (!fed_) {
+      try {
+        for_each_piece([&](auto i) {
+          if constexpr (i < wiring::ports) deliver<i>(port<i>(in), parts);
+          run_joined<i>();
+        });
+      } catch (...) {
+        clear();
+        throw;
+      }
+      fed_ = true;
+    }
+    rate_step did;
+    if (did.gave = has_all(); did.gave) give(out);
+    if (did.took = !has_all(); did.took) fed_ = false;
+    return did;
+  }
+  rate_step end(void* out) {
+    try {
+      if (!std::exchange(ended_, true))
+        for_each_piece([&](auto i) {
+          run_joined<i>();
+          if constexpr (is_node(i)) at<i>().regions.end(delivering<i>());
+        });
+    } catch (...) {
+      clear();
+    }
+    if (has_all()) {
+      give(out);
+      return {false, true};
+    }
+    clear();
+    return {};
+  }
+  std::size_t waiting() const { return 0; }
+  void abandon(void*) { clear(); }
+
+ private:
+  template <std::size_t I>
+  piece<I>& at() {
+    return pieces_;
+  }
+  template <class F>
+  static void for_each_piece(F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (f(std::integral_constant<std::size_t, I>()), ...);
+    }(std::make_index_sequence<wiring::size>());
+  }
+  template <std::size_t I>
+  static auto& port(In& in) {
+    if constexpr (wiring::ports == 1)
+      return in;
+    else
+      return in.template at<I>();
+  }
+
+  /// What leaves node `I` goes to all that take it.
+  template <std::size_t I>
+  auto delivering() {
+    return [this](auto make, std::uint32_t parts) {
+      const auto& place = at<I>().made;
+      make(place.raw());
+      const typename place_for<item<I>>::ending made(place);
+      deliver<I>(place.object(), parts);
+    };
+  }
+  template <std::size_t I>
+  void deliver(const item<I>& given, std::uint32_t parts) {
+    for_each_piece([&](auto to) {
+      if constexpr (to > I && wiring::takes_from(to, I)) {
+        if constexpr (has_rings(to))
+          [&]<std::size_t... K>(std::index_sequence<K...>) {
+            (put_into<to, K, I>(given), ...);
+          }(std::make_index_sequence<wiring::pieces[to].takes>());
+        else
+          at<to>().regions.take(given, parts, delivering<to>());
+      }
+    });
+  }
+  template <std::size_t To, std::size_t K, std::size_t I>
+  void put_into(const item<I>& given) {
+    if constexpr (wiring::source(To, K) == I)
+      std::get<K>(at<To>().rings).push([&](void* into) { ::new (into) item<I>(given); });
+  }
+  template <std::size_t I>
+  bool has_one_of_each() {
+    return std::apply([](auto&... ring) { return (!ring.empty() && ...); }, at<I>().rings);
+  }
+  template <std::size_t I>
+  void run_joined() {
+    if constexpr (is_node(I) && has_rings(I)) {
+      while (has_one_of_each<I>())
+        std::apply(
+            [this](auto&... ring) {
+              at<I>().regions.take(typename graph_input<graph, I>::type{{&ring.front()...}}, 0, delivering<I>());
+              (ring.pop(), ...);
+            },
+            at<I>().rings);
+    }
+  }
+
+  bool has_all() {
+    return [this]<std::size_t... O>(std::index_sequence<O...>) {
+      return (has_one_of_each<wiring::first_output + O>() && ...);
+    }(std::make_index_sequence<wiring::outputs>());
+  }
+  void give(void* out) {
+    [&]<std::size_t... O>(std::index_sequence<O...>) {
+      ::new (out) result(std::move(std::get<0>(at<wiring::first_output + O>().rings).front())...);
+      (std::get<0>(at<wiring::first_output + O>().rings).pop(), ...);
+    }(std::make_index_sequence<wiring::outputs>());
+  }
+  void clear() {
+    for_each_piece([&](auto i) {
+      if constexpr (is_node(i)) at<i>().regions.abandon();
+      if constexpr (has_rings(i)) std::apply([](auto&... ring) { (ring.clear(), ...); }, at<i>().rings);
+    });
+    fed_ = ended_ = false;
+  }
+
+  all_pieces<std::make_index_sequence<wiring::size>> pieces_;
+  bool fed_ = false, ended_ = false;
+};
+
+template <class Device, class... Parts, class In, class Planner>
+struct state_of_rate<graph_rate<Device, Parts...>, In, Planner>
+    : type_tag<graph_state<Planner, In, graph_rate<Device, Parts...>, Parts...>> {
+  static constexpr std::size_t bytes = graph_state<Planner, In, graph_rate<Device, Parts...>, Parts...>::bytes;
+  static const graph_part<Parts...>& object(const void* part) {
+    return *static_cast<const graph_part<Parts...>*>(part);
+  }
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs whose nodes change their rate: values that cross, several ports and outputs, as whole lists give them.
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+using box = lv::target<lv::cpu<2>>;
+
+std::string text(int i) { return std::string(40, 'x') + std::to_string(i); }
+const auto first_of_four = lv::stage<"first">(+[](const std::array<std::string, 4>& b) { return b[0]; });
+
+}  // namespace
+
+TEST_CASE("values of several rates cross in a graph, and meet where they come alike") {
+  // pairs: (0 1)(2 3)...; evens: 0 2 4 ...; both: 0-1/0, ...; the windows of six evens begin late.
+  const auto app = lv::deploy<box>(
+      lv::input<int> |
+      lv::graph(
+          lv::port<"x", int>, lv::node<"evens", "x">(lv::downsample<2>),
+          lv::node<"pairs", "x">(lv::batch<2, lv::partial::drop> |
+                                 lv::stage<"minus">(+[](const std::array<int, 2>& b) { return 10 * b[0] - b[1]; })),
+          lv::node<"both", "pairs", "evens">(lv::join<"both">(+[](const int& p, const int& e) { return 100 * p + e; })),
+          lv::node<"late", "evens">(lv::window<6, 1> | lv::stage<"sum">([n = 0](const lv::tensor<int, 6>& w) mutable {
+                                      int sum = n++;
+                                      for (const int i : w) sum += i;
+                                      return sum;
+                                    })),
+          lv::node<"all", "late", "both", "evens">(lv::join<"all">(+[](const int& l, const int& b, const int& e) {
+            return std::array<int, 3>{l, b, e};
+          })),
+          lv::output<"y", "all">) |
+      lv::stage<"same">(+[](const std::array<int, 3>& a) { return a; }));
+  static_assert(decltype(app)::plan.rate[1].name == "graph");
+  static_assert(decltype(app)::plan.times == std::array<std::size_t, 2>{2, 1});
+  for (const int count : {0, 9, 12, 201}) {
+    CAPTURE(count);
+    std::vector<int> items;
+    for (int i = 0; i < count; ++i) items.push_back(i);
+    int k = 0;
+    for (auto&& r : app.stream(items)) {
+      const int e = 2 * k, late = 6 * e + 30 + k;
+      CHECK(*r == std::array<int, 3>{late, 100 * (10 * e - (e + 1)) + e, e});
+      ++k;
+    }
+    CHECK(k == std::max(0, (count + 1) / 2 - 5));
+  }
+}
+
+TEST_CASE("several ports, several outputs, and a graph in a branch; what fails makes all begin anew") {
+  const auto app = lv::deploy<box>(
+      lv::graph(lv::port<"a", int>, lv::port<"b", std::string>,
+                lv::node<"some", "b">(lv::stage<"check">(+[](const std::string& s) {
+                                        if (s.ends_with("9")) throw std::runtime_error(s);
+                                        return s;
+                                      }) |
+                                      lv::batch<4, lv::partial::drop> | first_of_four),
+                lv::node<"four", "a">(lv::fork(lv::downsample<4>, lv::downsample<2> | lv::downsample<2>) |
+                                      lv::join<"minus">(+[](const int& x, const int& y) { return 3 * x - y; })),
+                lv::node<"glued", "some", "four">(
+                    lv::join<"glue">(+[](const std::string& s, const int& i) { return s + "/" + std::to_string(i); })),
+                lv::output<"text", "glued">, lv::output<"number", "four">) |
+      lv::graph(lv::port<"text", std::string>, lv::port<"number", int>,
+                lv::node<"last", "text", "number">(
+                    lv::join<"last">(+[](const std::string& s, const int& n) { return s + "=" + std::to_string(n); })),
+                lv::output<"y", "last">));
+  auto session = app.open();
+  std::vector<std::string> expected, given;
+  std::vector<int> begun;
+  for (int i = 0; i < 60; ++i) {
+    session.push<"a">(i);
+    session.push<"b">(text(i));
+    if (i % 10 == 9) {
+      expected.push_back(text(i));
+      begun.clear();
+    } else {
+      begun.push_back(i);
+    }
+    if (begun.size() == 4) {
+      expected.push_back(text(begun[0]) + "/" + std::to_string(2 * begun[0]) + "=" + std::to_string(2 * begun[0]));
+      begun.clear();
+    }
+    if (expected.size() == given.size()) continue;
+    auto r = session.pop();
+    REQUIRE(r);
+    try {
+      given.push_back(r->value());
+    } catch (const std::runtime_error& e) {
+      given.push_back(e.what());
+    }
+  }
+  CHECK(given == expected);
+  session.push<"a">(1);
+  session.push<"b">("left behind");
+}
