@@ -38,15 +38,24 @@ class bounded {
   constexpr T& back() { return values_[size_ - 1]; }
   constexpr const T& back() const { return values_[size_ - 1]; }
 
-  /// Appends a copy and says true, or says false when full.
-  constexpr bool try_push_back(T value) {
+  /// Appends and says true, or says false when full.
+  constexpr bool try_push_back(const T& value) {
+    if (full()) return false;
+    values_[size_++] = value;
+    return true;
+  }
+  constexpr bool try_push_back(T&& value) {
     if (full()) return false;
     values_[size_++] = std::move(value);
     return true;
   }
 
   /// Appends; throws std::bad_alloc when full (in a constant expression: a compile error).
-  constexpr T& push_back(T value) {
+  constexpr T& push_back(const T& value) {
+    if (!try_push_back(value)) throw std::bad_alloc();
+    return back();
+  }
+  constexpr T& push_back(T&& value) {
     if (!try_push_back(std::move(value))) throw std::bad_alloc();
     return back();
   }
