@@ -101,10 +101,10 @@ class graph_state {
   };
   template <std::size_t I>
   static constexpr std::size_t bytes_of() {
-    std::size_t bytes = 0;
-    if constexpr (is_node(I)) bytes += node_of<I>::bytes;
-    if constexpr (has_rings(I)) bytes += rings_of<I>::bytes;
-    return bytes;
+    std::size_t sum = 0;
+    if constexpr (is_node(I)) sum += node_of<I>::bytes;
+    if constexpr (has_rings(I)) sum += rings_of<I>::bytes;
+    return sum;
   }
 
  public:
@@ -208,7 +208,7 @@ class graph_state {
     if constexpr (is_node(I) && has_rings(I)) {
       while (has_one_of_each<I>())
         std::apply(
-            [this](auto&... ring) {
+            [&](auto&... ring) {
               at<I>().regions.take(typename graph_input<graph, I>::type{{&ring.front()...}}, 0, delivering<I>());
               (ring.pop(), ...);
             },
@@ -217,7 +217,7 @@ class graph_state {
   }
 
   bool has_all() {
-    return [this]<std::size_t... O>(std::index_sequence<O...>) {
+    return [&]<std::size_t... O>(std::index_sequence<O...>) {
       return (has_one_of_each<wiring::first_output + O>() && ...);
     }(std::make_index_sequence<wiring::outputs>());
   }
