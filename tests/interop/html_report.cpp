@@ -23,6 +23,8 @@
 #include <levada/run/tbb_executor.hpp>
 #include <nlohmann/json.hpp>
 
+#include <plan/residual_blocks.hpp>
+
 namespace lv = levada;
 using nlohmann::json;
 
@@ -205,29 +207,6 @@ TEST_CASE(
 
 namespace {
 
-/// Blocks of eight ops that end in a sum with what they began with.
-template <std::size_t N>
-lv::graph_info<N> residual_blocks() {
-  static constexpr std::string_view kinds[] = {"conv2d", "bias", "relu", "conv2d", "bias", "relu", "add", "relu"};
-  lv::graph_info<N> graph;
-  const lv::value_info value{4096, 64, lv::element::f32, lv::shape(16, 8, 8), true};
-  graph.values.push_back(value);
-  for (std::size_t i = 0; i < N; ++i) {
-    lv::node_info node;
-    node.how = lv::form::op;
-    node.kind = node.name = kinds[i % 8];
-    node.flops = node.kind == "conv2d" ? 1e6 + static_cast<double>(i % 11) * 3e5 : 1e3;
-    node.parameter_bytes = node.kind == "conv2d" ? 9216 : 0;
-    node.in = i;
-    if (i % 8 == 6) node.more.push_back(static_cast<std::uint16_t>(i - 5));
-    node.out = graph.result = i + 1;
-    graph.nodes.push_back(node);
-    graph.values.push_back(value);
-    graph.values.back().producer = i;
-  }
-  return graph;
-}
-
 constexpr lv::device_info devices[] = {{lv::cpu<2>::id, 2}, {lv::vulkan<0>::id}};
 constexpr lv::backend_info backs[] = {{"simd"}, {"onednn"}, {"spirv", lv::device_kind::vulkan}};
 constexpr lv::roofline rooflines[] = {
@@ -238,7 +217,7 @@ constexpr lv::cost_table estimates{.machine = "three rooflines", .rooflines = ro
 
 TEST_CASE("a plan of 200 ops has a page, with every unit's reasons; of a long trace it shows the last events") {
   constexpr std::size_t ops = 200;
-  const auto graph = residual_blocks<ops>();
+  const auto graph = levada::test::residual_blocks<ops>(3e5);
   const auto feeds = lv::feeds_only_the_next(graph);
   std::vector<lv::candidate> candidates;
   for (std::size_t first = 0; first < ops; ++first)

@@ -12,32 +12,11 @@
 #include <levada/plan/combine.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 
+#include <plan/residual_blocks.hpp>
+
 namespace lv = levada;
 
 namespace {
-
-/// Blocks of eight ops, of which the seventh adds what the first gave.
-template <std::size_t N>
-constexpr lv::graph_info<N> residual_blocks() {
-  lv::graph_info<N> graph;
-  const lv::value_info value{4096, 64, lv::element::f32, lv::shape(16, 8, 8), true};
-  graph.values.push_back(value);
-  for (std::size_t i = 0; i < N; ++i) {
-    constexpr std::string_view kinds[] = {"conv2d", "bias", "relu", "conv2d", "bias", "relu", "add", "relu"};
-    lv::node_info node;
-    node.how = lv::form::op;
-    node.kind = node.name = kinds[i % 8];
-    node.flops = node.kind == "conv2d" ? 1e6 + static_cast<double>(i % 11) * 1e5 : 1e3;
-    node.parameter_bytes = node.kind == "conv2d" ? 9216 : 0;
-    node.in = i;
-    if (i % 8 == 6) node.more.push_back(static_cast<std::uint16_t>(i - 5));
-    node.out = graph.result = i + 1;
-    graph.nodes.push_back(node);
-    graph.values.push_back(value);
-    graph.values.back().producer = i;
-  }
-  return graph;
-}
 
 constexpr lv::device_info devices[] = {{lv::cpu<2>::id, 2}, {lv::vulkan<0>::id}};
 constexpr lv::backend_info backs[] = {{"simd"}, {"onednn"}, {"spirv", lv::device_kind::vulkan}};
@@ -61,7 +40,7 @@ constexpr lv::bounded<lv::candidate, 18 * N> chains_of(const lv::graph_info<N>& 
 
 template <std::size_t N>
 constexpr auto plan_of() {
-  const auto graph = residual_blocks<N>();
+  const auto graph = levada::test::residual_blocks<N>(1e5);
   const auto candidates = chains_of(graph);
   return lv::choose_partition(graph, devices, std::span<const lv::candidate>(candidates.data(), candidates.size()),
                               backs, table);
@@ -82,7 +61,7 @@ TEST_CASE("a large plan made while compiling is the one made while running") { C
 
 TEST_CASE(
     "128 ops with residuals by any region of up to six ops have an exact plan, the same from any order of offers") {
-  const auto graph = residual_blocks<128>();
+  const auto graph = levada::test::residual_blocks<128>(1e5);
   const lv::rule_graph rules(graph);
   const auto any = [](const lv::node_info&) { return true; };
   const auto regions = lv::regions_of(lv::combine(lv::every(any), {6, 1, true}, lv::anyhow), rules);
@@ -128,7 +107,7 @@ TEST_CASE("a line of 300 ops has the length of its shortest path") {
   constexpr std::size_t count = 300, places = 3, depth = 6;
   for (unsigned seed = 0; seed < 5; ++seed) {
     std::mt19937 random(seed);
-    lv::graph_info<count> graph = residual_blocks<count>();
+    lv::graph_info<count> graph = levada::test::residual_blocks<count>(1e5);
     for (lv::node_info& node : graph.nodes) node.more = {};
     auto problem = lv::make_problem(graph);
     problem.devices = {{}, {}, {}};
