@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles every header of include/levada alone, with warnings as errors.
 
-One that needs a library which is not here is named and skipped.
+One that needs a library which is not here is named and skipped. With --outer only those that no other includes, which is
+enough for a second compiler's warnings.
 
-check_headers.py [--compiler CXX]
+check_headers.py [--compiler CXX] [--outer]
 """
 
 import argparse
@@ -17,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 OPTIONAL = re.compile(r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib)\S*?)'?(?::| file)")
+INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
 INCLUDES = ["-I", str(ROOT / "include"), "-isystem", "/usr/include/eigen3", "-isystem", "/usr/include/opencv4"]
 
 
@@ -31,9 +33,15 @@ def compile_alone(compiler, name):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--compiler", default="g++")
-    compiler = arguments.parse_args().compiler
+    arguments.add_argument("--outer", action="store_true")
+    options = arguments.parse_args()
+    compiler = options.compiler
 
-    names = sorted(p.relative_to(ROOT / "include").as_posix() for p in (ROOT / "include").rglob("*.hpp"))
+    headers = {p.relative_to(ROOT / "include").as_posix(): p for p in (ROOT / "include").rglob("*.hpp")}
+    names = sorted(headers)
+    if options.outer:
+        inner = {name for p in headers.values() for name in INCLUDED.findall(p.read_text(encoding="utf-8"))}
+        names = [name for name in names if name not in inner]
     failed = skipped = 0
     with ThreadPoolExecutor(2) as pool:
         for name, code, output in pool.map(lambda name: compile_alone(compiler, name), names):
