@@ -34,8 +34,8 @@ struct version_failure : std::runtime_error {
 
 inline std::atomic<int> versions_alive{0};
 
-inline bool is_filtered(int item) { return item % 5 == 2; }
-inline bool fails(int item) { return item % 7 == 3 && !is_filtered(item); }
+inline bool version_filters(int item) { return item % 5 == 2; }
+inline bool version_fails(int item) { return item % 7 == 3 && !version_filters(item); }
 
 /// Marks with `version`, fails, and counts in `worked` the items that it works on.
 template <class Executor, int Slots = 16>
@@ -46,12 +46,12 @@ versioned_pipeline make_version(int version, std::atomic<int>* worked = nullptr)
   };
   auto mark = [version, worked, alive = std::make_shared<living>()](const int& item) -> std::optional<versioned> {
     if (worked != nullptr) ++*worked;
-    if (is_filtered(item)) return std::nullopt;
+    if (version_filters(item)) return std::nullopt;
     return versioned{item, version, 0};
   };
   auto count = [seen = 0](versioned& v) mutable {
     v.seen = ++seen;
-    if (fails(v.item)) throw version_failure(v);
+    if (version_fails(v.item)) throw version_failure(v);
   };
   return deploy<target<cpu<2>>, slots<Slots>, run_by<Executor>>(input<int> | stage<"mark">(parallel(mark)) |
                                                                 stage<"count">(count));
@@ -71,9 +71,9 @@ class outcomes_in_order {
  public:
   versioned add(const result<versioned>& r) {
     const versioned v = outcome_of(r);
-    while (is_filtered(next_)) ++next_;
+    while (version_filters(next_)) ++next_;
     seen_ = v.version == version_ ? seen_ + 1 : 1;
-    wrong_ += v.item != next_ || r.has_value() == fails(v.item) || v.version < version_ || v.seen != seen_;
+    wrong_ += v.item != next_ || r.has_value() == version_fails(v.item) || v.version < version_ || v.seen != seen_;
     version_ = v.version;
     ++next_;
     return v;
@@ -87,7 +87,7 @@ class outcomes_in_order {
 /// Of the items below `pushed`, all popped.
 inline void check_final(const item_counts& c, int pushed) {
   std::uint64_t filtered = 0, failed = 0;
-  for (int i = 0; i < pushed; ++i) filtered += is_filtered(i), failed += fails(i);
+  for (int i = 0; i < pushed; ++i) filtered += version_filters(i), failed += version_fails(i);
   const auto all = static_cast<std::uint64_t>(pushed);
   CHECK(c.pushed == all);
   CHECK(c.filtered == filtered);

@@ -62,10 +62,10 @@ class graph_costs {
   constexpr graph_costs(const graph_info<N>& graph, std::span<const backend_info> backends, const cost_table& table)
       : graph_(graph), table_(table) {
     for (const backend_info& b : backends) {
-      const roofline* line = b.own.flops_per_second > 0 ? &b.own : nullptr;
+      known_backend known{key_of(b.name), b.own, b.own.flops_per_second > 0};
       for (const roofline& r : table.rooflines)
-        if (r.backend == b.name) line = &r;
-      backends_.push_back({key_of(b.name), line});
+        if (r.backend == b.name) known.line = r, known.has_line = true;
+      backends_.push_back(known);
     }
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) describe(n, graph.nodes[n]);
     entries_.reserve(table.kernels.size());
@@ -82,11 +82,11 @@ class graph_costs {
     const known_backend& by = backends_[backend];
     const kernel_cost* found = measured(by.key, first, count);
     if (found != nullptr) return cost::measured(found->seconds, found->spread);
-    if (by.line == nullptr) return {};
+    if (!by.has_line) return {};
     // What lies between the nodes of a chain stays in registers.
     const std::size_t bytes =
         taken_[first] + (parameters_[first + count] - parameters_[first]) + given_[first + count - 1];
-    return estimate(*by.line, flops_[first + count] - flops_[first], static_cast<double>(bytes));
+    return estimate(by.line, flops_[first + count] - flops_[first], static_cast<double>(bytes));
   }
 
   /// What a stage that is no op takes; nothing where that was not measured, for nobody else could take it.
@@ -98,7 +98,8 @@ class graph_costs {
  private:
   struct known_backend {
     detail::text_hash key;
-    const roofline* line = nullptr;
+    roofline line{};
+    bool has_line = false;  // no pointer: g++ 12 with sanitizers takes no comparison of one for a constant
   };
   struct entry {
     std::uint64_t key = 0;
