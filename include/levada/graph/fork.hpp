@@ -53,6 +53,13 @@ template <class First, class Second, class... Rest>
 [[gnu::always_inline]] constexpr auto make_pack(First&& first, Second&& second, Rest&&... rest) {
   return part_pack<First, Second, Rest...>{std::move(first), make_pack(std::move(second), std::move(rest)...)};
 }
+template <std::size_t I, class... Parts>
+constexpr auto& pack_at(part_pack<Parts...>& pack) {
+  if constexpr (I == 0)
+    return pack.first;
+  else
+    return pack_at<I - 1>(pack.rest);
+}
 
 }  // namespace detail
 

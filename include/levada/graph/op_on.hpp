@@ -123,7 +123,6 @@ template <class Kernel, class In, class Out>
   requires(items_of<In> != 0 && !is_bounded_tensor<In>)
 class kernel_of_items<Kernel, In, Out> {
   static constexpr std::size_t items = items_of<In>;
-  static constexpr std::size_t up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
   template <class T>
   struct spares {
@@ -140,7 +139,7 @@ class kernel_of_items<Kernel, In, Out> {
   static constexpr std::size_t in_bytes = spares<In>::bytes, out_bytes = spares<Out>::bytes;
 
  public:
-  static constexpr std::size_t scratch_bytes = in_bytes + out_bytes + up(Kernel::scratch_bytes);
+  static constexpr std::size_t scratch_bytes = in_bytes + out_bytes + Kernel::scratch_bytes;
   static constexpr std::size_t weight_bytes = weight_bytes_of<Kernel>;
 
   template <class... Arguments>

@@ -223,10 +223,58 @@ struct running_branch {
   running_branch(B&, const addresses_of_branch<Branch, B>& at) : regions(branch_addresses{at.stages, at.rates}) {}
 };
 
+/// The steps of a rate that joins what its branches give. `State` has `feed(item, parts)` and `feed_end()`, which may throw,
+/// `has_all()`, `give(out)` and `clear_all()`.
+template <class State>
+class joins_branches {
+ public:
+  rate_step step(auto& item, std::uint32_t parts, void* out) {
+    if (!fed_) {
+      try {
+        self().feed(item, parts);
+      } catch (...) {
+        clear();
+        throw;
+      }
+      fed_ = true;
+    }
+    rate_step did;
+    if (did.gave = self().has_all(); did.gave) self().give(out);
+    if (did.took = !self().has_all(); did.took) fed_ = false;
+    return did;
+  }
+  /// Branches give what they have begun, short; what meets nothing goes.
+  rate_step end(void* out) {
+    try {
+      if (!std::exchange(ended_, true)) self().feed_end();
+    } catch (...) {
+      clear();
+    }
+    if (self().has_all()) {
+      self().give(out);
+      return {false, true};
+    }
+    clear();
+    return {};
+  }
+  void abandon(void*) { clear(); }
+
+ private:
+  State& self() { return static_cast<State&>(*this); }
+  void clear() {
+    self().clear_all();
+    fed_ = ended_ = false;
+  }
+
+  bool fed_ = false;    ///< the item at the head went through all branches
+  bool ended_ = false;  ///< so did the end
+};
+
 template <class Planner, class In, class Rate, class Indices, class... B>
 class fork_state;
 template <class Planner, class In, class Device, class... B, std::size_t... I>
-class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>, B...> {
+class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>, B...>
+    : public joins_branches<fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>, B...>> {
   using rate = fork_rate<Device, B...>;
   using result = typename rate::template output<In>;
   template <class Branch, std::size_t K>
@@ -237,14 +285,7 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
     explicit all_branches(const part_pack<B...>& of) : all_branches(const_cast<part_pack<B...>&>(of), 0) {}
 
    private:
-    all_branches(part_pack<B...>& of, int) : numbered<rated_branch<Device, B, In>, I>(at<I>(of))... {}
-    template <std::size_t K, class Pack>
-    static auto& at(Pack& pack) {
-      if constexpr (K == 0)
-        return pack.first;
-      else
-        return at<K - 1>(pack.rest);
-    }
+    all_branches(part_pack<B...>& of, int) : numbered<rated_branch<Device, B, In>, I>(pack_at<I>(of))... {}
   };
 
  public:
@@ -252,43 +293,15 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
 
   explicit fork_state(const fork_part<B...>& of) : branches_(of.branches) {}
 
-  rate_step step(In& item, std::uint32_t parts, void* out) {
-    if (!fed_) {
-      try {
-        (branch<I>().take(std::as_const(item), parts), ...);
-      } catch (...) {
-        clear();
-        throw;
-      }
-      fed_ = true;
-    }
-    rate_step did;
-    if (did.gave = has_all(); did.gave) give(out);
-    if (did.took = !has_all(); did.took) fed_ = false;
-    return did;
-  }
-  /// Branches give what they have begun, short; what meets nothing goes.
-  rate_step end(void* out) {
-    try {
-      if (!std::exchange(ended_, true)) (branch<I>().end(), ...);
-    } catch (...) {
-      clear();
-    }
-    if (has_all()) {
-      give(out);
-      return {false, true};
-    }
-    clear();
-    return {};
-  }
   std::size_t waiting() const {
     std::size_t most = 0;
     ((most = std::max(most, branch<I>().regions.waiting())), ...);
     return most;
   }
-  void abandon(void*) { clear(); }
 
  private:
+  friend joins_branches<fork_state>;
+
   template <std::size_t K>
   using branch_type = numbered<rated_branch<Device, type_at<type_list<B...>, K>, In>, K>;
   template <std::size_t K>
@@ -299,19 +312,16 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
   const branch_type<K>& branch() const {
     return branches_;
   }
+  void feed(const In& item, std::uint32_t parts) { (branch<I>().take(item, parts), ...); }
+  void feed_end() { (branch<I>().end(), ...); }
   bool has_all() { return (!branch<I>().given.empty() && ...); }
   void give(void* out) {
     ::new (out) result(std::move(branch<I>().given.front())...);
     (branch<I>().given.pop(), ...);
   }
-  void clear() {
-    (branch<I>().clear(), ...);
-    fed_ = ended_ = false;
-  }
+  void clear_all() { (branch<I>().clear(), ...); }
 
   all_branches branches_;
-  bool fed_ = false;    ///< the item at the head went through all branches
-  bool ended_ = false;  ///< so did the end
 };
 
 template <class Device, class... B, class In, class Planner>

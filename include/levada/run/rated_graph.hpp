@@ -16,7 +16,7 @@
 namespace levada::detail {
 
 template <class Planner, class In, class Rate, class... Parts>
-class graph_state {
+class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts...>> {
   using wiring = typename Rate::wiring;
   using graph = typename Rate::template graph<In>;
   using result = typename Rate::template output<In>;
@@ -90,14 +90,7 @@ class graph_state {
   struct all_pieces;
   template <std::size_t... I>
   struct all_pieces<std::index_sequence<I...>> : piece<I>... {
-    explicit all_pieces(part_pack<Parts...>& of) : piece<I>(at<I>(of))... {}
-    template <std::size_t K, class Pack>
-    static auto& at(Pack& pack) {
-      if constexpr (K == 0)
-        return pack.first;
-      else
-        return at<K - 1>(pack.rest);
-    }
+    explicit all_pieces(part_pack<Parts...>& of) : piece<I>(pack_at<I>(of))... {}
   };
   template <std::size_t I>
   static constexpr std::size_t bytes_of() {
@@ -114,45 +107,24 @@ class graph_state {
 
   explicit graph_state(const graph_part<Parts...>& of) : pieces_(const_cast<part_pack<Parts...>&>(of.parts)) {}
 
-  rate_step step(In& in, std::uint32_t parts, void* out) {
-    if (!fed_) {
-      try {
-        for_each_piece([&](auto i) {
-          if constexpr (i < wiring::ports) deliver<i>(port<i>(in), parts);
-          run_joined<i>();
-        });
-      } catch (...) {
-        clear();
-        throw;
-      }
-      fed_ = true;
-    }
-    rate_step did;
-    if (did.gave = has_all(); did.gave) give(out);
-    if (did.took = !has_all(); did.took) fed_ = false;
-    return did;
-  }
-  rate_step end(void* out) {
-    try {
-      if (!std::exchange(ended_, true))
-        for_each_piece([&](auto i) {
-          run_joined<i>();
-          if constexpr (is_node(i)) at<i>().regions.end(delivering<i>());
-        });
-    } catch (...) {
-      clear();
-    }
-    if (has_all()) {
-      give(out);
-      return {false, true};
-    }
-    clear();
-    return {};
-  }
   std::size_t waiting() const { return 0; }
-  void abandon(void*) { clear(); }
 
  private:
+  friend joins_branches<graph_state>;
+
+  void feed(In& in, std::uint32_t parts) {
+    for_each_piece([&](auto i) {
+      if constexpr (i < wiring::ports) deliver<i>(port<i>(in), parts);
+      run_joined<i>();
+    });
+  }
+  void feed_end() {
+    for_each_piece([&](auto i) {
+      run_joined<i>();
+      if constexpr (is_node(i)) at<i>().regions.end(delivering<i>());
+    });
+  }
+
   template <std::size_t I>
   piece<I>& at() {
     return pieces_;
@@ -227,16 +199,14 @@ class graph_state {
       (std::get<0>(at<wiring::first_output + O>().rings).pop(), ...);
     }(std::make_index_sequence<wiring::outputs>());
   }
-  void clear() {
+  void clear_all() {
     for_each_piece([&](auto i) {
       if constexpr (is_node(i)) at<i>().regions.abandon();
       if constexpr (has_rings(i)) std::apply([](auto&... ring) { (ring.clear(), ...); }, at<i>().rings);
     });
-    fed_ = ended_ = false;
   }
 
   all_pieces<std::make_index_sequence<wiring::size>> pieces_;
-  bool fed_ = false, ended_ = false;
 };
 
 template <class Device, class... Parts, class In, class Planner>

@@ -16,14 +16,6 @@
 
 namespace levada::detail {
 
-template <std::size_t I, class... Parts>
-constexpr auto& pack_at(part_pack<Parts...>& pack) {
-  if constexpr (I == 0)
-    return pack.first;
-  else
-    return pack_at<I - 1>(pack.rest);
-}
-
 template <fixed_string Name, class F, concurrency Order, class... Branches, class In, class... Programs>
 class nested_kernel<route_op<Name, F, Order, Branches...>, In, Programs...> {
   using op_type = route_op<Name, F, Order, Branches...>;
