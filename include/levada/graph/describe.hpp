@@ -328,6 +328,8 @@ constexpr node_info node_of() {
     node.kind = "callable";
     node.order = stage_type::how;
     node.border = border_of<stage_type>;
+    using callable = typename stage_type::callable_type;
+    node.beside = told_of_missing_items<callable> || sides_of<callable, Place::call::value>::type::size != 0;
   }
   return node;
 }

@@ -69,6 +69,7 @@ struct node_info {
   reuse reuses = reuse::none;
   std::size_t view_offset = 0;  ///< of a view: the byte of its input that it begins with
   loop_border border = loop_border::none;
+  bool beside = false;  ///< a callable that is given more than its items: side data, word of missing ones
 };
 
 /// Calls `visit` with each value that a node, or a unit, takes.
