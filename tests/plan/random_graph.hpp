@@ -23,11 +23,11 @@ struct random_deployment {
   std::vector<cost> node_prices{};
 
   partition<largest_line> parts() const { return choose_partition(graph, devices, candidates, backends); }
-  plan_info<largest_line> plan() const {
-    const auto units = parts();
+  plan_info<largest_line> plan() const { return plan_with(parts(), request.slots); }
+  plan_info<largest_line> plan_with(const partition<largest_line>& units, std::size_t slots) const {
     std::vector<cost> prices;
     for (const partition_unit& u : units) prices.push_back(node_prices[u.first]);
-    return make_plan(graph, units, {request.slots, prices}, devices, candidates, backends);
+    return make_plan(graph, units, {slots, prices}, devices, candidates, backends);
   }
 };
 
