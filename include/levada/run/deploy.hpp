@@ -19,12 +19,14 @@
 #include <levada/graph/rated_graph.hpp>
 #include <levada/graph/region.hpp>
 #include <levada/plan/budget.hpp>
+#include <levada/plan/given.hpp>
 #include <levada/plan/options.hpp>
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
 #include <levada/plan/regions.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
+#include <levada/run/on_backend.hpp>
 #include <levada/run/params.hpp>
 #include <levada/run/unit.hpp>
 
@@ -221,12 +223,14 @@ struct enumerated {
     return n;
   }
 
+  template <std::size_t Node, std::size_t Length>
+  using run = run_of_ops<Flat, Node, std::make_index_sequence<Length>>;
+
   template <std::size_t Node, std::size_t Backend, std::size_t Length>
   static consteval void add(list& found) {
-    using run = run_of_ops<Flat, Node, std::make_index_sequence<Length>>;
     using backend = type_at<typename values::list, Backend>;
-    if constexpr (run::template taken_by<backend>) {
-      using kernel = typename run::template kernel<backend>;
+    if constexpr (run<Node, Length>::template taken_by<backend>) {
+      using kernel = typename run<Node, Length>::template kernel<backend>;
       found.push_back({Node, Length, Backend, kernel::scratch_bytes, weight_bytes_of<kernel>});
     }
   }
@@ -262,6 +266,7 @@ struct enumerated {
     list found;
     (add_backends<Node>(found, std::make_index_sequence<values::count>{}), ...);
     keep_all_ruled(found, std::make_index_sequence<values::count>{});
+    if constexpr (Flat::gives_regions) keep_given(graph, values::values, found);
     return found;
   }
 
@@ -466,7 +471,9 @@ consteval auto plan_mistake() {
   } else {
     using plan_type = planned<Flat, Target, Options...>;
     constexpr std::size_t node = plan_type::homeless();
-    if constexpr (node < plan_type::nodes) {
+    if constexpr (decltype(given_mistake<plan_type>())::is_mistake) {
+      return given_mistake<plan_type>();
+    } else if constexpr (node < plan_type::nodes) {
       using place = typename plan_type::flat::template node_place<node>;
       using stage = typename place::part;
       if constexpr (!std::is_void_v<typename place::device>) {
@@ -553,11 +560,19 @@ inline constexpr bool computes_by_itself = false;
 template <int Index>
 inline constexpr bool computes_by_itself<vulkan<Index>> = true;
 
+/// A region given to a backend of such a device is anybody's.
+template <class Part>
+struct lifted_part : type_tag<Part> {};
+template <class Backend>
+  requires(Backend::device == device_kind::vulkan)
+struct lifted_part<given_begin<Backend>> : type_tag<given_begin<anybody>> {};
+
 template <class Flat>
 struct lifted;
 template <class... Part, class... Device>
 struct lifted<type_list<flat_part<Part, Device>...>>
-    : type_tag<type_list<flat_part<Part, std::conditional_t<computes_by_itself<Device>, void, Device>>...>> {};
+    : type_tag<type_list<flat_part<typename lifted_part<Part>::type,
+                                   std::conditional_t<computes_by_itself<Device>, void, Device>>...>> {};
 template <class Pipeline, class Device>
 struct flatten<on_processor<Pipeline>, Device> : lifted<typename flatten<Pipeline, Device>::type> {};
 
@@ -654,9 +669,9 @@ template <class Flat, class Target, class... Options>
 struct rim : rim_types<Flat> {
   using planning = planned<Flat, Target, Options...>;
   static constexpr bool changes_rate = false;
-  /// The plan of the region that has parameters of that name, and which it is; void: there is none.
+  /// The region that has parameters of that name, and which it is; void: there is none.
   template <fixed_string Group>
-  using planning_of_group = std::conditional_t<has_group<Flat, Group>, planning, void>;
+  using flat_of_group = std::conditional_t<has_group<Flat, Group>, Flat, void>;
   template <fixed_string Group>
   static constexpr std::size_t region_of_group = 0;
   static constexpr const auto& plan = planning::plan;
@@ -718,8 +733,8 @@ struct rim_of_regions {
   template <fixed_string Group>
   static constexpr std::size_t region_of_group = first_region_with_group<Parts, Group, 0>();
   template <fixed_string Group>
-  using planning_of_group = std::conditional_t<has_group<typename region<Parts, region_of_group<Group>>::flat, Group>,
-                                               planning<region_of_group<Group>>, void>;
+  using flat_of_group = std::conditional_t<has_group<typename region<Parts, region_of_group<Group>>::flat, Group>,
+                                           typename region<Parts, region_of_group<Group>>::flat, void>;
   static constexpr auto plan = plan_regions<Parts, Target, Options...>(std::make_index_sequence<regions>());
 };
 

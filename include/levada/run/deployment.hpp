@@ -72,8 +72,12 @@ void prepare_devices(deployment<Executor>& app, const program& code) {
           const program_unit& unit = units[u];
           return device_segment::unit{unit.kernel, code.values[unit.out].offset, unit.scratch_offset};
         })};
-    for (const attached_device& device : app.devices)
-      if (device.id == of.device) device.queue->prepare(segment);
+    for (const attached_device& device : app.devices) {
+      if (device.id != of.device) continue;
+      device.queue->prepare(segment);
+      if (!code.board) continue;
+      for (std::size_t u = 0; u < count; ++u) code.board->compute_on(of.first + u, *device.queue);
+    }
   }
 }
 template <class Executor>

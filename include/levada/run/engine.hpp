@@ -544,6 +544,9 @@ class engine final : public device_client {
     std::size_t stride;
     return is_borrowed(unit.in) ? borrowed(unit.in, g.slot) : place(seg, g, unit.in, 0, stride);
   }
+  void* const* kept_for(std::size_t number, sequence item) noexcept override {
+    return versions_ ? objects_[index(item)] + segments_[number - code_.first_segment].code.first : nullptr;
+  }
   void* output(std::size_t number, sequence item) noexcept override {
     const program_unit& unit = code_.units[segments_[number - code_.first_segment].code.end - 1];
     return in_slot(unit.out, index(item));

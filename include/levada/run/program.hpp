@@ -222,6 +222,8 @@ class object_board {
  public:
   virtual ~object_board() = default;
   virtual owner<object_versions> open() const = 0;
+  /// That unit is computed by a device, where its parameters have to be.
+  virtual void compute_on(std::size_t unit, device_queue& device) = 0;
 };
 
 /// A stage state that sessions own copies of.
