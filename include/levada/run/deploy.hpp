@@ -699,7 +699,8 @@ consteval planned_rate rate_before() {
   } else {
     using before = region<Parts, R - 1>;
     return {before::rate::name.view(), before::rate::template ratio<typename before::out>,
-            state_of_rate<typename before::rate, typename before::out, Planner>::bytes};
+            state_of_rate<typename before::rate, typename before::out, Planner>::bytes,
+            state_of_rate<typename before::rate, typename before::out, Planner>::rings};
   }
 }
 
