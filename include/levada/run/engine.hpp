@@ -527,7 +527,7 @@ class engine final : public device_client {
   void execute(std::size_t number, sequence item) noexcept override {
     const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
-    grain& g = seg.grains.front();
+    grain& g = grain_of_device(seg);
     g.begin = item;
     g.end = item + 1;
     g.slot = index(item);
@@ -536,6 +536,7 @@ class engine final : public device_client {
     g.watch.restart();
     g.watch.runs(turn, s, seg.code.first, item, 1, 0);
     for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
+    g.state.store(grain_state::free, std::memory_order_release);
   }
   const void* input(std::size_t number, sequence item) noexcept override {
     segment& seg = segments_[number - code_.first_segment];
@@ -1294,6 +1295,15 @@ class engine final : public device_client {
   }
 
   // ---- devices ----
+
+  /// Each of equal devices works on one item at a time, and there are as many grains.
+  static grain& grain_of_device(segment& seg) {
+    for (;;)
+      for (grain& g : seg.grains) {
+        grain_state expected = grain_state::free;
+        if (g.state.compare_exchange_strong(expected, grain_state::running)) return g;
+      }
+  }
 
   bool submit(std::size_t s) noexcept {
     segment& seg = segments_[s];
