@@ -694,12 +694,6 @@ constexpr bool uses_devices(const plan_info<N>& plan) {
   return false;
 }
 
-template <class Flat, fixed_string Group>
-inline constexpr bool has_group = [] {
-  for (const bool in : Flat::template nodes_in_group<Group>())
-    if (in) return true;
-  return false;
-}();
 template <class Parts, fixed_string Group, std::size_t R>
 consteval std::size_t first_region_with_group() {
   if constexpr (has_group<typename region<Parts, R>::flat, Group> || region<Parts, R>::is_last)
@@ -915,7 +909,7 @@ template <class Planning, class In, class Out>
                               {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
                                kernels.begin(), sides.data()},
                               bind_threads(Planning::target::thread_bounds()));
-  if constexpr (Planning::flat::has_groups) make_board<Planning>(code, stages, units{});
+  if constexpr (holds_groups<typename Planning::flat>) make_board<Planning>(code, stages, units{});
   return code;
 }
 

@@ -1086,7 +1086,9 @@ class engine final : public device_client {
     const program_unit& unit = code_.units[u];
     const std::size_t at = g.slot + first;
     unit_call call;
-    call.object = unit.shared == nullptr ? states_.objects[unit.own] : versions_ ? objects_[at][u] : unit.shared;
+    call.object = unit.shared == nullptr ? states_.objects[unit.own] : unit.shared;
+    if (versions_) [[unlikely]]
+      call.take_version(unit, objects_[at][u]);
     if (gathered != nullptr && unit.more.empty()) {
       call.inputs = gathered;
     } else if (gathered != nullptr) {
