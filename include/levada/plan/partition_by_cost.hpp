@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include <levada/plan/cost_table.hpp>
 #include <levada/plan/measured_whole.hpp>
@@ -185,6 +186,8 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
 /// An option of `deploy`: backends, devices and what is fused are chosen by the costs of a table of static storage.
 template <const cost_table& Table, objective Goal = objective::latency>
 struct costs {
+  static constexpr const std::string_view& machine = Table.machine;
+
   template <std::size_t N>
   static constexpr partition<N> partition_for(const graph_info<N>& graph, std::span<const device_info> devices,
                                               std::span<const candidate> candidates,

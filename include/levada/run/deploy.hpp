@@ -29,6 +29,7 @@
 #include <levada/run/any_of.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
+#include <levada/run/machine.hpp>
 #include <levada/run/on_backend.hpp>
 #include <levada/run/params.hpp>
 #include <levada/run/unit.hpp>
@@ -1070,6 +1071,7 @@ template <class Target, class... Options, class Pipeline>
   using parts = detail::flat_parts<Pipeline>;
   auto workers = detail::workers_of<Target, Options...>();
   workers.arena = arena;
+  (detail::check_machine_of<Options>(), ...);
   if constexpr (detail::changes_rate<parts>) {
     using rim = detail::rim_of_regions<parts, Target, Options...>;
     return detail::deploy_regions<rim, parts, executor>(pipeline, workers,
