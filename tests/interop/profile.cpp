@@ -17,6 +17,7 @@
 #include <levada/nn/activation.hpp>
 #include <levada/nn/reshape.hpp>
 #include <levada/plan/partition_by_cost.hpp>
+#include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
 namespace lv = levada;
@@ -43,7 +44,7 @@ struct file {
   }
 };
 
-const lv::profile_options quick{.seconds_each = 1e-4, .rounds = 1, .progress = {}};
+const lv::profile_options quick{.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}};
 
 }  // namespace
 
@@ -92,6 +93,62 @@ TEST_CASE("what a header has is not measured again, what is missing is, and anot
   const auto third = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick);
   CHECK(third.measured == first.measured);
   CHECK(third.stale.starts_with("another "));
+}
+
+TEST_CASE("whole plans are tried once, and the one that is kept is written down") {
+  const file to("levada_profile_wholes.costs.hpp");
+  lv::profile_options options = quick;
+  options.seconds_wholes = 0.01;
+  std::size_t plans = 0;
+  options.progress = [&](const lv::profile_progress& p) { plans += p.backend == "whole plans"; };
+  const auto first = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
+  CHECK(first.wholes.tried >= 2);
+  CHECK(first.wholes.tried == plans);
+  REQUIRE(first.wholes.plans.size() >= 2);
+  CHECK(first.wholes.plans[0].name == "simd first");
+  CHECK(first.wholes.kept.seconds > 0);
+  CHECK(first.wholes.sum > 0);
+  const std::string text = to.text();
+  for (const char* part :
+       {"levada::whole_cost levada_profile_wholes_costs_wholes[] = {",
+        "\"levada plan 1: 64 slots | cpu: ", "(\\\"relu\\\")", ".wholes = levada_profile_wholes_costs_wholes"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part));
+  const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
+  CHECK(second.wholes.tried == 0);
+  const auto row = [](const std::string& all) { return all.substr(all.find("levada::whole_cost"), 200); };
+  CHECK(row(to.text()) == row(text));
+}
+
+TEST_CASE("the ways to a device and back are measured, kept, and looked up by the search") {
+  using with_device = lv::target<lv::cpu<1>, lv::simulated<0>>;
+  const file to("levada_profile_ways.costs.hpp");
+  lv::simulated_device<0>().delay_ns = 2'000'000;
+  lv::profile<with_device, both>(pipeline, std::vector<picture>(1), to.path, quick);
+  lv::simulated_device<0>().reset();
+  const auto known = [&] {
+    lv::detail::cost_header header(to.path, lv::detail::machine_text());
+    const auto table = header.table();
+    return std::pair(lv::transfer_of(table, lv::cpu<1>::id, lv::simulated<0>::id),
+                     lv::transfer_of(table, lv::simulated<0>::id, lv::cpu<1>::id));
+  };
+  const auto [there, back] = known();
+  CHECK(there.seconds > 0);
+  CHECK(there.seconds_per_byte == 0);
+  CHECK(back.seconds > 1e-4);  // the median of a hundred delays up to 2 ms
+  lv::profile<with_device, both>(pipeline, std::vector<picture>(1), to.path, quick);
+  CHECK(known().second.seconds == back.seconds);
+}
+
+TEST_CASE("the ways of items of many sizes give a line that those far off do not move") {
+  lv::detail::measured_ways ways;
+  for (int i = 1; i < 20; ++i) ways.emplace_back(1000.0 * i, 5e-6 + 1000e-10 * i);
+  ways[3].second = 1, ways[11].second = 0.5;
+  const lv::crossing line = lv::detail::line_through(ways, lv::assumed_transfer);
+  CHECK(line.seconds == doctest::Approx(5e-6).epsilon(1e-8));
+  CHECK(line.seconds_per_byte == doctest::Approx(1e-10).epsilon(1e-12));
+  const lv::crossing assumed = lv::detail::line_through({{64, 3e-6}, {64, 5e-6}, {64, 4e-6}}, {0, 1e-9});
+  CHECK(assumed.seconds == doctest::Approx(4e-6 - 64e-9).epsilon(1e-9));
+  CHECK(assumed.seconds_per_byte == 1e-9);
 }
 
 TEST_CASE("the median is not moved by a few samples that something else disturbed") {

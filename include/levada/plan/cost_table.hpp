@@ -36,20 +36,30 @@ struct transfer_cost {
   double seconds_per_byte = 0;
 };
 
+/// A partition that was measured as a whole, and found the fastest of those that were tried: plan/measured_whole.hpp.
+struct whole_cost {
+  std::uint64_t question = 0;  ///< `question_of` the graph, the devices and the backends
+  std::string_view plan;       ///< the line that `save` writes
+  double seconds = 0;
+  double spread = 0;
+};
+
 /// The costs of a machine. Values of static storage, each sorted or not.
 struct cost_table {
   std::string_view machine;  ///< where it was measured, and when
   std::span<const kernel_cost> kernels{};
   std::span<const transfer_cost> transfers{};
   std::span<const roofline> rooflines{};
+  std::span<const whole_cost> wholes{};
 };
 
 /// Where a table says nothing of a transfer.
 inline constexpr crossing assumed_transfer{10e-6, 1e-10};
 
-/// What it takes to move values between two devices.
+/// What it takes to move values between two devices; of equal ones what it takes with the first.
 constexpr crossing transfer_of(const cost_table& table, device_id from, device_id to) {
   if (from == to) return {};
+  from.equal = to.equal = 0;
   for (const transfer_cost& t : table.transfers)
     if (t.from == from && t.to == to) return {t.seconds, t.seconds_per_byte};
   return assumed_transfer;

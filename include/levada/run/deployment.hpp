@@ -404,6 +404,12 @@ class session_core final : public engine_host {
   void worker_asleep() {
     for_each_engine([](engine& e) { e.worker_asleep(); });
   }
+  void worker_begins() {
+    for_each_engine([](engine& e) { e.worker_begins(); });
+  }
+  void worker_ends() {
+    for_each_engine([](engine& e) { e.worker_ends(); });
+  }
 
   template <class Visit>
   void for_each_engine(Visit visit) {
@@ -506,6 +512,7 @@ class session_core final : public engine_host {
   void work_here() noexcept {
     for (;;) {
       if (deployment_->crew.try_acquire() || wait_for_permit()) {
+        worker_begins();
         visit v;
         do {
           isolated([&] {
@@ -516,6 +523,7 @@ class session_core final : public engine_host {
               v.any = visit_all();
           });
         } while (v.any && pays_for_a_worker());
+        worker_ends();
         release_permit();
       }
       if (pays_for_a_worker() && spin_until([] { return false; })) continue;

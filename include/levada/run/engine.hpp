@@ -19,6 +19,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/core/storage.hpp>
+#include <levada/run/branches.hpp>
 #include <levada/run/event_count.hpp>
 #include <levada/run/item_counts.hpp>
 #include <levada/run/meter.hpp>
@@ -425,6 +426,7 @@ class engine final : public device_client {
       run(s, *g);
       return true;
     }
+    if (seg.offered.load() != 0 && help_with_branch(s)) return true;
     if (grain* g = claim(s)) {
       run(s, *g);
       return true;
@@ -439,6 +441,7 @@ class engine final : public device_client {
       if (arrived(s) > seg.claimed.load() && (queues_[s] != nullptr || (!is_backed_up(seg) && has_free_grain(seg))))
         return true;
       if (seg.deposited.load() != 0 && has_admitted_grain(seg)) return true;
+      if (seg.offered.load() != 0) return true;
     }
     return false;
   }
@@ -461,6 +464,9 @@ class engine final : public device_client {
     return false;
   }
   void worker_asleep() { awake_.fetch_sub(1); }
+  /// One that is awake has a permit, and gives it back.
+  void worker_begins() { busy_.fetch_add(1); }
+  void worker_ends() { busy_.fetch_sub(1); }
 
   /// All there is to do is one stage in order, and what its caller does with the items.
   bool is_lone_stage() const { return segments_.size() == 1 && !has_devices_ && segments_.front().is_lone_stage(); }
@@ -521,7 +527,7 @@ class engine final : public device_client {
   void execute(std::size_t number, sequence item) noexcept override {
     const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
-    grain& g = seg.grains.front();
+    grain& g = grain_of_device(seg);
     g.begin = item;
     g.end = item + 1;
     g.slot = index(item);
@@ -530,6 +536,7 @@ class engine final : public device_client {
     g.watch.restart();
     g.watch.runs(turn, s, seg.code.first, item, 1, 0);
     for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
+    g.state.store(grain_state::free, std::memory_order_release);
   }
   const void* input(std::size_t number, sequence item) noexcept override {
     segment& seg = segments_[number - code_.first_segment];
@@ -614,6 +621,7 @@ class engine final : public device_client {
           memory(of.grains * of.scratch_bytes, alignment),
           grains(of.grains),
           tickets(of.tickets),
+          branches(of.forks ? of.grains : 0),
           done(slots) {
       for (std::size_t i = 0; i < grains.size(); ++i) grains[i].memory = memory.get() + i * of.scratch_bytes;
       cheap_ns.store(is_lone_stage() ? cheap_lone_stage_ns : cheap_item_ns, std::memory_order_relaxed);
@@ -637,10 +645,12 @@ class engine final : public device_client {
     arena_bytes memory;
     fixed_array<grain> grains;
     fixed_array<ticket> tickets;
+    fixed_array<shared_branches> branches;    ///< of the items of grains, by these; where there may be some
     fixed_array<std::atomic<sequence>> done;  ///< where a finished grain began: its end
     alignas(64) std::atomic<sequence> claimed{0};
     alignas(64) std::atomic<sequence> finished{0};
     alignas(64) std::atomic<std::uint32_t> deposited{0};
+    std::atomic<std::uint32_t> offered{0};  ///< grains with branches that nobody has begun
     std::atomic<std::size_t> limit{1};      ///< of a grain, by what items take; one until that is known
     std::atomic<std::uint32_t> item_ns{0};  ///< a running mean; 0: not known yet
     std::atomic<std::uint32_t> grains_run{0};
@@ -955,6 +965,10 @@ class engine final : public device_client {
       const program_unit& unit = code_.units[g.unit];
       if (unit.serial && !admitted(seg, g, unit)) return nullptr;
       if (g.watch.was_left()) g.watch.runs(turn, s, g.unit, g.begin, count, 0);  // and taken back
+      if (unit.fork != nullptr && may_run_branches(g)) {
+        if (!run_branches(seg, g)) return nullptr;
+        continue;
+      }
       if (unit.item_by_item) {
         for (std::size_t i = 0; i < count; ++i)
           for (std::size_t u = g.unit; u < unit.group_end; ++u) run_unit(seg, g, u, i, 1);
@@ -1022,6 +1036,34 @@ class engine final : public device_client {
     if (limit != seg.limit.load(std::memory_order_relaxed)) seg.limit.store(limit, std::memory_order_relaxed);
   }
 
+  // ---- branches of an item: run/run_branches.hpp ----
+
+  static shared_branches& branches_of(segment& seg, const grain& g) {
+    return seg.branches[static_cast<std::size_t>(&g - seg.grains.begin())];
+  }
+  bool may_run_branches(const grain& g) const;
+  void offer_branches(std::size_t count) noexcept;
+  bool run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  bool run_branches(segment& seg, grain& g) noexcept;
+  bool help_with_branch(std::size_t s) noexcept;
+  void run_branch(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  void join_branches(segment& seg, grain& g) noexcept;
+  bool is_left(shared_branches& all, std::size_t v) const;
+
+  // ---- units ----
+
+  bool needs_gathering(const program_unit& unit) const {
+    return !unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0);
+  }
+  /// Where the inputs of the `i`-th item of a grain are.
+  const void** gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
+                      const void** next) const {
+    std::size_t stride;
+    for_each_input(
+        unit, [&](std::size_t v) { *next++ = is_borrowed(v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride); });
+    return next;
+  }
+
   /// A unit of several inputs, or of a part of an item that is the caller's: where those of each item are is gathered first.
   [[gnu::noinline]] void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first,
                                       std::size_t count) noexcept {
@@ -1030,40 +1072,23 @@ class engine final : public device_client {
     const void* gathered[64];
     for (const std::size_t most = std::size(gathered) / inputs; count != 0;) {
       const std::size_t n = std::min(count, most);
-      for (std::size_t i = 0; i < n; ++i) {
-        const void** next = gathered + i * inputs;
-        std::size_t stride;
-        for_each_input(unit, [&](std::size_t v) {
-          *next++ = is_borrowed(v) ? borrowed(v, g.slot + first + i) : place(seg, g, v, first + i, stride);
-        });
-      }
+      const void** next = gathered;
+      for (std::size_t i = 0; i < n; ++i) next = gather(seg, g, unit, first + i, next);
       run_unit(seg, g, u, first, n, gathered);
       first += n;
       count -= n;
     }
   }
 
-  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
-                const void** gathered = nullptr) noexcept {
+  /// What a unit does to these items; `gathered` is where their inputs are, where they were gathered.
+  [[gnu::always_inline]] unit_call call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
+                                           std::size_t count, const void** gathered) {
     const program_unit& unit = code_.units[u];
-    if (gathered == nullptr && (!unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0)))
-      return run_gathered(seg, g, u, first, count);
     const std::size_t at = g.slot + first;
-    if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
-      const std::size_t inputs = 1 + unit.more.size();
-      for (std::size_t i = 0; i < count; ++i)
-        run_unit(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
-      return;
-    }
-    if (cancelled_.load(std::memory_order_relaxed)) {
-      g.some_ended = true;
-      cancel_items(seg, g, unit, first, count);
-      if (!unit.told) return;
-    } else if (settings_.deadline.count() != 0) {
-      drop_late_items(seg, g, unit, first, count);
-    }
     unit_call call;
-    call.object = unit.shared == nullptr ? states_.objects[unit.own] : versions_ ? objects_[at][u] : unit.shared;
+    call.object = unit.shared == nullptr ? states_.objects[unit.own] : unit.shared;
+    if (versions_) [[unlikely]]
+      call.take_version(unit, objects_[at][u]);
     if (gathered != nullptr && unit.more.empty()) {
       call.inputs = gathered;
     } else if (gathered != nullptr) {
@@ -1084,6 +1109,27 @@ class engine final : public device_client {
       call.envelopes = &envelope_[at];
     }
     call.count = count;
+    return call;
+  }
+
+  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                const void** gathered = nullptr) noexcept {
+    const program_unit& unit = code_.units[u];
+    if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
+    if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
+      const std::size_t inputs = 1 + unit.more.size();
+      for (std::size_t i = 0; i < count; ++i)
+        run_unit(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
+      return;
+    }
+    if (cancelled_.load(std::memory_order_relaxed)) {
+      g.some_ended = true;
+      cancel_items(seg, g, unit, first, count);
+      if (!unit.told) return;
+    } else if (settings_.deadline.count() != 0) {
+      drop_late_items(seg, g, unit, first, count);
+    }
+    unit_call call = call_of(seg, g, u, first, count, gathered);
     call.some_ended = g.some_ended;
     unit.run(call);
     if (call.lost_some) {
@@ -1252,6 +1298,15 @@ class engine final : public device_client {
 
   // ---- devices ----
 
+  /// Each of equal devices works on one item at a time, and there are as many grains.
+  static grain& grain_of_device(segment& seg) {
+    for (;;)
+      for (grain& g : seg.grains) {
+        grain_state expected = grain_state::free;
+        if (g.state.compare_exchange_strong(expected, grain_state::running)) return g;
+      }
+  }
+
   bool submit(std::size_t s) noexcept {
     segment& seg = segments_[s];
     bool any = false;
@@ -1325,6 +1380,7 @@ class engine final : public device_client {
   alignas(64) std::atomic<sequence> pushed_{0};
   alignas(64) std::atomic<sequence> popped_{0};
   alignas(64) std::atomic<int> awake_{0};
+  std::atomic<int> busy_{0};                ///< of these
   std::atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
   alignas(64) std::atomic<std::uint32_t> hints_{0};
   alignas(64) std::atomic<int> parked_{0};
@@ -1338,3 +1394,5 @@ class engine final : public device_client {
 
 }  // namespace detail
 }  // namespace levada
+
+#include <levada/run/run_branches.hpp>

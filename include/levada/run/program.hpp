@@ -48,9 +48,12 @@ constexpr missing missing_as(item_state s) {
   }
 }
 
+struct program_unit;
+
 /// One unit over `count` consecutive items.
 struct unit_call {
-  void* object = nullptr;               ///< the callable or kernel
+  void* object = nullptr;  ///< the callable or kernel
+  void* inside = nullptr;  ///< of a stage that holds pipelines: where the objects of each are, if any are replaced
   const void* const* inputs = nullptr;  ///< where each item of the pipeline's input is; null for other values
   std::byte* in = nullptr;
   std::size_t in_stride = 0;
@@ -67,6 +70,9 @@ struct unit_call {
   std::size_t count = 0;
   bool some_ended = false;  ///< not every item is a value any more
   bool lost_some = false;   ///< out: an item failed or was filtered here
+
+  /// The unit's object in the version of the items.
+  void take_version(const program_unit& unit, void* of_version);
 };
 
 using unit_code = void (*)(unit_call&) noexcept;
@@ -156,6 +162,7 @@ struct unit_text {
   bool told = false;                                ///< its code is also called for items that ended before
   std::size_t sides = 0;                            ///< how many places it is given beside its item
   const device_kernel* (*on_device)(const void* kernel) = nullptr;  ///< where a device computes it by itself
+  bool holds_pipelines = false;
 };
 
 /// Values by index.
@@ -166,6 +173,12 @@ struct value_list {
   const std::uint16_t* end() const { return last; }
 };
 
+/// Units that fall into branches of an item, which may run at once: run/branches.hpp.
+struct program_fork {
+  std::size_t first = 0, end = 0;
+  std::size_t branches = 0;
+};
+
 /// A unit of the program.
 struct program_unit {
   std::string name;  ///< of its stages
@@ -173,6 +186,7 @@ struct program_unit {
   void* shared = nullptr;  ///< the object that all sessions use, or null where each has its own
   std::size_t own = 0;     ///< else its index among the session's copies
   bool told = false;       ///< its code is also called where all items ended before
+  bool holds_pipelines = false;
   bool serial = false;
   std::size_t ticket = 0;  ///< of a serial unit: its index in its segment
   std::size_t in = 0, out = 0;
@@ -181,12 +195,21 @@ struct program_unit {
   std::size_t group_end = 0;
   bool item_by_item = false;
   std::size_t scratch_offset = 0;
+  const program_fork* fork = nullptr;     ///< that begins with it, if one does
+  std::size_t branch = 0;                 ///< in a fork
   const side_place* sides = nullptr;      ///< what it takes beside its item, if anything
   const device_kernel* kernel = nullptr;  ///< where a device computes it by itself
   value_list dying;                       ///< values to destroy behind the unit
   value_list alive;                       ///< values to destroy when an item ends here
   erased_object object;                   ///< what `shared` points to
 };
+
+inline void unit_call::take_version(const program_unit& unit, void* of_version) {
+  if (unit.holds_pipelines)
+    inside = of_version;
+  else if (unit.shared != nullptr)
+    object = of_version;
+}
 
 /// A value of the program.
 struct program_value {
@@ -197,6 +220,8 @@ struct program_value {
   bool of_input = false;           ///< it is the pipeline's input, or a part of it
   bool by_address = false;         ///< its address lies there
   bool is_result = false;          ///< it becomes the result, or a part of it, where it is
+  std::uint16_t born = 0;          ///< the step behind the unit that makes it; 0: it comes in
+  std::uint16_t last_use = 0;      ///< the last unit that takes it; behind all: it leaves
 };
 
 struct program_segment {
@@ -205,6 +230,7 @@ struct program_segment {
   std::size_t grain = 1, grains = 1;
   std::size_t item_bytes = 0, scratch_bytes = 0;
   std::size_t tickets = 0;
+  bool forks = false;            ///< some branches may run at once
   std::size_t device_bytes = 0;  ///< that an item needs on a device that computes by itself, between input and output
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t takes_from = none;  ///< the segment whose output is taken from its device's memory, if the devices can
@@ -238,6 +264,7 @@ struct program {
   fixed_array<program_unit> units;
   fixed_array<program_value> values;
   fixed_array<program_segment> segments;
+  fixed_array<program_fork> forks;
   fixed_array<program_state> states;
   fixed_array<std::uint16_t> ended;  ///< the units' lists of values
   fixed_array<side_place> sides;     ///< of all units, in order
@@ -304,6 +331,8 @@ struct program_layout {
     bool item_by_item;
     std::uint16_t stage;
     std::uint16_t state_of;
+    std::uint32_t scratch_offset;
+    branch_place branch;
   };
   struct value {
     std::uint64_t offset, within;
@@ -323,7 +352,7 @@ struct program_layout {
   std::uint64_t slots, slot_bytes, side_offset;
   std::uint32_t alignment;
   std::uint16_t unit_count, value_count, segment_count;
-  std::uint16_t stage_count;
+  std::uint16_t stage_count, fork_count;
   std::uint16_t result;
   bool has_result, has_source;
 };
@@ -354,6 +383,8 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   l.value_count = small(plan.value.size());
   l.segment_count = small(plan.segments);
   l.stage_count = small(plan.nodes);
+  for (const planned_fork& f : plan.fork)
+    if (f.order == branch_order::at_once) ++l.fork_count;
   l.result = small(plan.graph.result);
   for (const planned_unit& u : plan.unit)  // a callable's text has its name
     if (u.backend != partition_unit::callable)
@@ -367,8 +398,18 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   for (std::size_t u = 0; u < plan.units; ++u) {
     const planned_unit& p = plan.unit[u];
     const concurrency admits = p.in_loop ? concurrency::parallel : p.order;  // the head of its feedback does
-    l.units[u] = {small(p.in), small(p.out), small(p.group_end), small(p.segment), p.more,
-                  p.how,       admits,       p.item_by_item,     small(p.first),   small(p.state_of)};
+    l.units[u] = {small(p.in),
+                  small(p.out),
+                  small(p.group_end),
+                  small(p.segment),
+                  p.more,
+                  p.how,
+                  admits,
+                  p.item_by_item,
+                  small(p.first),
+                  small(p.state_of),
+                  static_cast<std::uint32_t>(p.scratch_offset),
+                  p.branch};
   }
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
     const planned_value& p = plan.value[v];
@@ -413,8 +454,12 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
     for (std::size_t v = 0; v < p.result; ++v) {
       if (of.values[v].part_of != p.result) continue;
       lives[v].last_use = p.units.size();
-      lives[p.result].born = p.units.size();
+      lives[p.result].born = p.units.size() + 1;  // its parts are there before
     }
+  }
+  for (std::size_t v = 0; v < lives.size(); ++v) {
+    p.values[v].born = static_cast<std::uint16_t>(lives[v].born);
+    p.values[v].last_use = static_cast<std::uint16_t>(lives[v].last_use);
   }
   std::size_t count = 0;
   for (const life& l : lives) count += l.last_use >= l.born ? l.last_use - l.born + 2 : 0;
@@ -465,6 +510,7 @@ struct program_parts {
   p.values = fixed_array<program_value>(plan.value_count);
   p.units = fixed_array<program_unit>(plan.unit_count);
   p.segments = fixed_array<program_segment>(plan.segment_count);
+  p.forks = fixed_array<program_fork>(plan.fork_count);
   for (std::size_t v = 0; v < plan.value_count; ++v)
     p.values[v] = {of.values[v].where,
                    of.values[v].offset,
@@ -512,6 +558,7 @@ struct program_parts {
           unit.name.append(n > planned.stage ? " + " : "").append(of.names[n]);
       }
       unit.told = text.told;
+      unit.holds_pipelines = text.holds_pipelines;
       if (text.sides != 0) unit.sides = std::exchange(next_side, next_side + text.sides);
       if (text.on_device != nullptr) unit.kernel = text.on_device(object.get());
       if (planned.how != form::sink) p.values[planned.out].destroy = text.destroy;
@@ -533,7 +580,16 @@ struct program_parts {
       unit.has_out = planned.how != form::sink;
       unit.group_end = planned.group_end;
       unit.item_by_item = planned.item_by_item;
-      unit.scratch_offset = s.kernel_offset;
+      unit.scratch_offset = s.kernel_offset + planned.scratch_offset;
+      if (planned.branch) {
+        unit.branch = planned.branch.branch;
+        program_fork& fork = p.forks[planned.branch.fork];
+        if (fork.branches == 0) fork.first = u;
+        fork.end = u + 1;
+        fork.branches = std::max<std::size_t>(fork.branches, unit.branch + 1u);
+        p.units[fork.first].fork = &fork;
+        segment.forks = true;
+      }
     }
     if (segment.first != segment.end &&
         p.units[segment.first].kernel != nullptr) {  // its scratchpads are on the device, one for each slot
