@@ -23,6 +23,7 @@
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/run/chain.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
 #include <levada/run/params.hpp>
@@ -757,6 +758,54 @@ consteval const unit_text* text_of_unit() {
   }
 }
 
+/// The most units of a chain: what a compiler still makes a good loop of.
+inline constexpr std::size_t longest_chain = 16;
+
+template <class Planning, std::size_t U>
+consteval bool fits_chain_at() {
+  constexpr const auto& unit = Planning::plan.unit[U];
+  if constexpr (unit.backend != partition_unit::callable || unit.in_loop || !unit.more.empty()) {
+    return false;
+  } else {
+    using place = typename Planning::flat::template node_place<unit.first>;
+    return fits_chain<typename place::part::callable_type, place::call::value, typename place::in,
+                      typename place::call::output>;
+  }
+}
+/// How many units from that one on make a chain, 0 behind its first.
+template <class Planning, std::size_t... U>
+consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequence<U...>) {
+  const bool fits[] = {fits_chain_at<Planning, U>()...};
+  std::array<std::size_t, sizeof...(U)> lengths{};
+  const auto& units = Planning::plan.unit;
+  for (std::size_t first = 0, u = 0; u < sizeof...(U); ++u) {
+    const bool goes_on = u != 0 && fits[u] && lengths[first] != 0 && lengths[first] < longest_chain &&
+                         units[u].segment == units[first].segment && units[u].in == units[u - 1].out;
+    if (!goes_on) first = u;
+    if (fits[u]) ++lengths[first];
+  }
+  return lengths;
+}
+template <class Planning, std::size_t U>
+struct chain_step_of {
+  static constexpr const auto& unit = Planning::plan.unit[U];
+  using place = typename Planning::flat::template node_place<unit.first>;
+  using type = chain_step<typename place::part::callable_type, place::call::value, typename place::in,
+                          typename place::call::output, unit.order == concurrency::serial>;
+};
+template <class Planning, std::size_t U, std::size_t... I>
+consteval chain_text text_of_chain(std::index_sequence<I...>) {
+  if constexpr (sizeof...(I) == 0)
+    return {};
+  else
+    return {&run_chain<typename chain_step_of<Planning, U + I>::type...>, sizeof...(I)};
+}
+template <class Planning, std::size_t... U>
+consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
+  constexpr auto lengths = chain_lengths<Planning>(units);
+  return {text_of_chain<Planning, U>(std::make_index_sequence<lengths[U]>{})...};
+}
+
 /// What the stages take beside their items, in order.
 template <class Flat>
 consteval auto side_places() {
@@ -850,11 +899,12 @@ template <class Planning, class In, class Out>
   constexpr auto layout = layout_of(Planning::plan);
   using units = std::make_index_sequence<layout.unit_count>;
   const auto texts = unit_texts<Planning>(units{});
+  const auto chains = chain_texts<Planning>(units{});
   constexpr auto sides = side_places<typename Planning::flat>();
   auto kernels = make_kernels<Planning>(stages, units{});
   program code = make_program(layout,
-                              {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
-                               kernels.begin(), sides.data()},
+                              {layout.arrays(), texts.data(), chains.data(), destroy_code_of<In>(),
+                               destroy_code_of<Out>(), stages, kernels.begin(), sides.data()},
                               bind_threads(Planning::target::thread_bounds()));
   if constexpr (Planning::flat::has_groups) make_board<Planning>(code, stages, units{});
   return code;

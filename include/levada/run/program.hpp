@@ -72,6 +72,41 @@ struct unit_call {
 using unit_code = void (*)(unit_call&) noexcept;
 using destroy_code = void (*)(void*) noexcept;
 
+/// Where a value of an item is, in one session.
+struct value_path {
+  std::byte* first = nullptr;  ///< of the first slot; null: it lies in the grain's memory
+  std::size_t offset = 0;      ///< there
+  std::size_t stride = 0;
+
+  /// For a grain whose first item is in that slot.
+  std::byte* at(std::byte* memory, std::size_t slot, std::size_t i = 0) const {
+    return first != nullptr ? first + (slot + i) * stride : memory + offset + i * stride;
+  }
+};
+/// How a unit is called in one session.
+struct unit_path {
+  unit_code run = nullptr;
+  void* const* object = nullptr;
+  value_path in, out;
+  std::size_t scratch_offset = 0;
+  bool borrows = false;   ///< its items are the caller's own objects
+  bool is_plain = false;  ///< nothing is to be done beside the call, while nothing is cancelled
+};
+
+/// Units that follow one another over `count` consecutive items, all of each item before the next: run/chain.hpp.
+struct chain_call {
+  const unit_path* paths;
+  std::byte* memory;  ///< the grain's
+  std::size_t slot;   ///< of the first item
+  const void* const* inputs;
+  item_state* state;
+  std::exception_ptr* error;
+  std::size_t count;
+  bool some_ended;
+  bool lost_some = false;  ///< out: an item failed here
+};
+using chain_code = void (*)(chain_call&) noexcept;
+
 /// An object of a type that is no longer known, on cache lines of its own: two stages run on two processors.
 class erased_object {
  public:
@@ -158,6 +193,12 @@ struct unit_text {
   const device_kernel* (*on_device)(const void* kernel) = nullptr;  ///< where a device computes it by itself
 };
 
+/// Units that follow one another, as one.
+struct chain_text {
+  chain_code run = nullptr;
+  std::size_t units = 0;
+};
+
 /// Values by index.
 struct value_list {
   const std::uint16_t* first = nullptr;
@@ -180,6 +221,8 @@ struct program_unit {
   bool has_out = true;
   std::size_t group_end = 0;
   bool item_by_item = false;
+  chain_code chain = nullptr;  ///< it and those that follow, up to `chain_end`
+  std::size_t chain_end = 0;
   std::size_t scratch_offset = 0;
   const side_place* sides = nullptr;      ///< what it takes beside its item, if anything
   const device_kernel* kernel = nullptr;  ///< where a device computes it by itself
@@ -332,6 +375,11 @@ struct layout_arrays {
   const program_layout::value* values;
   const program_layout::segment* segments;
   const std::string_view* names;  ///< of the ops
+
+  /// The unit changes its item where it is.
+  bool keeps_place(std::size_t u) const {
+    return units[u].how == form::in_place && values[units[u].in].storage == values[units[u].out].storage;
+  }
 };
 
 template <std::size_t N>
@@ -426,7 +474,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
           lives[v].last_use >= u)
         *next++ = static_cast<std::uint16_t>(v);
     unit.alive.last = unit.dying.first = next;
-    const bool keeps = of.units[u].how == form::in_place && of.values[unit.in].storage == of.values[unit.out].storage;
+    const bool keeps = of.keeps_place(u);
     const auto list = [&](std::size_t v) {
       const program_value& in = p.values[v];
       const bool listed = std::find(unit.dying.first, static_cast<const std::uint16_t*>(next), v) != next;
@@ -442,6 +490,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
 struct program_parts {
   layout_arrays plan;
   const unit_text* const* texts;
+  const chain_text* chains;
   destroy_code destroy_input, destroy_result;
   void* const* stages;
   erased_object* kernels;
@@ -531,6 +580,10 @@ struct program_parts {
       unit.has_out = planned.how != form::sink;
       unit.group_end = planned.group_end;
       unit.item_by_item = planned.item_by_item;
+      unit.chain = parts.chains[u].run;
+      unit.chain_end = u + parts.chains[u].units;
+      for (std::size_t n = u; n < unit.chain_end; ++n)
+        if (of.units[n].how == form::in_place && !of.keeps_place(n)) unit.chain = nullptr;
       unit.scratch_offset = s.kernel_offset;
     }
     if (segment.first != segment.end &&
