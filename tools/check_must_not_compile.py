@@ -43,7 +43,7 @@ def expectations(text, family):
     return found
 
 
-LANGUAGE = ["-std=c++20", "-fno-diagnostics-color", "-I", str(ROOT / "include")]
+LANGUAGE = ["-std=c++20", "-fno-diagnostics-color", "-I", str(ROOT / "include"), "-I", str(ROOT / "tests")]
 UMBRELLA = "#include <levada/levada.hpp>"
 
 

@@ -108,6 +108,12 @@ void profile_model(const char* name, Make make) {
   const lv::profile_result r = lv::profile<box, all_backends>(m.pipeline(), m.samples(), header_of(name), options);
   std::printf("%s: %zu measured, %zu known before%s%s\n", name, r.measured, r.reused,
               r.stale.empty() ? "" : "; those on another machine are gone: ", r.stale.c_str());
+  if (r.wholes.tried == 0) return;
+  std::printf(
+      "  of %zu plans the fastest takes %.1f us, %+.1f %% of the sum of its kernels; %zu neighbours were kept\n",
+      r.wholes.tried, 1e6 * r.wholes.kept.seconds, 100 * r.wholes.additive_error(), r.wholes.better);
+  for (const lv::tried_plan& p : r.wholes.plans)
+    std::printf("  %-14s %10.1f us   %.3f of it\n", p.name.c_str(), 1e6 * p.seconds, p.of_kept);
 }
 
 /// Each backend first where it can, simd for what it lacks, against what the table chooses.

@@ -87,6 +87,7 @@ class counted_part {
           --skip_;
         } else if (++have_ == of_.gives) {
           ++given;
+          gave_ = true;
           have_ = std::max<std::int64_t>(0, of_.gives - of_.takes);
           skip_ = std::max<std::int64_t>(0, of_.takes - of_.gives);
         }
@@ -101,7 +102,7 @@ class counted_part {
     if (of_.kind == part::groups) return of_.short_at_end && have_ > 0 ? 1 : 0;
     if (of_.kind == part::firsts) return 0;
     if (of_.kind == part::windows)
-      return of_.short_at_end && have_ > std::max<std::int64_t>(0, of_.gives - of_.takes) ? 1 : 0;
+      return of_.short_at_end && have_ > (gave_ ? std::max<std::int64_t>(0, of_.gives - of_.takes) : 0) ? 1 : 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) wait(i, end(lines_[i]));
     return meet();
   }
@@ -135,6 +136,7 @@ class counted_part {
 
   part of_;
   std::int64_t have_ = 0, skip_ = 0;
+  bool gave_ = false;  ///< a window
   std::vector<std::vector<counted_part>> lines_;
   std::vector<std::int64_t> waiting_, most_;
 };

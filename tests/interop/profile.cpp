@@ -43,7 +43,7 @@ struct file {
   }
 };
 
-const lv::profile_options quick{.seconds_each = 1e-4, .rounds = 1, .progress = {}};
+const lv::profile_options quick{.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}};
 
 }  // namespace
 
@@ -92,6 +92,30 @@ TEST_CASE("what a header has is not measured again, what is missing is, and anot
   const auto third = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick);
   CHECK(third.measured == first.measured);
   CHECK(third.stale.starts_with("another "));
+}
+
+TEST_CASE("whole plans are tried once, and the one that is kept is written down") {
+  const file to("levada_profile_wholes.costs.hpp");
+  lv::profile_options options = quick;
+  options.seconds_wholes = 0.01;
+  std::size_t plans = 0;
+  options.progress = [&](const lv::profile_progress& p) { plans += p.backend == "whole plans"; };
+  const auto first = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
+  CHECK(first.wholes.tried >= 2);
+  CHECK(first.wholes.tried == plans);
+  REQUIRE(first.wholes.plans.size() >= 2);
+  CHECK(first.wholes.plans[0].name == "simd first");
+  CHECK(first.wholes.kept.seconds > 0);
+  CHECK(first.wholes.sum > 0);
+  const std::string text = to.text();
+  for (const char* part :
+       {"levada::whole_cost levada_profile_wholes_costs_wholes[] = {",
+        "\"levada plan 1: 64 slots | cpu: ", "(\\\"relu\\\")", ".wholes = levada_profile_wholes_costs_wholes"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part));
+  const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
+  CHECK(second.wholes.tried == 0);
+  const auto row = [](const std::string& all) { return all.substr(all.find("levada::whole_cost"), 200); };
+  CHECK_MESSAGE(row(to.text()) == row(text), row(to.text()) + row(text));
 }
 
 TEST_CASE("the median is not moved by a few samples that something else disturbed") {

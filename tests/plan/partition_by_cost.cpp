@@ -101,6 +101,32 @@ static_assert(is_outlined(chosen_by({"", fused}), "Aa.B"), "unless fused they ar
 constexpr lv::kernel_cost close[] = {{"a", relu, 1.02e-6, 2e-8}, {"b", relu, 1.00e-6, 2e-8}};
 static_assert(is_outlined(chosen_by({"", close, {}, rooflines}), "Aa.A"), "inside the noise the backend named first");
 
+// ---- measured wholes ----
+constexpr lv::whole_cost wholes[] = {{lv::question_of(graph, processor, backs),
+                                      R"(levada plan 1: 64 slots | cpu: a("some") b("some") "blend" a("some"))", 1e-5}};
+constexpr lv::cost_table with_whole{"here", kernels, transfers, rooflines, wholes};
+static_assert(is_outlined(chosen_by(with_whole), "AB.A"), "before what the kernels' costs say");
+static_assert(is_outlined(lv::choose_partition(graph, processor, candidates, backs, with_whole,
+                                               lv::objective::throughput),
+                          "Bb.B"),
+              "it was an item's time");
+constexpr lv::whole_cost of_another[] = {{wholes[0].question + 1, wholes[0].plan, 1e-5}};
+static_assert(is_outlined(chosen_by({"here", kernels, transfers, rooflines, of_another}), "Bb.B"));
+constexpr lv::whole_cost of_old_names[] = {
+    {wholes[0].question, R"(levada plan 1: 64 slots | cpu: a("other") b("some") "blend" a("some"))", 1e-5}};
+static_assert(is_outlined(chosen_by({"here", kernels, transfers, rooflines, of_old_names}), "Bb.B"));
+static_assert(
+    [] {
+      constexpr lv::backend_info other_order[] = {{"b"}, {"a"}, {"c"}};
+      auto named = graph, longer = graph;
+      named.nodes[0].name = "first";
+      longer.values[1].extents = lv::shape(20, 10, 10);
+      const auto asked = lv::question_of(graph, processor, backs);
+      return asked == lv::question_of(named, processor, backs) && asked != lv::question_of(longer, processor, backs) &&
+             asked != lv::question_of(graph, processor, other_order);
+    }(),
+    "a question is what is computed, where and by whom");
+
 constexpr lv::device_info both[] = {{lv::cpu<1>::id}, {lv::simulated<0>::id}};
 constexpr auto on_both(const lv::cost_table& costs, lv::objective goal) {
   return lv::choose_partition(graph, both, candidates, backs, costs, goal);

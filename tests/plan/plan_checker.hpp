@@ -2,7 +2,7 @@
 #pragma once
 // Plays a plan with labelled bytes instead of data, in the order in which it says its units run: whoever reads a value must
 // find every byte of it as it was written for that item. Views and joined values have the bytes of those they are made of,
-// copied only where the plan has not let them lie there.
+// copied only where the plan has not let them lie there. Branches that may run at once are played in other orders, too.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,6 +20,17 @@ class plan_checker {
 
   /// The first thing found wrong, or nothing.
   std::string first_fault() {
+    for (const branch_turns turns : {in_order, backwards, in_turn}) {
+      turns_ = turns;
+      if (play(); !fault_.empty()) break;
+    }
+    return fault_;
+  }
+
+ private:
+  enum branch_turns { in_order, backwards, in_turn };
+
+  std::string play() {
     slots_.assign(items, arena(plan_.slot_bytes, nothing));
     if (plan_.value[0].where != placement::slot) return "the input is in no slot";
     contents_.resize(plan_.value.size());
@@ -29,7 +40,9 @@ class plan_checker {
     for (const planned_segment& s : plan_.segment) {
       segment_ = &s;
       // Items beyond the grain come in another grain: they only must not disturb each other's slots.
-      for (std::size_t first = 0; first < items; first += s.grain) run_segment(first, std::min(items, first + s.grain));
+      // Branches of an item run at once where it is alone.
+      const std::size_t grain = turns_ == in_order ? s.grain : 1;
+      for (std::size_t first = 0; first < items; first += grain) run_segment(first, std::min(items, first + grain));
     }
     if (plan_.has_result) {
       const std::size_t result = plan_.graph.result;
@@ -39,7 +52,6 @@ class plan_checker {
     return fault_;
   }
 
- private:
   static constexpr std::size_t items = 4;
   using label = std::uint64_t;  // item, the value that it was computed for, byte of it
   using arena = std::vector<label>;
@@ -167,7 +179,7 @@ class plan_checker {
   }
 
   void scratch(const planned_unit& unit) {
-    const std::size_t first = segment_->grain * segment_->item_bytes + segment_->kernel_offset;
+    const std::size_t first = segment_->grain * segment_->item_bytes + segment_->kernel_offset + unit.scratch_offset;
     if (first + unit.scratch_bytes > scratchpad_.size()) return blame("a kernel's scratch does not fit", unit.out);
     if (unit.scratch_bytes > 0 && first % plan_.alignment != 0) blame("a kernel's scratch is not aligned", unit.out);
     std::fill_n(scratchpad_.begin() + static_cast<std::ptrdiff_t>(first), unit.scratch_bytes, nothing);
@@ -178,6 +190,13 @@ class plan_checker {
     scratchpad_.assign(segment_->scratch_bytes(), nothing);
     const std::size_t end = segment_->first + segment_->count;
     for (std::size_t u = segment_->first; u < end && fault_.empty(); u = plan_.unit[u].group_end) {
+      if (turns_ != in_order && plan_.unit[u].branch) {
+        run_branches(plan_.fork[plan_.unit[u].branch.fork], first);
+        if (plan_.unit[u].group_end !=
+            plan_.fork[plan_.unit[u].branch.fork].first + plan_.fork[plan_.unit[u].branch.fork].count)
+          blame("branches are no group of their own", plan_.unit[u].out);
+        continue;
+      }
       const std::size_t group_end = plan_.unit[u].group_end;
       if (group_end <= u || group_end > end) return blame("a group does not end", plan_.unit[u].out);
       if (plan_.unit[u].item_by_item) {
@@ -190,7 +209,33 @@ class plan_checker {
     }
   }
 
+  void run_branches(const planned_fork& fork, std::size_t item) {
+    std::vector<std::vector<std::size_t>> branches(fork.branches);
+    for (std::size_t u = fork.first; u < fork.first + fork.count; ++u) {
+      const planned_unit& unit = plan_.unit[u];
+      branches[unit.branch.branch].push_back(u);
+      for (std::size_t other = fork.first; other < u; ++other) {
+        const planned_unit& before = plan_.unit[other];
+        if (run_at_once(unit.branch, before.branch) &&
+            unit.scratch_offset < before.scratch_offset + before.scratch_bytes &&
+            before.scratch_offset < unit.scratch_offset + unit.scratch_bytes)
+          blame("branches share their scratch", unit.out);
+      }
+    }
+    if (turns_ == backwards) {
+      for (std::size_t b = branches.size(); b-- > 0;)
+        for (const std::size_t u : branches[b]) run_unit(u, item);
+      return;
+    }
+    for (std::size_t i = 0, ran = 1; ran != 0; ++i) {
+      ran = 0;
+      for (std::size_t b = branches.size(); b-- > 0;)
+        if (i < branches[b].size()) run_unit(branches[b][i], item), ++ran;
+    }
+  }
+
   const plan_info<N>& plan_;
+  branch_turns turns_ = in_order;
   const planned_segment* segment_ = nullptr;
   std::size_t first_item_ = 0;
   std::vector<arena> slots_;

@@ -20,9 +20,15 @@ struct random_deployment {
   std::vector<backend_info> backends;
   std::vector<candidate> candidates;
   plan_request request;
+  std::vector<cost> node_prices{};
 
   partition<largest_line> parts() const { return choose_partition(graph, devices, candidates, backends); }
-  plan_info<largest_line> plan() const { return make_plan(graph, parts(), request, devices, candidates, backends); }
+  plan_info<largest_line> plan() const { return plan_with(parts(), request.slots); }
+  plan_info<largest_line> plan_with(const partition<largest_line>& units, std::size_t slots) const {
+    std::vector<cost> prices;
+    for (const partition_unit& u : units) prices.push_back(node_prices[u.first]);
+    return make_plan(graph, units, {slots, prices}, devices, candidates, backends);
+  }
 };
 
 class random_source {
@@ -159,6 +165,8 @@ inline random_deployment make_random_deployment(unsigned seed) {
   for (std::size_t i = 0; i < d.graph.nodes.size(); ++i)
     if (d.graph.nodes[i].pin.kind == device_kind::vulkan) d.graph.nodes[i].pin = {};
   d.request.slots = random.one_of<std::size_t>({1, 2, 7, 64, 64, 200});
+  for (std::size_t n = 0; n < d.graph.nodes.size(); ++n)
+    d.node_prices.push_back(cost::measured(random.one_of({1e-6, 15e-6, 30e-6, 1e-4})));
   return d;
 }
 

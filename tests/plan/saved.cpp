@@ -140,7 +140,7 @@ TEST_CASE("any plan comes back from its line exactly, and is saved as the same l
     REQUIRE(reading.change == plan_change::none);
     REQUIRE(reading.parts == d.parts());
     REQUIRE(reading.slots == made.slots);
-    const auto again = lv::make_plan(d.graph, reading.parts, {reading.slots}, d.devices, d.candidates, d.backends);
+    const auto again = d.plan_with(reading.parts, reading.slots);
     REQUIRE(lv::save(again) == line);
     REQUIRE(again.bytes_total == made.bytes_total);
   }

@@ -210,10 +210,11 @@ TEST_CASE("the shared buffers worked out by hand lose no value") {
     CHECK(lv::test::first_fault(plan) == "");
 }
 
-TEST_CASE("random graphs share in every way, in scratchpads and in slots") {
-  std::size_t in_place = 0, pieces = 0, parts = 0, in_slots = 0;
+TEST_CASE("random graphs share in every way, in scratchpads and in slots, beside branches that run at once") {
+  std::size_t in_place = 0, pieces = 0, parts = 0, in_slots = 0, at_once = 0, shared_at_once = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     const auto plan = lv::test::make_random_deployment(seed).plan();
+    for (const lv::planned_fork& f : plan.fork) at_once += f.order == lv::branch_order::at_once ? 1 : 0;
     for (std::size_t u = 0; u < plan.units; ++u) {
       const lv::planned_unit& unit = plan.unit[u];
       if (unit.how != form::op) continue;
@@ -222,6 +223,7 @@ TEST_CASE("random graphs share in every way, in scratchpads and in slots") {
       lv::for_each_input(unit, [&](std::size_t v) { some = some || shares(v); });
       if (!some) continue;
       const reuse how = lv::detail::reuse_of(plan, u);
+      shared_at_once += unit.branch ? 1 : 0;
       (how == reuse::in_place ? in_place : how == reuse::view ? pieces : parts) += 1;
       in_slots += plan.segment[unit.segment].in_slots ? 1 : 0;
     }
@@ -231,6 +233,8 @@ TEST_CASE("random graphs share in every way, in scratchpads and in slots") {
   CHECK(pieces > 100);
   CHECK(parts > 100);
   CHECK(in_slots > 100);
+  CHECK(at_once > 150);
+  CHECK(shared_at_once > 60);
 }
 
 TEST_CASE("the checker sees values that are overwritten where they are shared") {

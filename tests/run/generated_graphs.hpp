@@ -208,6 +208,8 @@ struct generated_graph {
     return taken;
   }
 
+  bool runs_branches_at_once() const { return !plan.fork.empty() && plan.fork[0].order == branch_order::at_once; }
+
   detail::program make_program() const {
     const auto layout = detail::layout_of(plan);
     std::vector<generated_unit> units;
@@ -244,9 +246,10 @@ struct generated_graph {
   plan_info<largest_line> plan;
 };
 
-/// Items of the graph through a session, pushed and popped by two threads, equal the loop.
+/// Items of the graph through a session, pushed and popped by two threads, equal the loop. `one_by_one`: each alone, so that idle
+/// threads take its branches.
 template <class Executor>
-void equals_the_loop(const generated_graph& graph, std::size_t items) {
+void equals_the_loop(const generated_graph& graph, std::size_t items, bool one_by_one = false) {
   using core = detail::session_core<Executor>;
   const auto& of = graph.of;
   detail::fixed_array<detail::attached_device> devices(of.devices.size() - 1);  // all but the processor
@@ -297,7 +300,8 @@ void equals_the_loop(const generated_graph& graph, std::size_t items) {
       }
     });
     for (std::size_t i = 0; i < items; ++i) {
-      session.wait_until([&] { return engine.free_slots() != 0; });
+      session.wait_until([&] { return one_by_one ? engine.all_finished() : engine.free_slots() != 0; });
+      if (engine.free_slots() == 0) session.wait_until([&] { return engine.free_slots() != 0; });
       void* const at = engine.input_place();
       make_item(i, {static_cast<std::uint8_t*>(at), item_bytes});
       engine.set_input(0, at);
@@ -321,6 +325,9 @@ void generated_graphs_equal_the_loop(unsigned first, unsigned count, std::size_t
     const generated_graph graph(seed);
     REQUIRE(covered_nodes(graph.of.parts()) == graph.nodes.size());
     equals_the_loop<Executor>(graph, items);
+    CHECK(values_alive().exchange(0) == 0);
+    if (!graph.runs_branches_at_once()) continue;
+    equals_the_loop<Executor>(graph, items, true);
     CHECK(values_alive().exchange(0) == 0);
   }
 }

@@ -134,6 +134,18 @@ TEST_CASE("windows over tensors along their first axis, the last filled up") {
   CHECK(begin == 14);  // 15 samples: the last window has 3 of them
 }
 
+TEST_CASE("fewer samples than a window of many steps are one window, filled up; what a window had is not given again") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::window<4, 1, lv::partial::pad>);
+  const auto windows = [&](int count) {
+    std::vector<std::array<int, 4>> all;
+    for (auto&& r : app.stream(numbers(count))) all.push_back({(*r)[0], (*r)[1], (*r)[2], (*r)[3]});
+    return all;
+  };
+  CHECK(windows(0).empty());
+  CHECK(windows(2) == std::vector<std::array<int, 4>>{{0, 1, 0, 0}});
+  CHECK(windows(5) == std::vector<std::array<int, 4>>{{0, 1, 2, 3}, {1, 2, 3, 4}});
+}
+
 TEST_CASE("one of N, N of one, M for N, in a row") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::downsample<3> |
                                    lv::stage<"text">(+[](const int& i) { return text(i); }) | lv::repeat<2> |

@@ -11,6 +11,11 @@ namespace levada {
 
 namespace detail {
 
+/// What a pool of the largest element starts from.
+template <class T>
+inline constexpr T below_all =
+    std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+
 /// Calls `visit(out element, in element)` for each element of each window, and `finish(out element, count)` after each.
 template <class Op, class Backend, class In, class Start, class Visit, class Finish>
 void for_each_window(typename Op::template output<In>& out, const In& in, Start start, Visit visit, Finish finish) {
@@ -44,7 +49,7 @@ struct definition<Backend, In, max_pool2d_op<Options...>> : detail::plain_defini
 
   void operator()(const In& in, typename op_type::template output<In>& out, std::byte*) const {
     detail::for_each_window<op_type, Backend>(
-        out, in, -std::numeric_limits<value>::infinity(),
+        out, in, detail::below_all<value>,
         [](value& largest, value x) {
           if (x > largest || x != x) largest = x;
         },

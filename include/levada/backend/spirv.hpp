@@ -4,6 +4,7 @@
 // <vulkan/vulkan_core.h> (Debian package libvulkan-dev) and links nothing: the loader is opened where a deployment asks for
 // a device.
 
+#include <levada/backend/spirv/batch.hpp>
 #include <levada/backend/spirv/conv2d.hpp>
 #include <levada/backend/spirv/dense.hpp>
 #include <levada/backend/spirv/driver.hpp>

@@ -36,6 +36,10 @@ class device_client {
   /// Where such a device leaves the segment's output.
   virtual void* output(std::size_t segment, std::uint64_t item) noexcept = 0;
 
+  /// What the item's units of the segment keep on the device, in order, each a `device_parameters` or null for what was prepared;
+  /// null where nothing is ever replaced.
+  virtual void* const* kept_for(std::size_t, std::uint64_t) noexcept { return nullptr; }
+
   /// Whether anybody wants to know when the device is at an item: asked when it is submitted. If so it is told before the item
   /// is reported complete, where the device knows.
   virtual bool asks_times() const noexcept { return false; }
@@ -66,6 +70,11 @@ struct device_segment {
   fixed_array<unit> units;
 };
 
+/// The parameters of a kernel on its device, one version of them: what a driver makes of it is derived from this.
+struct device_parameters {
+  virtual ~device_parameters() = default;
+};
+
 /// A session's way to one of its segments on a device.
 class device_lane {
  public:
@@ -87,6 +96,9 @@ class device_queue {
   virtual ~device_queue() = default;
   /// Makes ready what all sessions share, for a segment with kernels of this device; the kernels live as long as the queue.
   virtual void prepare(const device_segment&) {}
+  /// Brings the parameters of a kernel to the device: of one like another that was prepared, in whose place they are used. Returns when
+  /// they are there. Any thread; what it gives may outlive the queue.
+  virtual std::unique_ptr<device_parameters> bring(const device_kernel&) { return nullptr; }
   /// A session with so many slots opens; an item's slot is its number modulo that.
   virtual std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) = 0;
 };

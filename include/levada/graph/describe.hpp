@@ -14,6 +14,7 @@
 #include <levada/graph/graph_info.hpp>
 #include <levada/graph/missing.hpp>
 #include <levada/graph/mistake.hpp>
+#include <levada/graph/on_backend.hpp>
 #include <levada/graph/pipeline.hpp>
 
 namespace levada {
@@ -327,6 +328,8 @@ constexpr node_info node_of() {
     node.kind = "callable";
     node.order = stage_type::how;
     node.border = border_of<stage_type>;
+    using callable = typename stage_type::callable_type;
+    node.beside = told_of_missing_items<callable> || sides_of<callable, Place::call::value>::type::size != 0;
   }
   return node;
 }
@@ -399,6 +402,31 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
     return in;
   }
   static constexpr bool has_groups = (mark_of<part<I>>.opens_params || ...);
+
+  /// The regions that are given to backends, and these.
+  static constexpr bool gives_regions = (gives_region<part<I>> || ...);
+  using given_backends = decltype((type_list<>{} + ... + typename given_backend<part<I>>::type{}));
+
+  template <class Graph>
+  static constexpr void mark_regions(Graph& graph) {
+    constexpr std::string_view begun[] = {region_backend<part<I>>...};
+    constexpr bool begins[] = {gives_region<part<I>>...};
+    constexpr bool ends[] = {std::same_as<part<I>, given_end>...};
+    std::size_t number[parts]{}, open[parts + 1]{}, depth = 0, node = 0, regions = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      if (begins[i]) {
+        number[i] = begun[i].empty() ? 0 : ++regions;
+        open[depth++] = i;
+      }
+      if (ends[i] && depth != 0) --depth;
+      if (!node_flags[i]) continue;
+      if (depth != 0) {
+        graph.nodes[node].backend = begun[open[depth - 1]];
+        graph.nodes[node].region = static_cast<std::uint16_t>(number[open[depth - 1]]);
+      }
+      ++node;
+    }
+  }
 
   /// What the stages take beside their items.
   template <std::size_t J>
@@ -723,6 +751,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> {
       if (!graph.nodes[n].pin) graph.nodes[n].pin = {device_kind::cpu};
       graph.nodes[n].order = concurrency::serial;
     });
+    if constexpr (gives_regions) mark_regions(graph);
     if constexpr (has_sides) {
       graph.side_bytes = sides().bytes;
       graph.side_alignment = sides().alignment;

@@ -57,9 +57,11 @@ struct node_info {
   form how = form::map;
   op_kind fuses_as = op_kind::opaque;
   concurrency order = concurrency::parallel;
-  device_id pin{};           ///< the device it is pinned to, if any
-  bool split_after = false;  ///< a border follows it
-  double flops = 0;          ///< per item; 0 where unknown
+  device_id pin{};             ///< the device it is pinned to, if any
+  std::string_view backend{};  ///< the backend that it is given to, if any
+  std::uint16_t region = 0;    ///< with what the backend computes it as one: nodes of the same number; 0: nobody said
+  bool split_after = false;    ///< a border follows it
+  double flops = 0;            ///< per item; 0 where unknown
   std::size_t parameter_bytes = 0;
   std::size_t in = 0;   ///< the value it takes (its own for a source, which takes none)
   std::size_t out = 0;  ///< the value it gives (its input's for a sink, which gives none)
@@ -67,6 +69,7 @@ struct node_info {
   reuse reuses = reuse::none;
   std::size_t view_offset = 0;  ///< of a view: the byte of its input that it begins with
   loop_border border = loop_border::none;
+  bool beside = false;  ///< a callable that is given more than its items: side data, word of missing ones
 };
 
 /// Calls `visit` with each value that a node, or a unit, takes.

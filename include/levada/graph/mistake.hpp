@@ -224,8 +224,6 @@ template <fixed_string Group, fixed_string Parameter>
 struct group_has_several_parameters_of_that_name_write_the_stage_and_a_dot_before_it : detail::mistake {};
 template <fixed_string Group, fixed_string Parameter, class Given>
 struct parameter_is_of_another_type_or_shape : detail::mistake {};
-template <fixed_string Stage, class Device>
-struct parameters_on_this_device_cannot_be_replaced : detail::mistake {};
 
 // ---- items of an app ----
 template <class Item, class Given>
@@ -256,5 +254,19 @@ template <class Device>
 struct device_needs_the_header_that_brings_its_driver : detail::mistake {};
 template <fixed_string Stage, class Op, class In, class Device>
 struct no_backend_takes_this_op_on_this_device : detail::mistake {};
+template <fixed_string Backend, fixed_string Stages, class Why>
+struct backend_cannot_take_this_region_as_one : detail::mistake {};
+// Why not.
+struct a_stage_in_it_is_no_op {};
+struct its_stages_are_not_in_a_line_of_which_each_gives_to_the_next_alone {};
+struct a_border_of_two_segments_is_in_it {};
+struct backend_is_not_among_those_of_the_deployment {};
+struct backend_computes_on_no_device_of_the_target_where_these_stages_may_run {};
+struct it_is_longer_than_what_the_backend_takes_as_one {};
+struct backend_has_no_kernel_for_this_run_of_ops {};
+struct rules_of_the_backend_do_not_find_it {};
+struct its_longest_path_has_more_nodes_than_the_rules_allow {};
+struct more_of_its_values_are_taken_outside_than_the_rules_allow {};
+struct a_value_is_taken_inside_and_outside_which_the_rules_do_not_allow {};
 
 }  // namespace levada

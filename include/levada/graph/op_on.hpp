@@ -224,11 +224,11 @@ struct kernel_for<Backend, In, Ops...> : std::type_identity<typename Backend::te
 template <class Backend, class In, class... Ops>
 using kernel_for_t = typename kernel_for<Backend, In, Ops...>::type;
 
-/// There is one. What a device computes by itself it computes item by item.
+/// There is one. What a device computes by itself is not called for each item.
 template <class Backend, class In, class... Ops>
 concept has_kernel_for =
     op_kernel<Backend, item_of<In, Ops...>, Ops...> &&
-    (items_of<In, Ops...> == 0 ||
+    (items_of<In, Ops...> == 0 || batch_kernel<Backend, In, Ops...> ||
      !std::derived_from<typename Backend::template kernel<item_of<In, Ops...>, Ops...>, device_kernel>);
 
 }  // namespace levada::detail

@@ -302,17 +302,20 @@ struct window_rate {
       rate_step did;
       if constexpr (AtEnd == partial::pad) {
         // What an earlier window has had is not given again alone.
-        if (have_ > overlap) {
+        if (have_ > (gave_ ? overlap : 0)) {
           std::fill(kept_.begin() + have_ * each, kept_.end(), value{});
           did = {false, true, static_cast<std::uint32_t>(have_)};
           ::new (out) output<In>(kept_);
         }
       }
-      have_ = skip_ = at_ = 0;
+      abandon(out);
       return did;
     }
     std::size_t waiting() const { return 0; }
-    void abandon(void*) { have_ = skip_ = at_ = 0; }
+    void abandon(void*) {
+      have_ = skip_ = at_ = 0;
+      gave_ = false;
+    }
 
    private:
     static constexpr std::size_t overlap = Step < N ? N - Step : 0;
@@ -320,6 +323,7 @@ struct window_rate {
     void give(void* out) {
       ::new (out) output<In>(kept_);
       std::memmove(kept_.data(), kept_.data() + (N - overlap) * each, overlap * each * sizeof(value));
+      gave_ = true;
       have_ = overlap;
       skip_ = Step > N ? Step - N : 0;
     }
@@ -328,6 +332,7 @@ struct window_rate {
     std::size_t have_ = 0;  ///< samples of the next window
     std::size_t skip_ = 0;  ///< samples between two windows that none takes
     std::size_t at_ = 0;    ///< in the chunk
+    bool gave_ = false;     ///< a window, since it began
   };
 };
 
@@ -396,11 +401,13 @@ struct repeat_rate {
 
 // ---- M items for N others ----
 
+struct unknown_item;  // what flows behind a mistake, with which no callable is tried
+
 template <fixed_string Name, std::size_t M, std::size_t N, class Out, class F>
 struct callable_rate {
   static constexpr fixed_string name = Name;
   template <class In>
-    requires(std::is_default_constructible_v<In> && std::is_move_assignable_v<In> &&
+    requires(!std::same_as<In, unknown_item> && std::is_default_constructible_v<In> && std::is_move_assignable_v<In> &&
              std::is_invocable_v<F&, std::span<const In, M>, std::span<Out, N>>)
   using output = Out;
   template <class In>

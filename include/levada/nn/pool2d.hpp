@@ -3,6 +3,8 @@
 // nn/pool2d.hpp: the largest or the mean of each window (ONNX MaxPool, AveragePool). ONNX's ceil_mode = 1 is padding below and
 // on the right, as much as the last window reaches beyond the picture.
 
+#include <cstdint>
+
 #include <levada/graph/op_rules.hpp>
 #include <levada/nn/window.hpp>
 
@@ -41,21 +43,19 @@ struct count_padding {};
 template <class T>
 concept pool2d_option = window_option<T> || std::same_as<T, count_padding>;
 
-/// The shape rule of both pools.
+/// What both pools have in common.
 template <pool2d_option... Options>
 struct pool2d_op : weightless_op {
   static constexpr op_kind fuses_as = op_kind::out_fusable;
-  static constexpr std::string_view expects =
-      "a float or double tensor of channels, height, width that holds the window, padded by less than the window";
   static constexpr window2d window = detail::pool_window<Options...>();
 
-  template <chw_tensor In>
+  template <image_tensor In>
     requires(detail::pools(window, In::extents[1], In::extents[2]))
-  using output = tensor<typename In::value_type, In::extents[0], window.output_rows(In::extents[1]),
+  using pooled = tensor<typename In::value_type, In::extents[0], window.output_rows(In::extents[1]),
                         window.output_columns(In::extents[2])>;
 
   template <class In>
-  static constexpr double flops = static_cast<double>(output<In>::elements * window.taps());
+  static constexpr double flops = static_cast<double>(pooled<In>::elements * window.taps());
 };
 
 /// The largest element of each window; padding takes no part. A NaN in the window makes the output NaN (IEEE 754-2019
@@ -63,12 +63,24 @@ struct pool2d_op : weightless_op {
 template <window_option... Options>
 struct max_pool2d_op : pool2d_op<Options...> {
   static constexpr std::string_view kind = "max_pool2d";
+  static constexpr std::string_view expects =
+      "a float, double, uint8 or int8 tensor of channels, height, width that holds the window, padded by less than it";
+
+  template <image_tensor In>
+    requires(floating_tensor<In> || std::same_as<typename In::value_type, std::uint8_t> ||
+             std::same_as<typename In::value_type, std::int8_t>)
+  using output = typename pool2d_op<Options...>::template pooled<In>;
 };
 
 /// The mean of the elements of each window; padding is zeros, and not counted unless `count_padding` says so.
 template <pool2d_option... Options>
 struct avg_pool2d_op : pool2d_op<Options...> {
   static constexpr std::string_view kind = "avg_pool2d";
+  static constexpr std::string_view expects =
+      "a float or double tensor of channels, height, width that holds the window, padded by less than the window";
+
+  template <chw_tensor In>
+  using output = typename pool2d_op<Options...>::template pooled<In>;
   static constexpr bool counts_padding = (std::same_as<Options, count_padding> || ...);
 };
 

@@ -55,7 +55,7 @@ constexpr bool may_join(anyhow_way, const grown<N>&, const grown<N>&) {
   return true;
 }
 template <std::size_t N>
-constexpr bool may_join(joining way, const grown<N>& above, const grown<N>& below) {
+constexpr bool may_join(levada::joining way, const grown<N>& above, const grown<N>& below) {
   return above.kind <= way.upstream && below.kind <= way.downstream;
 }
 template <std::size_t N>
@@ -112,6 +112,14 @@ struct combine_rule {
     for (std::size_t i = 0; i < all.size(); ++i)
       if (exceeded_limit(g.flow, all[i].nodes, limits) == subgraph_fault::none)
         found.push_back({all[i].nodes, i < pieces ? composites[i] : std::string_view{}});
+  }
+  /// Of nodes that pieces cover.
+  template <std::size_t N>
+  constexpr subgraph_fault limit_exceeded(const rule_graph<N>& g, const node_set<N>& nodes) const {
+    node_set<N> covered;
+    for (const region<N>& r : regions_of(inner, g))
+      if (nodes.contains(r.nodes)) covered |= r.nodes;
+    return covered == nodes ? exceeded_limit(g.flow, nodes, limits) : detail::limit_exceeded(inner, g, nodes);
   }
 
  private:

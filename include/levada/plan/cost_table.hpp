@@ -36,12 +36,21 @@ struct transfer_cost {
   double seconds_per_byte = 0;
 };
 
+/// A partition that was measured as a whole, and found the fastest of those that were tried: plan/measured_whole.hpp.
+struct whole_cost {
+  std::uint64_t question = 0;  ///< `question_of` the graph, the devices and the backends
+  std::string_view plan;       ///< the line that `save` writes
+  double seconds = 0;
+  double spread = 0;
+};
+
 /// The costs of a machine. Values of static storage, each sorted or not.
 struct cost_table {
   std::string_view machine;  ///< where it was measured, and when
   std::span<const kernel_cost> kernels{};
   std::span<const transfer_cost> transfers{};
   std::span<const roofline> rooflines{};
+  std::span<const whole_cost> wholes{};
 };
 
 /// Where a table says nothing of a transfer.

@@ -11,19 +11,22 @@
 #include <optional>
 
 #include <levada/core/bounded.hpp>
+#include <levada/plan/branches.hpp>
 
 namespace levada {
 
-/// A buffer to place: its size, and the first and last step at which it is alive, both inclusive.
+/// A buffer to place: its size, and the first and last step at which it is alive, both inclusive. Where branches run at once, those
+/// of the others are alive with it whatever their steps.
 struct buffer_lifetime {
   std::size_t bytes = 0;
   std::size_t alignment = 1;
   std::size_t first = 0;
   std::size_t last = 0;
+  branch_place branch{};
 };
 
 constexpr bool alive_together(const buffer_lifetime& a, const buffer_lifetime& b) {
-  return a.first <= b.last && b.first <= a.last;
+  return (a.first <= b.last && b.first <= a.last) || run_at_once(a.branch, b.branch);
 }
 
 /// Offsets in the order of the buffers, and the bytes of the arena: a multiple of the strictest alignment, so that arenas
@@ -99,6 +102,28 @@ constexpr placement_order<N> largest_first(const bounded<buffer_lifetime, N>& bu
   });
 }
 
+/// What the branches of a fork have alive at most, each by itself, with what is alive all the while.
+template <std::size_t N>
+constexpr std::size_t most_in_branches(const bounded<buffer_lifetime, N>& buffers, std::size_t fork) {
+  std::size_t begin = ~std::size_t{0}, end = 0, sum = 0;
+  for (const buffer_lifetime& b : buffers)
+    if (b.branch.fork == fork) begin = std::min(begin, b.first), end = std::max(end, b.first);
+  for (const buffer_lifetime& b : buffers)
+    if (b.branch.fork != fork && b.first <= begin && b.last >= end) sum += b.bytes;
+  for (std::size_t branch = 0; branch < most_branches; ++branch) {
+    std::size_t most = 0;
+    for (const buffer_lifetime& at : buffers) {
+      if (at.branch.fork != fork || at.branch.branch != branch) continue;
+      std::size_t alive = 0;
+      for (const buffer_lifetime& b : buffers)
+        if (b.branch == at.branch && b.first <= at.first && b.last >= at.first) alive += b.bytes;
+      most = std::max(most, alive);
+    }
+    sum += most;
+  }
+  return sum;
+}
+
 }  // namespace detail
 
 /// The largest sum of buffers that are alive at one step, rounded up as an arena is: no arena can be smaller.
@@ -117,6 +142,8 @@ constexpr std::size_t memory_lower_bound(const bounded<buffer_lifetime, N>& buff
     alive.push_back(next);
     bound = std::max(bound, sum);
   }
+  for (const buffer_lifetime& b : buffers)
+    if (b.branch) bound = std::max(bound, detail::most_in_branches(buffers, b.branch.fork));
   return detail::aligned(bound, detail::strictest_alignment(buffers));
 }
 
@@ -124,6 +151,8 @@ constexpr std::size_t memory_lower_bound(const bounded<buffer_lifetime, N>& buff
 /// and no arena is smaller, where at most two buffers are alive at a step and sizes are multiples of their alignments.
 template <std::size_t N>
 constexpr std::optional<memory_layout<N>> from_both_ends(const bounded<buffer_lifetime, N>& buffers) {
+  for (const buffer_lifetime& b : buffers)
+    if (b.branch) return std::nullopt;
   memory_layout<N> layout;
   layout.bytes = memory_lower_bound(buffers);
   const placement_order<N> order = detail::by_first_step(buffers);

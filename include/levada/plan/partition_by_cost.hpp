@@ -14,6 +14,7 @@
 #include <span>
 
 #include <levada/plan/cost_table.hpp>
+#include <levada/plan/measured_whole.hpp>
 #include <levada/plan/partition.hpp>
 #include <levada/plan/search.hpp>
 
@@ -145,11 +146,15 @@ constexpr std::size_t beam_of(objective goal, std::size_t nodes) {
 
 }  // namespace detail
 
-/// The best partition by the costs of a table. Where there is no cover it is the one without costs, which tells what is wrong.
+/// The best partition by the costs of a table: for latency what was measured as a whole, if the table has that; else what the
+/// search finds. Where there is no cover it is the one without costs, which tells what is wrong.
 template <std::size_t N>
 constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<const device_info> devices,
                                         std::span<const candidate> candidates, std::span<const backend_info> backends,
                                         const cost_table& table, objective goal = objective::latency) {
+  if (goal == objective::latency)
+    if (const partition<N> whole = measured_partition(graph, devices, candidates, backends, table); !whole.empty())
+      return whole;
   if (devices.size() <= most_places) {
     const placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
     const cover<N> chosen = best_cover(problem, goal, detail::beam_of(goal, graph.nodes.size()));

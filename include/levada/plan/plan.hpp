@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include <levada/plan/branches.hpp>
 #include <levada/plan/hand_over.hpp>
 #include <levada/plan/memory.hpp>
 #include <levada/plan/partition.hpp>
@@ -36,6 +37,7 @@ struct planned_value {
   std::size_t last = 0;     ///< the last step that takes it
   std::size_t storage = 0;  ///< the value whose buffer it uses: its own, or that of another: plan/sharing.hpp
   std::size_t within = 0;   ///< where it lies there
+  branch_place branch{};    ///< of a buffer: the branch that has it first, where others run at once
 };
 
 /// What runs as one.
@@ -52,8 +54,10 @@ struct planned_unit {
   bool item_by_item = false;    ///< its group runs over the items one by one, else unit by unit
   bool in_loop = false;         ///< inside a feedback, whose first unit admits the items to all of it
   std::size_t state_of = 0;     ///< the unit whose state it uses: its own, or at the end of a feedback that at its head
-  std::size_t scratch_bytes = 0;  ///< that its kernel wants while it runs
-  std::size_t weight_bytes = 0;   ///< that its kernel's packed parameters take
+  std::size_t scratch_bytes = 0;   ///< that its kernel wants while it runs
+  std::size_t scratch_offset = 0;  ///< where in the kernels' scratch: branches that run at once have their own
+  std::size_t weight_bytes = 0;    ///< that its kernel's packed parameters take
+  branch_place branch{};           ///< where it runs beside others of its item
 };
 
 /// What one flow-graph node runs.
@@ -79,6 +83,7 @@ struct plan_info {
   bounded<planned_unit, N> unit;
   bounded<planned_segment, N> segment;
   bounded<planned_value, N + 1> value;
+  bounded<planned_fork, N> fork;  ///< those that run at once first
   bounded<backend_info, 8> backend;
 
   std::size_t nodes = 0, units = 0, segments = 0;
@@ -97,6 +102,8 @@ struct plan_info {
 /// What a deployment asks for besides its target.
 struct plan_request {
   std::size_t slots = 64;
+  std::span<const cost> prices{};  ///< of the partition's units: without them no branch is run beside another
+  bool has_workers = true;         ///< false: all runs on one thread, whatever the processor has
 };
 
 namespace detail {
@@ -243,6 +250,36 @@ constexpr void choose_grains(plan_info<N>& plan, std::span<const device_info> de
   }
 }
 
+/// Branches of an item that run at once have no step in common with which to tell what is alive. A buffer that begins in one of
+/// them is kept from those of the others by its name; one in which several write is alive from the first unit of all to the
+/// last, and so to the end is one that was there before.
+template <std::size_t N>
+constexpr void keep_branches_apart(plan_info<N>& plan) {
+  for (const planned_fork& fork : plan.fork) {
+    if (fork.order != branch_order::at_once) return;  // and none behind it
+    const std::size_t first_step = fork.first + 1, last_step = fork.first + fork.count;
+    std::array<bool, N + 1> has_several{};
+    for (std::size_t u = fork.first; u < last_step; ++u) {
+      if (plan.unit[u].how == form::sink) continue;
+      const std::size_t v = plan.value[plan.unit[u].out].storage;
+      planned_value& buffer = plan.value[v];
+      if (buffer.first < first_step) continue;
+      has_several[v] = has_several[v] || run_at_once(buffer.branch, plan.unit[u].branch);
+      buffer.branch = plan.unit[u].branch;
+    }
+    for (std::size_t v = 0; v < plan.value.size(); ++v) {
+      planned_value& buffer = plan.value[v];
+      if (has_several[v]) {
+        buffer.branch = {};
+        buffer.first = first_step;
+        buffer.last = std::max(buffer.last, last_step);
+      } else if (buffer.first < first_step && buffer.last >= first_step) {
+        buffer.last = std::max(buffer.last, last_step);
+      }
+    }
+  }
+}
+
 /// Groups and the place of each value; then a buffer is where any of the values sharing it has to be.
 template <std::size_t N>
 constexpr void place_values(plan_info<N>& plan, std::span<const device_info> devices) {
@@ -258,8 +295,12 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
     }
     for (std::size_t u = s.first; u < end;) {
       std::size_t behind = u + 1;
+      const auto goes_on = [&] {
+        return plan.unit[behind].order == concurrency::parallel &&
+               plan.unit[behind].branch.fork == plan.unit[u].branch.fork;
+      };
       if (plan.unit[u].order == concurrency::parallel)
-        while (behind < end && plan.unit[behind].order == concurrency::parallel) ++behind;
+        while (behind < end && goes_on()) ++behind;
       const bool loops = border_at(plan, u) == loop_border::begins;
       while (loops && behind < end && plan.unit[behind].in_loop) ++behind;
       const bool by_item = loops || (s.device.kind != device_kind::vulkan && behind - u > 1 &&
@@ -291,6 +332,7 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
     owner.last = std::max(owner.last, value.last);
     owner.where = std::min(owner.where, value.where);
   }
+  keep_branches_apart(plan);
 }
 
 /// The values that the nodes of a segment give, which stand in a row: the first, and the one behind the last.
@@ -315,7 +357,7 @@ constexpr std::size_t lay_out_values(plan_info<N>& plan, placement where, std::s
   for (std::size_t v = first_value; v < behind; ++v) {
     const planned_value& value = plan.value[v];
     if (value.storage != v || value.where != where) continue;
-    buffers.push_back({value.bytes, buffer_alignment(value), value.first, value.last});
+    buffers.push_back({value.bytes, buffer_alignment(value), value.first, value.last, value.branch});
     owners.push_back(v);
   }
   if (owners.empty()) return 0;
@@ -327,6 +369,32 @@ constexpr std::size_t lay_out_values(plan_info<N>& plan, placement where, std::s
   }
   for (std::size_t i = 0; i < owners.size(); ++i) plan.value[owners[i]].offset = layout->offset[i];
   return aligned(layout->bytes, plan.alignment);
+}
+
+/// Where each kernel of a segment has its scratch; the bytes of all. One runs after the other, but those of branches.
+template <std::size_t N>
+constexpr std::size_t lay_out_scratch(plan_info<N>& plan, const planned_segment& s) {
+  std::size_t most = 0;
+  for (std::size_t u = s.first; u < s.first + s.count;) {
+    if (!plan.unit[u].branch) {
+      most = std::max(most, plan.unit[u++].scratch_bytes);
+      continue;
+    }
+    const planned_fork& fork = plan.fork[plan.unit[u].branch.fork];
+    std::size_t offset = 0;
+    for (std::size_t b = 0; b < fork.branches; ++b) {
+      std::size_t bytes = 0;
+      for (std::size_t i = fork.first; i < fork.first + fork.count; ++i) {
+        if (plan.unit[i].branch.branch != b) continue;
+        plan.unit[i].scratch_offset = offset;
+        bytes = std::max(bytes, plan.unit[i].scratch_bytes);
+      }
+      offset += aligned(bytes, plan.alignment);
+    }
+    most = std::max(most, offset);
+    u = fork.first + fork.count;
+  }
+  return most;
 }
 
 /// The places and offsets of all values, and the bytes that this makes.
@@ -345,12 +413,8 @@ constexpr void lay_out_plan(plan_info<N>& plan, std::span<const device_info> dev
     const auto [first, behind] = values_made_by(plan, s);
     s.item_bytes = lay_out_values(plan, placement::item, first, behind);
     s.kernel_offset = lay_out_values(plan, placement::grain, first, behind);
-    std::size_t kernel_bytes = 0;
-    for (std::size_t u = s.first; u < s.first + s.count; ++u) {
-      kernel_bytes = std::max(kernel_bytes, plan.unit[u].scratch_bytes);
-      plan.bytes_weights += plan.unit[u].weight_bytes;
-    }
-    s.shared_bytes = s.kernel_offset + aligned(kernel_bytes, plan.alignment);
+    for (std::size_t u = s.first; u < s.first + s.count; ++u) plan.bytes_weights += plan.unit[u].weight_bytes;
+    s.shared_bytes = s.kernel_offset + aligned(lay_out_scratch(plan, s), plan.alignment);
     plan.bytes_scratch += s.grains * s.scratch_bytes();
   }
   for (planned_value& v : plan.value) {
@@ -405,6 +469,8 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
 
   if (covered_nodes(parts) != plan.nodes) return plan;
   detail::connect_units(plan, parts, candidates);
+  if (request.prices.size() == plan.units)
+    detail::branch_finder<plan_info<N>, N>(plan, request.prices, request.has_workers).find();
   detail::find_lifetimes(plan);
   detail::choose_grains(plan, devices);
   // What joins values has a larger buffer from the first of them on: not where one of them is made long before.

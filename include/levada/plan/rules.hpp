@@ -53,6 +53,26 @@ constexpr regions<N> regions_of(const Rule& takes, const rule_graph<N>& graph) {
   return once;
 }
 
+namespace detail {
+
+/// The limit for which a rule leaves out a sub-graph that it would find otherwise, if that is why.
+template <class Rule, std::size_t N>
+constexpr subgraph_fault limit_exceeded(const Rule& rule, const rule_graph<N>& graph, const node_set<N>& nodes) {
+  if constexpr (requires { rule.limit_exceeded(graph, nodes); })
+    return rule.limit_exceeded(graph, nodes);
+  else
+    return subgraph_fault::none;
+}
+
+template <std::size_t N>
+constexpr bool has_found(const regions<N>& found, const node_set<N>& nodes) {
+  for (const levada::region<N>& r : found)
+    if (r.nodes == nodes) return true;
+  return false;
+}
+
+}  // namespace detail
+
 /// Every node of which the predicate, a function of a node_info, says yes, alone.
 template <class Predicate>
 struct every_rule {
@@ -126,6 +146,15 @@ struct union_rule {
   constexpr void find(const rule_graph<N>& g, regions<N>& found) const {
     std::apply([&](const Rules&... each) { (each.find(g, found), ...); }, rules);
   }
+  template <std::size_t N>
+  constexpr subgraph_fault limit_exceeded(const rule_graph<N>& g, const node_set<N>& nodes) const {
+    auto first = subgraph_fault::none;
+    const auto ask = [&](const auto& each) {
+      if (first == subgraph_fault::none) first = detail::limit_exceeded(each, g, nodes);
+    };
+    std::apply([&](const Rules&... each) { (ask(each), ...); }, rules);
+    return first;
+  }
 };
 template <rule... Rules>
 constexpr auto union_of(Rules... rules) {
@@ -143,6 +172,10 @@ struct composite_rule {
     const std::size_t before = found.size();
     inner.find(g, found);
     for (std::size_t i = before; i < found.size(); ++i) found[i].composite = name;
+  }
+  template <std::size_t N>
+  constexpr subgraph_fault limit_exceeded(const rule_graph<N>& g, const node_set<N>& nodes) const {
+    return detail::limit_exceeded(inner, g, nodes);
   }
 };
 template <rule Rule>
@@ -163,10 +196,32 @@ struct only_valid_rule {
     for (const region<N>& r : all)
       if (fault_of(g.flow, r.nodes, limits) == subgraph_fault::none) found.push_back(r);
   }
+  template <std::size_t N>
+  constexpr subgraph_fault limit_exceeded(const rule_graph<N>& g, const node_set<N>& nodes) const {
+    regions<N> all;
+    inner.find(g, all);
+    return detail::has_found(all, nodes) ? fault_of(g.flow, nodes, limits) : detail::limit_exceeded(inner, g, nodes);
+  }
 };
 template <rule Rule>
 constexpr auto only_valid(Rule inner, subgraph_limits limits = {}) {
   return only_valid_rule<Rule>{inner, limits};
+}
+
+/// Whether a rule finds a run of nodes, and the limit that it exceeds if that is why it does not.
+struct rule_answer {
+  bool is_found = false;
+  subgraph_fault limit = subgraph_fault::none;
+};
+/// `deploy` finds it as it does `keep_found`.
+template <rule Rule, std::size_t N>
+constexpr rule_answer ask_rule(const Rule& takes, const graph_info<N>& graph, std::size_t first, std::size_t count) {
+  const rule_graph<N> g(graph);
+  const node_set<N> nodes = node_set<N>::run(first, count);
+  regions<N> found;
+  takes.find(g, found);
+  if (detail::has_found(found, nodes)) return {true};
+  return {false, detail::limit_exceeded(takes, g, nodes)};
 }
 
 /// Takes those candidates of a backend away that its rule does not find. `deploy` finds it by its arguments, so that only the

@@ -14,6 +14,7 @@
 
 #include <levada/core/device.hpp>
 #include <levada/graph/graph_info.hpp>
+#include <levada/plan/branches.hpp>
 
 namespace levada::detail {
 
@@ -92,11 +93,25 @@ class buffer_sharing {
     plan_.value[v].within = plan_.value[of].within + behind;
   }
 
+  /// A unit that runs beside the one of that step, in another branch of the item, takes it.
+  constexpr bool is_taken_beside(std::size_t v, std::size_t step) const {
+    const branch_place here = plan_.unit[step - 1].branch;
+    if (!here) return false;
+    const planned_fork& fork = plan_.fork[here.fork];
+    bool taken = false;
+    for (std::size_t u = fork.first; u < fork.first + fork.count; ++u)
+      if (run_at_once(here, plan_.unit[u].branch))
+        for_each_input(plan_.unit[u], [&](std::size_t w) { taken = taken || v == w; });
+    return taken;
+  }
+
   /// Where `v` lies may be changed at `step`: no other value that is there before is taken then or later.
   constexpr bool may_change(std::size_t v, std::size_t step) const {
-    if (plan_.value[v].last > step) return false;
+    if (plan_.value[v].last > step || is_taken_beside(v, step)) return false;
     for (std::size_t other = 0; other < plan_.value.size(); ++other)
-      if (other != v && group(other) == group(v) && overlap(other, v) && is_alive(other, step)) return false;
+      if (other != v && group(other) == group(v) && overlap(other, v) &&
+          (is_alive(other, step) || is_taken_beside(other, step)))
+        return false;
     return true;
   }
   /// What stages change or consume is nobody else's then, in the group of `v`.

@@ -36,6 +36,7 @@ void put_back_state([[maybe_unused]] void* object, const F& state) {
 template <class F, form Form, class In, class Out, bool Serial>
 class chain_step {
  public:
+  static constexpr bool keeps_state = Serial && kept_in_registers<F>;
   chain_step(const unit_path& path, const chain_call& call)
       : f_(*static_cast<F*>(*path.object)), out_(path.out.at(call.memory, call.slot)), stride_(path.out.stride) {}
 
@@ -55,6 +56,7 @@ class chain_step {
 template <class F, class In, class Out, bool Serial>
 class chain_step<F, form::in_place, In, Out, Serial> {
  public:
+  static constexpr bool keeps_state = Serial && kept_in_registers<F>;
   chain_step(const unit_path& path, const chain_call&) : f_(*static_cast<F*>(*path.object)) {}
 
   [[gnu::always_inline]] void* operator()(void* in, std::size_t) {

@@ -19,6 +19,7 @@
 #include <levada/graph/rated_graph.hpp>
 #include <levada/graph/region.hpp>
 #include <levada/plan/budget.hpp>
+#include <levada/plan/given.hpp>
 #include <levada/plan/options.hpp>
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
@@ -26,6 +27,7 @@
 #include <levada/run/chain.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
+#include <levada/run/on_backend.hpp>
 #include <levada/run/params.hpp>
 #include <levada/run/unit.hpp>
 
@@ -222,12 +224,14 @@ struct enumerated {
     return n;
   }
 
+  template <std::size_t Node, std::size_t Length>
+  using run = run_of_ops<Flat, Node, std::make_index_sequence<Length>>;
+
   template <std::size_t Node, std::size_t Backend, std::size_t Length>
   static consteval void add(list& found) {
-    using run = run_of_ops<Flat, Node, std::make_index_sequence<Length>>;
     using backend = type_at<typename values::list, Backend>;
-    if constexpr (run::template taken_by<backend>) {
-      using kernel = typename run::template kernel<backend>;
+    if constexpr (run<Node, Length>::template taken_by<backend>) {
+      using kernel = typename run<Node, Length>::template kernel<backend>;
       found.push_back({Node, Length, Backend, kernel::scratch_bytes, weight_bytes_of<kernel>});
     }
   }
@@ -263,6 +267,7 @@ struct enumerated {
     list found;
     (add_backends<Node>(found, std::make_index_sequence<values::count>{}), ...);
     keep_all_ruled(found, std::make_index_sequence<values::count>{});
+    if constexpr (Flat::gives_regions) keep_given(graph, values::values, found);
     return found;
   }
 
@@ -467,7 +472,9 @@ consteval auto plan_mistake() {
   } else {
     using plan_type = planned<Flat, Target, Options...>;
     constexpr std::size_t node = plan_type::homeless();
-    if constexpr (node < plan_type::nodes) {
+    if constexpr (decltype(given_mistake<plan_type>())::is_mistake) {
+      return given_mistake<plan_type>();
+    } else if constexpr (node < plan_type::nodes) {
       using place = typename plan_type::flat::template node_place<node>;
       using stage = typename place::part;
       if constexpr (!std::is_void_v<typename place::device>) {
@@ -554,11 +561,19 @@ inline constexpr bool computes_by_itself = false;
 template <int Index>
 inline constexpr bool computes_by_itself<vulkan<Index>> = true;
 
+/// A region given to a backend of such a device is anybody's.
+template <class Part>
+struct lifted_part : type_tag<Part> {};
+template <class Backend>
+  requires(Backend::device == device_kind::vulkan)
+struct lifted_part<given_begin<Backend>> : type_tag<given_begin<anybody>> {};
+
 template <class Flat>
 struct lifted;
 template <class... Part, class... Device>
 struct lifted<type_list<flat_part<Part, Device>...>>
-    : type_tag<type_list<flat_part<Part, std::conditional_t<computes_by_itself<Device>, void, Device>>...>> {};
+    : type_tag<type_list<flat_part<typename lifted_part<Part>::type,
+                                   std::conditional_t<computes_by_itself<Device>, void, Device>>...>> {};
 template <class Pipeline, class Device>
 struct flatten<on_processor<Pipeline>, Device> : lifted<typename flatten<Pipeline, Device>::type> {};
 
@@ -655,9 +670,9 @@ template <class Flat, class Target, class... Options>
 struct rim : rim_types<Flat> {
   using planning = planned<Flat, Target, Options...>;
   static constexpr bool changes_rate = false;
-  /// The plan of the region that has parameters of that name, and which it is; void: there is none.
+  /// The region that has parameters of that name, and which it is; void: there is none.
   template <fixed_string Group>
-  using planning_of_group = std::conditional_t<has_group<Flat, Group>, planning, void>;
+  using flat_of_group = std::conditional_t<has_group<Flat, Group>, Flat, void>;
   template <fixed_string Group>
   static constexpr std::size_t region_of_group = 0;
   static constexpr const auto& plan = planning::plan;
@@ -719,8 +734,8 @@ struct rim_of_regions {
   template <fixed_string Group>
   static constexpr std::size_t region_of_group = first_region_with_group<Parts, Group, 0>();
   template <fixed_string Group>
-  using planning_of_group = std::conditional_t<has_group<typename region<Parts, region_of_group<Group>>::flat, Group>,
-                                               planning<region_of_group<Group>>, void>;
+  using flat_of_group = std::conditional_t<has_group<typename region<Parts, region_of_group<Group>>::flat, Group>,
+                                           typename region<Parts, region_of_group<Group>>::flat, void>;
   static constexpr auto plan = plan_regions<Parts, Target, Options...>(std::make_index_sequence<regions>());
 };
 
@@ -772,10 +787,25 @@ consteval bool fits_chain_at() {
                       typename place::call::output>;
   }
 }
+template <class Planning, std::size_t U>
+struct chain_step_of {
+  static constexpr const auto& unit = Planning::plan.unit[U];
+  using place = typename Planning::flat::template node_place<unit.first>;
+  using type = chain_step<typename place::part::callable_type, place::call::value, typename place::in,
+                          typename place::call::output, unit.order == concurrency::serial>;
+};
+/// A chain of it alone is worth its code.
+template <class Planning, std::size_t U>
+consteval bool gains_by_chain() {
+  if constexpr (fits_chain_at<Planning, U>())
+    return chain_step_of<Planning, U>::type::keeps_state;
+  else
+    return false;
+}
 /// How many units from that one on make a chain, 0 behind its first.
 template <class Planning, std::size_t... U>
 consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequence<U...>) {
-  const bool fits[] = {fits_chain_at<Planning, U>()...};
+  const std::array<bool, sizeof...(U)> fits{fits_chain_at<Planning, U>()...};
   std::array<std::size_t, sizeof...(U)> lengths{};
   const auto& units = Planning::plan.unit;
   for (std::size_t first = 0, u = 0; u < sizeof...(U); ++u) {
@@ -784,15 +814,11 @@ consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequenc
     if (!goes_on) first = u;
     if (fits[u]) ++lengths[first];
   }
+  const std::array<bool, sizeof...(U)> gains{gains_by_chain<Planning, U>()...};
+  for (std::size_t u = 0; u < sizeof...(U); ++u)
+    if (lengths[u] == 1 && !gains[u]) lengths[u] = 0;
   return lengths;
 }
-template <class Planning, std::size_t U>
-struct chain_step_of {
-  static constexpr const auto& unit = Planning::plan.unit[U];
-  using place = typename Planning::flat::template node_place<unit.first>;
-  using type = chain_step<typename place::part::callable_type, place::call::value, typename place::in,
-                          typename place::call::output, unit.order == concurrency::serial>;
-};
 template <class Planning, std::size_t U, std::size_t... I>
 consteval chain_text text_of_chain(std::index_sequence<I...>) {
   if constexpr (sizeof...(I) == 0)
@@ -802,7 +828,7 @@ consteval chain_text text_of_chain(std::index_sequence<I...>) {
 }
 template <class Planning, std::size_t... U>
 consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
-  constexpr auto lengths = chain_lengths<Planning>(units);
+  [[maybe_unused]] constexpr auto lengths = chain_lengths<Planning>(units);
   return {text_of_chain<Planning, U>(std::make_index_sequence<lengths[U]>{})...};
 }
 
@@ -903,8 +929,8 @@ template <class Planning, class In, class Out>
   constexpr auto sides = side_places<typename Planning::flat>();
   auto kernels = make_kernels<Planning>(stages, units{});
   program code = make_program(layout,
-                              {layout.arrays(), texts.data(), chains.data(), destroy_code_of<In>(),
-                               destroy_code_of<Out>(), stages, kernels.begin(), sides.data()},
+                              {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
+                               kernels.begin(), sides.data(), chains.data()},
                               bind_threads(Planning::target::thread_bounds()));
   if constexpr (Planning::flat::has_groups) make_board<Planning>(code, stages, units{});
   return code;

@@ -72,8 +72,12 @@ void prepare_devices(deployment<Executor>& app, const program& code) {
           const program_unit& unit = units[u];
           return device_segment::unit{unit.kernel, code.values[unit.out].offset, unit.scratch_offset};
         })};
-    for (const attached_device& device : app.devices)
-      if (device.id == of.device) device.queue->prepare(segment);
+    for (const attached_device& device : app.devices) {
+      if (device.id != of.device) continue;
+      device.queue->prepare(segment);
+      if (!code.board) continue;
+      for (std::size_t u = 0; u < count; ++u) code.board->compute_on(of.first + u, *device.queue);
+    }
   }
 }
 template <class Executor>
@@ -402,6 +406,12 @@ class session_core final : public engine_host {
   void worker_asleep() {
     for_each_engine([](engine& e) { e.worker_asleep(); });
   }
+  void worker_begins() {
+    for_each_engine([](engine& e) { e.worker_begins(); });
+  }
+  void worker_ends() {
+    for_each_engine([](engine& e) { e.worker_ends(); });
+  }
 
   template <class Visit>
   void for_each_engine(Visit visit) {
@@ -504,6 +514,7 @@ class session_core final : public engine_host {
   void work_here() noexcept {
     for (;;) {
       if (deployment_->crew.try_acquire() || wait_for_permit()) {
+        worker_begins();
         visit v;
         do {
           isolated([&] {
@@ -514,6 +525,7 @@ class session_core final : public engine_host {
               v.any = visit_all();
           });
         } while (v.any && pays_for_a_worker());
+        worker_ends();
         release_permit();
       }
       if (pays_for_a_worker() && spin_until([] { return false; })) continue;

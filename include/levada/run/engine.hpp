@@ -19,6 +19,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/core/storage.hpp>
+#include <levada/run/branches.hpp>
 #include <levada/run/event_count.hpp>
 #include <levada/run/item_counts.hpp>
 #include <levada/run/meter.hpp>
@@ -441,6 +442,7 @@ class engine final : public device_client {
       run(s, *g);
       return true;
     }
+    if (seg.offered.load() != 0 && help_with_branch(s)) return true;
     if (grain* g = claim(s)) {
       run(s, *g);
       return true;
@@ -460,6 +462,7 @@ class engine final : public device_client {
       if (arrived(s) > seg.claimed.load() && (queues_[s] != nullptr || (!is_backed_up(seg) && has_free_grain(seg))))
         return true;
       if (seg.deposited.load() != 0 && has_admitted_grain(seg)) return true;
+      if (seg.offered.load() != 0) return true;
     }
     return false;
   }
@@ -480,6 +483,9 @@ class engine final : public device_client {
     return false;
   }
   void worker_asleep() { awake_.fetch_sub(1); }
+  /// One that is awake has a permit, and gives it back.
+  void worker_begins() { busy_.fetch_add(1); }
+  void worker_ends() { busy_.fetch_sub(1); }
 
   /// All there is to do is one stage in order, and what its caller does with the items.
   bool is_lone_stage() const { return segments_.size() == 1 && !has_devices_ && segments_.front().is_lone_stage(); }
@@ -563,6 +569,9 @@ class engine final : public device_client {
     std::size_t stride;
     return is_borrowed(unit.in) ? borrowed(unit.in, g.slot) : place(seg, g, unit.in, 0, stride);
   }
+  void* const* kept_for(std::size_t number, sequence item) noexcept override {
+    return versions_ ? objects_[index(item)] + segments_[number - code_.first_segment].code.first : nullptr;
+  }
   void* output(std::size_t number, sequence item) noexcept override {
     const program_unit& unit = code_.units[segments_[number - code_.first_segment].code.end - 1];
     return in_slot(unit.out, index(item));
@@ -630,6 +639,7 @@ class engine final : public device_client {
           memory(of.grains * of.scratch_bytes, alignment),
           grains(of.grains),
           tickets(of.tickets),
+          branches(of.forks ? of.grains : 0),
           done(slots) {
       for (std::size_t i = 0; i < grains.size(); ++i) grains[i].memory = memory.get() + i * of.scratch_bytes;
       cheap_ns.store(own_cheap_ns(), std::memory_order_relaxed);
@@ -658,10 +668,12 @@ class engine final : public device_client {
     arena_bytes memory;
     fixed_array<grain> grains;
     fixed_array<ticket> tickets;
+    fixed_array<shared_branches> branches;    ///< of the items of grains, by these; where there may be some
     fixed_array<std::atomic<sequence>> done;  ///< where a finished grain began: its end
     alignas(64) std::atomic<sequence> claimed{0};
     alignas(64) std::atomic<sequence> finished{0};
     alignas(64) std::atomic<std::uint32_t> deposited{0};
+    std::atomic<std::uint32_t> offered{0};  ///< grains with branches that nobody has begun
     std::atomic<std::size_t> limit{1};      ///< of a grain, by what items take; one until that is known
     std::atomic<std::uint32_t> item_ns{0};  ///< a running mean; 0: not known yet
     std::atomic<std::uint32_t> grains_run{0};
@@ -1044,6 +1056,10 @@ class engine final : public device_client {
       const program_unit& unit = code_.units[g.unit];
       if (unit.serial && !admitted(seg, g, unit)) return nullptr;
       if (g.watch.was_left()) g.watch.runs(turn, s, g.unit, g.begin, count, 0);  // and taken back
+      if (unit.fork != nullptr && may_run_branches(g)) {
+        if (!run_branches(seg, g)) return nullptr;
+        continue;
+      }
       run_next(seg, g, count);
       if (unit.serial) {
         // Cheap grains do without the order between this store and the look at what is deposited. A grain deposited at this
@@ -1104,6 +1120,34 @@ class engine final : public device_client {
     if (limit != seg.limit.load(std::memory_order_relaxed)) seg.limit.store(limit, std::memory_order_relaxed);
   }
 
+  // ---- branches of an item: run/run_branches.hpp ----
+
+  static shared_branches& branches_of(segment& seg, const grain& g) {
+    return seg.branches[static_cast<std::size_t>(&g - seg.grains.begin())];
+  }
+  bool may_run_branches(const grain& g) const;
+  void offer_branches(std::size_t count) noexcept;
+  bool run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  bool run_branches(segment& seg, grain& g) noexcept;
+  bool help_with_branch(std::size_t s) noexcept;
+  void run_branch(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  void join_branches(segment& seg, grain& g) noexcept;
+  bool is_left(shared_branches& all, std::size_t v) const;
+
+  // ---- units ----
+
+  bool needs_gathering(const program_unit& unit) const {
+    return !unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0);
+  }
+  /// Where the inputs of the `i`-th item of a grain are.
+  const void** gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
+                      const void** next) const {
+    std::size_t stride;
+    for_each_input(
+        unit, [&](std::size_t v) { *next++ = is_borrowed(v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride); });
+    return next;
+  }
+
   /// A unit of several inputs, or of a part of an item that is the caller's: where those of each item are is gathered first.
   [[gnu::noinline]] void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first,
                                       std::size_t count) noexcept {
@@ -1112,17 +1156,42 @@ class engine final : public device_client {
     const void* gathered[64];
     for (const std::size_t most = std::size(gathered) / inputs; count != 0;) {
       const std::size_t n = std::min(count, most);
-      for (std::size_t i = 0; i < n; ++i) {
-        const void** next = gathered + i * inputs;
-        std::size_t stride;
-        for_each_input(unit, [&](std::size_t v) {
-          *next++ = is_borrowed(v) ? borrowed(v, g.slot + first + i) : place(seg, g, v, first + i, stride);
-        });
-      }
+      const void** next = gathered;
+      for (std::size_t i = 0; i < n; ++i) next = gather(seg, g, unit, first + i, next);
       run_unit_with_care(seg, g, u, first, n, gathered);
       first += n;
       count -= n;
     }
+  }
+
+  /// What a unit does to these items; `gathered` is where their inputs are, where they were gathered.
+  [[gnu::always_inline]] unit_call call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
+                                           std::size_t count, const void** gathered) {
+    const program_unit& unit = code_.units[u];
+    const std::size_t at = g.slot + first;
+    unit_call call;
+    call.object = unit.shared != nullptr && versions_ ? objects_[at][u] : *paths_[u].object;
+    if (gathered != nullptr && unit.more.empty()) {
+      call.inputs = gathered;
+    } else if (gathered != nullptr) {
+      call.in = reinterpret_cast<std::byte*>(gathered);
+      call.in_stride = (1 + unit.more.size()) * sizeof(void*);
+    } else if (is_borrowed(unit.in)) {
+      call.inputs = &input_[at];
+    } else
+      call.in = place(seg, g, unit.in, first, call.in_stride);
+    if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
+    if (unit.sides != nullptr) {
+      call.places = unit.sides;
+      call.sides = slot(at) + code_.side_offset;
+      call.side_stride = code_.slot_bytes;
+      call.envelopes = &envelope_[at];
+    }
+    call.scratch = g.memory + unit.scratch_offset;
+    call.state = &state_[at];
+    call.error = &error_[at];
+    call.count = count;
+    return call;
   }
 
   void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
@@ -1154,9 +1223,7 @@ class engine final : public device_client {
   [[gnu::noinline]] void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
                                             const void** gathered = nullptr) noexcept {
     const program_unit& unit = code_.units[u];
-    if (gathered == nullptr && (!unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0)))
-      return run_gathered(seg, g, u, first, count);
-    const std::size_t at = g.slot + first;
+    if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
     if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
       const std::size_t inputs = 1 + unit.more.size();
       for (std::size_t i = 0; i < count; ++i)
@@ -1170,28 +1237,7 @@ class engine final : public device_client {
     } else if (settings_.deadline.count() != 0) {
       drop_late_items(seg, g, unit, first, count);
     }
-    unit_call call;
-    call.object = unit.shared != nullptr && versions_ ? objects_[at][u] : *paths_[u].object;
-    if (gathered != nullptr && unit.more.empty()) {
-      call.inputs = gathered;
-    } else if (gathered != nullptr) {
-      call.in = reinterpret_cast<std::byte*>(gathered);
-      call.in_stride = (1 + unit.more.size()) * sizeof(void*);
-    } else if (is_borrowed(unit.in)) {
-      call.inputs = &input_[at];
-    } else
-      call.in = place(seg, g, unit.in, first, call.in_stride);
-    if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
-    if (unit.sides != nullptr) {
-      call.places = unit.sides;
-      call.sides = slot(at) + code_.side_offset;
-      call.side_stride = code_.slot_bytes;
-      call.envelopes = &envelope_[at];
-    }
-    call.scratch = g.memory + unit.scratch_offset;
-    call.state = &state_[at];
-    call.error = &error_[at];
-    call.count = count;
+    unit_call call = call_of(seg, g, u, first, count, gathered);
     call.some_ended = g.some_ended;
     call_unit(seg, g, u, first, call);
     for (const std::size_t v : unit.dying)
@@ -1237,12 +1283,15 @@ class engine final : public device_client {
                     unit.sides == nullptr && unit.dying.begin() == unit.dying.end();
     return path;
   }
-  /// A chain begins there, and nothing is to be done beside it.
+  /// A chain begins there, nothing is to be done beside it, and what it takes and gives is there for all items at once.
   [[gnu::cold]] bool is_chained(const program_unit& first) const {
-    bool plain = first.chain != nullptr;
-    for (std::size_t u = index_of(first); plain && u < first.chain_end; ++u) plain = paths_[u].is_plain;
+    if (first.chain == nullptr) return false;
+    const std::size_t begin = index_of(first);
+    bool plain = !is_shared_place(first.in) && !is_shared_place(code_.units[first.chain_end - 1].out);
+    for (std::size_t u = begin; plain && u < first.chain_end; ++u) plain = paths_[u].is_plain;
     return plain;
   }
+  bool is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
 
   /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
   void end_inputs_of_kernels(std::size_t s, sequence item) {
@@ -1466,6 +1515,7 @@ class engine final : public device_client {
   alignas(64) std::atomic<sequence> pushed_{0};
   alignas(64) std::atomic<sequence> popped_{0};
   alignas(64) std::atomic<int> awake_{0};
+  std::atomic<int> busy_{0};                ///< of these
   std::atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
   alignas(64) std::atomic<std::uint32_t> hints_{0};
   alignas(64) std::atomic<int> parked_{0};
@@ -1479,3 +1529,5 @@ class engine final : public device_client {
 
 }  // namespace detail
 }  // namespace levada
+
+#include <levada/run/run_branches.hpp>

@@ -253,13 +253,13 @@ class executable {
 
   /// The parameters of the stages in `lv::params<Group>(...)`.
   template <fixed_string Group>
-    requires(!std::is_void_v<typename Rim::template planning_of_group<Group>>)
+    requires(!std::is_void_v<typename Rim::template flat_of_group<Group>>)
   auto params() const {
-    return parameter_group<typename Rim::template planning_of_group<Group>, Group>(
+    return parameter_group<typename Rim::template flat_of_group<Group>, Group>(
         static_cast<detail::parameter_board<>&>(*app_->program_of(Rim::template region_of_group<Group>).board));
   }
   template <fixed_string Group>
-    requires(std::is_void_v<typename Rim::template planning_of_group<Group>>)
+    requires(std::is_void_v<typename Rim::template flat_of_group<Group>>)
   mistake_found<pipeline_has_no_parameters_of_that_name<Group>> params() const;
 
   /// Sessions and streams that begin from now on measure themselves from their start, or do not: `statistics()` of each.

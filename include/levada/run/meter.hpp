@@ -338,11 +338,28 @@ class meter {
 /// A grain on its way, as the meter sees it. Belongs to who runs the grain.
 class grain_watch {
  public:
-  /// The grain holds items that nobody has begun.
-  void restart() { state_ = claimed; }
+  /// The grain holds items that nobody has begun, and is not measured before `runs`.
+  void restart() {
+    turn_ = nullptr;
+    state_ = claimed;
+  }
   /// It is left to another worker.
   void deposited() {
     if (state_ == running) state_ = left;
+  }
+  /// The same grain for a thread that runs a branch of its item.
+  grain_watch beside(meter::turn& turn, std::size_t s, std::uint64_t first) const {
+    grain_watch w;
+    if (!turn) return w;
+    w.turn_ = &turn;
+    if (mark_ != 0) turn.takes(s, first, 1, w.mark_ = meter::now());
+    return w;
+  }
+  /// The branches of its item are done: what is behind them begins now, here or where `runs` says so next.
+  void joined(bool here) {
+    if (!has_statistics || state_ != running) return;
+    if (mark_ != 0) mark_ = meter::now();
+    if (!here) state_ = moved;
   }
   bool was_left() const { return has_statistics && __builtin_expect(state_ == left, false); }
   /// A worker runs it from here on, from this unit of segment `s`.
@@ -407,6 +424,8 @@ class grain_watch {
       mark_ = meter::now();
       turn.of().begun(turn.lane(), s, first, count, mark_);
       turn.takes(s, first, count, mark_);
+    } else if (came == moved) {
+      if (mark_ != 0) turn.takes(s, first, count, mark_);
     } else if (mark_ != 0) {
       const std::uint64_t at = meter::now();
       turn.takes(s, first, count, at);
@@ -422,7 +441,7 @@ class grain_watch {
 
   const meter::turn* turn_ = nullptr;
   std::uint64_t mark_ = 0;  ///< when what is timed next began; 0: this grain is not timed
-  enum : std::uint8_t { claimed, running, left, unknown } state_ = claimed;
+  enum : std::uint8_t { claimed, running, left, moved, unknown } state_ = claimed;
   std::size_t lost_ = 0;      ///< items that the unit lost
   std::uint64_t waited_ = 0;  ///< before the unit
   std::size_t waited_at_ = 0;

@@ -21,16 +21,18 @@ class replaceable_unit {
  public:
   virtual ~replaceable_unit() = default;
   virtual erased_object make() const = 0;
+  /// What its device keeps instead of the object, where one computes it by itself.
+  virtual std::unique_ptr<device_parameters> bring_to(device_queue&) const { return nullptr; }
   /// Where a parameter is kept: of the `stage`-th stage of the unit, its `index`-th.
   virtual void* parameter(std::size_t stage, std::size_t index) = 0;
   /// Another that keeps a copy of what it keeps.
   virtual owner<replaceable_unit> copy() const = 0;
 };
 
-/// The objects of all units, of one version.
+/// The objects of all units, of one version. Of a unit that a device computes, what the device keeps; null at first.
 struct object_set {
   std::vector<void*> objects;
-  std::vector<std::shared_ptr<erased_object>> made;  ///< those that are not the program's own, by unit
+  std::vector<std::shared_ptr<void>> made;  ///< those that are not the program's own, by unit
 };
 
 /// Which version the next item of a session is of, and those that its items in flight are of.
@@ -63,36 +65,51 @@ class kept_versions final : public object_versions {
 template <class = void>
 class parameter_board final : public object_board {
  public:
-  explicit parameter_board(std::size_t units) : units_(units) {}
+  /// Where a stage of the pipeline is computed.
+  struct place {
+    std::size_t unit = 0, stage = 0;  ///< the `stage`-th of the unit
+  };
 
-  owner<object_versions> open() const override {
-    return owner<object_versions>(new kept_versions<parameter_board>(*this));
-  }
-
-  /// That unit's object can be made again.
-  void add(std::size_t unit, owner<replaceable_unit> of) { units_[unit] = std::move(of); }
-  /// The objects with which all begins; null where a session has its own.
-  void begin_with(std::vector<void*> objects) {
+  /// The objects with which all begins; null where a session or a device has its own.
+  explicit parameter_board(std::vector<void*> objects) : units_(objects.size()), devices_(objects.size()) {
     auto first = std::make_shared<object_set>();
     first->made.resize(objects.size());
     first->objects = std::move(objects);
     current_ = std::move(first);
   }
 
-  /// Calls `change(unit, kept)` for each unit that `concerns(unit)`; all at once, for all items pushed from now on.
-  template <class Concerns, class Change>
-  void replace(Concerns concerns, Change change) {
+  owner<object_versions> open() const override {
+    return owner<object_versions>(new kept_versions<parameter_board>(*this));
+  }
+  void compute_on(std::size_t unit, device_queue& device) override { devices_[unit] = &device; }
+
+  /// The next stage of the pipeline is there.
+  void add_stage(place at) { stages_.push_back(at); }
+  /// That unit's object can be made again.
+  void add(std::size_t unit, owner<replaceable_unit> of) { units_[unit] = std::move(of); }
+
+  /// A parameter of a stage, with what becomes of it: `write(where)`.
+  template <class Write>
+  struct change {
+    std::size_t stage, index;
+    Write write;
+  };
+
+  /// Makes the changes all at once, for all items pushed from now on.
+  template <class... Write>
+  void replace(const change<Write>&... changes) {
     const std::lock_guard lock(changing_);
     auto next = std::make_shared<object_set>(*current_);
     fixed_array<owner<replaceable_unit>> changed(units_.size());
-    for (std::size_t u = 0; u < units_.size(); ++u) {
-      if (!concerns(u)) continue;
-      owner<replaceable_unit> kept = units_[u]->copy();
-      change(u, *kept);
-      next->made[u] = std::make_shared<erased_object>(kept->make());
-      next->objects[u] = next->made[u]->get();
-      changed[u] = std::move(kept);
-    }
+    (
+        [&] {
+          const place at = stages_[changes.stage];
+          if (!changed[at.unit]) changed[at.unit] = units_[at.unit]->copy();
+          changes.write(changed[at.unit]->parameter(at.stage, changes.index));
+        }(),
+        ...);
+    for (std::size_t u = 0; u < units_.size(); ++u)
+      if (changed[u]) make(*next, u, *changed[u]);
     for (std::size_t u = 0; u < units_.size(); ++u)
       if (changed[u]) units_[u] = std::move(changed[u]);
     {
@@ -102,11 +119,12 @@ class parameter_board final : public object_board {
     version_.fetch_add(1);
   }
 
-  /// Calls `read(kept)` while nobody replaces what the unit keeps.
+  /// Calls `read(where)` for a parameter of a stage while nobody replaces it.
   template <class Read>
-  void read(std::size_t unit, Read read) {
+  void read(std::size_t stage, std::size_t index, Read read) {
     const std::lock_guard lock(changing_);
-    read(*units_[unit]);
+    const place at = stages_[stage];
+    read(units_[at.unit]->parameter(at.stage, index));
   }
 
   /// Grows with each replacement.
@@ -117,7 +135,21 @@ class parameter_board final : public object_board {
   }
 
  private:
+  void make(object_set& into, std::size_t u, const replaceable_unit& of) const {
+    if (devices_[u] != nullptr) {
+      const std::shared_ptr<device_parameters> kept = of.bring_to(*devices_[u]);
+      into.objects[u] = kept.get();
+      into.made[u] = kept;
+    } else {
+      const auto made = std::make_shared<erased_object>(of.make());
+      into.objects[u] = made->get();
+      into.made[u] = made;
+    }
+  }
+
   fixed_array<owner<replaceable_unit>> units_;
+  fixed_array<device_queue*> devices_;  ///< where one computes the unit by itself
+  std::vector<place> stages_;
   std::mutex changing_;
   mutable std::mutex reading_;
   std::shared_ptr<const object_set> current_;

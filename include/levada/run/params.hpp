@@ -40,6 +40,12 @@ class replaceable_kernel final : public replaceable_unit {
     return std::apply([&](const Ops&... ops) { return erased_object::make<kernel>(ops..., parameters_->values()); },
                       ops_);
   }
+  std::unique_ptr<device_parameters> bring_to([[maybe_unused]] device_queue& device) const override {
+    if constexpr (std::derived_from<kernel, device_kernel>)
+      return std::apply([&](const Ops&... ops) { return device.bring(kernel(ops..., parameters_->values())); }, ops_);
+    else
+      return nullptr;
+  }
   void* parameter(std::size_t stage, std::size_t index) override { return parameters_->at(first(stage) + index); }
   owner<replaceable_unit> copy() const override {
     auto* const other = new replaceable_kernel(*this);
@@ -170,41 +176,29 @@ consteval bool fits_parameter() {
   }
 }
 
-template <class Planning, std::size_t Node>
-consteval std::size_t unit_of_node() {
-  std::size_t u = 0;
-  while (Planning::plan.unit[u].first + Planning::plan.unit[u].count <= Node) ++u;
-  return u;
-}
-
 /// What is wrong with a parameter's name, or with what it is given.
-template <class Planning, fixed_string Group, fixed_string Parameter, class Given>
+template <class Flat, fixed_string Group, fixed_string Parameter, class Given>
 consteval auto parameter_mistake() {
-  using flat = typename Planning::flat;
-  constexpr found_parameter found = find_parameter<flat, Group, Parameter>(std::make_index_sequence<flat::nodes>());
+  constexpr found_parameter found = find_parameter<Flat, Group, Parameter>(std::make_index_sequence<Flat::nodes>());
   if constexpr (found.matches == 0) {
     return group_has_no_parameter_of_that_name<Group, Parameter>{};
   } else if constexpr (found.matches > 1) {
     return group_has_several_parameters_of_that_name_write_the_stage_and_a_dot_before_it<Group, Parameter>{};
   } else {
-    using place = typename flat::template node_place<found.node>;
-    constexpr device_id device =
-        Planning::plan.segment[Planning::plan.unit[unit_of_node<Planning, found.node>()].segment].device;
-    if constexpr (device.kind == device_kind::vulkan)
-      return parameters_on_this_device_cannot_be_replaced<place::part::name, vulkan<device.index>>{};
-    else if constexpr (!fits_parameter<place, found.index, Given>())
+    using place = typename Flat::template node_place<found.node>;
+    if constexpr (!fits_parameter<place, found.index, Given>())
       return parameter_is_of_another_type_or_shape<Group, Parameter, Given>{};
     else
       return no_mistake{};
   }
 }
-template <class Planning, fixed_string Group, class... Named>
+template <class Flat, fixed_string Group, class... Named>
 consteval auto first_parameter_mistake(type_list<Named...>) {
   constexpr bool wrong[] = {
-      decltype(parameter_mistake<Planning, Group, Named::name, typename Named::given>())::is_mistake...};
+      decltype(parameter_mistake<Flat, Group, Named::name, typename Named::given>())::is_mistake...};
   if constexpr (constexpr std::size_t at = first_true(wrong); at < sizeof...(Named)) {
     using named = type_at<type_list<Named...>, at>;
-    return parameter_mistake<Planning, Group, named::name, typename named::given>();
+    return parameter_mistake<Flat, Group, named::name, typename named::given>();
   } else {
     return no_mistake{};
   }
@@ -239,7 +233,6 @@ template <class Planning, std::size_t U>
 consteval bool is_replaceable() {
   constexpr const auto& unit = Planning::plan.unit[U];
   constexpr auto in_group = Planning::flat::template nodes_in_group<"">();
-  if (Planning::plan.segment[unit.segment].device.kind == device_kind::vulkan) return false;
   bool any = false;
   for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) any = any || in_group[n];
   if constexpr (unit.backend == partition_unit::callable)
@@ -249,16 +242,16 @@ consteval bool is_replaceable() {
 }
 template <class Planning, std::size_t... U>
 void make_board(program& code, void* const* stages, std::index_sequence<U...>) {
-  auto* const board = new parameter_board<>(sizeof...(U));
-  code.board = owner<object_board>(board);
   std::vector<void*> objects;
-  for (const program_unit& unit : code.units) objects.push_back(unit.shared);
-  board->begin_with(std::move(objects));
+  for (const program_unit& unit : code.units) objects.push_back(unit.kernel == nullptr ? unit.shared : nullptr);
+  auto* const board = new parameter_board<>(std::move(objects));
+  code.board = owner<object_board>(board);
   (
       [&] {
+        constexpr const auto& unit = Planning::plan.unit[U];
+        for (std::size_t stage = 0; stage < unit.count; ++stage) board->add_stage({U, stage});
         if constexpr (is_replaceable<Planning, U>())
-          board->add(U,
-                     make_replaceable<Planning, U>(stages, std::make_index_sequence<Planning::plan.unit[U].count>()));
+          board->add(U, make_replaceable<Planning, U>(stages, std::make_index_sequence<unit.count>()));
       }(),
       ...);
 }
@@ -266,12 +259,11 @@ void make_board(program& code, void* const* stages, std::index_sequence<U...>) {
 }  // namespace detail
 
 /// The parameters of a group. Items pushed before are computed with those before at all stages, items pushed behind with the new.
-template <class Planning, fixed_string Group>
+template <class Flat, fixed_string Group>
 class parameter_group {
-  using flat = typename Planning::flat;
   template <fixed_string Parameter>
   static constexpr detail::found_parameter found =
-      detail::find_parameter<flat, Group, Parameter>(std::make_index_sequence<flat::nodes>());
+      detail::find_parameter<Flat, Group, Parameter>(std::make_index_sequence<Flat::nodes>());
 
  public:
   explicit parameter_group(detail::parameter_board<>& board) : board_(board) {}
@@ -279,26 +271,24 @@ class parameter_group {
   /// Replaces these all at once: tensors of the parameters' types and shapes, and settings. Returns when they hold. Any thread.
   template <fixed_string... Names, class... Values>
     requires(sizeof...(Names) == sizeof...(Values) && sizeof...(Names) > 0) &&
-            correct<decltype(detail::first_parameter_mistake<Planning, Group>(
+            correct<decltype(detail::first_parameter_mistake<Flat, Group>(
                 type_list<detail::given_parameter<Names, Values>...>{}))>
   void set(const Values&... values) {
-    board_.replace([](std::size_t unit) { return ((unit == unit_of<Names>()) || ...); },
-                   [&](std::size_t unit, detail::replaceable_unit& kept) { (write<Names>(unit, kept, values), ...); });
+    board_.replace(changed<Names>([&](void* at) { write(at, values); })...);
   }
   template <fixed_string... Names, class... Values>
     requires(sizeof...(Names) == sizeof...(Values) && sizeof...(Names) > 0 &&
-             decltype(detail::first_parameter_mistake<Planning, Group>(
+             decltype(detail::first_parameter_mistake<Flat, Group>(
                  type_list<detail::given_parameter<Names, Values>...>{}))::is_mistake)
-  mistake_found<decltype(detail::first_parameter_mistake<Planning, Group>(
-      type_list<detail::given_parameter<Names, Values>...>{}))>
+  mistake_found<
+      decltype(detail::first_parameter_mistake<Flat, Group>(type_list<detail::given_parameter<Names, Values>...>{}))>
   set(const Values&... values);
 
   /// What a parameter is now, copied to `into`.
   template <fixed_string Name, class Value>
-    requires correct<decltype(detail::parameter_mistake<Planning, Group, Name, Value>())>
+    requires correct<decltype(detail::parameter_mistake<Flat, Group, Name, Value>())>
   void get(Value& into) const {
-    board_.read(unit_of<Name>(), [&](detail::replaceable_unit& kept) {
-      const void* const at = kept.parameter(stage_of<Name>(), found<Name>.index);
+    board_.read(found<Name>.node, found<Name>.index, [&](const void* at) {
       if constexpr (any_tensor<Value>)
         std::memcpy(into.data(), at, Value::elements * sizeof(typename Value::value_type));
       else
@@ -306,22 +296,16 @@ class parameter_group {
     });
   }
   template <fixed_string Name, class Value>
-    requires(decltype(detail::parameter_mistake<Planning, Group, Name, Value>())::is_mistake)
-  mistake_found<decltype(detail::parameter_mistake<Planning, Group, Name, Value>())> get(Value& into) const;
+    requires(decltype(detail::parameter_mistake<Flat, Group, Name, Value>())::is_mistake)
+  mistake_found<decltype(detail::parameter_mistake<Flat, Group, Name, Value>())> get(Value& into) const;
 
  private:
-  template <fixed_string Name>
-  static consteval std::size_t unit_of() {
-    return detail::unit_of_node<Planning, found<Name>.node>();
+  template <fixed_string Name, class Write>
+  static typename detail::parameter_board<>::template change<Write> changed(Write write) {
+    return {found<Name>.node, found<Name>.index, write};
   }
-  template <fixed_string Name>
-  static consteval std::size_t stage_of() {
-    return found<Name>.node - Planning::plan.unit[unit_of<Name>()].first;
-  }
-  template <fixed_string Name, class Value>
-  static void write(std::size_t unit, detail::replaceable_unit& kept, const Value& value) {
-    if (unit != unit_of<Name>()) return;
-    void* const at = kept.parameter(stage_of<Name>(), found<Name>.index);
+  template <class Value>
+  static void write(void* at, const Value& value) {
     if constexpr (any_tensor<Value>)
       std::memcpy(at, value.data(), Value::elements * sizeof(typename Value::value_type));
     else

@@ -207,6 +207,12 @@ struct value_list {
   const std::uint16_t* end() const { return last; }
 };
 
+/// Units that fall into branches of an item, which may run at once: run/branches.hpp.
+struct program_fork {
+  std::size_t first = 0, end = 0;
+  std::size_t branches = 0;
+};
+
 /// A unit of the program.
 struct program_unit {
   std::string name;  ///< of its stages
@@ -224,6 +230,8 @@ struct program_unit {
   chain_code chain = nullptr;  ///< it and those that follow, up to `chain_end`
   std::size_t chain_end = 0;
   std::size_t scratch_offset = 0;
+  const program_fork* fork = nullptr;     ///< that begins with it, if one does
+  std::size_t branch = 0;                 ///< in a fork
   const side_place* sides = nullptr;      ///< what it takes beside its item, if anything
   const device_kernel* kernel = nullptr;  ///< where a device computes it by itself
   value_list dying;                       ///< values to destroy behind the unit
@@ -240,6 +248,8 @@ struct program_value {
   bool of_input = false;           ///< it is the pipeline's input, or a part of it
   bool by_address = false;         ///< its address lies there
   bool is_result = false;          ///< it becomes the result, or a part of it, where it is
+  std::uint16_t born = 0;          ///< the step behind the unit that makes it; 0: it comes in
+  std::uint16_t last_use = 0;      ///< the last unit that takes it; behind all: it leaves
 };
 
 struct program_segment {
@@ -248,6 +258,7 @@ struct program_segment {
   std::size_t grain = 1, grains = 1;
   std::size_t item_bytes = 0, scratch_bytes = 0;
   std::size_t tickets = 0;
+  bool forks = false;            ///< some branches may run at once
   std::size_t device_bytes = 0;  ///< that an item needs on a device that computes by itself, between input and output
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t takes_from = none;  ///< the segment whose output is taken from its device's memory, if the devices can
@@ -265,6 +276,8 @@ class object_board {
  public:
   virtual ~object_board() = default;
   virtual owner<object_versions> open() const = 0;
+  /// That unit is computed by a device, where its parameters have to be.
+  virtual void compute_on(std::size_t unit, device_queue& device) = 0;
 };
 
 /// A stage state that sessions own copies of.
@@ -279,6 +292,7 @@ struct program {
   fixed_array<program_unit> units;
   fixed_array<program_value> values;
   fixed_array<program_segment> segments;
+  fixed_array<program_fork> forks;
   fixed_array<program_state> states;
   fixed_array<std::uint16_t> ended;  ///< the units' lists of values
   fixed_array<side_place> sides;     ///< of all units, in order
@@ -345,6 +359,8 @@ struct program_layout {
     bool item_by_item;
     std::uint16_t stage;
     std::uint16_t state_of;
+    std::uint32_t scratch_offset;
+    branch_place branch;
   };
   struct value {
     std::uint64_t offset, within;
@@ -364,7 +380,7 @@ struct program_layout {
   std::uint64_t slots, slot_bytes, side_offset;
   std::uint32_t alignment;
   std::uint16_t unit_count, value_count, segment_count;
-  std::uint16_t stage_count;
+  std::uint16_t stage_count, fork_count;
   std::uint16_t result;
   bool has_result, has_source;
 };
@@ -400,6 +416,8 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   l.value_count = small(plan.value.size());
   l.segment_count = small(plan.segments);
   l.stage_count = small(plan.nodes);
+  for (const planned_fork& f : plan.fork)
+    if (f.order == branch_order::at_once) ++l.fork_count;
   l.result = small(plan.graph.result);
   for (const planned_unit& u : plan.unit)  // a callable's text has its name
     if (u.backend != partition_unit::callable)
@@ -413,8 +431,18 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   for (std::size_t u = 0; u < plan.units; ++u) {
     const planned_unit& p = plan.unit[u];
     const concurrency admits = p.in_loop ? concurrency::parallel : p.order;  // the head of its feedback does
-    l.units[u] = {small(p.in), small(p.out), small(p.group_end), small(p.segment), p.more,
-                  p.how,       admits,       p.item_by_item,     small(p.first),   small(p.state_of)};
+    l.units[u] = {small(p.in),
+                  small(p.out),
+                  small(p.group_end),
+                  small(p.segment),
+                  p.more,
+                  p.how,
+                  admits,
+                  p.item_by_item,
+                  small(p.first),
+                  small(p.state_of),
+                  static_cast<std::uint32_t>(p.scratch_offset),
+                  p.branch};
   }
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
     const planned_value& p = plan.value[v];
@@ -459,8 +487,12 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
     for (std::size_t v = 0; v < p.result; ++v) {
       if (of.values[v].part_of != p.result) continue;
       lives[v].last_use = p.units.size();
-      lives[p.result].born = p.units.size();
+      lives[p.result].born = p.units.size() + 1;  // its parts are there before
     }
+  }
+  for (std::size_t v = 0; v < lives.size(); ++v) {
+    p.values[v].born = static_cast<std::uint16_t>(lives[v].born);
+    p.values[v].last_use = static_cast<std::uint16_t>(lives[v].last_use);
   }
   std::size_t count = 0;
   for (const life& l : lives) count += l.last_use >= l.born ? l.last_use - l.born + 2 : 0;
@@ -490,11 +522,11 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
 struct program_parts {
   layout_arrays plan;
   const unit_text* const* texts;
-  const chain_text* chains;
   destroy_code destroy_input, destroy_result;
   void* const* stages;
   erased_object* kernels;
-  const side_place* sides;  ///< of all stages in order
+  const side_place* sides;             ///< of all stages in order
+  const chain_text* chains = nullptr;  ///< of the units, where some make chains
 };
 
 /// A program that all sessions of a deployment share.
@@ -512,6 +544,7 @@ struct program_parts {
   p.values = fixed_array<program_value>(plan.value_count);
   p.units = fixed_array<program_unit>(plan.unit_count);
   p.segments = fixed_array<program_segment>(plan.segment_count);
+  p.forks = fixed_array<program_fork>(plan.fork_count);
   for (std::size_t v = 0; v < plan.value_count; ++v)
     p.values[v] = {of.values[v].where,
                    of.values[v].offset,
@@ -580,11 +613,20 @@ struct program_parts {
       unit.has_out = planned.how != form::sink;
       unit.group_end = planned.group_end;
       unit.item_by_item = planned.item_by_item;
-      unit.chain = parts.chains[u].run;
-      unit.chain_end = u + parts.chains[u].units;
+      if (parts.chains != nullptr) unit.chain = parts.chains[u].run;
+      if (unit.chain != nullptr) unit.chain_end = u + parts.chains[u].units;
       for (std::size_t n = u; n < unit.chain_end; ++n)
         if (of.units[n].how == form::in_place && !of.keeps_place(n)) unit.chain = nullptr;
-      unit.scratch_offset = s.kernel_offset;
+      unit.scratch_offset = s.kernel_offset + planned.scratch_offset;
+      if (planned.branch) {
+        unit.branch = planned.branch.branch;
+        program_fork& fork = p.forks[planned.branch.fork];
+        if (fork.branches == 0) fork.first = u;
+        fork.end = u + 1;
+        fork.branches = std::max<std::size_t>(fork.branches, unit.branch + 1u);
+        p.units[fork.first].fork = &fork;
+        segment.forks = true;
+      }
     }
     if (segment.first != segment.end &&
         p.units[segment.first].kernel != nullptr) {  // its scratchpads are on the device, one for each slot

@@ -378,8 +378,8 @@ class session {
   template <class... Side>
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    std::optional<result<Out>> taken;
-    if (core_->running.results().has_result()) taken = take(envelope, side...);
+    std::optional<result<Out>> taken =
+        core_->running.results().has_result() ? take(envelope, side...) : std::optional<result<Out>>();
     if (!taken || core_->running.changes_rate())
       core_->running.invite_if_idle();  // there is room again behind a region
     return taken;

@@ -38,6 +38,7 @@ template <class Arch, class Run, class Epilogue>
 class conv_by_channels {
  public:
   using value = typename Run::value;
+  using out_value = typename Run::result;
 
  private:
   static constexpr window2d w = Run::window, pool = Run::pool;
@@ -88,7 +89,8 @@ class conv_by_channels {
  public:
   static constexpr std::size_t scratch_bytes = round_up((packed_elements + result_elements) * sizeof(value), 64);
 
-  conv_by_channels(const parameter_values& p, const Epilogue& epilogue) : epilogue_(epilogue) {
+  template <class Parameters>
+  conv_by_channels(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
     std::size_t at = 0;
     for (std::size_t v = 0; v < filter_vectors; v += tiling.vectors)
       for (std::size_t c = 0; c < Run::channels; ++c)
@@ -99,7 +101,7 @@ class conv_by_channels {
     for (std::size_t f = 0; f < filter_vectors * lanes; ++f) bias_[f] = f < Run::filters ? Run::bias(p, f) : value{0};
   }
 
-  void operator()(const value* in, value* out, std::byte* scratch) const {
+  void operator()(const value* in, out_value* out, std::byte* scratch) const {
     constexpr std::size_t whole = Run::rows / strip_rows * strip_rows;
     value* memory = reinterpret_cast<value*>(scratch);
     for (std::size_t y = 0; y < whole; y += strip_rows) strip<strip_rows>(in, out, memory, y);
@@ -115,7 +117,7 @@ class conv_by_channels {
 
   /// `Rows` rows of the output from row `y`.
   template <std::size_t Rows>
-  void strip(const value* in, value* out, value* memory, std::size_t y) const {
+  void strip(const value* in, out_value* out, value* memory, std::size_t y) const {
     input from{in, 0};
     if constexpr (packs) {
       const std::size_t top = y * pool.stride_y * w.stride_y;
@@ -143,14 +145,14 @@ class conv_by_channels {
 
   /// `Rows` rows of the output for `Vectors` vectors of filters from vector `v`.
   template <std::size_t Vectors, std::size_t Rows>
-  void filters(input in, value* out, value* results, std::size_t v, std::size_t y) const {
+  void filters(input in, out_value* out, value* results, std::size_t v, std::size_t y) const {
     constexpr std::size_t group = std::min(Rows, row_group), whole = Rows / group * group;
     for (std::size_t r = 0; r < whole; r += group) rows<Vectors, group>(in, out, results, v, y + r);
     if constexpr (whole != Rows) rows<Vectors, Rows - whole>(in, out, results, v, y + whole);
   }
 
   template <std::size_t Vectors, std::size_t Rows>
-  void rows(input in, value* out, value* results, std::size_t v, std::size_t y) const {
+  void rows(input in, out_value* out, value* results, std::size_t v, std::size_t y) const {
     for (std::size_t c = 0; c < Run::channels; c += channel_block) {
       value* to = results;
       for (std::size_t r = 0; r < Rows; ++r) {
@@ -188,7 +190,7 @@ class conv_by_channels {
     const bool done = !in_channel_blocks || c + channel_block >= Run::channels;
     static_for<Pixels, Vectors>([&](auto q, auto i) LEVADA_INLINE {
       vec result = Run::relu && done ? relu_of(largest[q][i]) : largest[q][i];
-      if (done) result = epilogue_(result);
+      if (done) result = epilogue_.of_filters(result, (v + i) * lanes);
       result.store_aligned(to + (q * Vectors + i) * lanes);
     });
   }
@@ -209,7 +211,7 @@ class conv_by_channels {
           static_for<Vectors>([&](auto i) LEVADA_INLINE { a[i] = vec::load_aligned(k + (kx * Vectors + i) * lanes); });
           static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
             const vec b(row[(q * pool.stride_x + px) * w.stride_x + kx * w.dilation_x]);
-            sum[q][px][i] = multiply_add(b, a[i], sum[q][px][i]);
+            sum[q][px][i] = Run::template add_products<Arch>(b, a[i], sum[q][px][i]);
           });
         };
         // Unrolled, neighbouring taps share broadcasts. With several vectors these are used often enough, and g++ would

@@ -39,6 +39,7 @@ template <class Arch, class Run, class Epilogue>
 class conv_by_columns {
  public:
   using value = typename Run::value;
+  using out_value = typename Run::result;
 
  private:
   static constexpr window2d w = Run::window, pool = Run::pool;
@@ -52,7 +53,8 @@ class conv_by_columns {
  public:
   static constexpr std::size_t scratch_bytes = round_up((Run::channels * plane + row_type::slack) * sizeof(value), 64);
 
-  conv_by_columns(const parameter_values& p, const Epilogue& epilogue) : epilogue_(epilogue) {
+  template <class Parameters>
+  conv_by_columns(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
     std::size_t at = 0;
     for (std::size_t f = 0; f < Run::filters; f += tiling.filters)
       for (std::size_t c = 0; c < Run::channels; ++c)
@@ -63,7 +65,7 @@ class conv_by_columns {
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
-  void operator()(const value* in, value* out, std::byte* scratch) const {
+  void operator()(const value* in, out_value* out, std::byte* scratch) const {
     value* rows = reinterpret_cast<value*>(scratch);
     for (std::size_t r = 0; r < Run::channels * Run::height; ++r)
       row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
@@ -77,7 +79,7 @@ class conv_by_columns {
  private:
   /// One row of the output for `Filters` filters.
   template <std::size_t Filters>
-  void row(const value* rows, value* out, std::size_t y, std::size_t f) const {
+  void row(const value* rows, out_value* out, std::size_t y, std::size_t f) const {
     constexpr std::size_t all = ceil_div(Run::columns, lanes), last = (all - 1) / tiling.vectors * tiling.vectors;
     for (std::size_t v = 0; v < last; v += tiling.vectors)
       tile<Filters, tiling.vectors, lanes>(rows, out, y, f, v * lanes);
@@ -86,7 +88,7 @@ class conv_by_columns {
 
   /// `Filters` by `Vectors` vectors of outputs, of which the last has `Last` lanes that count.
   template <std::size_t Filters, std::size_t Vectors, std::size_t Last>
-  LEVADA_INLINE void tile(const value* rows, value* out, std::size_t y, std::size_t f, std::size_t x) const {
+  LEVADA_INLINE void tile(const value* rows, out_value* out, std::size_t y, std::size_t f, std::size_t x) const {
     vec largest[Filters][Vectors];
     for (std::size_t py = 0; py < pool.height; ++py) {
       vec sum[Filters][Vectors][pool.width];
@@ -96,9 +98,9 @@ class conv_by_columns {
       });
     }
     static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
-      value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
+      out_value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
       const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
-      store_part<v + 1 == Vectors ? Last : lanes>(to + v * lanes, epilogue_(result));
+      store_part_as<v + 1 == Vectors ? Last : lanes>(to + v * lanes, epilogue_.of_filter(result, f + i));
     });
   }
 
@@ -120,7 +122,7 @@ class conv_by_columns {
             keep(x[v][px]);
           });
           static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
-            sum[i][v][px] = multiply_add(vec(k[kx * Filters + i]), x[v][px], sum[i][v][px]);
+            sum[i][v][px] = Run::template add_products<Arch>(x[v][px], vec(k[kx * Filters + i]), sum[i][v][px]);
           });
         });
         in += w.dilation_y * row_type::pitch;

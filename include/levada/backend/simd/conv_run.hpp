@@ -14,6 +14,7 @@ namespace levada::detail {
 template <class In, class Conv, class... Tail>
 struct conv_run {
   using value = typename In::value_type;
+  using result = value;
 
   static constexpr op_tail tail = op_tail_of<Tail...>();
   static constexpr window2d window = Conv::window, pool = tail.pool;
@@ -39,6 +40,14 @@ struct conv_run {
       const std::size_t end = std::min(w.height, below);
       return {first, end, first < end ? top + first * w.dilation_y - w.top : 0};
     }
+  }
+
+  /// Inputs times weights, added to a sum.
+  template <class Arch>
+  LEVADA_INLINE static vector<value, Arch> add_products(const vector<value, Arch>& inputs,
+                                                        const vector<value, Arch>& weights,
+                                                        const vector<value, Arch>& sum) {
+    return multiply_add(inputs, weights, sum);
   }
 
   /// The sum of the convolution's bias and the bias op's.

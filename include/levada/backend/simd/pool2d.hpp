@@ -19,7 +19,7 @@ namespace detail {
 /// How a pool joins two elements, and what it starts from.
 template <class Arch, class T>
 struct pool_by_maximum {
-  static constexpr T start = -std::numeric_limits<T>::infinity();
+  static constexpr T start = below_all<T>;
   LEVADA_INLINE static vector<T, Arch> join(const vector<T, Arch>& a, const vector<T, Arch>& b) {
     return maximum(a, b);
   }

@@ -62,7 +62,8 @@ consteval op_tail op_tail_of() {
   return tail;
 }
 
-/// The functions of these transforms, one after the other, of float.
+/// The functions of these transforms, one after the other, of float; a convolution says of which filter a vector is, or which is the
+/// first of those that it has.
 template <class Arch, class T, class... F>
 struct simd_epilogue {
   [[no_unique_address]] composed<F...> function;
@@ -70,6 +71,8 @@ struct simd_epilogue {
   LEVADA_INLINE vector<T, Arch> operator()(const vector<T, Arch>& x) const {
     return transformed_vector<Arch, T, T>(function, x);
   }
+  LEVADA_INLINE vector<T, Arch> of_filter(const vector<T, Arch>& x, std::size_t) const { return (*this)(x); }
+  LEVADA_INLINE vector<T, Arch> of_filters(const vector<T, Arch>& x, std::size_t) const { return (*this)(x); }
 
   /// `Count` elements in their places.
   template <std::size_t Count>
@@ -82,6 +85,8 @@ struct simd_epilogue {
 template <class Arch, class T>
 struct simd_epilogue<Arch, T> {
   LEVADA_INLINE const vector<T, Arch>& operator()(const vector<T, Arch>& x) const { return x; }
+  LEVADA_INLINE const vector<T, Arch>& of_filter(const vector<T, Arch>& x, std::size_t) const { return x; }
+  LEVADA_INLINE const vector<T, Arch>& of_filters(const vector<T, Arch>& x, std::size_t) const { return x; }
   template <std::size_t Count>
   void apply(T*) const {}
 };

@@ -78,8 +78,10 @@ LEVADA_INLINE inline vector<T, Arch> multiply_add(const vector<T, Arch>& a, cons
 /// The larger; NaN where either is NaN.
 template <class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> maximum(const vector<T, Arch>& a, const vector<T, Arch>& b) {
-  // Where either is NaN xsimd::max gives b on x86 and NaN on ARM, so that only a NaN of a is missing.
-  return xsimd::select(xsimd::isnan(a), a, xsimd::max(a, b));
+  if constexpr (std::is_integral_v<T>)
+    return xsimd::max(a, b);
+  else  // where either is NaN xsimd::max gives b on x86 and NaN on ARM, so that only a NaN of a is missing
+    return xsimd::select(xsimd::isnan(a), a, xsimd::max(a, b));
 }
 
 /// max(a, 0), NaN where a is NaN.
@@ -169,6 +171,17 @@ struct raw_vector {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
+/// The low bytes of `N` lanes. (g++ 12 takes the vector apart for what is one instruction.)
+template <class To, std::size_t N>
+LEVADA_INLINE inline typename raw_vector<To, N>::type low_bytes(
+    const typename raw_vector<std::int32_t, N>::type& from) {
+#if XSIMD_WITH_AVX512F
+  if constexpr (N == 16)
+    return std::bit_cast<typename raw_vector<To, N>::type>(_mm512_cvtepi32_epi8(std::bit_cast<__m512i>(from)));
+#endif
+  return __builtin_convertvector(from, typename raw_vector<To, N>::type);
+}
+
 /// `N` lanes converted; between floating numbers and narrow integers through int32, or g++ 12 takes the vector apart.
 template <class To, class From, std::size_t N>
 LEVADA_INLINE inline typename raw_vector<To, N>::type converted_raw(const typename raw_vector<From, N>::type& from) {
@@ -176,7 +189,11 @@ LEVADA_INLINE inline typename raw_vector<To, N>::type converted_raw(const typena
   using between = typename raw_vector<std::int32_t, N>::type;
   constexpr bool narrow = (std::is_floating_point_v<To> && std::is_integral_v<From> && sizeof(From) < 4) ||
                           (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4);
-  if constexpr (narrow)
+  if constexpr (std::is_integral_v<To> && sizeof(To) == 1 && std::is_same_v<From, std::int32_t>)
+    return low_bytes<To, N>(from);
+  else if constexpr (narrow && sizeof(To) == 1)
+    return low_bytes<To, N>(__builtin_convertvector(from, between));
+  else if constexpr (narrow)
     return __builtin_convertvector(__builtin_convertvector(from, between), to);
   else
     return __builtin_convertvector(from, to);
@@ -231,6 +248,20 @@ LEVADA_INLINE inline void store_as(To* p, const vector<From, Arch>& v) {
     std::memcpy(&from, values, sizeof from);
     const auto to = converted_raw<To, From, n>(from);
     std::memcpy(p, &to, sizeof to);
+  }
+}
+
+/// The first `N` lanes converted to type `To` and stored; nothing else is written.
+template <std::size_t N, class To, class From, class Arch>
+LEVADA_INLINE inline void store_part_as(To* p, const vector<From, Arch>& v) {
+  if constexpr (std::is_same_v<To, From>) {
+    store_part<N>(p, v);
+  } else if constexpr (N >= lanes_in<From, Arch>) {
+    store_as(p, v);
+  } else {
+    To values[lanes_in<From, Arch>];
+    store_as(values, v);
+    std::memcpy(p, values, N * sizeof(To));
   }
 }
 

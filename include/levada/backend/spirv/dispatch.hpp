@@ -13,6 +13,7 @@
 
 #include <levada/core/bounded.hpp>
 #include <levada/core/device_queue.hpp>
+#include <levada/kernel/ir.hpp>
 
 namespace levada {
 
@@ -32,6 +33,7 @@ struct dispatch {
 
   std::string_view name{};                  ///< for messages and debuggers
   std::span<const std::uint32_t> module{};  ///< lives as long as the kernel
+  ir::grid_program_view program{};          ///< what the module was made of, likewise, where it is a grid kernel's
   bounded<dispatch_buffer, most_buffers> buffers{};
   std::array<std::byte, most_pushed> pushed{};
   std::uint32_t pushed_bytes = 0;

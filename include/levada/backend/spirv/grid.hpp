@@ -45,6 +45,7 @@ void add_bound_grid(
   dispatch d;
   d.name = Name.view();
   d.module = kernel.module();
+  d.program = kernel.program().view();
   for (std::size_t b = 0; b < tensors.size(); ++b) {
     const std::size_t bytes = tensors[b].bytes != 0 ? tensors[b].bytes : kernel.buffers()[b].words() * 4;
     std::size_t offset = tensors[b].offset;

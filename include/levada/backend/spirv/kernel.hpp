@@ -14,6 +14,9 @@ namespace levada {
 /// The kernel of a run of ops for an input of type `In`: a dispatch_kernel, complete where the run is supported.
 template <class In, class... Ops>
 struct spirv_kernel;
+/// The same for a batch of such items.
+template <class In, class... Ops>
+struct spirv_batch_kernel;
 
 /// Kernels for Vulkan devices.
 struct spirv {
@@ -23,6 +26,8 @@ struct spirv {
 
   template <class In, class... Ops>
   using kernel = spirv_kernel<In, Ops...>;
+  template <class In, class... Ops>
+  using batch_kernel = spirv_batch_kernel<In, Ops...>;
 };
 
 }  // namespace levada

@@ -2,6 +2,7 @@
 #pragma once
 // backend/spirv/kernel_stage.hpp: a grid kernel as one dispatch.
 
+#include <levada/backend/spirv/batch.hpp>
 #include <levada/backend/spirv/element_wise.hpp>
 #include <levada/backend/spirv/grid.hpp>
 #include <levada/nn/kernel_stage.hpp>
@@ -21,4 +22,10 @@ struct spirv_kernel<In, grid_kernel_op<traced_kernel<Name, std::tuple<In>, std::
   }
 };
 
+namespace detail {
+
+template <class Item, class Kernel>
+inline constexpr bool goes_over_items<Item, grid_kernel_op<Kernel>> = ir::takes_items(Kernel::program());
+
+}  // namespace detail
 }  // namespace levada

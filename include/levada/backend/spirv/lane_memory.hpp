@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/spirv/lane_memory.hpp: the commands of each slot of a session's memory on a device, recorded once.
+// backend/spirv/lane_memory.hpp: the commands of each slot of a session's memory on a device, recorded once,
+// and again where other weights take the place of those before.
 // A slot's item is copied in, goes through the segment's dispatches and is copied out; without copies where the memory is
 // used in place. Which queue does what, the context says.
 
@@ -21,6 +22,7 @@ class lane_memory : public lane_blocks {
       : lane_blocks(on, of, slots, staging),
         recorded_(slots),
         recorded_timed_(slots),
+        weights_(slots * of.segment().units.size()),
         sets_(slots * of.dispatches().size()) {
     allocate_sets();
     for (std::size_t role = 0; role < vulkan_roles::count; ++role) pools_[role] = make_pool(role);
@@ -29,15 +31,32 @@ class lane_memory : public lane_blocks {
   bool uploads_by_itself() const { return up_ && on_.has_own_submission(vulkan_roles::upload); }
   bool downloads_by_itself() const { return down_ && on_.has_own_submission(vulkan_roles::download); }
 
-  /// The commands of a slot, with timestamps or without, recorded when they are first asked for.
+  /// The weights of the next item in the slot, for each unit, null where they are those that were prepared. Nothing of the slot is
+  /// on the device any more.
+  void take_weights(std::size_t slot, void* const* kept) {
+    if (kept == nullptr) return;
+    const std::size_t count = of_.segment().units.size();
+    bool same = true;
+    for (std::size_t u = 0; u < count; ++u) {
+      const auto* const now = static_cast<const resident_weights*>(static_cast<device_parameters*>(kept[u]));
+      bound_weights& bound = weights_[slot * count + u];
+      if (bound.number == (now != nullptr ? now->number : 0)) continue;
+      bound = now != nullptr ? bound_weights{now->number, now->block.buffer()} : bound_weights{};
+      same = false;
+    }
+    if (!same) recorded_[slot].is_there = recorded_timed_[slot].is_there = false;
+  }
+
+  /// The commands of a slot, with timestamps or without, recorded when they are first asked for, and again for other weights.
   const slot_commands& commands(std::size_t slot, bool timed) {
     if (timed && queries_.get() == VkQueryPool{}) queries_ = make_queries();
-    auto& recorded = (timed ? recorded_timed_ : recorded_)[slot];
-    if (!recorded) {
+    recording& recorded = (timed ? recorded_timed_ : recorded_)[slot];
+    if (!recorded.is_there) {
       bind_all(slot);
-      recorded = record(slot, timed);
+      record(recorded.commands, slot, timed);
+      recorded.is_there = true;
     }
-    return *recorded;
+    return recorded.commands;
   }
 
   /// Whether the timestamps of any part can be had.
@@ -64,8 +83,19 @@ class lane_memory : public lane_blocks {
   }
 
  private:
+  struct recording {
+    slot_commands commands{};
+    bool is_there = false;
+  };
+  /// The weights of a unit that a slot's bindings refer to.
+  struct bound_weights {
+    std::uint64_t number = 0;
+    VkBuffer buffer{};
+  };
+
   vulkan_handle<VkCommandPool> make_pool(std::size_t role) const {
     auto info = vulkan_struct<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     info.queueFamilyIndex = on_.family(role);
     return on_.make(on_.vk.vkCreateCommandPool, on_.vk.vkDestroyCommandPool, info, "vkCreateCommandPool");
   }
@@ -111,7 +141,10 @@ class lane_memory : public lane_blocks {
         place = given_by(d.unit, slot);
         break;
       case buffer_role::weights:
-        place = {of_.weights(), d.weights_offset, 0};
+        if (const bound_weights& w = weights_[slot * of_.segment().units.size() + d.unit]; w.number != 0)
+          place = {w.buffer, 0, 0};
+        else
+          place = {of_.weights(), d.weights_offset, 0};
         break;
       case buffer_role::scratch:
         place = {inner_.buffer(), slot * inner_stride() + of_.segment().units[d.unit].scratch_offset, 0};
@@ -140,13 +173,14 @@ class lane_memory : public lane_blocks {
 
   // ---- recording ----
 
-  VkCommandBuffer begin(std::size_t role) const {
+  /// Begins commands, over those that are there.
+  VkCommandBuffer begin(VkCommandBuffer& commands, std::size_t role) const {
     auto wanted = vulkan_struct<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
     wanted.commandPool = pools_[role].get();
     wanted.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     wanted.commandBufferCount = 1;
-    VkCommandBuffer commands = nullptr;
-    on_.check(on_.vk.vkAllocateCommandBuffers(on_.device(), &wanted, &commands), "vkAllocateCommandBuffers");
+    if (commands == nullptr)
+      on_.check(on_.vk.vkAllocateCommandBuffers(on_.device(), &wanted, &commands), "vkAllocateCommandBuffers");
     const auto info = vulkan_struct<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     on_.check(on_.vk.vkBeginCommandBuffer(commands, &info), "vkBeginCommandBuffer");
     return commands;
@@ -196,7 +230,7 @@ class lane_memory : public lane_blocks {
 
   /// Once: a set in use by commands stays as it is.
   void bind_all(std::size_t slot) const {
-    if (recorded_[slot] || recorded_timed_[slot]) return;
+    if (recorded_[slot].is_there || recorded_timed_[slot].is_there) return;
     const std::size_t count = of_.dispatches().size();
     for (std::size_t i = 0; i < count; ++i) bind(of_.dispatches()[i], sets_[slot * count + i], slot);
   }
@@ -243,7 +277,7 @@ class lane_memory : public lane_blocks {
     stamp(1);
   }
 
-  slot_commands record(std::size_t slot, bool timed) const {
+  void record(slot_commands& made, std::size_t slot, bool timed) const {
     const std::size_t in_at = slot * in_stride(), out_at = slot * out_stride();
     const auto upload = [&](VkCommandBuffer commands) {
       record_part(commands, slot, device_part::upload, timed,
@@ -254,13 +288,13 @@ class lane_memory : public lane_blocks {
                   [&](VkCommandBuffer c) { copy(c, out_, *down_, out_at, of_.out_bytes()); });
       barrier(commands, copied, host_reads);
     };
-    slot_commands made{};
+    const auto begun = [&](std::size_t role) { return begin(made[role], role); };
     if (uploads_by_itself()) {
-      made[vulkan_roles::upload] = begin(vulkan_roles::upload);
-      upload(made[vulkan_roles::upload]);
-      end(made[vulkan_roles::upload]);
+      const VkCommandBuffer first = begun(vulkan_roles::upload);
+      upload(first);
+      end(first);
     }
-    const VkCommandBuffer computing = made[vulkan_roles::compute] = begin(vulkan_roles::compute);
+    const VkCommandBuffer computing = begun(vulkan_roles::compute);
     if (way_ == hand_over_way::same_memory) barrier(computing, computed, computes);
     if (way_ == hand_over_way::device_memory) pass(computing, in_, in_at, in_stride(), nothing, computes, false);
     if (up_ && !uploads_by_itself()) {
@@ -278,17 +312,17 @@ class lane_memory : public lane_blocks {
     if (passes && !downloads_by_itself()) pass(computing, out_, out_at, out_stride(), computed, nothing, true);
     end(computing);
     if (downloads_by_itself()) {
-      const VkCommandBuffer last = made[vulkan_roles::download] = begin(vulkan_roles::download);
+      const VkCommandBuffer last = begun(vulkan_roles::download);
       download(last);
       if (passes) pass(last, out_, out_at, out_stride(), copies, nothing, true);
       end(last);
     }
-    return made;
   }
 
   vulkan_handle<VkDescriptorPool> descriptors_;
   vulkan_handle<VkCommandPool> pools_[vulkan_roles::count];
-  std::vector<std::optional<slot_commands>> recorded_, recorded_timed_;
+  std::vector<recording> recorded_, recorded_timed_;
+  std::vector<bound_weights> weights_;  ///< of each unit in each slot
   vulkan_handle<VkQueryPool> queries_;
   std::vector<VkDescriptorSet> sets_;
 };

@@ -14,29 +14,12 @@
 
 namespace levada::detail {
 
-/// Commands that run once, on the queue that computes; returns when they are done.
-template <class Record>
-void run_once(const vulkan_context& on, Record record) {
-  auto pool_info = vulkan_struct<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-  pool_info.queueFamilyIndex = on.family(vulkan_roles::compute);
-  const auto pool = on.make(on.vk.vkCreateCommandPool, on.vk.vkDestroyCommandPool, pool_info, "vkCreateCommandPool");
-  auto wanted = vulkan_struct<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-  wanted.commandPool = pool.get();
-  wanted.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-  wanted.commandBufferCount = 1;
-  VkCommandBuffer commands = nullptr;
-  on.check(on.vk.vkAllocateCommandBuffers(on.device(), &wanted, &commands), "vkAllocateCommandBuffers");
-  auto begin = vulkan_struct<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  on.check(on.vk.vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
-  record(commands);
-  on.check(on.vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
-  auto submit = vulkan_struct<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-  submit.commandBufferCount = 1;
-  submit.pCommandBuffers = &commands;
-  on.check(on.vk.vkQueueSubmit(on.queue(vulkan_roles::compute), 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
-  on.check(on.vk.vkDeviceWaitIdle(on.device()), "vkDeviceWaitIdle");
-}
+/// Weights on a device; those of the kernels as they were prepared have the number 0.
+struct resident_weights final : device_parameters {
+  std::shared_ptr<const vulkan_context> on;  ///< freed behind them
+  std::uint64_t number = 0;
+  memory_block block;
+};
 
 /// A dispatch as a compiled pipeline.
 struct prepared_dispatch {
@@ -50,7 +33,10 @@ struct prepared_dispatch {
 
 class prepared_segment {
  public:
-  prepared_segment(const vulkan_context& on, const device_segment& of, VkPipelineCache cache) : segment_(of) {
+  /// `bring(bytes)` gives a block of the device with these bytes.
+  template <class Bring>
+  prepared_segment(const vulkan_context& on, const device_segment& of, VkPipelineCache cache, Bring bring)
+      : segment_(of) {
     std::vector<std::byte> weights;
     for (std::size_t u = 0; u < of.units.size(); ++u) {
       const auto& kernel = static_cast<const dispatch_kernel&>(*of.units[u].kernel);
@@ -63,7 +49,7 @@ class prepared_segment {
       weights.insert(weights.end(), kernel.weights.begin(), kernel.weights.end());
       weights.resize(device_aligned(weights.size()));
     }
-    if (!weights.empty()) upload(on, weights);
+    if (!weights.empty()) weights_ = bring(weights);
   }
 
   const device_segment& segment() const { return segment_; }
@@ -150,16 +136,6 @@ class prepared_segment {
     made.pipeline = {on.device(), on.vk.vkDestroyPipeline, compiled};
     on.name(VK_OBJECT_TYPE_PIPELINE, compiled, std::string(d.name));
     return made;
-  }
-
-  void upload(const vulkan_context& on, const std::vector<std::byte>& bytes) {
-    weights_ = memory_block(on, block_use::device, bytes.size(), "the weights of a segment");
-    const memory_block staging(on, block_use::upload, bytes.size(), "the upload of weights");
-    std::memcpy(staging.mapped(), bytes.data(), bytes.size());
-    run_once(on, [&](VkCommandBuffer commands) {
-      const VkBufferCopy all{0, 0, bytes.size()};
-      on.vk.vkCmdCopyBuffer(commands, staging.buffer(), weights_.buffer(), 1, &all);
-    });
   }
 
   device_segment segment_;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <levada/backend/spirv/grid.hpp>
 
@@ -28,7 +29,8 @@ struct tiled_product {
                     static_cast<std::size_t>((rows + tile_rows - 1) / tile_rows * height), Batch,
                     workgroup<static_cast<std::size_t>(width), static_cast<std::size_t>(height)>>;
 
-  /// `store(row, column, initial(row) + sum over k of left(row, k) * right(k, column))` for the whole matrix.
+  /// `store(row, column, initial(row) + sum over k of left(row, k) * right(k, column))` for the whole matrix; `initial` may also
+  /// be of row and column.
   template <class G, class Initial, class Left, class Right, class Store>
   static constexpr void run(const G& g, Initial initial, Left left, Right right, Store store) {
     const auto left_tile = g.template shared<float, static_cast<std::size_t>(tile_rows * depth)>();
@@ -42,7 +44,8 @@ struct tiled_product {
     const auto sums = g.fold(
         0, (inner + depth - 1) / depth,
         [&]<std::size_t... S>(std::index_sequence<S...>) {
-          return std::array{g.value(initial(clamped<rows, tile_rows>(row_of(static_cast<int>(S) / columns_each))))...};
+          return std::array{g.value(begin(initial, row_of(static_cast<int>(S) / columns_each),
+                                          [&] { return column_of(static_cast<int>(S) % columns_each); }))...};
         }(std::make_index_sequence<static_cast<std::size_t>(rows_each * columns_each)>()),
         [&](auto piece, auto s) {
           const auto first = piece * depth;
@@ -81,6 +84,13 @@ struct tiled_product {
   }
 
  private:
+  template <class Initial, class Row, class Column>
+  static constexpr auto begin(Initial initial, const Row& row, const Column& column) {
+    if constexpr (std::is_invocable_v<Initial, Row, decltype(column())>)
+      return initial(clamped<rows, tile_rows>(row), clamped<columns, tile_columns>(column()));
+    else
+      return initial(clamped<rows, tile_rows>(row));
+  }
   /// An index that may lie beyond the matrix, where the tile does, on it.
   template <int Extent, int Tile, class V>
   static constexpr V clamped(const V& index) {

@@ -3,6 +3,7 @@
 // backend/spirv/queue.hpp: a Vulkan device as a deployment uses it. Sessions hand it items through lanes; a batch of items is
 // one submission to each queue that takes part. One thread waits for timeline semaphores and reports the items.
 
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <map>
@@ -22,7 +23,9 @@ namespace levada::detail {
 class vulkan_queue final : public device_queue {
  public:
   vulkan_queue(int index, const vulkan_settings& settings)
-      : context_(index, settings), staging_(settings.staging), cache_(context_, settings.pipeline_cache) {
+      : shared_context_(std::make_shared<const vulkan_context>(index, settings)),
+        staging_(settings.staging),
+        cache_(context_, settings.pipeline_cache) {
     for (vulkan_handle<VkSemaphore>& timeline : timelines_) timeline = make_timeline();
     for (std::size_t role = 0; role < vulkan_roles::count; ++role)
       clocks_[role] = {context_.limits().timestampPeriod, context_.timestamp_bits(role)};
@@ -39,8 +42,20 @@ class vulkan_queue final : public device_queue {
   }
 
   void prepare(const device_segment& segment) override {
-    segments_.emplace(segment.index, std::make_unique<prepared_segment>(context_, segment, cache_.get()));
+    segments_.emplace(segment.index, std::make_unique<prepared_segment>(
+                                         context_, segment, cache_.get(),
+                                         [this](const std::vector<std::byte>& bytes) { return uploaded(bytes); }));
     cache_.keep();
+  }
+
+  std::unique_ptr<device_parameters> bring(const device_kernel& kernel) override {
+    std::vector<std::byte> bytes = static_cast<const dispatch_kernel&>(kernel).weights;
+    bytes.resize(device_aligned(bytes.size()));
+    auto brought = std::make_unique<resident_weights>();
+    brought->on = shared_context_;
+    brought->number = ++brought_;
+    if (!bytes.empty()) brought->block = uploaded(bytes);
+    return brought;
   }
 
   std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
@@ -78,6 +93,7 @@ class vulkan_queue final : public device_queue {
       if (input == nullptr) return client_.complete(segment_, item);
       const std::size_t slot = static_cast<std::size_t>(item % slots_);
       const bool timed = memory_.can_be_timed() && client_.asks_times();
+      memory_.take_weights(slot, client_.kept_for(segment_, item));
       memory_.commands(slot, timed);
       if (timed) memory_.reset_timestamps(slot);
       timed_[slot] = timed;
@@ -181,6 +197,61 @@ class vulkan_queue final : public device_queue {
     return context_.make(context_.vk.vkCreateSemaphore, context_.vk.vkDestroySemaphore, info, "vkCreateSemaphore");
   }
 
+  // ---- weights ----
+
+  /// A block of the device with these bytes. Returns when they are there: a copy on the queue that computes, so that whatever is
+  /// submitted behind it sees them.
+  memory_block uploaded(const std::vector<std::byte>& bytes) {
+    memory_block block(context_, block_use::device, bytes.size(), "weights");
+    const memory_block staging(context_, block_use::upload, bytes.size(), "the upload of weights");
+    std::memcpy(staging.mapped(), bytes.data(), bytes.size());
+    auto pool_info = vulkan_struct<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    pool_info.queueFamilyIndex = context_.family(vulkan_roles::compute);
+    const auto pool = context_.make(context_.vk.vkCreateCommandPool, context_.vk.vkDestroyCommandPool, pool_info,
+                                    "vkCreateCommandPool");
+    auto wanted = vulkan_struct<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+    wanted.commandPool = pool.get();
+    wanted.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    wanted.commandBufferCount = 1;
+    VkCommandBuffer commands = nullptr;
+    context_.check(context_.vk.vkAllocateCommandBuffers(context_.device(), &wanted, &commands),
+                   "vkAllocateCommandBuffers");
+    auto begin = vulkan_struct<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    context_.check(context_.vk.vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+    const VkBufferCopy all{0, 0, bytes.size()};
+    context_.vk.vkCmdCopyBuffer(commands, staging.buffer(), block.buffer(), 1, &all);
+    auto seen = vulkan_struct<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+    seen.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+    seen.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
+    context_.vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0,
+                                     1, &seen, 0, nullptr, 0, nullptr);
+    context_.check(context_.vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
+    const std::uint64_t done = submit_alone(commands);
+    if (const VkResult result = wait(vulkan_roles::compute, done); result != VK_SUCCESS)
+      throw vulkan_error(context_.index(), give_up(result));
+    return block;
+  }
+  /// The value that the timeline of the queue that computes comes to when that is done.
+  std::uint64_t submit_alone(VkCommandBuffer commands) {
+    constexpr std::size_t role = vulkan_roles::compute;
+    const std::lock_guard lock(mutex_);
+    if (!broken_.empty()) throw vulkan_error(context_.index(), broken_);
+    const std::uint64_t done = issued_[role] + 1;
+    const VkSemaphore timeline = timelines_[role].get();
+    auto values = vulkan_struct<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &done;
+    auto info = vulkan_struct<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    info.pNext = &values;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline;
+    context_.check(context_.vk.vkQueueSubmit(context_.queue(role), 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+    return issued_[role] = done;
+  }
+
   // ---- submitting ----
 
   /// What vkQueueSubmit points to, one entry an item; the room is used again.
@@ -277,17 +348,20 @@ class vulkan_queue final : public device_queue {
     }
   }
 
-  VkResult wait_for(std::size_t role, std::uint64_t value) {
-    if (reached_[role] >= value) return VK_SUCCESS;
+  VkResult wait(std::size_t role, std::uint64_t value) const {
     const VkSemaphore timeline = timelines_[role].get();
     auto info = vulkan_struct<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
     info.semaphoreCount = 1;
     info.pSemaphores = &timeline;
     info.pValues = &value;
-    const VkResult result = context_.vk.vkWaitSemaphores(context_.device(), &info, ~std::uint64_t{0});
+    return context_.vk.vkWaitSemaphores(context_.device(), &info, ~std::uint64_t{0});
+  }
+  VkResult wait_for(std::size_t role, std::uint64_t value) {
+    if (reached_[role] >= value) return VK_SUCCESS;
+    const VkResult result = wait(role, value);
     if (result != VK_SUCCESS) return result;
     std::uint64_t now = value;
-    context_.vk.vkGetSemaphoreCounterValue(context_.device(), timeline, &now);
+    context_.vk.vkGetSemaphoreCounterValue(context_.device(), timelines_[role].get(), &now);
     reached_[role] = std::max(value, now);
     return VK_SUCCESS;
   }
@@ -299,7 +373,8 @@ class vulkan_queue final : public device_queue {
     return broken_;
   }
 
-  vulkan_context context_;
+  const std::shared_ptr<const vulkan_context> shared_context_;  ///< with the weights that were brought
+  const vulkan_context& context_ = *shared_context_;
   const bool staging_;
   pipeline_cache cache_;
   vulkan_handle<VkSemaphore> timelines_[vulkan_roles::count];
@@ -310,7 +385,8 @@ class vulkan_queue final : public device_queue {
   std::vector<job> pending_;
   submission submission_;
   std::uint64_t issued_[vulkan_roles::count]{};
-  std::string broken_;  ///< why nothing is given to the device any more
+  std::atomic<std::uint64_t> brought_{0};  ///< versions of weights
+  std::string broken_;                     ///< why nothing is given to the device any more
   bool stopping_ = false;
 
   std::uint64_t reached_[vulkan_roles::count]{};  ///< the waiting thread's own

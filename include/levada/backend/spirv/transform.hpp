@@ -31,42 +31,49 @@ struct unpacked_source {
   }
 };
 
-}  // namespace detail
+/// A row of elements through the lambdas of the ops.
+template <class Row, class Out, class... Ops>
+struct element_wise_kernel : dispatch_kernel {
+  using element = typename Row::value_type;
+  using closure = fused_t<Ops...>;
 
-template <class In, class... Ops>
-  requires detail::element_wise_run<In, Ops...>
-struct spirv_kernel<In, Ops...> : dispatch_kernel {
-  using out_type = run_output_t<In, Ops...>;
-  using closure = detail::fused_t<Ops...>;
-
-  spirv_kernel(const Ops&... ops, parameter_values) {
-    in_bytes = sizeof(In);
-    out_bytes = sizeof(out_type);
-    if constexpr (detail::word_element<typename In::value_type>)
-      dispatches.push_back(of_words(detail::fused<Ops...>::of(ops...)));
+  explicit element_wise_kernel(const Ops&... ops) {
+    if constexpr (word_element<element>)
+      dispatches.push_back(of_words(fused<Ops...>::of(ops...)));
     else
-      add_grid<"transform", tensor<typename In::value_type, In::elements>,
-               tensor<typename out_type::value_type, In::elements>, grid<In::elements>>(
-          *this, detail::unpacked_source<closure>{detail::fused<Ops...>::of(ops...)});
+      add_grid<"transform", Row, tensor<Out, Row::elements>, grid<Row::elements>>(
+          *this, unpacked_source<closure>{fused<Ops...>::of(ops...)});
   }
 
  private:
   static dispatch of_words(const closure& function) {
     // Along x as many workgroups as every device takes, then on along y.
     constexpr std::uint32_t local = module_options{}.local_size, most = 65535;
-    constexpr std::uint32_t groups = static_cast<std::uint32_t>((In::elements + local - 1) / local);
+    constexpr std::uint32_t groups = static_cast<std::uint32_t>((Row::elements + local - 1) / local);
     constexpr module_options options{.one_row = groups <= most,
-                                     .whole_groups = groups <= most && In::elements % local == 0};
+                                     .whole_groups = groups <= most && Row::elements % local == 0};
     dispatch d;
     d.name = "transform";
-    d.module = spirv_module<program_of<closure, typename In::value_type>, options>;
-    d.buffers.push_back({buffer_role::input, In::elements * 4, 0});
-    d.buffers.push_back({buffer_role::output, In::elements * 4, 0});
+    d.module = spirv_module<program_of<closure, element>, options>;
+    d.buffers.push_back({buffer_role::input, Row::elements * 4, 0});
+    d.buffers.push_back({buffer_role::output, Row::elements * 4, 0});
     if constexpr (!kernel_detail::captures_nothing<closure>) d.push(function);
-    d.push(static_cast<std::uint32_t>(In::elements));
+    d.push(static_cast<std::uint32_t>(Row::elements));
     d.local_size = {local, 1, 1};
     d.groups = {std::min(groups, most), (groups + most - 1) / most, 1};
     return d;
+  }
+};
+
+}  // namespace detail
+
+template <class In, class... Ops>
+  requires detail::element_wise_run<In, Ops...>
+struct spirv_kernel<In, Ops...> : detail::element_wise_kernel<tensor<typename In::value_type, In::elements>,
+                                                              typename run_output_t<In, Ops...>::value_type, Ops...> {
+  spirv_kernel(const Ops&... ops, parameter_values) : spirv_kernel::element_wise_kernel(ops...) {
+    this->in_bytes = sizeof(In);
+    this->out_bytes = sizeof(run_output_t<In, Ops...>);
   }
 };
 

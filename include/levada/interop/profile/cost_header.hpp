@@ -3,19 +3,22 @@
 // interop/profile/cost_header.hpp: a header of measured costs: read where there is one, written after each measurement, so that a run
 // that is interrupted goes on where it was.
 
+#include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <levada/core/error.hpp>
-#include <levada/plan/cost.hpp>
+#include <levada/plan/cost_table.hpp>
 
 namespace levada::detail {
 
@@ -37,6 +40,30 @@ class cost_header {
   bool has_roofline(std::string_view backend) const { return rooflines_.contains(std::string(backend)); }
   double flops_per_second(std::string_view backend) const {
     return rooflines_.at(std::string(backend)).flops_per_second;
+  }
+
+  /// The partition that was measured as a whole for a question: plan/measured_whole.hpp.
+  bool has_whole(std::uint64_t question) const { return wholes_.contains(question); }
+  void set_whole(std::uint64_t question, std::string plan, const cost& c) { wholes_[question] = {std::move(plan), c}; }
+  void set(const transfer_cost& t) {
+    for (transfer_cost& known : transfers_)
+      if (known.from == t.from && known.to == t.to) return static_cast<void>(known = t);
+    transfers_.push_back(t);
+  }
+  bool has_transfer(device_id from, device_id to) const {
+    return std::any_of(transfers_.begin(), transfers_.end(),
+                       [&](const transfer_cost& t) { return t.from == from && t.to == to; });
+  }
+
+  /// All as a table, which lasts until something is set.
+  cost_table table() {
+    kernel_rows_.clear(), roofline_rows_.clear();
+    for (const auto& [key, c] : kernels_) kernel_rows_.push_back({key.first, key.second, c.seconds, c.spread});
+    for (const auto& [backend, line] : rooflines_) {
+      roofline_rows_.push_back(line);
+      roofline_rows_.back().backend = backend;
+    }
+    return {machine_, kernel_rows_, transfers_, roofline_rows_, {}};
   }
 
   std::size_t size() const { return kernels_.size(); }
@@ -92,56 +119,118 @@ class cost_header {
              number(r.launch_seconds) + "},\n";
       t += "};\n";
     }
+    if (!transfers_.empty()) {
+      t += "inline constexpr levada::transfer_cost " + name + "_transfers[] = {\n";
+      for (const transfer_cost& r : transfers_)
+        t += "    {" + device(r.from) + ", " + device(r.to) + ", " + number(r.seconds) + ", " +
+             number(r.seconds_per_byte) + "},\n";
+      t += "};\n";
+    }
+    if (!wholes_.empty()) {
+      t += "inline constexpr levada::whole_cost " + name + "_wholes[] = {\n";
+      for (const auto& [question, w] : wholes_)
+        t += "    {" + std::to_string(question) + "u, \"" + escaped(w.first) + "\", " + number(w.second.seconds) +
+             ", " + number(w.second.spread) + "},\n";
+      t += "};\n";
+    }
     t += "inline constexpr levada::cost_table " + name + "{.machine = \"" + machine_ + "\"";
     if (!kernels_.empty()) t += ", .kernels = " + name + "_kernels";
+    if (!transfers_.empty()) t += ", .transfers = " + name + "_transfers";
     if (!rooflines_.empty()) t += ", .rooflines = " + name + "_rooflines";
+    if (!wholes_.empty()) t += ", .wholes = " + name + "_wholes";
     return t + "};\n";
   }
 
-  /// The texts in quotes of a line, and the numbers behind them.
-  static std::pair<std::vector<std::string>, std::vector<double>> parts_of(const std::string& line) {
-    std::pair<std::vector<std::string>, std::vector<double>> parts;
-    std::size_t at = 0;
-    for (std::size_t end; (at = line.find('"', at)) != std::string::npos; at = end + 1) {
-      end = line.find('"', at + 1);
-      if (end == std::string::npos) return {};
-      parts.first.push_back(line.substr(at + 1, end - at - 1));
+  static std::string device(device_id id) {
+    return "{levada::device_kind::" + std::string(name_of(id.kind)) + ", " + std::to_string(id.index) + "}";
+  }
+  static std::string escaped(const std::string& text) {
+    std::string literal;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') literal += '\\';
+      literal += c;
     }
-    if (parts.first.empty()) return {};
-    std::string numbers = line.substr(line.rfind('"') + 1);
-    for (char& c : numbers)
-      if (c == ',' || c == '}' || c == ';') c = ' ';
-    const char* from = numbers.c_str();
-    for (char* behind = nullptr;; from = behind) {
-      const double x = std::strtod(from, &behind);
-      if (behind == from) return parts;
-      parts.second.push_back(x);
+    return literal;
+  }
+
+  /// A row of a table: the texts in quotes, and the numbers outside of them.
+  struct row {
+    std::vector<std::string> texts;
+    std::vector<double> numbers;
+    std::uint64_t first = 0;  ///< the first number, where it is a whole one
+  };
+  static row row_of(const std::string& line) {
+    row r;
+    std::string outside;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] != '"') {
+        const bool separates = line[i] == ',' || line[i] == '{' || line[i] == '}' || line[i] == ';';
+        outside += separates ? ' ' : line[i];
+        continue;
+      }
+      std::string& text = r.texts.emplace_back();
+      while (++i < line.size() && line[i] != '"') text += line[i] == '\\' && i + 1 < line.size() ? line[++i] : line[i];
     }
+    std::istringstream words(outside);
+    for (std::string word; words >> word;) {
+      char* behind = nullptr;
+      const double x = std::strtod(word.c_str(), &behind);
+      if (behind == word.c_str()) continue;
+      if (r.numbers.empty()) r.first = std::strtoull(word.c_str(), nullptr, 10);
+      r.numbers.push_back(x);
+    }
+    return r;
+  }
+  /// The devices that a row of transfers names.
+  static std::vector<device_kind> kinds_of(const std::string& line) {
+    std::vector<device_kind> kinds;
+    const std::string before = "levada::device_kind::";
+    for (std::size_t at = 0; (at = line.find(before, at)) != std::string::npos;) {
+      at += before.size();
+      for (const device_kind kind : {device_kind::cpu, device_kind::vulkan, device_kind::simulated})
+        if (line.compare(at, name_of(kind).size(), name_of(kind)) == 0) kinds.push_back(kind);
+    }
+    return kinds;
   }
 
   void read() {
     std::ifstream from(path_);
     decltype(kernels_) kernels;
+    decltype(transfers_) transfers;
+    decltype(wholes_) wholes;
     std::string line, of;
     while (std::getline(from, line)) {
-      if (line.find("cost_table ") != std::string::npos) {
-        const auto texts = parts_of(line).first;
-        of = texts.empty() ? "" : texts[0];
-      } else if (line.starts_with("    {\"")) {
-        const auto [texts, numbers] = parts_of(line);
-        if (texts.size() == 2 && numbers.size() == 2)
-          kernels[{texts[0], texts[1]}] = cost::measured(numbers[0], numbers[1]);
-      }
+      const row r = row_of(line);
+      if (line.find("levada::cost_table ") != std::string::npos)
+        of = r.texts.empty() ? "" : r.texts[0];
+      else if (!line.starts_with("    {"))
+        continue;
+      else if (r.texts.size() == 2 && r.numbers.size() == 2)
+        kernels[{r.texts[0], r.texts[1]}] = cost::measured(r.numbers[0], r.numbers[1]);
+      else if (r.texts.size() == 1 && r.numbers.size() == 3 && !line.starts_with("    {\""))  // else a roofline
+        wholes[r.first] = {r.texts[0], cost::measured(r.numbers[1], r.numbers[2])};
+      else if (const auto kinds = kinds_of(line); kinds.size() == 2 && r.numbers.size() == 4)
+        transfers.push_back({{kinds[0], static_cast<int>(r.numbers[0])},
+                             {kinds[1], static_cast<int>(r.numbers[1])},
+                             r.numbers[2],
+                             r.numbers[3]});
     }
-    if (of == machine_)
+    if (of == machine_) {
       kernels_ = std::move(kernels);
-    else
+      transfers_ = std::move(transfers);
+      wholes_ = std::move(wholes);
+    } else {
       stale_ = of;
+    }
   }
 
   std::string path_, machine_, stale_;
   std::map<std::pair<std::string, std::string>, cost> kernels_;
   std::map<std::string, roofline> rooflines_;
+  std::vector<transfer_cost> transfers_;
+  std::map<std::uint64_t, std::pair<std::string, cost>> wholes_;
+  std::vector<kernel_cost> kernel_rows_;  // of `table()`
+  std::vector<roofline> roofline_rows_;
 };
 
 }  // namespace levada::detail

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops of quantized numbers: `reference` against numbers worked out by hand, and `simd` against `reference`, integer by integer.
+
+#include "backend/compare.hpp"
+
+#include <levada/backend/define_quantized.hpp>
+#include <levada/backend/reference/definition.hpp>
+#include <levada/backend/simd/qlinear_conv2d.hpp>
+#include <levada/backend/simd/qlinear_dense.hpp>
+#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/graph/parameter_map.hpp>
+
+using namespace levada;
+using namespace levada::testing;
+using std::int32_t;
+using std::int8_t;
+using std::uint8_t;
+
+namespace {
+
+/// Scales with which the results of random weights in -1 ... 1 spread over the integers, and over their borders.
+constexpr qlinear_numbers spread_numbers(float products) { return {.x = {0.02f, 31}, .y = {0.001f * products, 117}}; }
+
+/// The run as one kernel of `simd` and op by op of `reference` gives the same.
+template <class In, class... Ops>
+void check_equal(const In& in, const Ops&... ops) {
+  random_parameters parameters;
+  parameters.add<In, Ops...>();
+  const auto expected = by_single_kernels<reference>(in, parameters.all(), ops...);
+  const auto computed = by_one_kernel<simd>(in, parameters.all(), ops...);
+  CAPTURE(__PRETTY_FUNCTION__);
+  CHECK(*expected == *computed);
+}
+template <class In, class... Ops>
+void check_equal(const Ops&... ops) {
+  check_equal(*random_tensor<In>(), ops...);
+}
+
+template <class To>
+using conv3 = qlinear_conv2d_op<20, To, float, levada::size<3>, padding<1>>;
+
+}  // namespace
+
+TEST_CASE("numbers become the nearest integers, halves to even, saturated, and NaN the smallest") {
+  const tensor<float, 10> in{{0, 0.25f, 0.75f, -0.25f, 1.3f, 1000, -1000, not_a_number, infinity, -infinity}};
+  const auto bytes = by_one_kernel<reference>(in, {}, quantize_linear_op<uint8_t>{{}, {0.5f, 100}});
+  CHECK(*bytes == tensor<uint8_t, 10>{{100, 100, 102, 100, 103, 255, 0, 0, 255, 0}});
+  const auto chars = by_one_kernel<reference>(in, {}, quantize_linear_op<int8_t>{{}, {0.5f, -100}});
+  CHECK(*chars == tensor<int8_t, 10>{{-100, -100, -98, -100, -97, 127, -128, -128, 127, -128}});
+
+  const auto back = by_one_kernel<reference>(*chars, {}, dequantize_linear_op{{}, {0.5f, -100}});
+  CHECK((*back)[2] == 1.0f);
+  CHECK((*back)[5] == 113.5f);
+  const auto wide = by_one_kernel<simd>(tensor<int32_t, 2>{{1 << 24, -7}}, {}, dequantize_linear_op{{}, {0.25f, 0}});
+  CHECK(*wide == tensor<float, 2>{{0x1p22f, -1.75f}});
+}
+
+TEST_CASE("simd quantizes any length as reference does") {
+  for_lengths([](auto n) {
+    auto in = random_tensor<tensor<float, n>>();
+    for (float& x : *in) x *= 2;
+    (*in)[n / 2] = not_a_number;
+    check_equal(*in, quantize_linear_op<uint8_t>{{}, {0.01f, 100}});
+    check_equal(*in, quantize_linear_op<int8_t>{{}, {1.0f / 3, -5}});
+    check_equal<tensor<uint8_t, n>>(transform_op([](auto x) { return to_float(x) / 255.0f; }),
+                                    quantize_linear_op<uint8_t>{{}, {0.004f, 3}});
+  });
+}
+
+TEST_CASE("weights of float become int8, each output with a scale of its own, and a large bias is kept") {
+  // Two outputs: weights 1, -0.5 with bias 0.3, and no weights with bias 2.
+  const tensor<float, 2, 2> weight{{1, -0.5f, 0, 0}};
+  const tensor<float, 2> bias{{0.3f, 2}};
+  const void* const parameters[] = {weight.data(), bias.data()};
+  const qlinear_dense_op<2, float, float> op{{.x = {0.1f, 10}}};
+  const tensor<uint8_t, 2> in{{60, 30}};  // 5 and 2
+  const auto y = by_one_kernel<reference>(in, parameters, op);
+  CHECK((*y)[0] == doctest::Approx(5 - 1 + 0.3).epsilon(0.01));
+  CHECK((*y)[1] == doctest::Approx(2));
+  CHECK(*y == *by_one_kernel<simd>(in, parameters, op));
+}
+
+TEST_CASE("integers and their scales can be given, too") {
+  const tensor<int8_t, 2, 3> weight{{1, 2, 3, -128, 127, 0}};
+  const tensor<float, 2> scale{{0.5f, 0.25f}};
+  const tensor<int32_t, 2> bias{{4, -1000}};
+  const void* const parameters[] = {weight.data(), scale.data(), bias.data()};
+  const tensor<uint8_t, 3> in{{2, 3, 5}};  // 0, 1 and 3 behind the zero point
+  const qlinear_dense_op<2, int8_t, int8_t> op{{.x = {0.5f, 2}, .y = {2, -3}}};
+  // (0 + 2 + 9 + 4) * 0.25 / 2 = 1.875; (127 - 1000) * 0.125 / 2 = -54.6
+  CHECK(*by_one_kernel<reference>(in, parameters, op) == tensor<int8_t, 2>{{-1, -58}});
+  CHECK(*by_one_kernel<simd>(in, parameters, op) == tensor<int8_t, 2>{{-1, -58}});
+
+  qlinear_dense_op<2, int8_t, int8_t> above = op;
+  above.numbers.relu = true;
+  CHECK(*by_one_kernel<simd>(in, parameters, above) == tensor<int8_t, 2>{{-1, -3}});
+}
+
+TEST_CASE("a dense layer of integers is the same on simd, whatever the lengths") {
+  for_lengths([](auto n) {
+    const qlinear_numbers numbers = spread_numbers(n);
+    check_equal<tensor<uint8_t, n>>(qlinear_dense_op<3, uint8_t, float>{numbers});
+    check_equal<tensor<int8_t, n>>(qlinear_dense_op<17, int8_t, float, no_bias>{numbers});
+    check_equal<tensor<uint8_t, 2, n>>(flatten_op(), qlinear_dense_op<10, float, float>{numbers});
+  });
+  check_equal<tensor<uint8_t, 300>>(qlinear_dense_op<37, uint8_t, float>{spread_numbers(300)});
+}
+
+TEST_CASE("a convolution of integers is the same on simd: types, strides, padding, dilation, widths") {
+  const qlinear_numbers numbers = spread_numbers(60);
+  check_equal<tensor<uint8_t, 3, 9, 9>>(conv3<uint8_t>{{}, numbers});
+  check_equal<tensor<int8_t, 5, 7, 18>>(conv3<int8_t>{{}, numbers});
+  check_equal<tensor<uint8_t, 8, 6, 6>>(conv3<float>{{}, numbers});
+  check_equal<tensor<uint8_t, 2, 11, 40>>(
+      qlinear_conv2d_op<3, uint8_t, float, levada::size<5, 3>, stride<2>, padding<2, 0, 1, 3>>{{}, numbers});
+  check_equal<tensor<uint8_t, 1, 13, 21>>(
+      qlinear_conv2d_op<2, uint8_t, float, levada::size<3>, dilation<2, 3>, padding<1>, no_bias>{{}, numbers});
+  check_equal<tensor<int8_t, 9, 5, 5>>(qlinear_conv2d_op<33, uint8_t, float, levada::size<1>>{{}, numbers});
+  check_equal<tensor<uint8_t, 4, 6, 6>>(
+      qlinear_conv2d_op<6, uint8_t, float, levada::size<3>, groups<2>>{{}, numbers});  // by its definition
+}
+
+TEST_CASE("a pool and a change of shape are computed in the same kernel") {
+  qlinear_numbers numbers = spread_numbers(40);
+  numbers.relu = true;
+  check_equal<tensor<uint8_t, 1, 28, 28>>(
+      qlinear_conv2d_op<8, uint8_t, float, levada::size<5>, padding<2>>{{}, numbers}, max_pool2d_op<levada::size<2>>());
+  check_equal<tensor<uint8_t, 8, 14, 14>>(
+      qlinear_conv2d_op<16, uint8_t, float, levada::size<5>, padding<2>>{{}, numbers}, max_pool2d_op<levada::size<3>>(),
+      flatten_op());
+  check_equal<tensor<int8_t, 6, 9, 9>>(conv3<float>{{}, numbers}, max_pool2d_op<levada::size<2>>());
+}
+
+TEST_CASE("max pools of integers") {
+  check_equal<tensor<uint8_t, 2, 9, 30>>(max_pool2d_op<levada::size<2>>());
+  check_equal<tensor<int8_t, 3, 8, 8>>(max_pool2d_op<levada::size<3>, stride<2>, padding<1>>());
+  check_equal<tensor<int8_t, 1, 5, 70>>(max_pool2d_op<levada::size<2>, stride<1>, dilation<2>>());
+}

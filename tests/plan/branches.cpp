@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which branches of an item a plan runs at once, why not the others, and what memory they have.
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <span>
+
+#include <levada/plan/plan.hpp>
+
+#include <plan/plan_checker.hpp>
+
+namespace lv = levada;
+using lv::branch_order;
+using lv::form;
+using lv::reuse;
+
+namespace {
+
+constexpr double us = 1e-6;
+
+/// A graph of ops, each with its price.
+struct priced_graph {
+  lv::graph_info<8> info;
+  lv::bounded<lv::cost, 8> prices;
+  int threads = 2;
+  std::size_t scratch = 0;
+
+  constexpr priced_graph() { info.values.push_back({64, 64, lv::element::f32, lv::shape(16), true}); }
+
+  constexpr std::size_t op(double seconds, std::initializer_list<std::size_t> from, std::size_t floats = 16,
+                           reuse how = reuse::none) {
+    lv::node_info node;
+    node.name = "op";
+    node.how = form::op;
+    node.reuses = how;
+    return add(node, lv::cost::measured(seconds), from, floats);
+  }
+  constexpr std::size_t callable(lv::cost price, std::initializer_list<std::size_t> from, form how = form::map,
+                                 lv::concurrency order = lv::concurrency::parallel) {
+    lv::node_info node;
+    node.name = "stage";
+    node.how = how;
+    node.order = order;
+    return add(node, price, from, 16);
+  }
+
+  constexpr auto plan(bool has_workers = true) const {
+    const lv::device_info devices[] = {{lv::cpu<2>::id, threads}};
+    constexpr lv::backend_info backends[] = {{"simd"}};
+    lv::bounded<lv::candidate, 8> each;
+    for (std::size_t n = 0; n < info.nodes.size(); ++n)
+      if (is_op(info.nodes[n])) each.push_back({n, 1, 0, scratch, 0});
+    const std::span<const lv::candidate> candidates(each.data(), each.size());
+    return lv::make_plan(info, lv::choose_partition(info, std::span(devices), candidates, std::span(backends)),
+                         {64, {prices.data(), prices.size()}, has_workers}, devices, candidates, backends);
+  }
+
+ private:
+  constexpr std::size_t add(lv::node_info node, lv::cost price, std::initializer_list<std::size_t> from,
+                            std::size_t floats) {
+    node.in = *from.begin();
+    for (auto more = from.begin() + 1; more != from.end(); ++more)
+      node.more.push_back(static_cast<std::uint16_t>(*more));
+    node.out = info.result = info.values.size();
+    info.values.push_back({4 * floats, 64, lv::element::f32, lv::shape(floats), true, info.nodes.size()});
+    info.nodes.push_back(node);
+    prices.push_back(price);
+    return node.out;
+  }
+};
+
+/// A stem, two branches of two ops each, and what joins them.
+constexpr priced_graph two_branches(double first, double second) {
+  priced_graph g;
+  const auto stem = g.op(50 * us, {0});
+  const auto a = g.op(first, {g.op(us, {stem})});
+  const auto b = g.op(second, {g.op(us, {stem})});
+  g.op(us, {a, b});
+  return g;
+}
+constexpr branch_order only_order(const auto& plan) {
+  return plan.fork.size() == 1 ? plan.fork[0].order : branch_order{99};
+}
+
+constexpr auto both = two_branches(40 * us, 30 * us).plan();
+static_assert(only_order(both) == branch_order::at_once);
+static_assert(both.fork[0].first == 1 && both.fork[0].count == 4 && both.fork[0].branches == 2);
+static_assert(both.fork[0].longest > 40.9 * us && both.fork[0].longest < 41.1 * us &&
+              both.fork[0].shortest < 31.1 * us);
+static_assert(both.unit[1].branch.branch == 0 && both.unit[2].branch.branch == 0 && both.unit[3].branch.branch == 1);
+static_assert(!both.unit[0].branch && !both.unit[5].branch);
+// One after the other the second op of each branch could lie where the first of the other does.
+constexpr auto in_a_row = [] {
+  priced_graph g = two_branches(40 * us, 30 * us);
+  g.threads = 1;
+  return g.plan();
+}();
+static_assert(only_order(in_a_row) == branch_order::one_thread);
+static_assert(in_a_row.segment[0].item_bytes + in_a_row.segment[0].kernel_offset == 3 * 64);
+static_assert(both.segment[0].item_bytes + both.segment[0].kernel_offset == 5 * 64);
+
+static_assert(only_order(two_branches(40 * us, 10 * us).plan()) == branch_order::too_short);
+static_assert(only_order(two_branches(40 * us, 30 * us).plan(false)) == branch_order::no_workers);
+
+/// Kernels that may run at once have scratch of their own.
+constexpr auto with_scratch = [] {
+  priced_graph g = two_branches(40 * us, 30 * us);
+  g.scratch = 100;
+  return g.plan();
+}();
+static_assert(with_scratch.segment[0].shared_bytes == with_scratch.segment[0].kernel_offset + 2 * 128);
+static_assert(with_scratch.unit[2].scratch_offset == 0 && with_scratch.unit[3].scratch_offset == 128);
+
+// ---- callables ----
+
+constexpr auto with_callables(lv::cost price, form how = form::map, lv::concurrency order = lv::concurrency::parallel) {
+  priced_graph g;
+  const auto stem = g.op(us, {0});
+  const auto a = g.callable(price, {stem}), b = g.callable(price, {stem}, how, order);
+  g.op(us, {a, b});
+  return g.plan();
+}
+static_assert(only_order(with_callables(lv::cost::measured(90 * us))) == branch_order::at_once);
+static_assert(only_order(with_callables({})) == branch_order::unknown);
+static_assert(only_order(with_callables(lv::cost::measured(90 * us), form::map, lv::concurrency::serial)) ==
+              branch_order::serial);
+// It changes what the other takes, and so waits for it: the two are no branches.
+static_assert(with_callables(lv::cost::measured(90 * us), form::in_place).fork.empty());
+
+// ---- shapes ----
+
+/// Of nested forks the outer one, where both are worth it; else the inner one.
+constexpr auto nested(double outer) {
+  priced_graph g;
+  const auto a = g.op(us, {0}), x = g.op(60 * us, {a}), y = g.op(60 * us, {a}), xy = g.op(us, {x, y});
+  g.op(us, {xy, g.op(outer, {0})});
+  return g.plan();
+}
+static_assert(only_order(nested(50 * us)) == branch_order::at_once && nested(50 * us).fork[0].count == 5);
+static_assert(only_order(nested(us)) == branch_order::at_once && nested(us).fork[0].first == 1 &&
+              nested(us).fork[0].count == 2);
+
+/// Written node by node in turn; a short one goes with the shorter of the others.
+constexpr auto three = [] {
+  priced_graph g;
+  const auto a = g.op(30 * us, {0}), b = g.op(25 * us, {0}), c = g.op(us, {0});
+  const auto a2 = g.op(30 * us, {a}), b2 = g.op(25 * us, {b});
+  g.op(us, {a2, b2, c});
+  return g.plan();
+}();
+static_assert(only_order(three) == branch_order::at_once && three.fork[0].count == 5 && three.fork[0].branches == 2);
+static_assert(three.unit[2].branch == three.unit[1].branch && three.unit[4].branch == three.unit[1].branch);
+static_assert(three.unit[3].branch == three.unit[0].branch);
+
+/// The last to take the stem may not work in it while the other branch reads it; what is made in a branch it may change.
+constexpr auto element_wise = [] {
+  priced_graph g;
+  const auto stem = g.op(us, {0});
+  const auto a = g.op(50 * us, {stem}), a2 = g.op(us, {a}, 16, reuse::in_place);
+  const auto b = g.op(50 * us, {stem}, 16, reuse::in_place);
+  g.op(us, {a2, b}, 32, reuse::joins);
+  return g.plan();
+}();
+static_assert(only_order(element_wise) == branch_order::at_once);
+static_assert(element_wise.value[3].storage == element_wise.value[2].storage);
+static_assert(element_wise.value[4].storage != element_wise.value[1].storage);
+
+/// Both branches write into what joins them.
+constexpr auto joined = [] {
+  priced_graph g;
+  const auto stem = g.op(us, {0});
+  const auto a = g.op(50 * us, {g.op(us, {stem})}), b = g.op(50 * us, {g.op(us, {stem})});
+  g.op(us, {g.op(us, {a, b}, 32, reuse::joins)});
+  return g.plan();
+}();
+static_assert(joined.value[3].storage == 6 && joined.value[5].storage == 6 && joined.value[5].within == 64);
+
+static_assert([] {
+  priced_graph g;
+  g.op(90 * us, {g.op(90 * us, {0})});
+  return g.plan();
+}()
+                  .fork.empty());
+
+}  // namespace
+
+TEST_CASE("the branches worked out by hand lose no value in whatever order they run") {
+  for (const auto& plan : {both, in_a_row, with_scratch, nested(50 * us), nested(us), three, element_wise, joined})
+    CHECK(lv::test::first_fault(plan) == "");
+}
+
+TEST_CASE("the checker sees branches that share bytes") {
+  auto plan = both;
+  plan.value[4].offset = plan.value[2].offset;
+  CHECK(lv::test::first_fault(plan) != "");
+  plan = with_scratch;
+  plan.unit[3].scratch_offset = 0;
+  CHECK(lv::test::first_fault(plan) != "");
+  plan = element_wise;
+  plan.value[4].offset = plan.value[1].offset;
+  CHECK(lv::test::first_fault(plan) != "");
+}
