@@ -6,4 +6,5 @@
 #include <levada/backend/simd/ops.hpp>
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
+#include <levada/nn/quantize.hpp>
 #include <levada/signal.hpp>

@@ -17,6 +17,7 @@
 #include <levada/nn/activation.hpp>
 #include <levada/nn/reshape.hpp>
 #include <levada/plan/partition_by_cost.hpp>
+#include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
 namespace lv = levada;
@@ -115,7 +116,39 @@ TEST_CASE("whole plans are tried once, and the one that is kept is written down"
   const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
   CHECK(second.wholes.tried == 0);
   const auto row = [](const std::string& all) { return all.substr(all.find("levada::whole_cost"), 200); };
-  CHECK_MESSAGE(row(to.text()) == row(text), row(to.text()) + row(text));
+  CHECK(row(to.text()) == row(text));
+}
+
+TEST_CASE("the ways to a device and back are measured, kept, and looked up by the search") {
+  using with_device = lv::target<lv::cpu<1>, lv::simulated<0>>;
+  const file to("levada_profile_ways.costs.hpp");
+  lv::simulated_device<0>().delay_ns = 2'000'000;
+  lv::profile<with_device, both>(pipeline, std::vector<picture>(1), to.path, quick);
+  lv::simulated_device<0>().reset();
+  const auto known = [&] {
+    lv::detail::cost_header header(to.path, lv::detail::machine_text());
+    const auto table = header.table();
+    return std::pair(lv::transfer_of(table, lv::cpu<1>::id, lv::simulated<0>::id),
+                     lv::transfer_of(table, lv::simulated<0>::id, lv::cpu<1>::id));
+  };
+  const auto [there, back] = known();
+  CHECK(there.seconds > 0);
+  CHECK(there.seconds_per_byte == 0);
+  CHECK(back.seconds > 1e-4);  // the median of a hundred delays up to 2 ms
+  lv::profile<with_device, both>(pipeline, std::vector<picture>(1), to.path, quick);
+  CHECK(known().second.seconds == back.seconds);
+}
+
+TEST_CASE("the ways of items of many sizes give a line that those far off do not move") {
+  lv::detail::measured_ways ways;
+  for (int i = 1; i < 20; ++i) ways.emplace_back(1000.0 * i, 5e-6 + 1000e-10 * i);
+  ways[3].second = 1, ways[11].second = 0.5;
+  const lv::crossing line = lv::detail::line_through(ways, lv::assumed_transfer);
+  CHECK(line.seconds == doctest::Approx(5e-6).epsilon(1e-8));
+  CHECK(line.seconds_per_byte == doctest::Approx(1e-10).epsilon(1e-12));
+  const lv::crossing assumed = lv::detail::line_through({{64, 3e-6}, {64, 5e-6}, {64, 4e-6}}, {0, 1e-9});
+  CHECK(assumed.seconds == doctest::Approx(4e-6 - 64e-9).epsilon(1e-9));
+  CHECK(assumed.seconds_per_byte == 1e-9);
 }
 
 TEST_CASE("the median is not moved by a few samples that something else disturbed") {

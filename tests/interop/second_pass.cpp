@@ -16,7 +16,11 @@ namespace lv = levada;
 namespace {
 
 constexpr std::size_t ops = 6;
-constexpr auto graph = lv::test::graph_of<8>({{"k0"}, {"k1", {0}}, {"k2", {1}}, {"k3", {2}}, {"k4", {3}}, {"k5", {4}}});
+constexpr auto graph = [] {
+  auto made = lv::test::graph_of<8>({{"k0"}, {"k1", {0}}, {"k2", {1}}, {"k3", {2}}, {"k4", {3}}, {"k5", {4}}});
+  made.values[0].type = lv::element::f32;
+  return made;
+}();
 constexpr lv::backend_info backends[] = {{"a"}, {"b"}};
 constexpr lv::device_info devices[] = {{lv::cpu<1>::id}};
 

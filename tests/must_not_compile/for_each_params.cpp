@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// error: parameters_inside_another_stage_cannot_be_replaced
+// error: group_of_parameters_belongs_inside_the_stage_that_holds_them
 // place: "for_each"
 //
-// A group is a part of the pipeline itself.
+// A group is written around stages, not around one that holds them.
 
 #include <levada/levada.hpp>
 
@@ -16,7 +16,7 @@ constexpr auto gain = lv::stage<"gain">(lv::adjustable<"by">([](const int& x, co
 
 int main() {
 #ifdef LEVADA_CORRECT
-  auto app = lv::deploy<box>(lv::input<int> | lv::params<"gain">(gain));
+  auto app = lv::deploy<box>(lv::input<numbers> | lv::for_each<8>(lv::params<"gain">(gain)) | lv::collect);
 #else
   auto app = lv::deploy<box>(lv::input<numbers> | lv::params<"gain">(lv::for_each<8>(gain)) | lv::collect);
 #endif

@@ -2,23 +2,44 @@
 #pragma once
 // core/device.hpp: where stages can run, as tags; and `target`, the list of what a deployment has.
 
+#include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace levada {
 
-/// The kinds of device.
-enum class device_kind : std::uint8_t { none, cpu, vulkan, simulated };
+/// The kinds of device. `equal` is one of pins alone: any equal devices, as many as the index says.
+enum class device_kind : std::uint8_t { none, cpu, vulkan, simulated, equal };
 
 /// A device as a value: its kind and index. `none` means that nobody has chosen yet.
 struct device_id {
   device_kind kind = device_kind::none;
-  int index = 0;
+  int index = 0;            ///< of several equal ones the smallest
+  std::uint32_t equal = 0;  ///< of several equal ones that count as one: bit i says that device i is among them
 
   constexpr explicit operator bool() const { return kind != device_kind::none; }
   friend constexpr bool operator==(device_id, device_id) = default;
 };
+
+/// How many equal devices it stands for.
+constexpr int count_of(device_id d) { return d.equal == 0 ? 1 : std::popcount(d.equal); }
+constexpr bool share_a_device(device_id a, device_id b) {
+  const auto members = [](device_id d) {
+    return d.equal != 0 || d.index < 0 || d.index >= 32 ? d.equal : std::uint32_t{1} << d.index;
+  };
+  return a.kind == b.kind && (a.index == b.index || (members(a) & members(b)) != 0);
+}
+/// A stage that is pinned there may run on that device.
+constexpr bool admits(device_id pin, device_id device) {
+  return pin == device || (pin.kind == device_kind::equal && device.equal != 0 && count_of(device) == pin.index);
+}
+
+/// So many bytes: of all that a plan needs, for `budget`; of what it may keep on a device, `vulkan<0, memory<64_MiB>>`.
+template <std::size_t Bytes>
+struct memory {};
 
 /// Numbers of processors as the system counts them; empty: any.
 struct processor_set {
@@ -77,21 +98,74 @@ struct cpu {
   static constexpr std::size_t l2_bytes = detail::cpu_option<cache_bytes>({1 << 20}, Options...).bytes;
 };
 
-/// The Vulkan device of that index.
-template <int Index>
+namespace detail {
+
+inline constexpr std::size_t any_bytes = ~std::size_t{0};
+template <class Option>
+inline constexpr std::size_t bytes_in_option = any_bytes;
+template <std::size_t Bytes>
+inline constexpr std::size_t bytes_in_option<memory<Bytes>> = Bytes;
+template <class... Options>
+inline constexpr std::size_t memory_bound = std::min({any_bytes, bytes_in_option<Options>...});
+/// A bound on its memory, or nothing.
+template <class... Options>
+inline constexpr bool are_device_options =
+    sizeof...(Options) == 0 || (sizeof...(Options) == 1 && ((bytes_in_option<Options> != any_bytes) && ...));
+
+}  // namespace detail
+
+/// The Vulkan device of that index; `vulkan<0, memory<64_MiB>>`: plans keep no more on it.
+template <int Index, class... Options>
 struct vulkan {
   static constexpr device_id id{device_kind::vulkan, Index};
+  static constexpr std::size_t memory_bytes = detail::memory_bound<Options...>;
 };
 
 /// A device for tests: a thread of its own that completes out of band and out of order, with delays and failures as told.
-template <int Index>
+template <int Index, class... Options>
 struct simulated {
   static constexpr device_id id{device_kind::simulated, Index};
+  static constexpr std::size_t memory_bytes = detail::memory_bound<Options...>;
 };
 
 /// Anything that names a device.
 template <class T>
 concept device_tag = requires { device_id{T::id}; };
+
+namespace detail {
+
+template <class Device>
+constexpr std::size_t device_memory() {
+  if constexpr (requires { Device::memory_bytes; })
+    return Device::memory_bytes;
+  else
+    return any_bytes;
+}
+
+constexpr device_id joint_id(std::initializer_list<device_id> devices) {
+  device_id all = *devices.begin();
+  for (const device_id d : devices) {
+    all.index = std::min(all.index, d.index);
+    if (d.index >= 0 && d.index < 32) all.equal |= std::uint32_t{1} << d.index;
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// Several equal devices as one device of a target: `target<cpu<2>, any_of<vulkan<0>, vulkan<1>>>`. A segment there is on each of
+/// them, and an item goes to the one that has the fewest to do.
+template <device_tag... Devices>
+struct any_of {
+  static constexpr device_id id = detail::joint_id({Devices::id...});
+  static constexpr std::size_t memory_bytes = std::min({detail::device_memory<Devices>()...});
+};
+
+/// The `any_of` of the target that has so many devices, as a pin: see `replicate`.
+template <int Count>
+struct equal_devices {
+  static constexpr device_id id{device_kind::equal, Count};
+};
 
 /// What a deployment has: its devices, each once, the preferred one first. `deploy` says what is wrong with one.
 template <class... Devices>

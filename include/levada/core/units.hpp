@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/units.hpp: time and bytes as template arguments (`budget<latency<2_ms>, memory<1_MiB>>`).
+// core/units.hpp: time, bytes and shares as template arguments (`budget<latency<2_ms>, memory<1_MiB>, accuracy_loss<0.5_points>>`).
 // std::chrono durations are not structural, so they cannot be.
 
 #include <chrono>
@@ -18,7 +18,16 @@ struct duration {
   friend constexpr auto operator<=>(const duration&, const duration&) = default;
 };
 
+/// A difference of two shares in thousandths of a percentage point; structural, as numbers of double are not for every compiler.
+struct points {
+  std::int64_t thousandths = 0;
+
+  friend constexpr auto operator<=>(const points&, const points&) = default;
+};
+
 inline namespace literals {
+consteval points operator""_points(long double n) { return {static_cast<std::int64_t>(n * 1000 + 0.5L)}; }
+consteval points operator""_points(unsigned long long n) { return {static_cast<std::int64_t>(n) * 1000}; }
 consteval duration operator""_ns(unsigned long long n) { return {static_cast<std::int64_t>(n)}; }
 consteval duration operator""_us(unsigned long long n) { return {static_cast<std::int64_t>(n) * 1'000}; }
 consteval duration operator""_ms(unsigned long long n) { return {static_cast<std::int64_t>(n) * 1'000'000}; }

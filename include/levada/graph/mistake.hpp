@@ -42,6 +42,10 @@ template <class Given>
 struct target_names_something_that_is_no_device : detail::mistake {};
 template <class Device>
 struct target_names_a_device_twice : detail::mistake {};
+template <class Device>
+struct device_takes_a_bound_on_its_memory_and_nothing_else : detail::mistake {};
+template <class Devices>
+struct any_of_takes_different_devices_of_one_kind_that_is_not_the_processor : detail::mistake {};
 template <int Min, int Max>
 struct cpu_needs_at_least_one_thread_and_a_maximum_not_below_its_minimum : detail::mistake {};
 template <class Cpu>
@@ -132,7 +136,9 @@ struct filter_inside_a_route_belongs_behind_it : detail::mistake {};
 template <fixed_string Outer, fixed_string Last>
 struct pipeline_inside_a_stage_ends_in_a_sink_and_gives_nothing : detail::mistake {};
 template <fixed_string Outer>
-struct parameters_inside_another_stage_cannot_be_replaced : detail::mistake {};
+struct group_of_parameters_belongs_inside_the_stage_that_holds_them : detail::mistake {};
+template <fixed_string Outer>
+struct parameters_in_branches_that_change_their_rate_cannot_be_replaced : detail::mistake {};
 template <fixed_string Outer, fixed_string Stage, class Device>
 struct stages_inside_another_run_where_that_one_runs : detail::mistake {};
 template <fixed_string Outer, fixed_string Stage>
@@ -250,6 +256,8 @@ template <fixed_string Stage, class Device>
 struct stage_is_pinned_to_a_device_the_target_lacks : detail::mistake {};
 template <fixed_string Stage, class Device>
 struct callable_cannot_run_on_this_device : detail::mistake {};
+template <fixed_string Stage, class Devices>
+struct stage_that_takes_its_items_in_order_cannot_run_on_several_devices_at_once : detail::mistake {};
 template <class Device>
 struct device_needs_the_header_that_brings_its_driver : detail::mistake {};
 template <fixed_string Stage, class Op, class In, class Device>

@@ -39,12 +39,6 @@ struct nested_item : type_tag<In> {};
 template <class... T>
 struct nested_item<std::tuple<T...>> : type_tag<branch_items<T...>> {};
 
-template <class Flat>
-inline constexpr bool holds_params = false;
-template <class Parts, std::size_t... I>
-inline constexpr bool holds_params<flat_pipeline<Parts, std::index_sequence<I...>>> =
-    (mark_of<typename type_at<Parts, I>::part>.opens_params || ...);
-
 template <class T>
 inline constexpr bool is_envelope = std::is_same_v<std::remove_cvref_t<T>, item_envelope>;
 template <class... P>
@@ -87,8 +81,6 @@ struct nested_pipeline {
       return rate_changes_inside_a_branch<decltype(rate::rate)::name>{};
     } else if constexpr (decltype(flat::first_mistake())::is_mistake) {
       return flat::first_mistake();
-    } else if constexpr (holds_params<flat>) {
-      return parameters_inside_another_stage_cannot_be_replaced<Name>{};
     } else if constexpr (constexpr std::size_t at = nested_places<flat>::elsewhere; at < parts::size) {
       return stages_inside_another_run_where_that_one_runs<Name, type_at<parts, at>::part::name,
                                                            typename type_at<parts, at>::device>{};

@@ -101,6 +101,12 @@ template <device_tag Device, pipeline_part Part>
   return pinned_part<Device, Part>{std::move(part)};
 }
 
+/// The part runs as `Count` equal segments, on the `any_of` of the target that has so many devices.
+template <int Count, pipeline_part Part>
+[[gnu::always_inline]] constexpr auto replicate(Part part) {
+  return on<equal_devices<Count>>(std::move(part));
+}
+
 namespace detail {
 
 /// One part of the flattened pipeline: a stage with its pin, or a mark.

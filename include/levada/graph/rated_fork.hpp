@@ -17,6 +17,7 @@
 
 #include <levada/core/named_items.hpp>
 #include <levada/graph/fork.hpp>
+#include <levada/graph/groups.hpp>
 #include <levada/graph/nested.hpp>
 #include <levada/graph/rate.hpp>
 #include <levada/graph/region.hpp>
@@ -38,8 +39,8 @@ struct rated_branch {
   static consteval auto mistake_of_region() {
     using here = region<parts, R>;
     using places = nested_places<typename here::flat>;
-    if constexpr (holds_params<typename here::flat>) {
-      return parameters_inside_another_stage_cannot_be_replaced<"fork">{};
+    if constexpr (holds_groups<typename here::flat>) {
+      return parameters_in_branches_that_change_their_rate_cannot_be_replaced<"fork">{};
     } else if constexpr (constexpr std::size_t at = places::elsewhere; at < here::parts::size) {
       return stages_inside_another_run_where_that_one_runs<"fork", type_at<typename here::parts, at>::part::name,
                                                            typename type_at<typename here::parts, at>::device>{};

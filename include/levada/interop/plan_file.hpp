@@ -7,7 +7,6 @@
 //   save(app, "box.plan.json");
 //   for (const auto& sentence : check_plan(app, "box.plan.json")) ...
 
-#include <cctype>
 #include <cstddef>
 #include <fstream>
 #include <sstream>
@@ -18,6 +17,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/core/log.hpp>
+#include <levada/interop/header_file.hpp>
 #include <levada/interop/planned_from.hpp>
 #include <levada/interop/profile/machine.hpp>
 #include <levada/plan/json_report.hpp>
@@ -25,15 +25,6 @@
 
 namespace levada {
 namespace detail {
-
-/// "box.plan.hpp" has the line box_plan.
-inline std::string line_name(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);
-  name = name.substr(0, name.find('.'));
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  return (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "_" + name : name) + "_plan";
-}
 
 inline std::string plan_header(const std::string& name, std::string_view line, std::string_view costs) {
   std::string literal;
@@ -95,7 +86,7 @@ template <class App>
     detail::write_plan(json, plan);
     json.close('}');
     std::ofstream file(path, std::ios::binary);
-    file << (path.ends_with(".json") ? json.take() : detail::plan_header(detail::line_name(path), save(plan), costs));
+    file << (path.ends_with(".json") ? json.take() : detail::plan_header(detail::constant_of_header(path, "_plan"), save(plan), costs));
     file.close();
     if (!file) throw error("levada: plan: cannot write \"" + path + "\"");
   });

@@ -37,6 +37,23 @@ struct additive_check {
 
 namespace detail {
 
+/// The devices of a target that compute by themselves, as far as they are there; the log says which are not.
+template <class... Devices>
+fixed_array<attached_device> open_devices(target<Devices...>) {
+  std::vector<attached_device> found;
+  const auto open = [&]<class Device>(type_tag<Device>) {
+    if constexpr (has_driver<Device>) {
+      try {
+        found.push_back({Device::id, owner<device_queue>(device_driver<Device>::open().release())});
+      } catch (const device_error& e) {
+        log(log_level::warning, std::string("not measured: ") + e.what());
+      }
+    }
+  };
+  (open(type_tag<Devices>{}), ...);
+  return fixed_array<attached_device>(found.size(), [&](std::size_t d) { return std::move(found[d]); });
+}
+
 /// Tries whole plans by what is known of their kernels, and writes down the fastest.
 template <class Target, class... Options, class Profiler, class Pipeline, class Samples>
 whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples& samples, cost_header& costs,
@@ -104,7 +121,8 @@ profile_result
   for (const backend_info& b : detail::backend_values<backend_list>::values)
     if (b.device == device_kind::cpu) costs.set(roofline{b.name, flops, bytes, 0});
   const typename rim::input_item& sample = *std::begin(samples);
-  const auto work = std::make_unique<detail::profiler<flat, backend_list>>(stages, &sample, costs, options);
+  const auto work = std::make_unique<detail::profiler<flat, backend_list>>(
+      stages, &sample, detail::open_devices(Target{}), costs, options);
   profile_result result = work->run();
   costs.write();
   if constexpr (std::is_copy_constructible_v<Pipeline>)

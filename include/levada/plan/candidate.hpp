@@ -34,6 +34,8 @@ struct device_info {
   int max_threads = 1;
   std::size_t l1_bytes = 32 << 10;
   std::size_t l2_bytes = 1 << 20;
+  std::size_t memory_bytes = ~std::size_t{0};  ///< that a plan may keep on it
+  std::size_t slots = 64;                      ///< the items in flight that it keeps memory for
 };
 
 }  // namespace levada

@@ -56,9 +56,10 @@ struct cost_table {
 /// Where a table says nothing of a transfer.
 inline constexpr crossing assumed_transfer{10e-6, 1e-10};
 
-/// What it takes to move values between two devices.
+/// What it takes to move values between two devices; of equal ones what it takes with the first.
 constexpr crossing transfer_of(const cost_table& table, device_id from, device_id to) {
   if (from == to) return {};
+  from.equal = to.equal = 0;
   for (const transfer_cost& t : table.transfers)
     if (t.from == from && t.to == to) return {t.seconds, t.seconds_per_byte};
   return assumed_transfer;

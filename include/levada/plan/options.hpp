@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <levada/core/device.hpp>
 #include <levada/core/fixed_string.hpp>
 
 namespace levada {
@@ -25,11 +26,7 @@ struct pinned {};
 /// processor alone would have is deployed instead, compiled beside the other; a line of the log says so. Callables are copied.
 struct cpu_fallback {};
 
-/// A bound on all bytes of the plan (`bytes_total`), for `budget`.
-template <std::size_t Bytes>
-struct memory {};
-
-/// The deployment does not compile when its plan needs more.
+/// The deployment does not compile when its plan needs more: `budget<memory<1_MiB>>` bounds all its bytes (`bytes_total`).
 template <class... Bounds>
 struct budget;
 template <std::size_t Bytes>

@@ -44,7 +44,10 @@ constexpr bool computes_on(const backend_info& backend, device_id d) {
   return backend.device == d.kind || (backend.device == device_kind::cpu && d.kind == device_kind::simulated);
 }
 
-constexpr bool may_run_on(const node_info& node, device_id d) { return !node.pin || node.pin == d; }
+/// Pins allow it; and several devices do not keep one stage's order.
+constexpr bool may_run_on(const node_info& node, device_id d) {
+  return (!node.pin || admits(node.pin, d)) && (node.order == concurrency::parallel || count_of(d) == 1);
+}
 
 }  // namespace detail
 

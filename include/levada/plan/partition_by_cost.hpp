@@ -28,7 +28,8 @@ constexpr void add_places(placement_problem<N>& problem, std::span<const device_
                           const cost_table& table) {
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const bool works_itself = devices[d].id.kind != device_kind::cpu;
-    problem.devices.push_back({works_itself ? 1 : devices[d].max_threads, device_capacity::any});
+    problem.devices.push_back(
+        {works_itself ? count_of(devices[d].id) : devices[d].max_threads, devices[d].memory_bytes});
     problem.places.push_back({d});
     if (!works_itself && problem.host == problem.nowhere) problem.host = d;
     for (std::size_t to = 0; to < devices.size(); ++to)
@@ -64,12 +65,24 @@ constexpr std::array<bool, N> line_begins(const graph_info<N>& graph, const std:
   return begins;
 }
 
+/// What a device keeps, at most, for a run of nodes on it: parameters, and for each item in flight what they take, give and work in.
+template <std::size_t N>
+constexpr std::size_t bytes_kept(const graph_info<N>& graph, const device_info& on, std::size_t first,
+                                 std::size_t count, const candidate& kernel) {
+  if (on.memory_bytes == device_capacity::any) return kernel.weight_bytes;
+  const node_info& last = graph.nodes[first + count - 1];
+  std::size_t bytes = kernel.scratch_bytes + (last.how == form::sink ? 0 : graph.values[last.out].bytes);
+  for_each_input(graph.nodes[first], [&](std::size_t v) { bytes += graph.values[v].bytes; });
+  return kernel.weight_bytes + on.slots * bytes;
+}
+
 /// The candidates that a device can compute.
 template <std::size_t N>
 constexpr void add_kernels(placement_problem<N>& problem, const graph_info<N>& graph, std::size_t place,
-                           device_id device, std::span<const candidate> candidates,
+                           const device_info& on, std::span<const candidate> candidates,
                            std::span<const backend_info> backends, const graph_costs<N>& costs) {
   const std::array<bool, N> feeds = feeds_only_the_next(graph);
+  const device_id device = on.id;
   const std::array<std::size_t, N> ends = chain_ends(graph, feeds, device);
   std::array<bool, N> begins{}, may_be_there{};
   const auto fits = [&](const candidate& c) {
@@ -85,18 +98,24 @@ constexpr void add_kernels(placement_problem<N>& problem, const graph_info<N>& g
     const candidate& c = candidates[i];
     if (!fits(c) || (only_lines && !begins[c.first])) continue;
     problem.offers.push_back({node_set<N>::run(c.first, c.count), place, c.backend,
-                              costs.of_run(c.backend, c.first, c.count), c.weight_bytes, false, i});
+                              costs.of_run(c.backend, c.first, c.count), bytes_kept(graph, on, c.first, c.count, c),
+                              false, i});
   }
 }
 
 /// The stages that are no ops.
 template <std::size_t N>
 constexpr void add_callables(placement_problem<N>& problem, const graph_info<N>& graph, std::size_t place,
-                             device_id device, const graph_costs<N>& costs) {
+                             const device_info& on, const graph_costs<N>& costs) {
   for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-    if (const node_info& node = graph.nodes[n]; !is_op(node) && may_run_on(node, device))
-      problem.offers.push_back(
-          {{n}, place, 0, costs.of_callable(n), 0, node.order == concurrency::serial, partition_unit::callable});
+    if (const node_info& node = graph.nodes[n]; !is_op(node) && may_run_on(node, on.id))
+      problem.offers.push_back({{n},
+                                place,
+                                0,
+                                costs.of_callable(n),
+                                bytes_kept(graph, on, n, 1, {}),
+                                node.order == concurrency::serial,
+                                partition_unit::callable});
 }
 
 }  // namespace detail
@@ -111,8 +130,8 @@ constexpr placement_problem<N> deployment_problem(const graph_info<N>& graph, st
   const graph_costs<N> costs(graph, backends, table);
   problem.offers.reserve((candidates.size() + graph.nodes.size()) * devices.size());
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    if (detail::runs_callables(devices[d].id)) detail::add_callables(problem, graph, d, devices[d].id, costs);
-    detail::add_kernels(problem, graph, d, devices[d].id, candidates, backends, costs);
+    if (detail::runs_callables(devices[d].id)) detail::add_callables(problem, graph, d, devices[d], costs);
+    detail::add_kernels(problem, graph, d, devices[d], candidates, backends, costs);
   }
   return problem;
 }

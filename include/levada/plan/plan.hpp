@@ -240,7 +240,10 @@ constexpr device_info device_of(const planned_segment& s, std::span<const device
 template <std::size_t N>
 constexpr void choose_grains(plan_info<N>& plan, std::span<const device_info> devices) {
   for (planned_segment& s : plan.segment) {
-    if (s.device.kind != device_kind::cpu) continue;
+    if (s.device.kind != device_kind::cpu) {
+      s.grains = static_cast<std::size_t>(count_of(s.device));  // each of equal devices works on one item
+      continue;
+    }
     const device_info device = device_of(s, devices);
     const std::size_t live = std::max<std::size_t>(1, live_bytes(plan, s.first, s.first + s.count));
     s.grain = std::max<std::size_t>(1, std::min({largest_grain, device.l2_bytes / 2 / live, plan.slots / 8}));

@@ -210,6 +210,7 @@ class plan_reader {
   constexpr bool take_device(device_id& device) {
     constexpr std::size_t largest = 0x7fffffff;
     std::size_t index = 0;
+    if (take("any_of")) return take_equal_devices(device);
     if (take("cpu")) {
       device = {device_kind::cpu, 0};
       return true;
@@ -226,6 +227,21 @@ class plan_reader {
   }
 
  private:
+  /// Behind "any_of", the smallest first.
+  constexpr bool take_equal_devices(device_id& device) {
+    device = {};
+    if (!take("<")) return false;
+    do {
+      device_id one;
+      if (!take_device(one) || one.equal != 0 || one.index < 0 || one.index >= 32) return false;
+      const std::uint32_t bit = std::uint32_t{1} << one.index;
+      if (device && (one.kind != device.kind || bit <= device.equal)) return false;
+      if (!device) device = one;
+      device.equal |= bit;
+    } while (take(","));
+    return count_of(device) > 1 && take(">");
+  }
+
   constexpr void skip_space() {
     while (at_ < line_.size() && (line_[at_] == ' ' || line_[at_] == '\n' || line_[at_] == '\t')) ++at_;
   }
@@ -322,7 +338,8 @@ constexpr plan_change complete_unit(partition_unit& unit, const written_stage& w
     return plan_change::device;
   if (written.is_callable) {
     if (is_op(node)) return plan_change::missing_backend;
-    return runs_callables(unit.device) ? plan_change::none : plan_change::callable_device;
+    return runs_callables(unit.device) && may_run_on(node, unit.device) ? plan_change::none
+                                                                        : plan_change::callable_device;
   }
   plan_change found = plan_change::backend;
   for (std::size_t b = 0; b < backends.size(); ++b) {
@@ -364,7 +381,7 @@ constexpr plan_reading<N> read_plan(std::string_view line, const graph_info<N>& 
 
   for (std::size_t i = 0; i < count; ++i) {
     const written_stage& stage = written.stages[i];
-    if (graph.nodes[i].pin && graph.nodes[i].pin != stage.device) return changed(plan_change::pin, i);
+    if (graph.nodes[i].pin && !admits(graph.nodes[i].pin, stage.device)) return changed(plan_change::pin, i);
     if (graph.nodes[i].split_after && i + 1 < count && !written.stages[i + 1].starts_segment)
       return changed(plan_change::border, i);
     if (!stage.starts_unit) continue;

@@ -13,7 +13,7 @@
 namespace levada {
 
 constexpr std::string_view name_of(device_kind kind) {
-  constexpr std::string_view names[] = {"none", "cpu", "vulkan", "simulated"};
+  constexpr std::string_view names[] = {"none", "cpu", "vulkan", "simulated", "equal_devices"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -81,9 +81,19 @@ constexpr void append_hex(Text& text, char c) {
   text += digits[static_cast<unsigned char>(c) & 15];
 }
 
-/// A device as plans write it: `cpu`, `vulkan<0>`.
+/// A device as plans write it: `cpu`, `vulkan<0>`, `any_of<vulkan<0>, vulkan<1>>`.
 template <class Text>
 constexpr void append_device(Text& text, device_id device) {
+  if (device.equal != 0) {
+    text += "any_of<";
+    for (int i = 0, before = 0; i < 32; ++i) {
+      if ((device.equal >> i & 1) == 0) continue;
+      if (before++ != 0) text += ", ";
+      append_device(text, {device.kind, i});
+    }
+    text += '>';
+    return;
+  }
   text += name_of(device.kind);
   if (device.kind == device_kind::cpu || !device) return;
   text += '<';

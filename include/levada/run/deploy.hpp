@@ -19,11 +19,13 @@
 #include <levada/graph/rated_graph.hpp>
 #include <levada/graph/region.hpp>
 #include <levada/plan/budget.hpp>
+#include <levada/plan/device_memory.hpp>
 #include <levada/plan/given.hpp>
 #include <levada/plan/options.hpp>
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/run/any_of.hpp>
 #include <levada/run/chain.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
@@ -141,6 +143,7 @@ consteval device_info device_value() {
   device_info info{Device::id};
   if constexpr (Device::id.kind == device_kind::cpu)
     info = {Device::id, Device::max_threads, Device::l1_bytes, Device::l2_bytes};
+  info.memory_bytes = device_memory<Device>();
   return info;
 }
 
@@ -149,7 +152,10 @@ struct target_values;
 template <class... Devices>
 struct target_values<target<Devices...>> {
   static constexpr device_info list[] = {device_value<Devices>()...};
-  static constexpr bool has(device_id id) { return ((Devices::id == id) || ...); }
+  static constexpr bool has(device_id id) { return (admits(id, Devices::id) || ...); }
+  static constexpr bool is_several(device_id pin) {
+    return ((admits(pin, Devices::id) && count_of(Devices::id) > 1) || ...);
+  }
   /// The bounds on the processor's threads; one where the target names none: the caller's.
   static constexpr std::pair<int, int> thread_bounds() {
     std::pair<int, int> bounds{1, 1};
@@ -170,6 +176,17 @@ struct target_values<target<Devices...>> {
     return set;
   }
 };
+
+/// The devices of a target, with so many items in flight.
+template <class Target, std::size_t Slots>
+inline constexpr auto devices_of = [] {
+  std::array<device_info, std::size(target_values<Target>::list)> all;
+  for (std::size_t d = 0; d < all.size(); ++d) {
+    all[d] = target_values<Target>::list[d];
+    all[d].slots = Slots;
+  }
+  return all;
+}();
 
 /// A backend may say what it can do at most: `static constexpr lv::roofline roofline`.
 template <class B>
@@ -301,7 +318,7 @@ struct planned {
   static consteval std::span<const backend_info> backend_infos() { return backend_values<backend_list>::values; }
 
   static constexpr const auto& graph = found::graph;
-  static constexpr const auto& devices = target::list;
+  static constexpr const auto& devices = devices_of<Target, slot_count_of<Options...>()>;
   using pin = typename pinned_option<Options...>::type;
 
   /// What follows from pins and preferences, or from costs; a plan that was saved may have another.
@@ -422,6 +439,23 @@ consteval auto device_mistake(type_tag<cpu<Min, Options...>>) {
     return cpu_needs_at_least_one_thread_and_a_maximum_not_below_its_minimum<Min, most>{};
 }
 
+template <template <int, class...> class Device, int Index, class... Options>
+consteval auto device_mistake(type_tag<Device<Index, Options...>>) {
+  if constexpr (are_device_options<Options...>)
+    return no_mistake{};
+  else
+    return device_takes_a_bound_on_its_memory_and_nothing_else<Device<Index, Options...>>{};
+}
+template <class... Devices>
+consteval auto device_mistake(type_tag<any_of<Devices...>>) {
+  constexpr device_id ids[] = {Devices::id...}, all = any_of<Devices...>::id;
+  constexpr bool alike = ((Devices::id.kind == all.kind && Devices::id.equal == 0) && ...);
+  if constexpr (alike && all.kind != device_kind::cpu && count_of(all) == sizeof...(Devices) && std::size(ids) > 1)
+    return no_mistake{};
+  else
+    return any_of_takes_different_devices_of_one_kind_that_is_not_the_processor<any_of<Devices...>>{};
+}
+
 template <class Target>
 consteval auto target_mistake(type_tag<Target>) {
   return deploy_needs_a_target_first<Target>{};
@@ -438,7 +472,7 @@ consteval auto target_mistake(type_tag<target<Devices...>>) {
     constexpr std::size_t twice = [&] {
       for (std::size_t i = 1; i < count; ++i)
         for (std::size_t j = 0; j < i; ++j)
-          if (ids[i] == ids[j]) return i;
+          if (share_a_device(ids[i], ids[j])) return i;
       return count;
     }();
     if constexpr (twice < count)
@@ -480,6 +514,10 @@ consteval auto plan_mistake() {
       if constexpr (!std::is_void_v<typename place::device>) {
         if constexpr (!plan_type::target::has(place::device::id))
           return stage_is_pinned_to_a_device_the_target_lacks<stage::name, typename place::device>{};
+        else if constexpr (plan_type::graph.nodes[node].order == concurrency::serial &&
+                           plan_type::target::is_several(place::device::id))
+          return stage_that_takes_its_items_in_order_cannot_run_on_several_devices_at_once<stage::name,
+                                                                                           typename place::device>{};
         else if constexpr (!requires { typename stage::op_type; })
           return callable_cannot_run_on_this_device<stage::name, typename place::device>{};
         else
@@ -497,6 +535,8 @@ consteval auto plan_mistake() {
       return stages_on_this_device_have_to_be_in_a_line<place::part::name, vulkan<at.device.index>>{};
     } else if constexpr (decltype(plan_type::driver_mistake(type_tag<Target>{}))::is_mistake) {
       return plan_type::driver_mistake(type_tag<Target>{});
+    } else if constexpr (device_memory_mistake<plan_type::plan, plan_type::devices>::is_mistake) {
+      return device_memory_mistake<plan_type::plan, plan_type::devices>{};
     } else {
       return memory_mistake<plan_type::plan, memory_bound_of<Options...>()>{};
     }
@@ -558,8 +598,12 @@ inline constexpr bool is_part<on_processor<Pipeline>> = true;
 
 template <class Device>
 inline constexpr bool computes_by_itself = false;
-template <int Index>
-inline constexpr bool computes_by_itself<vulkan<Index>> = true;
+template <int Index, class... Options>
+inline constexpr bool computes_by_itself<vulkan<Index, Options...>> = true;
+template <class... Devices>
+inline constexpr bool computes_by_itself<any_of<Devices...>> = (computes_by_itself<Devices> || ...);
+template <int Count>
+inline constexpr bool computes_by_itself<equal_devices<Count>> = true;
 
 /// A region given to a backend of such a device is anybody's.
 template <class Part>
@@ -651,12 +695,6 @@ constexpr bool uses_devices(const plan_info<N>& plan) {
   return false;
 }
 
-template <class Flat, fixed_string Group>
-inline constexpr bool has_group = [] {
-  for (const bool in : Flat::template nodes_in_group<Group>())
-    if (in) return true;
-  return false;
-}();
 template <class Parts, fixed_string Group, std::size_t R>
 consteval std::size_t first_region_with_group() {
   if constexpr (has_group<typename region<Parts, R>::flat, Group> || region<Parts, R>::is_last)
@@ -932,7 +970,7 @@ template <class Planning, class In, class Out>
                               {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
                                kernels.begin(), sides.data(), chains.data()},
                               bind_threads(Planning::target::thread_bounds()));
-  if constexpr (Planning::flat::has_groups) make_board<Planning>(code, stages, units{});
+  if constexpr (holds_groups<typename Planning::flat>) make_board<Planning>(code, stages, units{});
   return code;
 }
 

@@ -546,7 +546,7 @@ class engine final : public device_client {
   void execute(std::size_t number, sequence item) noexcept override {
     const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
-    grain& g = seg.grains.front();
+    grain& g = grain_of_device(seg);
     g.begin = item;
     g.end = item + 1;
     g.slot = index(item);
@@ -555,6 +555,7 @@ class engine final : public device_client {
     g.watch.restart();
     g.watch.runs(turn, s, seg.code.first, item, 1, 0);
     for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
+    g.state.store(grain_state::free, std::memory_order_release);
   }
   const void* input(std::size_t number, sequence item) noexcept override {
     segment& seg = segments_[number - code_.first_segment];
@@ -1170,7 +1171,9 @@ class engine final : public device_client {
     const program_unit& unit = code_.units[u];
     const std::size_t at = g.slot + first;
     unit_call call;
-    call.object = unit.shared != nullptr && versions_ ? objects_[at][u] : *paths_[u].object;
+    call.object = *paths_[u].object;
+    if (versions_) [[unlikely]]
+      call.take_version(unit, objects_[at][u]);
     if (gathered != nullptr && unit.more.empty()) {
       call.inputs = gathered;
     } else if (gathered != nullptr) {
@@ -1201,6 +1204,7 @@ class engine final : public device_client {
     const std::size_t at = g.slot + first;
     // Every member here, so that none is cleared first.
     unit_call call{.object = *path.object,
+                   .inside = nullptr,
                    .inputs = path.borrows ? &input_[at] : nullptr,
                    .in = path.in.at(g.memory, g.slot, first),
                    .in_stride = path.in.stride,
@@ -1279,8 +1283,9 @@ class engine final : public device_client {
     path.borrows = is_borrowed(unit.in);
     path.is_plain = unit.more.empty() && (!path.borrows || code_.values[unit.in].within == 0) &&
                     !is_external(unit.in) && !(unit.has_out && is_external(unit.out)) &&
-                    settings_.deadline.count() == 0 && (unit.shared == nullptr || !versions_) &&
-                    unit.sides == nullptr && unit.dying.begin() == unit.dying.end();
+                    settings_.deadline.count() == 0 &&
+                    ((unit.shared == nullptr && !unit.holds_pipelines) || !versions_) && unit.sides == nullptr &&
+                    unit.dying.begin() == unit.dying.end();
     return path;
   }
   /// A chain begins there, nothing is to be done beside it, and what it takes and gives is there for all items at once.
@@ -1437,6 +1442,15 @@ class engine final : public device_client {
   }
 
   // ---- devices ----
+
+  /// Each of equal devices works on one item at a time, and there are as many grains.
+  static grain& grain_of_device(segment& seg) {
+    for (;;)
+      for (grain& g : seg.grains) {
+        grain_state expected = grain_state::free;
+        if (g.state.compare_exchange_strong(expected, grain_state::running)) return g;
+      }
+  }
 
   bool submit(std::size_t s) noexcept {
     segment& seg = segments_[s];

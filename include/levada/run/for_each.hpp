@@ -2,6 +2,7 @@
 #pragma once
 // run/for_each.hpp: the parts of an item, one after the other through the pipeline that they are for (graph/for_each.hpp).
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -25,22 +26,25 @@ class nested_kernel<for_each_op<Name, N, Beyond, Part>, In, Program> {
   using result = bounded<one, N>;
   static constexpr std::size_t scratch_bytes = Program::scratch_bytes;
   static constexpr std::size_t weight_bytes = Program::weight_bytes;
-  static constexpr bool has_state = Program::has_state;
+  static constexpr bool has_state = Program::has_state, has_groups = Program::has_groups;
 
   /// Moves the pipeline's stages out of the op, as `deploy` does with all.
   nested_kernel(const op_type& op, parameter_values) : program_(const_cast<op_type&>(op).part) {}
 
+  std::array<parameter_board<>*, 1> boards() const { return {program_.board()}; }
+
   template <class Items>
-  void make(const Items& items, void* into, std::byte* scratch) const {
+  void make(const Items& items, void* into, std::byte* scratch, void* const* inside = nullptr) const {
     kept_if_done<result> made{::new (into) result};
+    void* const* const objects = objects_inside(inside, 0);
     if constexpr (is_bounded<Items>) {
-      collect(items, *made.object, scratch, [](const auto& part) -> const auto& { return part; });
+      collect(items, *made.object, scratch, objects, [](const auto& part) -> const auto& { return part; });
     } else {
       constexpr std::size_t index = parts_in<In>::index;
       std::apply(
           [&](const auto&... item) {
             typename parts_in<In>::given given{{std::addressof(item)...}};
-            collect(std::get<index>(items), *made.object, scratch, [&](const auto& part) -> const auto& {
+            collect(std::get<index>(items), *made.object, scratch, objects, [&](const auto& part) -> const auto& {
               given.at[index] = std::addressof(part);
               return given;
             });
@@ -52,7 +56,7 @@ class nested_kernel<for_each_op<Name, N, Beyond, Part>, In, Program> {
 
  private:
   template <class Parts, class Given>
-  void collect(const Parts& parts, result& results, std::byte* scratch, Given given) const {
+  void collect(const Parts& parts, result& results, std::byte* scratch, void* const* objects, Given given) const {
     std::size_t count = parts.size();
     if (count > N) {
       if constexpr (Beyond == overflow_parts::fail) refuse(count);
@@ -61,7 +65,7 @@ class nested_kernel<for_each_op<Name, N, Beyond, Part>, In, Program> {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t size = results.size();
       place_of_next next(results.data() + size);
-      if (!program_.run(given(parts[i]), next.at, scratch)) continue;
+      if (!program_.run(given(parts[i]), next.at, scratch, objects)) continue;
       next.at = nullptr;
       results.resize(size + 1);
     }

@@ -42,7 +42,8 @@ struct inline_run {
         const program_unit& unit = code.units[u];
         unit_call call;
         const void* gathered[most_inputs];
-        call.object = unit.shared == nullptr ? states[unit.own] : objects != nullptr ? objects[u] : unit.shared;
+        call.object = unit.shared == nullptr ? states[unit.own] : unit.shared;
+        if (objects != nullptr) call.take_version(unit, objects[u]);
         if (!unit.more.empty()) {
           const void** next = gathered;
           for_each_input(unit, [&](std::size_t v) {

@@ -15,6 +15,7 @@
 #include <levada/graph/nested.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/inline_run.hpp>
+#include <levada/run/parameter_board.hpp>
 
 namespace levada {
 namespace detail {
@@ -52,6 +53,9 @@ class nested_program {
     return false;
   }();
 
+  /// Parameters of its stages can be replaced.
+  static constexpr bool has_groups = holds_groups<flat>;
+
   /// Binds the stages of `part`, which are moved from.
   template <class Part>
   explicit nested_program(Part& part) : code_(bind(part)) {}
@@ -61,13 +65,16 @@ class nested_program {
       : code_(other.code_), states_(has_state ? new session_states(*code_) : nullptr) {}
   nested_program(nested_program&&) = default;
 
-  /// Makes `into` from an item; false where a stage filters it. Throws what a stage throws.
-  bool run(const in& item, void* into, std::byte* scratch) const {
+  parameter_board<>* board() const { return static_cast<parameter_board<>*>(code_->board.get()); }
+
+  /// Makes `into` from an item; false where a stage filters it. Throws what a stage throws. `objects`: of all units, where some are
+  /// replaced.
+  bool run(const in& item, void* into, std::byte* scratch, void* const* objects = nullptr) const {
     if constexpr (shift != 0) {
       const auto at = reinterpret_cast<std::uintptr_t>(scratch);
       scratch += aligned(at, plan.alignment) - at;
     }
-    inline_run run{*code_, scratch, scratch + scratch_behind, has_state ? states_->objects.begin() : nullptr};
+    inline_run run{*code_, scratch, scratch + scratch_behind, has_state ? states_->objects.begin() : nullptr, objects};
     run.into = static_cast<std::byte*>(into);
     const void* from = std::addressof(item);
     if constexpr (std::is_copy_constructible_v<in>)  // else nothing changes or consumes it
@@ -90,9 +97,15 @@ class nested_program {
   owner<session_states> states_;
 };
 
-/// How a stage runs the pipelines that it holds: a kernel (graph/op.hpp) but for `make(in, into, scratch)`, which constructs its output.
+/// How a stage runs the pipelines that it holds: a kernel (graph/op.hpp) but for `make(in, into, scratch, inside)`, which constructs its
+/// output; `inside` has the objects of the units of each pipeline, if any are replaced.
 template <class Op, class In, class... Programs>
 class nested_kernel;
+
+/// The objects of the units of the `i`-th pipeline inside a stage.
+inline void* const* objects_inside(void* const* inside, std::size_t i) {
+  return inside != nullptr ? static_cast<void* const*>(inside[i]) : nullptr;
+}
 
 /// The options of a deployment that go for what is inside its stages.
 template <class Option>
@@ -168,7 +181,7 @@ consteval auto nested_mistake_at() {
   if constexpr (is_nesting<stage>) {
     using in = op_input_t<typename Flat::template node_place<Node>::in>;
     if constexpr (Flat::has_groups && Flat::template nodes_in_group<"">()[Node])
-      return parameters_inside_another_stage_cannot_be_replaced<stage::name>{};
+      return group_of_parameters_belongs_inside_the_stage_that_holds_them<stage::name>{};
     else
       return nested_planning<Target, Options>::mistake_of(typename stage::op_type::template pipelines<in>{});
   } else {
@@ -193,12 +206,13 @@ struct nested_mistake<Flat, Target, Options...> {
 template <class Kernel, class In, class Out>
 void run_nested(unit_call& call) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(call.object);
+  void* const* const inside = static_cast<void* const*>(call.inside);
   for_each_item(call, [&](void* in, void* out, std::size_t) {
     if constexpr (is_branch_items<In>)
       static_cast<const In*>(in)->apply(
-          [&](const auto&... parts) { kernel.make(std::tie(parts...), out, call.scratch); });
+          [&](const auto&... parts) { kernel.make(std::tie(parts...), out, call.scratch, inside); });
     else
-      kernel.make(*static_cast<const In*>(in), out, call.scratch);
+      kernel.make(*static_cast<const In*>(in), out, call.scratch, inside);
     return true;
   });
 }
@@ -207,7 +221,8 @@ template <class Kernel, class In, class Out>
   requires requires { Kernel::has_state; }
 inline constexpr unit_text kernel_text<Kernel, In, Out>{.run = &run_nested<Kernel, In, Out>,
                                                         .own_copy = Kernel::has_state,
-                                                        .destroy = destroy_code_of<typename Kernel::result>()};
+                                                        .destroy = destroy_code_of<typename Kernel::result>(),
+                                                        .holds_pipelines = true};
 
 }  // namespace detail
 }  // namespace levada

@@ -3,6 +3,7 @@
 // run/parameter_board.hpp: the objects of units whose parameters can be replaced, in versions. An item is of the version that
 // was current when it was pushed, at all its units; what replaces parameters makes new objects beside those in use.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +30,37 @@ class replaceable_unit {
   virtual owner<replaceable_unit> copy() const = 0;
 };
 
-/// The objects of all units, of one version. Of a unit that a device computes, what the device keeps; null at first.
+/// The objects of all units, of one version. Of a unit that a device computes, what the device keeps, null at first; of one that holds
+/// pipelines a list of where the objects of each of these are, which stand behind, null where nothing of a pipeline is replaced.
 struct object_set {
+  struct link {
+    std::size_t at, to;
+  };
   std::vector<void*> objects;
   std::vector<std::shared_ptr<void>> made;  ///< those that are not the program's own, by unit
+  std::vector<link> links;                  ///< objects that are the places of others
+
+  object_set() = default;
+  object_set(const object_set& other) : objects(other.objects), made(other.made), links(other.links) { relink(); }
+  object_set& operator=(const object_set&) = delete;
+
+  /// Room behind the others; where it begins.
+  std::size_t append(const std::vector<void*>& more) {
+    const std::size_t at = objects.size();
+    objects.insert(objects.end(), more.begin(), more.end());
+    made.resize(objects.size());
+    relink();
+    return at;
+  }
+  void add_link(std::size_t at, std::size_t to) {
+    links.push_back({at, to});
+    relink();
+  }
+
+ private:
+  void relink() {
+    for (const link& l : links) objects[l.at] = objects.data() + l.to;
+  }
 };
 
 /// Which version the next item of a session is of, and those that its items in flight are of.
@@ -71,10 +99,9 @@ class parameter_board final : public object_board {
   };
 
   /// The objects with which all begins; null where a session or a device has its own.
-  explicit parameter_board(std::vector<void*> objects) : units_(objects.size()), devices_(objects.size()) {
+  explicit parameter_board(const std::vector<void*>& objects) : units_(objects.size()), devices_(objects.size()) {
     auto first = std::make_shared<object_set>();
-    first->made.resize(objects.size());
-    first->objects = std::move(objects);
+    first->append(objects);
     current_ = std::move(first);
   }
 
@@ -87,6 +114,26 @@ class parameter_board final : public object_board {
   void add_stage(place at) { stages_.push_back(at); }
   /// That unit's object can be made again.
   void add(std::size_t unit, owner<replaceable_unit> of) { units_[unit] = std::move(of); }
+  /// That unit holds pipelines, whose boards this one takes over; null where nothing of one is replaced.
+  template <std::size_t Count>
+  void add_inside(std::size_t unit, const std::array<parameter_board*, Count>& boards) {
+    auto all = std::make_shared<object_set>(*current_);
+    const std::size_t list = all->append(std::vector<void*>(Count));
+    all->add_link(unit, list);
+    for (std::size_t p = 0; p < Count; ++p) {
+      if (boards[p] == nullptr) continue;
+      const object_set& inside = *boards[p]->current_;
+      const std::size_t first = all->append(inside.objects);
+      all->add_link(list + p, first);
+      for (const object_set::link& l : inside.links) all->add_link(first + l.at, first + l.to);
+      for (const place& s : boards[p]->stages_) stages_.push_back({first + s.unit, s.stage});
+      units_.resize(first);
+      for (owner<replaceable_unit>& u : boards[p]->units_) units_.push_back(std::move(u));
+    }
+    units_.resize(all->objects.size());
+    devices_.resize(all->objects.size());
+    current_ = std::move(all);
+  }
 
   /// A parameter of a stage, with what becomes of it: `write(where)`.
   template <class Write>
@@ -147,8 +194,8 @@ class parameter_board final : public object_board {
     }
   }
 
-  fixed_array<owner<replaceable_unit>> units_;
-  fixed_array<device_queue*> devices_;  ///< where one computes the unit by itself
+  std::vector<owner<replaceable_unit>> units_;
+  std::vector<device_queue*> devices_;  ///< where one computes the unit by itself
   std::vector<place> stages_;
   std::mutex changing_;
   mutable std::mutex reading_;

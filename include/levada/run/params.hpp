@@ -13,6 +13,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/graph/describe.hpp>
+#include <levada/graph/groups.hpp>
 #include <levada/graph/mistake.hpp>
 #include <levada/run/parameter_board.hpp>
 #include <levada/run/unit.hpp>
@@ -111,7 +112,7 @@ using backend_of_unit = type_at<typename Planning::backend_types, Planning::plan
 /// A parameter by its name: where it is, and what it is.
 struct found_parameter {
   std::size_t matches = 0;  ///< 1 where the name says which
-  std::size_t node = 0, index = 0;
+  std::size_t stage = 0, index = 0;
 };
 
 /// "weight", or "fc.weight" where several stages of the group have one.
@@ -141,20 +142,21 @@ consteval auto replaceable_names() {
   }
 }
 
-template <class Flat, fixed_string Group, fixed_string Parameter, std::size_t... Node>
-consteval found_parameter find_parameter(std::index_sequence<Node...>) {
-  constexpr auto in_group = Flat::template nodes_in_group<Group>();
+template <fixed_string Group, fixed_string Parameter, class... Stage>
+consteval found_parameter find_parameter(type_list<Stage...>) {
   found_parameter found;
+  std::size_t stage = 0;
   (
       [&] {
-        using place = typename Flat::template node_place<Node>;
+        using place = typename Stage::place;
         constexpr auto names = replaceable_names<place>();
-        for (std::size_t i = 0; i < names.size() && in_group[Node]; ++i)
+        for (std::size_t i = 0; i < names.size() && Stage::template is_in<Group>; ++i)
           if (is_called(Parameter.view(), place::part::name.view(), names[i])) {
             ++found.matches;
-            found.node = Node;
+            found.stage = stage;
             found.index = i;
           }
+        ++stage;
       }(),
       ...);
   return found;
@@ -179,13 +181,14 @@ consteval bool fits_parameter() {
 /// What is wrong with a parameter's name, or with what it is given.
 template <class Flat, fixed_string Group, fixed_string Parameter, class Given>
 consteval auto parameter_mistake() {
-  constexpr found_parameter found = find_parameter<Flat, Group, Parameter>(std::make_index_sequence<Flat::nodes>());
+  using stages = typename groups_of<Flat>::stages;
+  constexpr found_parameter found = find_parameter<Group, Parameter>(stages{});
   if constexpr (found.matches == 0) {
     return group_has_no_parameter_of_that_name<Group, Parameter>{};
   } else if constexpr (found.matches > 1) {
     return group_has_several_parameters_of_that_name_write_the_stage_and_a_dot_before_it<Group, Parameter>{};
   } else {
-    using place = typename Flat::template node_place<found.node>;
+    using place = typename type_at<stages, found.stage>::place;
     if constexpr (!fits_parameter<place, found.index, Given>())
       return parameter_is_of_another_type_or_shape<Group, Parameter, Given>{};
     else
@@ -240,18 +243,36 @@ consteval bool is_replaceable() {
   else
     return any;
 }
+/// The object of a unit, or what sessions copy it from.
+inline const void* made_object(const program& code, std::size_t u) {
+  const program_unit& unit = code.units[u];
+  return unit.shared != nullptr ? unit.shared : code.states[unit.own].prototype.get();
+}
+/// The kernel of a unit whose stage holds pipelines.
+template <class Planning, std::size_t U, class Flat = typename Planning::flat,
+          std::size_t N = Planning::plan.unit[U].first>
+using nested_kernel_of_unit =
+    kernel_for_t<backend_of_unit<Planning, U>, op_input_t<typename Flat::template node_place<N>::in>,
+                 typename stage_at<Flat, N>::op_type>;
 template <class Planning, std::size_t... U>
 void make_board(program& code, void* const* stages, std::index_sequence<U...>) {
   std::vector<void*> objects;
-  for (const program_unit& unit : code.units) objects.push_back(unit.kernel == nullptr ? unit.shared : nullptr);
+  for (const program_unit& unit : code.units)
+    objects.push_back(unit.kernel == nullptr && !unit.holds_pipelines ? unit.shared : nullptr);
   auto* const board = new parameter_board<>(std::move(objects));
   code.board = owner<object_board>(board);
   (
       [&] {
         constexpr const auto& unit = Planning::plan.unit[U];
-        for (std::size_t stage = 0; stage < unit.count; ++stage) board->add_stage({U, stage});
-        if constexpr (is_replaceable<Planning, U>())
-          board->add(U, make_replaceable<Planning, U>(stages, std::make_index_sequence<unit.count>()));
+        if constexpr (is_nesting<stage_at<typename Planning::flat, unit.first>>) {
+          using kernel = nested_kernel_of_unit<Planning, U>;
+          if constexpr (kernel::has_groups)
+            board->add_inside(U, static_cast<const kernel*>(made_object(code, U))->boards());
+        } else {
+          for (std::size_t stage = 0; stage < unit.count; ++stage) board->add_stage({U, stage});
+          if constexpr (is_replaceable<Planning, U>())
+            board->add(U, make_replaceable<Planning, U>(stages, std::make_index_sequence<unit.count>()));
+        }
       }(),
       ...);
 }
@@ -263,7 +284,7 @@ template <class Flat, fixed_string Group>
 class parameter_group {
   template <fixed_string Parameter>
   static constexpr detail::found_parameter found =
-      detail::find_parameter<Flat, Group, Parameter>(std::make_index_sequence<Flat::nodes>());
+      detail::find_parameter<Group, Parameter>(typename detail::groups_of<Flat>::stages{});
 
  public:
   explicit parameter_group(detail::parameter_board<>& board) : board_(board) {}
@@ -288,7 +309,7 @@ class parameter_group {
   template <fixed_string Name, class Value>
     requires correct<decltype(detail::parameter_mistake<Flat, Group, Name, Value>())>
   void get(Value& into) const {
-    board_.read(found<Name>.node, found<Name>.index, [&](const void* at) {
+    board_.read(found<Name>.stage, found<Name>.index, [&](const void* at) {
       if constexpr (any_tensor<Value>)
         std::memcpy(into.data(), at, Value::elements * sizeof(typename Value::value_type));
       else
@@ -302,7 +323,7 @@ class parameter_group {
  private:
   template <fixed_string Name, class Write>
   static typename detail::parameter_board<>::template change<Write> changed(Write write) {
-    return {found<Name>.node, found<Name>.index, write};
+    return {found<Name>.stage, found<Name>.index, write};
   }
   template <class Value>
   static void write(void* at, const Value& value) {

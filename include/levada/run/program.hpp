@@ -48,9 +48,12 @@ constexpr missing missing_as(item_state s) {
   }
 }
 
+struct program_unit;
+
 /// One unit over `count` consecutive items.
 struct unit_call {
-  void* object = nullptr;               ///< the callable or kernel
+  void* object = nullptr;  ///< the callable or kernel
+  void* inside = nullptr;  ///< of a stage that holds pipelines: where the objects of each are, if any are replaced
   const void* const* inputs = nullptr;  ///< where each item of the pipeline's input is; null for other values
   std::byte* in = nullptr;
   std::size_t in_stride = 0;
@@ -67,6 +70,9 @@ struct unit_call {
   std::size_t count = 0;
   bool some_ended = false;  ///< not every item is a value any more
   bool lost_some = false;   ///< out: an item failed or was filtered here
+
+  /// The unit's object in the version of the items.
+  void take_version(const program_unit& unit, void* of_version);
 };
 
 using unit_code = void (*)(unit_call&) noexcept;
@@ -191,6 +197,7 @@ struct unit_text {
   bool told = false;                                ///< its code is also called for items that ended before
   std::size_t sides = 0;                            ///< how many places it is given beside its item
   const device_kernel* (*on_device)(const void* kernel) = nullptr;  ///< where a device computes it by itself
+  bool holds_pipelines = false;
 };
 
 /// Units that follow one another, as one.
@@ -220,6 +227,7 @@ struct program_unit {
   void* shared = nullptr;  ///< the object that all sessions use, or null where each has its own
   std::size_t own = 0;     ///< else its index among the session's copies
   bool told = false;       ///< its code is also called where all items ended before
+  bool holds_pipelines = false;
   bool serial = false;
   std::size_t ticket = 0;  ///< of a serial unit: its index in its segment
   std::size_t in = 0, out = 0;
@@ -238,6 +246,13 @@ struct program_unit {
   value_list alive;                       ///< values to destroy when an item ends here
   erased_object object;                   ///< what `shared` points to
 };
+
+inline void unit_call::take_version(const program_unit& unit, void* of_version) {
+  if (unit.holds_pipelines)
+    inside = of_version;
+  else if (unit.shared != nullptr)
+    object = of_version;
+}
 
 /// A value of the program.
 struct program_value {
@@ -592,6 +607,7 @@ struct program_parts {
           unit.name.append(n > planned.stage ? " + " : "").append(of.names[n]);
       }
       unit.told = text.told;
+      unit.holds_pipelines = text.holds_pipelines;
       if (text.sides != 0) unit.sides = std::exchange(next_side, next_side + text.sides);
       if (text.on_device != nullptr) unit.kernel = text.on_device(object.get());
       if (planned.how != form::sink) p.values[planned.out].destroy = text.destroy;

@@ -3,6 +3,7 @@
 // run/route.hpp: an item through the branch that was chosen for it (graph/route.hpp).
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -27,19 +28,26 @@ class nested_kernel<route_op<Name, F, Order, Branches...>, In, Programs...> {
   static constexpr std::size_t scratch_bytes = std::max({Programs::scratch_bytes...});
   static constexpr std::size_t weight_bytes = (Programs::weight_bytes + ...);
   static constexpr bool has_state = !std::is_empty_v<F> || (Programs::has_state || ...);
+  static constexpr bool has_groups = (Programs::has_groups || ...);
 
   /// Moves the stages out of the op, as `deploy` does with all.
   nested_kernel(const op_type& op, parameter_values)
       : nested_kernel(const_cast<op_type&>(op), std::index_sequence_for<Branches...>{}) {}
 
+  std::array<parameter_board<>*, count> boards() const {
+    return std::apply([](const Programs&... program) { return std::array{program.board()...}; }, programs_);
+  }
+
   template <class Items>
-  void make(const Items& items, void* into, std::byte* scratch) const {
+  void make(const Items& items, void* into, std::byte* scratch, void* const* inside = nullptr) const {
     if constexpr (is_branch_items<given_type>)
       std::apply(
-          [&](const auto&... item) { run(choose_(item...), given_type{{std::addressof(item)...}}, into, scratch); },
+          [&](const auto&... item) {
+            run(choose_(item...), given_type{{std::addressof(item)...}}, into, scratch, inside);
+          },
           items);
     else
-      run(choose_(items), items, into, scratch);
+      run(choose_(items), items, into, scratch, inside);
   }
 
  private:
@@ -48,14 +56,15 @@ class nested_kernel<route_op<Name, F, Order, Branches...>, In, Programs...> {
       : choose_(std::move(op.choose)), programs_(pack_at<I>(op.branches)...) {}
 
   template <class Choice>
-  void run(Choice choice, const given_type& given, void* into, std::byte* scratch) const {
+  void run(Choice choice, const given_type& given, void* into, std::byte* scratch, void* const* inside) const {
     std::size_t index = static_cast<std::size_t>(choice);
     if constexpr (std::same_as<Choice, bool>)
       index = choice ? 0 : 1;
     else if (index >= count)
       refuse(index);
+    void* const* const objects = objects_inside(inside, index);
     std::size_t i = 0;
-    std::apply([&](const Programs&... program) { ((i++ == index && program.run(given, into, scratch)), ...); },
+    std::apply([&](const Programs&... program) { ((i++ == index && program.run(given, into, scratch, objects)), ...); },
                programs_);
   }
 

@@ -149,8 +149,8 @@ class simulated_queue final : public device_queue {
 
 }  // namespace detail
 
-template <int Index>
-struct device_driver<simulated<Index>> {
+template <int Index, class... Options>
+struct device_driver<simulated<Index, Options...>> {
   static std::unique_ptr<detail::device_queue> open() {
     return std::make_unique<detail::simulated_queue>(Index, simulated_device<Index>());
   }

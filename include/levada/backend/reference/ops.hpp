@@ -7,6 +7,7 @@
 #include <levada/backend/define_conv.hpp>
 #include <levada/backend/define_moves.hpp>
 #include <levada/backend/define_norms.hpp>
+#include <levada/backend/define_quantized.hpp>
 #include <levada/backend/define_recurrent.hpp>
 #include <levada/backend/define_signals.hpp>
 #include <levada/backend/define_sums.hpp>

@@ -8,6 +8,7 @@
 #include <levada/backend/define_moves.hpp>
 #include <levada/backend/define_norms.hpp>
 #include <levada/backend/define_pictures.hpp>
+#include <levada/backend/define_quantized.hpp>
 #include <levada/backend/define_recurrent.hpp>
 #include <levada/backend/define_signals.hpp>
 #include <levada/backend/define_sums.hpp>
@@ -19,6 +20,9 @@
 #include <levada/backend/simd/matmul.hpp>
 #include <levada/backend/simd/move.hpp>
 #include <levada/backend/simd/norm.hpp>
+#include <levada/backend/simd/qlinear_conv2d.hpp>
+#include <levada/backend/simd/qlinear_dense.hpp>
+#include <levada/backend/simd/quantize_linear.hpp>
 #include <levada/backend/simd/recurrent.hpp>
 #include <levada/backend/simd/reduce.hpp>
 #include <levada/nn/element_wise.hpp>

@@ -10,8 +10,8 @@
 
 namespace levada {
 
-template <int Index>
-struct device_driver<vulkan<Index>> {
+template <int Index, class... Options>
+struct device_driver<vulkan<Index, Options...>> {
   using backend = spirv;
   static std::unique_ptr<detail::device_queue> open() {
     return std::make_unique<detail::vulkan_queue>(Index, vulkan_device<Index>());

@@ -198,6 +198,7 @@ class cost_header {
     decltype(kernels_) kernels;
     decltype(transfers_) transfers;
     decltype(wholes_) wholes;
+    decltype(rooflines_) rooflines;
     std::string line, of;
     while (std::getline(from, line)) {
       const row r = row_of(line);
@@ -207,7 +208,9 @@ class cost_header {
         continue;
       else if (r.texts.size() == 2 && r.numbers.size() == 2)
         kernels[{r.texts[0], r.texts[1]}] = cost::measured(r.numbers[0], r.numbers[1]);
-      else if (r.texts.size() == 1 && r.numbers.size() == 3 && !line.starts_with("    {\""))  // else a roofline
+      else if (r.texts.size() == 1 && r.numbers.size() == 3 && line.starts_with("    {\""))
+        rooflines[r.texts[0]] = {{}, r.numbers[0], r.numbers[1], r.numbers[2]};
+      else if (r.texts.size() == 1 && r.numbers.size() == 3)
         wholes[r.first] = {r.texts[0], cost::measured(r.numbers[1], r.numbers[2])};
       else if (const auto kinds = kinds_of(line); kinds.size() == 2 && r.numbers.size() == 4)
         transfers.push_back({{kinds[0], static_cast<int>(r.numbers[0])},
@@ -219,6 +222,7 @@ class cost_header {
       kernels_ = std::move(kernels);
       transfers_ = std::move(transfers);
       wholes_ = std::move(wholes);
+      rooflines_ = std::move(rooflines);
     } else {
       stale_ = of;
     }

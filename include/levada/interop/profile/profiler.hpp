@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <levada/interop/profile/cost_header.hpp>
+#include <levada/interop/profile/device_probe.hpp>
 #include <levada/interop/profile/measure.hpp>
 #include <levada/interop/profile/options.hpp>
 #include <levada/plan/cost_table.hpp>
@@ -69,8 +70,15 @@ class profiler {
   static constexpr std::size_t nodes_bound = std::remove_cvref_t<decltype(found::graph.nodes)>::capacity();
   static constexpr std::size_t candidates = found::candidates.size();
 
-  profiler(void* const* stages, const void* item, cost_header& costs, const profile_options& options)
-      : stages_(stages), values_(graph), sweep_(working_set()), costs_(costs), options_(options) {
+  profiler(void* const* stages, const void* item, fixed_array<attached_device> devices, cost_header& costs,
+           const profile_options& options)
+      : devices_(std::move(devices)),
+        ways_(devices_.size()),
+        stages_(stages),
+        values_(graph),
+        sweep_(working_set()),
+        costs_(costs),
+        options_(options) {
     std::memcpy(values_[0], item, graph.values[0].bytes);
     compute_values(std::make_index_sequence<nodes>{});
   }
@@ -82,6 +90,7 @@ class profiler {
       measure_candidates(std::make_index_sequence<candidates>{});
       measure_callables(std::make_index_sequence<nodes>{});
     }
+    measure_ways();
     return result_;
   }
 
@@ -126,7 +135,7 @@ class profiler {
     return weights + 2 * largest;
   }
 
-  static consteval bool on_processor(const candidate& c) {
+  static constexpr bool on_processor(const candidate& c) {
     return backend_values<Backends>::values[c.backend].device == device_kind::cpu;
   }
   /// The candidate that makes a node's value for what follows it.
@@ -259,6 +268,95 @@ class profiler {
     }
   }
 
+  // ---- devices that compute by themselves ----
+
+  /// The first open one that a backend computes on, or behind all.
+  std::size_t device_of(std::size_t backend) const {
+    std::size_t d = 0;
+    while (d < devices_.size() && devices_[d].id.kind != backend_values<Backends>::values[backend].device) ++d;
+    return d;
+  }
+  /// A kernel there takes one value.
+  bool is_measured(const candidate& c) const {
+    return on_processor(c) || (device_of(c.backend) < devices_.size() && graph.nodes[c.first].more.empty());
+  }
+
+  /// The kernel's time by the device's clock; what comes before and behind it are the ways there and back.
+  void time_on_device(std::size_t index, std::string_view backend, const std::string& signature) {
+    const candidate& c = found::candidates[index];
+    const std::size_t d = device_of(c.backend);
+    device_queue& queue = *devices_[d].queue;
+    const made_kernel& made = kernel(index);
+    const device_kernel* const code = made.text->on_device(made.kernel.get());
+    if (!is_prepared_[index]) {
+      constexpr std::size_t aligned_to = device_buffer_alignment;
+      queue.prepare(
+          {index, aligned(c.scratch_bytes, aligned_to), fixed_array<device_segment::unit>(1, [&](std::size_t) {
+             return device_segment::unit{code, 0, 0};
+           })});
+      is_prepared_[index] = true;
+    }
+    device_probe probe(queue, index, values_[graph.nodes[c.first].in], values_[graph.nodes[c.first + c.count - 1].out]);
+    probe.run();
+    std::vector<double> there, computing, back;
+    const auto start = std::chrono::steady_clock::now();
+    const auto spent = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+    while (computing.size() < 9 || (computing.size() < 200 && spent() < options_.seconds_each)) {
+      const device_trip trip = probe.run();
+      there.push_back(trip.there), computing.push_back(trip.computing), back.push_back(trip.back);
+    }
+    ways_[d].there.emplace_back(static_cast<double>(code->in_bytes), summary_of(std::move(there)).seconds);
+    ways_[d].back.emplace_back(static_cast<double>(code->out_bytes), summary_of(std::move(back)).seconds);
+    const cost taken = summary_of(std::move(computing));
+    note_peak(c, backend, taken.seconds);
+    keep(backend, signature, taken);
+  }
+
+  /// The most that any kernel of a device's backend did, and the least that one took: a roofline for those not measured.
+  void note_peak(const candidate& c, std::string_view backend, double seconds) {
+    double flops = 0, bytes = static_cast<double>(graph.values[graph.nodes[c.first].in].bytes);
+    for (std::size_t n = c.first; n < c.first + c.count; ++n) {
+      flops += graph.nodes[n].flops;
+      bytes += static_cast<double>(graph.nodes[n].parameter_bytes);
+    }
+    bytes += static_cast<double>(graph.values[graph.nodes[c.first + c.count - 1].out].bytes);
+    auto [at, is_new] = peaks_.try_emplace(backend, roofline{backend, 0, 0, seconds});
+    roofline& peak = at->second;
+    peak.flops_per_second = std::max(peak.flops_per_second, flops / std::max(seconds, 1e-9));
+    peak.bytes_per_second = std::max(peak.bytes_per_second, bytes / std::max(seconds, 1e-9));
+    peak.launch_seconds = std::min(peak.launch_seconds, seconds);
+  }
+
+  /// A device whose kernels the host computes moves nothing: what is measured is the way of the news.
+  void measure_empty_trips(std::size_t d) {
+    device_probe probe(*devices_[d].queue, 0, nullptr, nullptr);
+    probe.run();
+    std::vector<double> there, back;
+    for (int i = 0; i < 101; ++i) {
+      const device_trip trip = probe.run();
+      there.push_back(trip.there), back.push_back(trip.back);
+    }
+    for (const double bytes : {0.0, 1.0}) {
+      ways_[d].there.emplace_back(bytes, summary_of(there).seconds);
+      ways_[d].back.emplace_back(bytes, summary_of(back).seconds);
+    }
+  }
+
+  void measure_ways() {
+    constexpr device_id processor{device_kind::cpu, 0};
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      const device_id id = devices_[d].id;
+      if (id.kind == device_kind::simulated && !costs_.has_transfer(processor, id)) measure_empty_trips(d);
+      if (ways_[d].there.empty()) continue;
+      const crossing there = line_through(ways_[d].there, assumed_transfer);
+      const crossing back = line_through(ways_[d].back, assumed_transfer);
+      costs_.set(transfer_cost{processor, id, there.seconds, there.seconds_per_byte});
+      costs_.set(transfer_cost{id, processor, back.seconds, back.seconds_per_byte});
+    }
+    for (const auto& [backend, peak] : peaks_)
+      if (peak.flops_per_second > 0) costs_.set(peak);
+  }
+
   // ---- callables ----
 
   /// A map of plain items without side data and state: what others do, or need, is not to be had here.
@@ -296,9 +394,9 @@ class profiler {
   // ---- measuring ----
 
   template <std::size_t... Node>
-  static consteval std::size_t count_all(std::index_sequence<Node...>) {
+  std::size_t count_all(std::index_sequence<Node...>) const {
     std::size_t count = (std::size_t{0} + ... + (is_timed_callable<Node>() ? 1 : 0));
-    for (const candidate& c : found::candidates) count += on_processor(c) ? 1 : 0;
+    for (const candidate& c : found::candidates) count += is_measured(c) ? 1 : 0;
     return count;
   }
 
@@ -315,11 +413,14 @@ class profiler {
   template <std::size_t C>
   void measure_candidate() {
     constexpr const candidate& c = found::candidates[C];
-    if constexpr (on_processor(c)) {
-      const std::string_view backend = backend_values<Backends>::values[c.backend].name;
-      if (const std::string signature = signature_of(c.first, c.count); is_wanted(backend, signature))
-        time_kernel(make<C>(), c, backend, signature);
-    }
+    if (!is_measured(c)) return;
+    const std::string_view backend = backend_values<Backends>::values[c.backend].name;
+    const std::string signature = signature_of(c.first, c.count);
+    if (!is_wanted(backend, signature)) return;
+    if constexpr (on_processor(c))
+      time_kernel(make<C>(), c, backend, signature);
+    else
+      time_on_device(C, backend, signature);
   }
 
   void time_kernel(const made_kernel& k, const candidate& c, std::string_view backend, const std::string& signature) {
@@ -352,7 +453,16 @@ class profiler {
         {done_, all, spent / static_cast<double>(kept_) * static_cast<double>(all - done_), backend, signature});
   }
 
-  std::vector<made_kernel> kernels_;  ///< of whole plans
+  /// What was measured of the ways to a device and back.
+  struct device_ways {
+    measured_ways there, back;
+  };
+
+  std::vector<made_kernel> kernels_;  ///< those that last: of whole plans, and of devices, which are closed before
+  fixed_array<attached_device> devices_;
+  std::vector<device_ways> ways_;  ///< of the devices
+  std::vector<char> is_prepared_ = std::vector<char>(candidates);
+  std::map<std::string_view, roofline> peaks_;
   void* const* stages_;
   profiled_values<nodes_bound> values_;
   cache_sweep sweep_;

@@ -58,7 +58,7 @@ inline paired_ratio compare(const timed_plan& a, const timed_plan& b, std::size_
 template <std::size_t N>
 class second_pass {
  public:
-  /// `make(parts)` is a partition as code, `seconds` about how long it may take.
+  /// `make(parts)` is a partition of the processor as code, `seconds` about how long it may take.
   second_pass(const graph_info<N>& graph, std::span<const device_info> devices, std::span<const candidate> candidates,
               std::span<const backend_info> backends, const cost_table& table,
               std::function<timed_plan(const partition<N>&)> make, double seconds)
@@ -75,10 +75,11 @@ class second_pass {
   /// Hears of each plan that is tried.
   std::function<void(std::size_t tried, double part_of_time)> progress;
 
-  /// The partition that was kept, without a unit where there is none.
+  /// The partition that was kept. None, without a unit, where the costs choose another device than the processor.
   partition<N> run(whole_result& result) {
-    std::vector<rival> rivals = named_plans();
-    if (rivals.empty()) return {};
+    const partition<N> by_costs = plan_by_costs();
+    if (covered_nodes(by_costs) != graph_.nodes.size() || !is_on_processor(by_costs)) return {};
+    std::vector<rival> rivals = named_plans(by_costs);
     std::size_t best = 0;
     for (std::size_t i = 1; i < rivals.size(); ++i)
       if (is_faster(rivals[i].code, rivals[best].code)) best = i;
@@ -100,20 +101,27 @@ class second_pass {
     timed_plan code;
   };
 
-  std::vector<rival> named_plans() {
+  partition<N> plan_by_costs() const {
+    cost_table kernels = table_;
+    kernels.wholes = {};
+    return choose_partition(graph_, devices_, candidates_, backends_, kernels);
+  }
+  static bool is_on_processor(const partition<N>& parts) {
+    return std::all_of(parts.begin(), parts.end(),
+                       [](const partition_unit& u) { return u.device.kind == device_kind::cpu; });
+  }
+  std::vector<rival> named_plans(const partition<N>& by_costs) {
     std::vector<rival> plans;
     const auto add = [&](std::string name, const partition<N>& parts) {
       const bool known =
           std::any_of(plans.begin(), plans.end(), [&](const rival& r) { return is_same(r.parts, parts); });
-      if (known || covered_nodes(parts) != graph_.nodes.size()) return;
+      if (known || covered_nodes(parts) != graph_.nodes.size() || !is_on_processor(parts)) return;
       plans.push_back({std::move(name), parts, made(parts)});
     };
     for (std::size_t b = 0; b < backends_.size(); ++b)
       if (is_used(b))
         add(std::string(backends_[b].name) + " first", one_backend_first(b, graph_, devices_, candidates_, backends_));
-    cost_table kernels = table_;
-    kernels.wholes = {};
-    add("by costs", choose_partition(graph_, devices_, candidates_, backends_, kernels));
+    add("by costs", by_costs);
     return plans;
   }
   bool is_used(std::size_t backend) const {
