@@ -26,16 +26,19 @@ struct on_device {
   }
 };
 
-/// A grey picture, 0 ... 255, to its label 0 ... 9. `weights` must outlive `deploy`. The convolutions go where `placed` says.
-template <levada::parameter_source Weights, class Placed = anywhere>
-auto classifier(const Weights& weights, Placed placed = {}) {
+/// A grey picture, 0 ... 255, to its label 0 ... 9. `weights` must outlive `deploy`. The convolutions go where `placed` says; what
+/// `computed` makes of the layers with weights is computed (quantized/main.cpp).
+template <levada::parameter_source Weights, class Placed = anywhere, class Computed = anywhere>
+auto classifier(const Weights& weights, Placed placed = {}, Computed computed = {}) {
   namespace lv = levada;
   // clang-format off
   return lv::input<lv::tensor<std::uint8_t, 1, 28, 28>>
       | lv::transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })
-      | placed(lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<2>)
-      | placed(lv::nn::conv2d<"conv2", 16, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<3>)
-      | lv::nn::flatten | lv::nn::dense<"dense", 10>(weights) | lv::nn::softmax
+      | computed(
+            placed(lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<2>)
+          | placed(lv::nn::conv2d<"conv2", 16, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<3>)
+          | lv::nn::flatten | lv::nn::dense<"dense", 10>(weights))
+      | lv::nn::softmax
       | lv::stage<"label">([](const lv::tensor<float, 10>& p) { return lv::argmax(p); });
   // clang-format on
 }

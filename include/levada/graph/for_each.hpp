@@ -74,6 +74,10 @@ struct for_each_op {
 
   Part part;
 
+  template <std::size_t>
+  Part& inside() {
+    return part;
+  }
   template <class In>
   using pipeline = nested_pipeline<Part, typename parts_in<In>::given, Name>;
   template <class In>

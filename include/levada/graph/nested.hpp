@@ -3,6 +3,7 @@
 // graph/nested.hpp: stages that hold pipelines: an op that says, for what comes in,
 //
 //   template <class In> using pipelines = type_list<...>;    // `nested_pipeline`s
+//   template <std::size_t I> auto& inside();                 // the parts that they are made of
 //   template <fixed_string Name, class In> static consteval auto mistake_in();
 //   template <class In> static constexpr concurrency order;
 //

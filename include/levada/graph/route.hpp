@@ -40,6 +40,10 @@ struct route_op {
   [[no_unique_address]] F choose;
   part_pack<Branches...> branches;
 
+  template <std::size_t I>
+  auto& inside() {
+    return pack_at<I>(branches);
+  }
   template <class In>
   using pipelines = type_list<nested_pipeline<Branches, typename nested_item<In>::type, Name>...>;
   template <class In, std::size_t I>

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <levada/interop/profile/inside.hpp>
 #include <levada/interop/profile/options.hpp>
 #include <levada/interop/profile/profiler.hpp>
 #include <levada/interop/profile/second_pass.hpp>
@@ -98,7 +99,7 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
 }  // namespace detail
 
 /// Measures, on this thread, each kernel of the processor that could compute a part of the pipeline, with the first of the `samples`
-/// on its way, and each plain callable; and writes the header at `path` after each, whole at any moment: what a header that is
+/// on its way, and each plain callable, inside other stages, too; and writes the header at `path` after each, whole at any moment: what a header that is
 /// there already has of this machine is not measured again. Then whole plans of the processor are called by turns, and the fastest
 /// goes into the header, too: those of one backend each, what the costs choose, and neighbours. Kernels of devices that compute by themselves, and the ways there,
 /// are left to estimates. `Options` are those of `deploy`; the backends are those that it would have.
@@ -124,6 +125,7 @@ profile_result
   const auto work = std::make_unique<detail::profiler<flat, backend_list>>(
       stages, &sample, detail::open_devices(Target{}), costs, options);
   profile_result result = work->run();
+  detail::profile_inside(*work, stages, costs, options, result);
   costs.write();
   if constexpr (std::is_copy_constructible_v<Pipeline>)
     if (options.seconds_wholes > 0)

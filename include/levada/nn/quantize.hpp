@@ -69,11 +69,19 @@ inline constexpr scales_of<Table> scales{};
 struct uncalibrated {};
 inline constexpr uncalibrated to_calibrate{};
 
-/// What is known of a quantized region: from the first op with weights to the last.
+/// What is known of a quantized region: from the first op with weights to the last, and what it lost when it was calibrated.
 template <class Scales, fixed_string First, fixed_string Last>
 struct quantized_region {
-  using scales = Scales;
-  static constexpr auto first = First, last = Last;
+  static constexpr auto first = First;
+  static constexpr auto last = Last;
+  static constexpr bool is_measured = false;
+};
+template <const scale_table& Table, fixed_string First, fixed_string Last>
+struct quantized_region<scales_of<Table>, First, Last> {
+  static constexpr auto first = First;
+  static constexpr auto last = Last;
+  static constexpr bool is_measured = Table.labelled != 0;
+  static constexpr points loss = loss_of(Table);
 };
 
 template <fixed_string Stage, class Op>
@@ -169,7 +177,7 @@ struct parts_to_quantize;
 template <class... Part>
 struct parts_to_quantize<std::tuple<Part...>> {
   static constexpr std::size_t count = sizeof...(Part);
-  static constexpr quantized_role role[] = {quantized_role_of<Part>...};
+  static constexpr quantized_role role[count] = {quantized_role_of<Part>...};
   template <std::size_t I>
   using part = std::tuple_element_t<I, std::tuple<Part...>>;
 

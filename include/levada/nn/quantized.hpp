@@ -53,12 +53,13 @@ To quantized_steps(float steps, int zero_point, int lowest = std::numeric_limits
 }  // namespace detail
 
 /// Each element of float as an integer: round(x / scale) + zero_point, halves to even, saturated. NaN gives the smallest.
-/// `Region` is what is known of the ops that follow: nn/quantize.hpp.
+/// `Region` is what is known of the ops that follow: `quantized_region`.
 template <quantized_element To, class Region = void>
 struct quantize_linear_op : weightless_op {
   static constexpr std::string_view kind = "quantize_linear";
   static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a float tensor";
+  using region = Region;
 
   quantization to;
 

@@ -25,6 +25,7 @@
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/run/accuracy.hpp>
 #include <levada/run/any_of.hpp>
 #include <levada/run/chain.hpp>
 #include <levada/run/executable.hpp>
@@ -57,10 +58,23 @@ consteval std::size_t slot_count_of() {
   return count;
 }
 
+template <class Bound>
+inline constexpr std::size_t memory_allowed = ~std::size_t{0};
+template <std::size_t Bytes>
+inline constexpr std::size_t memory_allowed<memory<Bytes>> = Bytes;
 template <class Option>
 inline constexpr std::size_t memory_bound_in = ~std::size_t{0};
-template <std::size_t Bytes>
-inline constexpr std::size_t memory_bound_in<budget<memory<Bytes>>> = Bytes;
+template <class... Bounds>
+inline constexpr std::size_t memory_bound_in<budget<Bounds...>> =
+    std::min({~std::size_t{0}, memory_allowed<Bounds>...});
+
+/// The smallest loss of accuracy that options allow.
+template <class... Options>
+consteval points loss_bound_of() {
+  points bound = any_loss;
+  ((bound = std::min(bound, loss_allowed_by<Options>)), ...);
+  return bound;
+}
 
 template <class... Options>
 consteval std::size_t memory_bound_of() {
@@ -392,7 +406,8 @@ struct planned {
 };
 
 template <class T>
-inline constexpr bool is_option = memory_bound_in<T> != ~std::size_t{0} || pins_plan<T> || chooses_partition<T>;
+inline constexpr bool is_option =
+    memory_bound_in<T> != ~std::size_t{0} || loss_allowed_by<T> != any_loss || pins_plan<T> || chooses_partition<T>;
 template <std::size_t Count>
 inline constexpr bool is_option<slots<Count>> = true;
 template <class... B>
@@ -538,7 +553,11 @@ consteval auto plan_mistake() {
     } else if constexpr (device_memory_mistake<plan_type::plan, plan_type::devices>::is_mistake) {
       return device_memory_mistake<plan_type::plan, plan_type::devices>{};
     } else {
-      return memory_mistake<plan_type::plan, memory_bound_of<Options...>()>{};
+      using too_large = memory_mistake<plan_type::plan, memory_bound_of<Options...>()>;
+      if constexpr (too_large::is_mistake)
+        return too_large{};
+      else
+        return accuracy_mistake<Flat, loss_bound_of<Options...>()>();
     }
   }
 }

@@ -94,6 +94,9 @@ class profiler {
     return result_;
   }
 
+  /// What the stage of that node takes.
+  const std::byte* input_of(std::size_t node) const { return values_[graph.nodes[node].in]; }
+
   /// A partition as a program of the processor, whose kernels are the profiler's. The stages' objects are moved from.
   template <class In, class Out>
   program program_of(const partition<nodes_bound>& parts, std::size_t slots, std::span<const device_info> devices,
