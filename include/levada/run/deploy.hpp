@@ -25,6 +25,7 @@
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/plan/unit_prices.hpp>
 #include <levada/run/accuracy.hpp>
 #include <levada/run/any_of.hpp>
 #include <levada/run/executable.hpp>
@@ -314,6 +315,9 @@ struct with_nested : type_tag<Backends> {};
 template <class Flat, class Target, class... Options>
 struct nested_mistake : type_tag<no_mistake> {};
 
+/// Its items are run by the one thread that asks for them.
+struct without_workers {};
+
 /// Of a flattened pipeline of one rate.
 template <class Flat, class Target, class... Options>
 struct planned {
@@ -393,13 +397,26 @@ struct planned {
                             backend_values<backend_list>::values>{};
   }
 
+  template <class Partition>
+  static consteval auto make_with(const Partition& parts, std::size_t slots) {
+    using chooser = typename partition_option<Options...>::type;
+    const auto prices = [&] {
+      if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
+        return chooser::prices_for(graph, parts, backend_infos());
+      else
+        return unit_prices(graph, parts, backend_infos());
+    }();
+    constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
+    return make_plan(graph, parts, {slots, {prices.data(), prices.size()}, has_workers}, devices, candidates(),
+                     backend_infos());
+  }
   static consteval auto make() {
     if constexpr (std::is_void_v<pin>) {
-      return make_plan(graph, preferred, {slot_count_of<Options...>()}, devices, candidates(), backend_infos());
+      return make_with(preferred, slot_count_of<Options...>());
     } else {
       constexpr const auto& saved = pinned_partition<pinned_line<pin>::line, found::graph, target::list,
                                                      found::candidates, backend_values<backend_list>::values>;
-      return make_plan(graph, saved.parts, {saved.slots}, devices, candidates(), backend_infos());
+      return make_with(saved.parts, saved.slots);
     }
   }
   static constexpr auto plan = make();
