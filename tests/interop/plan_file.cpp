@@ -128,8 +128,15 @@ TEST_CASE("costs of another machine are stale, and the log says so") {
   lv::log_sink* const before = lv::log_to(&log);
   CHECK(lv::costs_hold(lv::deploy<box, simd_first>(pipeline)));
   CHECK(log.warnings.empty());
-  CHECK(!lv::costs_hold(lv::deploy<box, simd_first, lv::costs<elsewhere>>(pipeline)));
-  lv::log_to(before);
+  const auto app = lv::deploy<box, simd_first, lv::costs<elsewhere>>(pipeline);
   REQUIRE(log.warnings.size() == 1);
-  CHECK(log.warnings[0].starts_with("stale costs: the app was placed by those of another machine, this is "));
+  CHECK(log.warnings[0].starts_with("stale costs: the app is placed by those of another machine, this is "));
+  CHECK(!lv::costs_hold(app));
+  REQUIRE(log.warnings.size() == 2);
+  CHECK(log.warnings[1] == log.warnings[0]);
+  CHECK(!lv::costs_hold(lv::deploy<box, reference_first, lv::costs<elsewhere>>(pipeline)));
+  lv::log_to(before);
+  REQUIRE(log.warnings.size() == 5);
+  CHECK(log.warnings[3] ==
+        "stale costs: of 1 kernels of the plan 1 are not among them, the first: relu(float[6]) -> float[6], 6 FLOP");
 }

@@ -42,6 +42,11 @@ TEST_CASE("values of several rates cross in a graph, and meet where they come al
       lv::stage<"same">(+[](const std::array<int, 3>& a) { return a; }));
   static_assert(decltype(app)::plan.rate[1].name == "graph");
   static_assert(decltype(app)::plan.times == std::array<std::size_t, 2>{2, 1});
+  // "late" comes first with the sixth of the evens, when five of "both" and six evens wait for it.
+  constexpr auto rings = decltype(app)::plan.rate[1].rings;
+  static_assert(rings.size() == 6);
+  static_assert(rings[3].at == "all" && rings[3].index == 1 && rings[3].size == lv::ring_size{5, 5});
+  static_assert(rings[4].at == "all" && rings[4].index == 2 && rings[4].size == lv::ring_size{6, 6});
   for (const int count : {0, 9, 12, 201}) {
     CAPTURE(count);
     std::vector<int> items;
@@ -101,4 +106,20 @@ TEST_CASE("several ports, several outputs, and a graph in a branch; what fails m
   CHECK(given == expected);
   session.push<"a">(1);
   session.push<"b">("left behind");
+}
+
+TEST_CASE("the plan says how large rings are, and how large they would be at least") {
+  const auto app =
+      lv::deploy<box, lv::slots<8>>(lv::input<int> | lv::fork(lv::repeat<3>, lv::downsample<2> | lv::repeat<6>) |
+                                    lv::join<"both">(+[](const int& a, const int& b) { return a - b; }));
+  constexpr auto rings = decltype(app)::plan.rate[1].rings;
+  static_assert(rings.size() == 2);
+  static_assert(rings[0].at == "fork" && rings[0].size == lv::ring_size{3, 1});
+  static_assert(rings[1].size == lv::ring_size{6, 3} && rings[1].item_bytes == sizeof(int));
+  const std::string plan = lv::report(app);
+  CHECK(plan.find("region 1, behind fork, which gives 3 for 1, 3 items in a period; slots 8, at least 1\n") !=
+        std::string::npos);
+  CHECK(plan.find("  ring at fork, 1: 6 x 4 B; at least 3, with pauses\n") != std::string::npos);
+  CHECK(lv::report<lv::format::json>(app).find(R"({"at":"fork","index":1,"room":6,"least":3,"item_bytes":4})") !=
+        std::string::npos);
 }

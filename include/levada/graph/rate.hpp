@@ -28,7 +28,7 @@
 #include <levada/core/units.hpp>
 #include <levada/graph/op_on.hpp>
 #include <levada/graph/pipeline.hpp>
-#include <levada/graph/rate_bounds.hpp>
+#include <levada/graph/rate_rooms.hpp>
 
 namespace levada {
 
@@ -38,13 +38,29 @@ struct rate_ratio {
   friend constexpr bool operator==(const rate_ratio&, const rate_ratio&) = default;
 };
 
+/// How a rate gives what it gives: in whole groups, where it does not say otherwise.
+template <class Rate, class In>
+inline constexpr rate_rule rule_of_rate{rate_rule::groups, static_cast<std::int64_t>(Rate::template ratio<In>.takes),
+                                        static_cast<std::int64_t>(Rate::template ratio<In>.gives)};
+template <class Rate, class In>
+  requires requires { Rate::template rule<In>; }
+inline constexpr rate_rule rule_of_rate<Rate, In> = Rate::template rule<In>;
+
 /// How many items a rate has given by when.
 template <class Rate, class In>
-inline constexpr rate_bounds bounds_of_rate =
-    bounds_of_groups(Rate::template ratio<In>.takes, Rate::template ratio<In>.gives);
+inline constexpr rate_bounds bounds_of_rate = rule_of_rate<Rate, In>.bounds();
 template <class Rate, class In>
   requires requires { Rate::template bounds<In>; }
 inline constexpr rate_bounds bounds_of_rate<Rate, In> = Rate::template bounds<In>;
+
+/// How many it has given of `n`; `ended`: with what is given short.
+template <class Rate, class In>
+constexpr std::int64_t given_by_rate(std::int64_t n, bool ended) {
+  if constexpr (requires { Rate::template given<In>(n, ended); })
+    return Rate::template given<In>(n, ended);
+  else
+    return rule_of_rate<Rate, In>.given(n, ended);
+}
 
 /// What becomes of items that do not fill a batch or a window when no more come: filled up with zeros (or `T{}`), or dropped and
 /// counted.
@@ -146,7 +162,7 @@ struct batch_rate {
   template <class In>
   static constexpr rate_ratio ratio{N, 1};
   template <class In>
-  static constexpr rate_bounds bounds = bounds_of_groups(N, 1, AtEnd == partial::pad);
+  static constexpr rate_rule rule{rate_rule::groups, N, 1, 1, AtEnd == partial::pad};
 
   template <class In>
   class state {
@@ -267,7 +283,7 @@ struct window_rate {
   template <class In>
   static constexpr rate_ratio ratio{samples_of<In>::count == 0 ? 0 : Step, samples_of<In>::count};
   template <class In>
-  static constexpr rate_bounds bounds = bounds_of_windows(N, Step, samples_of<In>::count, AtEnd == partial::pad);
+  static constexpr rate_rule rule{rate_rule::windows, Step, samples_of<In>::count, N, AtEnd == partial::pad};
 
   template <class In>
   class state {
@@ -346,7 +362,7 @@ struct downsample_rate {
   template <class In>
   static constexpr rate_ratio ratio{N, 1};
   template <class In>
-  static constexpr rate_bounds bounds = bounds_of_firsts(N);
+  static constexpr rate_rule rule{rate_rule::firsts, N};
   template <class In>
   class state {
    public:

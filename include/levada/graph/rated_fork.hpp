@@ -8,9 +8,11 @@
 // a branch the rates are those of a line; forks nest. The slope of each branch is known while compiling, and how many of its items wait
 // for those of the others, at most (graph/rate_bounds.hpp). An item that fails inside makes all branches begin anew behind it.
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -80,6 +82,12 @@ struct rated_branch {
   }
   using mistake = decltype(find_mistake());
 
+  static constexpr std::int64_t given(std::int64_t n, bool ended) {
+    [&]<std::size_t... R>(std::index_sequence<R...>) {
+      ((n = given_by_rate<typename region<parts, R>::rate, typename region<parts, R>::out>(n, ended)), ...);
+    }(std::make_index_sequence<rates>());
+    return n;
+  }
   static constexpr rate_bounds bounds = []<std::size_t... R>(std::index_sequence<R...>) {
     rate_bounds all;
     ((all = behind(all, bounds_of_rate<typename region<parts, R>::rate, typename region<parts, R>::out>)), ...);
@@ -121,6 +129,16 @@ struct fork_rate {
   static constexpr rate_ratio ratio = as_ratio(all_bounds<In>[0].slope);
   template <class In>
   static constexpr rate_bounds bounds = joined(all_bounds<In>);
+  template <class In>
+  static constexpr std::int64_t given(std::int64_t n, bool ended) {
+    return std::min({rated_branch<Device, B, In>::given(n, ended)...});
+  }
+  /// The ring of a branch.
+  template <class In, std::size_t K>
+  static constexpr ring_size ring = ring_of_branch(all_bounds<In>, K, [](std::size_t b, std::int64_t n, bool ended) {
+    constexpr std::int64_t (*each[])(std::int64_t, bool) = {&rated_branch<Device, B, In>::given...};
+    return each[b](n, ended);
+  });
 };
 
 /// What the branches give, part by part, behind such a fork.

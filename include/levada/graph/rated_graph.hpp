@@ -3,9 +3,11 @@
 // graph/rated_graph.hpp: graphs whose nodes change their rate: as a fork of such branches (graph/rated_fork.hpp), for any graph. What a node
 // takes from several comes at one rate, and so does what leaves by several outputs.
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -119,24 +121,39 @@ struct graph_item<Graph, I, graph_piece::node> : type_tag<typename graph_node<Gr
 template <class Graph, std::size_t I>
 struct graph_item<Graph, I, graph_piece::output> : graph_input<Graph, I> {};
 
-/// What a piece has given by when; what those have that it takes from.
+/// What a piece has given by when, and how much of n items; what those have that it takes from.
 template <class Graph, std::size_t I, graph_piece::kind_type = Graph::wiring::pieces[I].kind>
 struct graph_bounds {
   static constexpr rate_bounds value{};
+  static constexpr std::int64_t given(std::int64_t n, bool) { return n; }
 };
 template <class Graph, std::size_t I, class Indices = typename Graph::template indices<I>>
 struct bounds_before;
 template <class Graph, std::size_t I, std::size_t... K>
 struct bounds_before<Graph, I, std::index_sequence<K...>> {
   static constexpr rate_bounds value[] = {graph_bounds<Graph, Graph::wiring::source(I, K)>::value...};
+  static constexpr std::int64_t given(std::size_t k, std::int64_t n, bool ended) {
+    constexpr std::int64_t (*each[])(std::int64_t,
+                                     bool) = {&graph_bounds<Graph, Graph::wiring::source(I, K)>::given...};
+    return each[k](n, ended);
+  }
 };
 template <class Graph, std::size_t I>
 struct graph_bounds<Graph, I, graph_piece::node> {
-  static constexpr rate_bounds value = behind(joined(bounds_before<Graph, I>::value), graph_node<Graph, I>::bounds);
+  using before = bounds_before<Graph, I>;
+  static constexpr rate_bounds value = behind(joined(before::value), graph_node<Graph, I>::bounds);
+  static constexpr std::int64_t given(std::int64_t n, bool ended) {
+    std::int64_t met = before::given(0, n, ended);
+    for (std::size_t k = 1; k < Graph::wiring::pieces[I].takes; ++k) met = std::min(met, before::given(k, n, ended));
+    return graph_node<Graph, I>::given(met, ended);
+  }
 };
 template <class Graph, std::size_t I>
 struct graph_bounds<Graph, I, graph_piece::output> {
   static constexpr rate_bounds value = bounds_before<Graph, I>::value[0];
+  static constexpr std::int64_t given(std::int64_t n, bool ended) {
+    return bounds_before<Graph, I>::given(0, n, ended);
+  }
 };
 
 /// What leaves.
@@ -157,6 +174,116 @@ struct graph_outputs<Graph, std::index_sequence<0>> : graph_item<Graph, Graph::w
 template <class Graph>
 struct graph_outputs_bounds {
   static constexpr auto& value = graph_outputs<Graph>::bounds;
+};
+
+/// The rings of a graph: those of its nodes that take from several, and one at each output, where what waits for all of them waits.
+template <class Graph>
+struct graph_rings {
+  using wiring = typename Graph::wiring;
+  static constexpr std::size_t nodes = wiring::first_output + 1;
+  using network = rate_network<nodes>;
+  static constexpr bool at_outputs(std::size_t i) { return i >= wiring::first_output; }
+  static constexpr bool has_rings(std::size_t i) { return at_outputs(i) || wiring::pieces[i].takes > 1; }
+
+  /// What piece `I` takes as its `k`-th, where each item goes through all nodes before the next does.
+  template <std::size_t I>
+  static constexpr std::size_t room(std::size_t k) {
+    if constexpr (at_outputs(I))
+      return ring_of_branch(graph_outputs<Graph>::bounds, I - wiring::first_output,
+                            [](std::size_t o, std::int64_t n, bool ended) { return given_by_output(o, n, ended); })
+          .room;
+    else
+      return ring_of_branch(bounds_before<Graph, I>::value, k, &bounds_before<Graph, I>::given).room;
+  }
+  template <std::size_t... O>
+  static constexpr std::int64_t output(std::index_sequence<O...>, std::size_t o, std::int64_t n, bool ended) {
+    constexpr std::int64_t (*each[])(std::int64_t, bool) = {&graph_bounds<Graph, wiring::first_output + O>::given...};
+    return each[o](n, ended);
+  }
+  static constexpr std::int64_t given_by_output(std::size_t o, std::int64_t n, bool ended) {
+    return output(std::make_index_sequence<wiring::outputs>(), o, n, ended);
+  }
+
+  /// The smallest that do not deadlock, of all together: none of them can be smaller. Node by node; the outputs are one node.
+  static constexpr bool are_searched =
+      wiring::outputs <= network::most_joined &&
+      counted_items(joined(graph_outputs<Graph>::bounds)) * static_cast<std::int64_t>(nodes) <= most_searched;
+  static constexpr network as_network = [] {
+    network all;
+    for (std::size_t i = 0; i < wiring::first_output; ++i) {
+      all.nodes[i].takes = wiring::pieces[i].takes;
+      all.nodes[i].has_rings = has_rings(i);
+      for (std::size_t k = 0; k < wiring::pieces[i].takes; ++k) all.nodes[i].from[k] = wiring::source(i, k);
+    }
+    all.nodes[nodes - 1].has_rings = true;
+    for (std::size_t o = 0; are_searched && o < wiring::outputs; ++o)
+      all.nodes[nodes - 1].from[all.nodes[nodes - 1].takes++] = wiring::source(wiring::first_output + o, 0);
+    return all;
+  }();
+  template <std::size_t... I>
+  static constexpr std::int64_t made(std::index_sequence<I...>, std::size_t node, std::int64_t n) {
+    constexpr std::int64_t (*each[])(std::int64_t, bool) = {&made_by<I>...};
+    return node + 1 == nodes ? n : each[node](n, false);
+  }
+  template <std::size_t I>
+  static constexpr std::int64_t made_by(std::int64_t n, bool ended) {
+    if constexpr (wiring::pieces[I].kind == graph_piece::node)
+      return graph_node<Graph, I>::given(n, ended);
+    else
+      return n;
+  }
+
+  /// A ring: at which piece, and which of those that it takes.
+  struct place {
+    std::size_t piece = 0, k = 0;
+  };
+  static constexpr std::size_t count = [] {
+    std::size_t rings = 0;
+    for (std::size_t i = 0; i < wiring::size; ++i) rings += has_rings(i) ? wiring::pieces[i].takes : 0;
+    return rings;
+  }();
+  static constexpr std::array<place, count> places = [] {
+    std::array<place, count> all;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < wiring::size; ++i)
+      for (std::size_t k = 0; has_rings(i) && k < wiring::pieces[i].takes; ++k) all[next++] = {i, k};
+    return all;
+  }();
+  static constexpr place in_network(place p) {
+    return at_outputs(p.piece) ? place{nodes - 1, p.piece - wiring::first_output} : p;
+  }
+
+  /// Behind the search of the first `R` rings; each is a constant of its own, since compilers bound what one may take.
+  template <std::size_t R, class = void>
+  struct searched {
+    static constexpr typename network::capacities value = [] {
+      auto sizes = searched<R - 1>::value;
+      constexpr place at = in_network(places[R - 1]);
+      sizes[at.piece][at.k] = as_network.smallest(
+          [](std::size_t node, std::int64_t n) {
+            return made(std::make_index_sequence<wiring::first_output>(), node, n);
+          },
+          sizes, counted_items(joined(graph_outputs<Graph>::bounds)), at.piece, at.k);
+      return sizes;
+    }();
+  };
+  template <class Dependent>
+  struct searched<0, Dependent> {
+    static constexpr typename network::capacities value = []<std::size_t... R>(std::index_sequence<R...>) {
+      typename network::capacities sizes{};
+      ((sizes[in_network(places[R]).piece][in_network(places[R]).k] = room<places[R].piece>(places[R].k)), ...);
+      return sizes;
+    }(std::make_index_sequence<count>());
+  };
+  template <std::size_t R>
+  static constexpr ring_size ring = [] {
+    constexpr place at = places[R], there = in_network(at);
+    const std::size_t needed = room<at.piece>(at.k);
+    if constexpr (are_searched)
+      return ring_size{needed, searched<count>::value[there.piece][there.k]};
+    else
+      return ring_size{needed, needed};
+  }();
 };
 
 /// One of those at `At` comes at another rate than the first.
@@ -221,6 +348,13 @@ struct graph_rate {
   static constexpr rate_ratio ratio = as_ratio(graph_outputs<graph<In>>::bounds[0].slope);
   template <class In>
   static constexpr rate_bounds bounds = joined(graph_outputs<graph<In>>::bounds);
+  template <class In>
+  static constexpr std::int64_t given(std::int64_t n, bool ended) {
+    using rings = graph_rings<graph<In>>;
+    std::int64_t met = rings::given_by_output(0, n, ended);
+    for (std::size_t o = 1; o < wiring::outputs; ++o) met = std::min(met, rings::given_by_output(o, n, ended));
+    return met;
+  }
 };
 
 template <class Device, fixed_string Name, class T>

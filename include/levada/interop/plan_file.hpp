@@ -19,9 +19,9 @@
 #include <levada/core/log.hpp>
 #include <levada/interop/header_file.hpp>
 #include <levada/interop/planned_from.hpp>
-#include <levada/interop/profile/machine.hpp>
 #include <levada/plan/json_report.hpp>
 #include <levada/plan/saved_differences.hpp>
+#include <levada/run/machine.hpp>
 
 namespace levada {
 namespace detail {
@@ -59,12 +59,39 @@ inline std::string text_field(std::string_view json, std::string_view name) {
   return text;
 }
 
-/// A warning where they are not.
-inline bool are_of_this_machine(std::string_view costs) {
-  const std::string here = machine_text();
-  if (costs == here) return true;
-  log(log_level::warning, "stale costs: the app was placed by those of " + std::string(costs) + ", this is " + here);
+/// Whether a table has all kernels of a plan; the log has a warning where it lacks some.
+template <std::size_t N>
+bool are_measured(const plan_info<N>& plan, const cost_table& table) {
+  const graph_costs<N> costs(plan.graph, std::span<const backend_info>(plan.backend.data(), plan.backend.size()),
+                             table);
+  std::size_t kernels = 0, missing = 0;
+  std::string first;
+  for (const planned_unit& u : plan.unit) {
+    if (u.backend == partition_unit::callable) continue;
+    ++kernels;
+    if (costs.of_run(u.backend, u.first, u.count).origin == cost_origin::measured) continue;
+    if (missing++ == 0) append_signature(first, plan.graph, u.first, u.count);
+  }
+  if (missing == 0) return true;
+  log(log_level::warning, "stale costs: of " + std::to_string(kernels) + " kernels of the plan " +
+                              std::to_string(missing) + " are not among them, the first: " + first);
   return false;
+}
+
+template <std::size_t N>
+void write_plan_file(const plan_info<N>& plan, std::string_view costs, const std::string& path) {
+  json_writer json;
+  json.open('{');
+  json.field("plan", save(plan));
+  json.field("machine", machine_text());
+  json.field("costs", costs);
+  json.key("report");
+  write_plan(json, plan);
+  json.close('}');
+  std::ofstream file(path, std::ios::binary);
+  file << (path.ends_with(".json") ? json.take() : plan_header(constant_of_header(path, "_plan"), save(plan), costs));
+  file.close();
+  if (!file) throw error("levada: plan: cannot write \"" + path + "\"");
 }
 
 }  // namespace detail
@@ -76,19 +103,7 @@ template <class App>
 [[gnu::always_inline]] inline void save(const App&, const std::string& path) {
   detail::planned_from<typename detail::rim_of<App>::type::planning>::visit([&](
       const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
-    const std::string_view costs = choice.costs != nullptr ? choice.costs->machine : std::string_view();
-    detail::json_writer json;
-    json.open('{');
-    json.field("plan", save(plan));
-    json.field("machine", detail::machine_text());
-    json.field("costs", costs);
-    json.key("report");
-    detail::write_plan(json, plan);
-    json.close('}');
-    std::ofstream file(path, std::ios::binary);
-    file << (path.ends_with(".json") ? json.take() : detail::plan_header(detail::constant_of_header(path, "_plan"), save(plan), costs));
-    file.close();
-    if (!file) throw error("levada: plan: cannot write \"" + path + "\"");
+    detail::write_plan_file(plan, choice.costs != nullptr ? choice.costs->machine : std::string_view(), path);
   });
 }
 
@@ -117,8 +132,8 @@ template <class App>
   return found;
 }
 
-/// Whether the costs that an app was placed by were measured on this machine, by this compiler and for these instructions; where
-/// they were not, the log has a warning. True without costs.
+/// Whether the costs that an app was placed by hold: measured on this machine, by this compiler and for these instructions, and
+/// each kernel of the plan among them. What does not hold is a warning in the log. True without costs.
 template <class App>
   requires requires { typename detail::rim_of<App>::type::planning; }
 [[gnu::always_inline]] inline bool costs_hold(const App&) {
@@ -127,7 +142,9 @@ template <class App>
   if constexpr (table == nullptr)
     return true;
   else
-    return detail::are_of_this_machine(table->machine);
+    return from::visit([](const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
+      return detail::are_measured(plan, *choice.costs) & detail::are_of_this_machine(choice.costs->machine);
+    });
 }
 
 }  // namespace levada

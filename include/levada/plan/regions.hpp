@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -13,11 +14,21 @@
 
 namespace levada {
 
+/// A ring inside a fork or a graph that changes its rate: where items wait for those of other branches.
+struct planned_ring {
+  std::string_view at;    ///< "fork", or the node or output of a graph
+  std::size_t index = 0;  ///< the branch, or which of those that the node takes
+  ring_size
+      size;  ///< `room` is what it has; `least`, where branches paused; not less than it where a period is too long to be counted
+  std::size_t item_bytes = 0;  ///< of one place
+};
+
 /// What leads to a region.
 struct planned_rate {
   std::string_view name;
   rate_ratio ratio;       ///< 0 where it depends on the items, as with chunks of any length
   std::size_t bytes = 0;  ///< of what it holds for a session: the branches of a fork that change their rate
+  std::span<const planned_ring> rings{};  ///< of it and all that is inside
 };
 
 /// How often each region comes to an item while the others come to a whole number of theirs, the least such numbers: the

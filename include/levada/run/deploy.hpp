@@ -25,11 +25,13 @@
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/plan/unit_prices.hpp>
 #include <levada/run/accuracy.hpp>
 #include <levada/run/any_of.hpp>
 #include <levada/run/chain.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
+#include <levada/run/machine.hpp>
 #include <levada/run/on_backend.hpp>
 #include <levada/run/params.hpp>
 #include <levada/run/unit.hpp>
@@ -314,6 +316,9 @@ struct with_nested : type_tag<Backends> {};
 template <class Flat, class Target, class... Options>
 struct nested_mistake : type_tag<no_mistake> {};
 
+/// Its items are run by the one thread that asks for them.
+struct without_workers {};
+
 /// Of a flattened pipeline of one rate.
 template <class Flat, class Target, class... Options>
 struct planned {
@@ -393,13 +398,26 @@ struct planned {
                             backend_values<backend_list>::values>{};
   }
 
+  template <class Partition>
+  static consteval auto make_with(const Partition& parts, std::size_t slots) {
+    using chooser = typename partition_option<Options...>::type;
+    const auto prices = [&] {
+      if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
+        return chooser::prices_for(graph, parts, backend_infos());
+      else
+        return unit_prices(graph, parts, backend_infos());
+    }();
+    constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
+    return make_plan(graph, parts, {slots, {prices.data(), prices.size()}, has_workers}, devices, candidates(),
+                     backend_infos());
+  }
   static consteval auto make() {
     if constexpr (std::is_void_v<pin>) {
-      return make_plan(graph, preferred, {slot_count_of<Options...>()}, devices, candidates(), backend_infos());
+      return make_with(preferred, slot_count_of<Options...>());
     } else {
       constexpr const auto& saved = pinned_partition<pinned_line<pin>::line, found::graph, target::list,
                                                      found::candidates, backend_values<backend_list>::values>;
-      return make_plan(graph, saved.parts, {saved.slots}, devices, candidates(), backend_infos());
+      return make_with(saved.parts, saved.slots);
     }
   }
   static constexpr auto plan = make();
@@ -757,7 +775,8 @@ consteval planned_rate rate_before() {
   } else {
     using before = region<Parts, R - 1>;
     return {before::rate::name.view(), before::rate::template ratio<typename before::out>,
-            state_of_rate<typename before::rate, typename before::out, Planner>::bytes};
+            state_of_rate<typename before::rate, typename before::out, Planner>::bytes,
+            state_of_rate<typename before::rate, typename before::out, Planner>::rings};
   }
 }
 
@@ -1131,6 +1150,7 @@ template <class Target, class... Options, class Pipeline>
   using parts = detail::flat_parts<Pipeline>;
   auto workers = detail::workers_of<Target, Options...>();
   workers.arena = arena;
+  (detail::check_machine_of<Options>(), ...);
   if constexpr (detail::changes_rate<parts>) {
     using rim = detail::rim_of_regions<parts, Target, Options...>;
     return detail::deploy_regions<rim, parts, executor>(pipeline, workers,

@@ -4,6 +4,7 @@
 // goes through all branches at once; what they give waits in rings until there is one of each.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -98,6 +99,14 @@ class ring {
   std::size_t first_ = 0, count_ = 0;
 };
 
+template <std::size_t... N>
+constexpr std::array<planned_ring, (std::size_t{0} + ... + N)> all_rings(const std::array<planned_ring, N>&... some) {
+  std::array<planned_ring, (std::size_t{0} + ... + N)> all{};
+  [[maybe_unused]] auto next = all.begin();
+  ((next = std::copy(some.begin(), some.end(), next)), ...);
+  return all;
+}
+
 /// Where the stages and the rates of a branch are.
 struct branch_addresses {
   void* const* stages;
@@ -128,6 +137,7 @@ class branch_regions<Parts, R, Planner, true> {
 
  public:
   static constexpr std::size_t bytes = program::scratch_bytes + program::weight_bytes;
+  static constexpr std::array<planned_ring, 0> rings{};
   explicit branch_regions(const branch_addresses& of) : program_(bound_stages{of.stages + stages_before<Parts, R>()}) {}
 
   template <class Put>
@@ -154,6 +164,7 @@ class branch_regions<Parts, R, Planner, false> {
  public:
   static constexpr std::size_t bytes = program::scratch_bytes + program::weight_bytes + rate::bytes +
                                        sizeof(typename here::out) + sizeof(typename here::given) + next_regions::bytes;
+  static constexpr auto rings = all_rings(rate::rings, next_regions::rings);
   explicit branch_regions(const branch_addresses& of)
       : program_(bound_stages{of.stages + stages_before<Parts, R>()}), rate_(rate::object(of.rates[R])), next_(of) {}
 
@@ -278,8 +289,8 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
   using rate = fork_rate<Device, B...>;
   using result = typename rate::template output<In>;
   template <class Branch, std::size_t K>
-  struct numbered : running_branch<Branch, Planner, waiting_room(rate::template all_bounds<In>, K)> {
-    using running_branch<Branch, Planner, waiting_room(rate::template all_bounds<In>, K)>::running_branch;
+  struct numbered : running_branch<Branch, Planner, rate::template ring<In, K>.room> {
+    using running_branch<Branch, Planner, rate::template ring<In, K>.room>::running_branch;
   };
   struct all_branches : numbered<rated_branch<Device, B, In>, I>... {
     explicit all_branches(const part_pack<B...>& of) : all_branches(const_cast<part_pack<B...>&>(of), 0) {}
@@ -290,6 +301,10 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
 
  public:
   static constexpr std::size_t bytes = (std::size_t{0} + ... + numbered<rated_branch<Device, B, In>, I>::bytes);
+  static constexpr auto rings =
+      all_rings(std::array<planned_ring, sizeof...(B)>{planned_ring{
+                    "fork", I, rate::template ring<In, I>, sizeof(typename rated_branch<Device, B, In>::out)}...},
+                branch_regions<typename rated_branch<Device, B, In>::parts, 0, Planner>::rings...);
 
   explicit fork_state(const fork_part<B...>& of) : branches_(of.branches) {}
 
@@ -329,6 +344,8 @@ struct state_of_rate<fork_rate<Device, B...>, In, Planner>
     : type_tag<fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence_for<B...>, B...>> {
   static constexpr std::size_t bytes =
       fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence_for<B...>, B...>::bytes;
+  static constexpr const auto& rings =
+      fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence_for<B...>, B...>::rings;
   static const fork_part<B...>& object(const void* part) { return *static_cast<const fork_part<B...>*>(part); }
 };
 

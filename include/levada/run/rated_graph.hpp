@@ -20,6 +20,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   using wiring = typename Rate::wiring;
   using graph = typename Rate::template graph<In>;
   using result = typename Rate::template output<In>;
+  using sizes = graph_rings<graph>;
   template <std::size_t I>
   using item = typename graph_item<graph, I>::type;
 
@@ -28,20 +29,12 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   struct rings_of;
   template <std::size_t I, std::size_t... K>
   struct rings_of<I, std::index_sequence<K...>> {
-    /// What waits for all outputs waits at each of them.
-    static constexpr std::size_t room(std::size_t k) {
-      if constexpr (I < wiring::first_output)
-        return waiting_room(bounds_before<graph, I>::value, k);
-      else
-        return waiting_room(graph_outputs<graph>::bounds, I - wiring::first_output);
-    }
-    using type = std::tuple<ring<item<wiring::source(I, K)>, room(K)>...>;
-    static constexpr std::size_t bytes = (std::size_t{0} + ... + ring<item<wiring::source(I, K)>, room(K)>::bytes);
+    using type = std::tuple<ring<item<wiring::source(I, K)>, sizes::template room<I>(K)>...>;
+    static constexpr std::size_t bytes =
+        (std::size_t{0} + ... + ring<item<wiring::source(I, K)>, sizes::template room<I>(K)>::bytes);
   };
   static constexpr bool is_node(std::size_t i) { return wiring::pieces[i].kind == graph_piece::node; }
-  static constexpr bool has_rings(std::size_t i) {
-    return wiring::pieces[i].kind == graph_piece::output || wiring::pieces[i].takes > 1;
-  }
+  static constexpr bool has_rings(std::size_t i) { return sizes::has_rings(i); }
 
   struct nothing {
     explicit nothing(const void*) {}
@@ -99,11 +92,26 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
     if constexpr (has_rings(I)) sum += rings_of<I>::bytes;
     return sum;
   }
+  template <std::size_t I>
+  static constexpr auto rings_inside() {
+    if constexpr (is_node(I))
+      return node_of<I>::regions_type::rings;
+    else
+      return std::array<planned_ring, 0>{};
+  }
 
  public:
   static constexpr std::size_t bytes = []<std::size_t... I>(std::index_sequence<I...>) {
     return (std::size_t{0} + ... + bytes_of<I>());
   }(std::make_index_sequence<wiring::size>());
+
+  static constexpr auto rings = []<std::size_t... R, std::size_t... I>(std::index_sequence<R...>,
+                                                                       std::index_sequence<I...>) {
+    return all_rings(std::array<planned_ring, sizes::count>{planned_ring{
+                         wiring::pieces[sizes::places[R].piece].name, sizes::places[R].k, sizes::template ring<R>,
+                         sizeof(item<wiring::source(sizes::places[R].piece, sizes::places[R].k)>)}...},
+                     rings_inside<I>()...);
+  }(std::make_index_sequence<sizes::count>(), std::make_index_sequence<wiring::size>());
 
   explicit graph_state(const graph_part<Parts...>& of) : pieces_(const_cast<part_pack<Parts...>&>(of.parts)) {}
 
@@ -213,6 +221,7 @@ template <class Device, class... Parts, class In, class Planner>
 struct state_of_rate<graph_rate<Device, Parts...>, In, Planner>
     : type_tag<graph_state<Planner, In, graph_rate<Device, Parts...>, Parts...>> {
   static constexpr std::size_t bytes = graph_state<Planner, In, graph_rate<Device, Parts...>, Parts...>::bytes;
+  static constexpr const auto& rings = graph_state<Planner, In, graph_rate<Device, Parts...>, Parts...>::rings;
   static const graph_part<Parts...>& object(const void* part) {
     return *static_cast<const graph_part<Parts...>*>(part);
   }

@@ -4,6 +4,7 @@
 // one engine and pushes the items of another; whoever helps or works runs it, one thread at a time.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 #include <levada/core/storage.hpp>
 #include <levada/graph/rate.hpp>
+#include <levada/plan/regions.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/program.hpp>
 
@@ -36,10 +38,11 @@ template <class Rate>
   requires requires { Rate::timeout; }
 inline constexpr std::chrono::nanoseconds timeout_of<Rate> = Rate::timeout;
 
-/// The state of a rate for one session. `Planner` plans what it holds; `bytes` is the memory of that.
+/// The state of a rate for one session. `Planner` plans what it holds; `bytes` is the memory of that, `rings` what waits inside.
 template <class Rate, class In, class Planner>
 struct state_of_rate : type_tag<typename Rate::template state<In>> {
   static constexpr std::size_t bytes = 0;
+  static constexpr std::array<planned_ring, 0> rings{};
   static const Rate& object(const void* part) { return static_cast<const rate_part<Rate>*>(part)->rate; }
 };
 

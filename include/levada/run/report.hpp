@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include <levada/plan/regions_report.hpp>
 #include <levada/plan/report.hpp>
 #include <levada/plan/saved.hpp>
 #include <levada/run/statistics_report.hpp>
@@ -16,6 +17,17 @@ template <format As = format::text, class App>
 [[gnu::always_inline]] inline std::string report(const App&) {
   constexpr auto plan = App::plan;  // the constant itself would become a symbol that spells out the pipeline
   return report(As, plan);
+}
+
+/// Of one that changes its rate: text, or `report<format::json>(app)`.
+template <format As = format::text, class App>
+  requires(As != format::dot && requires { App::plan.rate; })
+[[gnu::always_inline]] inline std::string report(const App&) {
+  constexpr auto plan = App::plan;
+  if constexpr (As == format::json)
+    return json_report(plan);
+  else
+    return text_report(plan);
 }
 
 /// The partition of an app as one line, to be given back as `pinned<"...">`.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile/machine.hpp: which machine this is, and what one of its cores does at most.
+// interop/profile/machine.hpp: what one core of this machine does at most, and the time of a thread.
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <string>
-#include <thread>
 #include <vector>
+
+#include <levada/run/machine.hpp>
 
 namespace levada::detail {
 
@@ -19,36 +18,6 @@ inline double thread_seconds() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-/// The processor, how many of it, and what the compiler made of the kernels.
-inline std::string machine_text() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string line, model = "an unknown processor";
-  while (std::getline(info, line))
-    if (line.starts_with("model name")) {
-      model = line.substr(std::min(line.find(':') + 2, line.size()));
-      break;
-    }
-  std::erase_if(model, [](char c) { return c == '"' || c == '\\'; });
-  const char* const set =
-#if defined(__AVX512F__)
-      "AVX-512";
-#elif defined(__AVX2__)
-      "AVX2";
-#else
-      "its compiler's default instruction set";
-#endif
-#if defined(__clang__)
-  const char* const compiler = "clang ";
-#else
-  const char* const compiler = "g++ ";
-#endif
-  std::string version = __VERSION__;
-  version = version.substr(0, version.find('('));
-  while (!version.empty() && version.back() == ' ') version.pop_back();
-  return std::to_string(std::thread::hardware_concurrency()) + " processors of " + model + ", " + set + ", " +
-         compiler + version;
 }
 
 /// The most multiply-adds, in FLOPs a second, of a loop that does nothing else: the best of some.
