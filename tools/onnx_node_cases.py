@@ -514,8 +514,8 @@ def conv_transpose(case, p):
 
 @maps("pools", "MaxPool", "AveragePool")
 def pool(case, p):
-    if case.inputs[0].element not in FLOATING:
-        raise LeftOut("pools are of float and double")
+    if case.inputs[0].element not in (*FLOATING, 2, 3):
+        raise LeftOut("pools are of float, double and, the largest, of bytes")
     if len(case.outputs) > 1:
         raise LeftOut("max_pool2d gives no indices")
     window = Window(case, case.get("kernel_shape"))
@@ -525,6 +525,63 @@ def pool(case, p):
     y = p.call(f"{op}<{window.options()}{counted}>()", p.item(window.rows(case.inputs[0].dims[1:])),
                dims=window.rows(out[1:]))  # fmt: skip
     p.check(p.reshaped(y, out[1:]))
+
+
+# --- numbers as integers ----------------------------------------------------------------------------------------------------
+
+
+def quantization(case, index):
+    """The scale and the zero point from input `index` on."""
+    (scale,), (zero_point,) = case.constant(index), case.constant(index + 1)
+    return f"{{{literal(scale)}, {zero_point}}}"
+
+
+@maps("quantized", "QuantizeLinear", "DequantizeLinear")
+def quantize(case, p):
+    if case.inputs[1].dims not in ([], [1]):
+        raise LeftOut("one scale a tensor")
+    out = case.outputs[0].element
+    op = "dequantize_linear_op" if case.op == "DequantizeLinear" else f"quantize_linear_op<{ELEMENTS[out][0]}>"
+    p.check(p.call(f"{op}{{{{}}, {quantization(case, 1)}}}", p.input(0), element=out))
+
+
+def qlinear(case, p, op, x, weight, rest):
+    """x, weight and result with their scales and zero points from inputs 1, 4 and 6 on; weights of one zero point."""
+    (weight_zero_point,) = case.constant(5)
+    numbers_ = (f"{{.x = {quantization(case, 1)}, .y = {quantization(case, 6)}, .weight_zero_point = {weight_zero_point}}}")  # fmt: skip
+    out, given = case.outputs[0], case.inputs[4].dims
+    outputs = weight.dims[0]
+    scale = p.input(4)
+    if given != [outputs]:
+        scale = p.prepared(f"expand<{outputs}>", scale, [outputs])
+    element, of_weight = ELEMENTS[out.element][0], ELEMENTS[weight.element][0]
+    brace = "{{}, " if op.startswith("qlinear_conv2d") else "{"
+    return p.call(f"{op}<{outputs}, {element}, {of_weight}{rest}>{brace}{numbers_}}}", x, weight, scale,
+                  *([p.input(8)] if case.input(8) is not None else []), element=out.element, dims=out.dims[1:])  # fmt: skip
+
+
+@maps("quantized", "QLinearConv")
+def qlinear_conv(case, p):
+    window = Window(case, case.inputs[3].dims[2:])
+    bias = "" if case.input(8) is not None else ", no_bias"
+    options = f", {window.options()}, groups<{case.get('group', 1)}>{bias}"
+    x = p.item()
+    p.check(qlinear(case, p, "qlinear_conv2d_op", x, p.input(3), options))
+
+
+@maps("quantized", "QLinearMatMul")
+def qlinear_matmul(case, p):
+    """Row by row of the left matrices, by the right one as weights."""
+    a, b = case.inputs[0], case.inputs[3]
+    rows, inner, outputs = a.dims[-2], a.dims[-1], b.dims[-1]
+    p.items = math.prod(a.dims[:-1])
+    x = p.named(f"given.input<{Value(None, a.element, [inner]).type()}>(0, item)", a.element, [inner])
+    right = Value(None, b.element, [inner, outputs])
+    weight = p.named(f"given.input<{right.type()}>(3, item / {rows if len(b.dims) == 3 else p.items})", b.element, right.dims)
+    weight = p.prepared("transpose<1, 0>", weight, [outputs, inner])
+    y = qlinear(case, p, "qlinear_dense_op", x, weight, ", no_bias")
+    y.dims = [outputs]
+    p.check(y)
 
 
 # --- moves ------------------------------------------------------------------------------------------------------------------

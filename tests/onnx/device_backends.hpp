@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but the steps of recurrent layers and those
-// with elements of 64 bits, of which it knows how to move and count alone.
+// onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but the steps of recurrent layers, quantized
+// numbers, pools of bytes and those with elements of 64 bits, of which it knows how to move and count alone.
 
 #include "spirv/direct.hpp"
 
@@ -22,13 +22,21 @@ inline constexpr bool is_wide<T> = sizeof(typename T::value_type) == 8;
 template <class... T>
 inline constexpr bool is_wide<std::tuple<T...>> = (is_wide<T> || ...);
 
+template <class Op, class In>
+inline constexpr bool is_quantized = Op::kind == "quantize_linear" || Op::kind == "dequantize_linear" ||
+                                     Op::kind == "qlinear_conv2d" || Op::kind == "qlinear_dense";
+template <class Op, any_tensor In>
+  requires(sizeof(typename In::value_type) == 1)
+inline constexpr bool is_quantized<Op, In> = is_quantized<Op, void> || Op::kind == "max_pool2d";
+
 template <class Backend, class Op, class In, class... Parameter>
 auto call(std::type_identity<Backend>, const Op& op, const In& in, const Parameter&... parameters) {
   const std::vector<const void*> pointers{static_cast<const void*>(parameters.data())...};
   if constexpr (op_kernel<Backend, In, Op>) {
     return *spirv_test::on_device(in, pointers, op);
   } else {
-    static_assert(is_wide<In> || is_wide<run_output_t<In, Op>> || Op::kind == "gru" || Op::kind == "lstm");
+    static_assert(is_wide<In> || is_wide<run_output_t<In, Op>> || Op::kind == "gru" || Op::kind == "lstm" ||
+                  is_quantized<Op, In>);
     return *by_one_kernel<reference>(in, pointers, op);
   }
 }

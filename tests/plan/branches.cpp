@@ -5,8 +5,10 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 
-#include <levada/plan/plan.hpp>
+#include <levada/plan/json_report.hpp>
+#include <levada/plan/text_report.hpp>
 
 #include <plan/plan_checker.hpp>
 
@@ -200,4 +202,18 @@ TEST_CASE("the checker sees branches that share bytes") {
   plan = element_wise;
   plan.value[4].offset = plan.value[1].offset;
   CHECK(lv::test::first_fault(plan) != "");
+}
+
+TEST_CASE("reports say which branches run at once, and why others do not") {
+  const auto says = [](const auto& plan, const char* line) {
+    return lv::text_report(plan).find(line) != std::string::npos;
+  };
+  CHECK(says(both, "2 branches, op to op: at once where threads are idle: 41.0 us and 31.0 us, measured\n"));
+  CHECK(says(in_a_row, "2 branches, op to op: one after the other, since the processor has one thread\n"));
+  CHECK(says(two_branches(40 * us, 10 * us).plan(), "since no two take 20.0 us: 41.0 us and 11.0 us, measured\n"));
+  CHECK(says(with_callables({}), "2 branches, stage to stage: one after the other, since nobody knows"));
+  CHECK(lv::json_report(both).find("\"forks\":[{\"first_unit\":1,\"units\":4,\"branches\":2,\"order\":\"at once\"") !=
+        std::string::npos);
+  CHECK(lv::json_report(both).find("\"fork\":0,\"branch\":1,") != std::string::npos);
+  CHECK(lv::json_report(in_a_row).find("\"order\":\"one thread\"") != std::string::npos);
 }

@@ -103,6 +103,22 @@ TEST_CASE("inside the noise the backend named first has it, and that is the reas
   CHECK(!reasons.units[1].others[0].within_noise);
 }
 
+TEST_CASE("of a plan that was measured as a whole, that is the reason, whatever its kernels cost") {
+  const lv::kernel_cost kernels[] = {{"a", signature(0, 1), 1e-6},
+                                     {"b", signature(0, 1), 2e-6},
+                                     {"a", signature(1, 1), 1e-6},
+                                     {"b", signature(1, 1), 2e-6},
+                                     {"a", signature(0, 2), 9e-6}};
+  const lv::whole_cost wholes[] = {
+      {lv::question_of(graph, processor, backs), R"(levada plan 1: 1 slots | cpu: a("conv") b("relu"))", 3e-6}};
+  const lv::cost_table table{"", kernels, {}, {}, wholes};
+  const lv::plan_reasons reasons = explained({processor, candidates, backs, &table});
+  REQUIRE(reasons.units.size() == 2);
+  CHECK(reasons.units[0].why == lv::plan_reason::whole);
+  CHECK(reasons.units[1].why == lv::plan_reason::whole);
+  CHECK(reasons.units[1].others[0].more_seconds == Approx(-1e-6));
+}
+
 TEST_CASE("without costs it was the order of preference, a pin, a saved plan, or nobody else") {
   const lv::plan_choice plain{processor, candidates, backs};
   CHECK(!explained(plain).has_costs);

@@ -19,6 +19,8 @@
 
 #include <support/counting.hpp>
 
+#include <run/concurrent_branches.hpp>
+
 #include "watchdog.hpp"
 
 namespace lv = levada;
@@ -238,4 +240,20 @@ TEST_CASE("0 to 64 parts of an item do not allocate, nor does the 65th") {
   });
   if (counts_allocations) CHECK(counts.heap() < 10);
   check(counts);
+}
+
+TEST_CASE("branches that run at once do not allocate") {
+  const auto app = lv::test::meeting_app<lv::tbb_executor, 2>();
+  static_assert(lv::test::runs_at_once(app));
+  auto session = app.open();
+  const auto counts = steady([&](std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      session.push(20);
+      CHECK(session.pop()->has_value());
+    }
+  });
+  MESSAGE("heap " << counts.heap() << ", oneTBB's pool " << counts.tbb_pooled << " for " << steady_items << " items");
+  // A worker is asked for where none is awake: oneTBB's queue takes memory at each 64th time, as for whatever is enqueued.
+  CHECK(counts.heap() < 10 + counts.tbb_pooled / 64);
+  CHECK(counts.tbb_pooled <= 2 * steady_items);  // one for the item, one for a branch
 }

@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -160,6 +163,67 @@ TEST_CASE("pipelines whose results nobody has to pop are swapped without a poppe
   session.drain();
   CHECK(sum.load() == 100 * 20 * 21 / 2);
   CHECK(session.counts().pushed == 2'000);
+}
+
+TEST_CASE(
+    "the sessions of all pipelines are opened with the same options; a push that does not wait goes on where it may") {
+  versioned_swap hot(version<4>(0));
+  auto session = hot.open<lv::overflow<lv::reject>>();
+  const auto fill = [&] {
+    int taken = 0;
+    while (session.push(0)) ++taken;
+    return taken;
+  };
+  CHECK(session.credits() == 4);
+  CHECK(fill() == 4);
+  CHECK(session.credits() == 0);
+  hot.swap(version<4>(1));
+  CHECK(fill() == 4);
+  hot.swap(version<4>(2));
+  CHECK(!session.push(0));  // no third pipeline while the first has results
+  for (int i = 0; i < 4; ++i) CHECK(session.pop()->value().version == 0);
+  CHECK(eventually([&] { return session.push(0); }));
+  for (int i = 0; i < 4; ++i) CHECK(session.pop()->value().version == 1);
+  CHECK(session.pop()->value().version == 2);
+  CHECK(session.counts().pushed == 9);
+  CHECK(session.counts().delivered == 9);
+}
+
+TEST_CASE("numbers, capture times and failures are told across swaps") {
+  versioned_swap hot(version(0));
+  auto session = hot.open();
+  std::atomic<unsigned> failed{0};  // a bit for each number: two pipelines may tell at once
+  session.on_error([&](std::uint64_t sequence, const std::exception_ptr&) noexcept { failed |= 1u << sequence; });
+  const std::chrono::steady_clock::time_point begin{std::chrono::seconds(5)};
+  for (int item = 0; item < 12; ++item) {  // 2 and 7 are filtered, 3 and 10 fail
+    if (item == 6) hot.swap(version(1));
+    session.push(item, begin + std::chrono::seconds(item));
+  }
+  session.close();
+  std::vector<std::uint64_t> numbers;
+  lv::item_envelope envelope;
+  while (auto r = session.pop(envelope)) {
+    numbers.push_back(envelope.sequence);
+    CHECK(envelope.captured == begin + std::chrono::seconds(envelope.sequence));
+    CHECK(outcome_of(*r).item == static_cast<int>(envelope.sequence));
+  }
+  CHECK(numbers == std::vector<std::uint64_t>{0, 1, 3, 4, 5, 6, 8, 9, 10, 11});
+  CHECK(failed == (1u << 3 | 1u << 10));
+}
+
+TEST_CASE("a session of swapped pipelines is measured and reset") {
+  versioned_swap hot(version(0));
+  auto session = hot.open();
+  session.measure();
+  session.push(0);
+  hot.swap(version(1));
+  for (int i = 0; i < 5; ++i) session.push(0);
+  for (int i = 0; i < 6; ++i) CHECK(session.pop()->value().seen == (i == 0 ? 1 : i));
+  session.drain();
+  CHECK(session.statistics().stages.back().items == 5);
+  session.reset();
+  session.push(0);
+  CHECK(session.pop()->value().seen == 1);
 }
 
 TEST_CASE("cancelled sessions of swapped pipelines end, account for every item, and free everything") {

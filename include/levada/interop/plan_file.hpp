@@ -78,6 +78,22 @@ bool are_measured(const plan_info<N>& plan, const cost_table& table) {
   return false;
 }
 
+template <std::size_t N>
+void write_plan_file(const plan_info<N>& plan, std::string_view costs, const std::string& path) {
+  json_writer json;
+  json.open('{');
+  json.field("plan", save(plan));
+  json.field("machine", machine_text());
+  json.field("costs", costs);
+  json.key("report");
+  write_plan(json, plan);
+  json.close('}');
+  std::ofstream file(path, std::ios::binary);
+  file << (path.ends_with(".json") ? json.take() : plan_header(constant_of_header(path, "_plan"), save(plan), costs));
+  file.close();
+  if (!file) throw error("levada: plan: cannot write \"" + path + "\"");
+}
+
 }  // namespace detail
 
 /// Writes the partition of an app: JSON with the whole plan where the path ends in ".json", else a header whose constant, "box_plan" of
@@ -87,21 +103,7 @@ template <class App>
 [[gnu::always_inline]] inline void save(const App&, const std::string& path) {
   detail::planned_from<typename detail::rim_of<App>::type::planning>::visit([&](
       const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
-    const std::string_view costs = choice.costs != nullptr ? choice.costs->machine : std::string_view();
-    detail::json_writer json;
-    json.open('{');
-    json.field("plan", save(plan));
-    json.field("machine", detail::machine_text());
-    json.field("costs", costs);
-    json.key("report");
-    detail::write_plan(json, plan);
-    json.close('}');
-    std::ofstream file(path, std::ios::binary);
-    file << (path.ends_with(".json")
-                 ? json.take()
-                 : detail::plan_header(detail::constant_of_header(path, "_plan"), save(plan), costs));
-    file.close();
-    if (!file) throw error("levada: plan: cannot write \"" + path + "\"");
+    detail::write_plan_file(plan, choice.costs != nullptr ? choice.costs->machine : std::string_view(), path);
   });
 }
 

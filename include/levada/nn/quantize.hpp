@@ -42,10 +42,16 @@ struct scale_table {
   double accuracy = 0;            ///< of the pipeline in float
   double quantized_accuracy = 0;  ///< of the pipeline as integers
 
-  constexpr const quantization* find(std::string_view stage) const {
+  constexpr bool has(std::string_view stage) const {
     for (const stage_scale& s : stages)
-      if (s.stage == stage) return &s.takes;
-    return nullptr;
+      if (s.stage == stage) return true;
+    return false;
+  }
+  /// What a stage that it has takes.
+  constexpr quantization of(std::string_view stage) const {
+    for (const stage_scale& s : stages)
+      if (s.stage == stage) return s.takes;
+    return {};
   }
 };
 
@@ -226,7 +232,7 @@ struct parts_to_quantize<std::tuple<Part...>> {
   static consteval auto unknown_stage() {
     if constexpr (I == count || !requires { Scales::table; })
       return no_mistake{};
-    else if constexpr (Scales::table.find(part<I>::name.view()) == nullptr)
+    else if constexpr (!Scales::table.has(part<I>::name.view()))
       return scales_are_of_another_pipeline_calibrate_again<part<I>::name>{};
     else
       return unknown_stage<Scales, weighing_from(I + 1)>();
@@ -250,9 +256,9 @@ constexpr auto quantized_from(Parts& parts, const scale_table& table, Made made)
     if constexpr (list::role[I] == quantized_role::weighs) {
       using form = form_of_integers<typename part::op_type>;
       using to = std::conditional_t<I == list::last, float, std::uint8_t>;
-      qlinear_numbers numbers{.x = *table.find(part::name.view())};
+      qlinear_numbers numbers{.x = table.of(part::name.view())};
       if constexpr (I != list::last) {
-        numbers.y = *table.find(list::template part<list::weighing_from(I + 1)>::name.view());
+        numbers.y = table.of(list::template part<list::weighing_from(I + 1)>::name.view());
         numbers.relu = list::relu_behind(I);
       }
       op_stage<part::name, typename form::template op<to>> stage{form::template make<to>(numbers),

@@ -90,9 +90,8 @@ class graph_costs {
   /// What a backend takes for a chain of nodes as one: measured, else estimated, else unknown.
   constexpr cost of_run(std::size_t backend, std::size_t first, std::size_t count) const {
     const known_backend& by = backends_[backend];
-    const kernel_cost* found = measured(by.key, first, count);
-    if (found != nullptr) return cost::measured(found->seconds, found->spread);
-    if (!by.has_line) return {};
+    const cost found = measured(by.key, first, count);
+    if (found.origin == cost_origin::measured || !by.has_line) return found;
     // What lies between the nodes of a chain stays in registers.
     const std::size_t bytes =
         taken_[first] + (parameters_[first + count] - parameters_[first]) + given_[first + count - 1];
@@ -101,8 +100,8 @@ class graph_costs {
 
   /// What a stage that is no op takes; nothing where that was not measured, for nobody else could take it.
   constexpr cost of_callable(std::size_t node) const {
-    const kernel_cost* found = measured(key_of("callable"), node, 1);
-    return found != nullptr ? cost::measured(found->seconds, found->spread) : cost::estimated(0);
+    const cost found = measured(key_of("callable"), node, 1);
+    return found.origin == cost_origin::measured ? found : cost::estimated(0);
   }
 
  private:
@@ -133,8 +132,9 @@ class graph_costs {
     parameters_[n + 1] = parameters_[n] + node.parameter_bytes;
   }
 
-  constexpr const kernel_cost* measured(detail::text_hash key, std::size_t first, std::size_t count) const {
-    if (entries_.size() == 0) return nullptr;
+  /// Unknown where the table does not have it.
+  constexpr cost measured(detail::text_hash key, std::size_t first, std::size_t count) const {
+    if (entries_.size() == 0) return {};
     constexpr detail::text_hash joint(" + ");
     key += signature_[first];
     for (std::size_t n = first + 1; n < first + count; ++n) {
@@ -143,7 +143,9 @@ class graph_costs {
     }
     const entry wanted{key.value(), 0};
     const entry* found = std::lower_bound(entries_.begin(), entries_.end(), wanted);
-    return found != entries_.end() && found->key == wanted.key ? &table_.kernels[found->index] : nullptr;
+    if (found == entries_.end() || found->key != wanted.key) return {};
+    const kernel_cost& by = table_.kernels[found->index];
+    return cost::measured(by.seconds, by.spread);
   }
 
   const graph_info<N>& graph_;

@@ -87,6 +87,11 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
   json.field("item_by_item", unit.item_by_item);
   json.field("scratch_bytes", unit.scratch_bytes);
   json.field("weight_bytes", unit.weight_bytes);
+  if (unit.branch) {
+    json.field("fork", std::size_t{unit.branch.fork});
+    json.field("branch", std::size_t{unit.branch.branch});
+    json.field("scratch_offset", unit.scratch_offset);
+  }
   json.close('}');
 }
 
@@ -102,6 +107,19 @@ inline void write_segment(json_writer& json, const planned_segment& s) {
   json.field("scratch_bytes", s.scratch_bytes());
   json.field("hand_over", name_of(s.takes));
   json.field("keeps", s.keeps);
+  json.close('}');
+}
+
+inline void write_fork(json_writer& json, const planned_fork& fork) {
+  json.open('{');
+  json.field("first_unit", fork.first);
+  json.field("units", fork.count);
+  json.field("branches", fork.branches);
+  json.field("order", name_of(fork.order));
+  json.field("seconds", fork.price.seconds);
+  json.field("origin", name_of(fork.price.origin));
+  json.field("longest_seconds", fork.longest);
+  json.field("shortest_seconds", fork.shortest);
   json.close('}');
 }
 
@@ -138,6 +156,10 @@ void write_plan(json_writer& json, const plan_info<N>& plan) {
   json.key("units");
   json.open('[');
   for (const planned_unit& unit : plan.unit) write_unit(json, plan, unit);
+  json.close(']');
+  json.key("forks");
+  json.open('[');
+  for (const planned_fork& fork : plan.fork) write_fork(json, fork);
   json.close(']');
   json.key("values");
   json.open('[');

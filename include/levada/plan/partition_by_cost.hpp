@@ -18,6 +18,7 @@
 #include <levada/plan/measured_whole.hpp>
 #include <levada/plan/partition.hpp>
 #include <levada/plan/search.hpp>
+#include <levada/plan/unit_prices.hpp>
 
 namespace levada {
 
@@ -183,6 +184,24 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
   return choose_partition(graph, devices, candidates, backends);
 }
 
+/// The prices of the units by a table, as far as it has them.
+template <std::size_t N>
+constexpr bounded<cost, N> unit_prices(const graph_info<N>& graph, const partition<N>& parts,
+                                       std::span<const backend_info> backends, const cost_table& table) {
+  bounded<cost, N> prices = unit_prices(graph, parts, backends);
+  if (prices.empty()) return prices;
+  const graph_costs<N> costs(graph, backends, table);
+  for (std::size_t u = 0; u < parts.size(); ++u) {
+    const partition_unit& unit = parts[u];
+    const bool is_callable = unit.backend == partition_unit::callable;
+    const cost known = is_callable ? costs.of_callable(unit.first) : costs.of_run(unit.backend, unit.first, unit.count);
+    // Of a callable that nobody measured nothing is known; to place it, it is as if it took no time.
+    const bool is_known = is_callable ? known.origin == cost_origin::measured : known.origin != cost_origin::unknown;
+    if (is_known) prices[u] = known;
+  }
+  return prices;
+}
+
 /// An option of `deploy`: backends, devices and what is fused are chosen by the costs of a table of static storage.
 template <const cost_table& Table, objective Goal = objective::latency>
 struct costs {
@@ -193,6 +212,11 @@ struct costs {
                                               std::span<const candidate> candidates,
                                               std::span<const backend_info> backends) {
     return choose_partition(graph, devices, candidates, backends, Table, Goal);
+  }
+  template <std::size_t N>
+  static constexpr bounded<cost, N> prices_for(const graph_info<N>& graph, const partition<N>& parts,
+                                               std::span<const backend_info> backends) {
+    return unit_prices(graph, parts, backends, Table);
   }
 };
 

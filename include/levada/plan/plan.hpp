@@ -289,6 +289,10 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
   for (planned_segment& s : plan.segment) {
     const device_info device = device_of(s, devices);
     const std::size_t end = s.first + s.count;
+    // Where a fork ends a group and items come one by one, two kinds of places would only be two arenas.
+    bool forks = false;
+    for (std::size_t u = s.first; u < end; ++u) forks = forks || plan.unit[u].branch;
+    const bool shares_places = s.grain > 1 || !forks;
     if (s.device.kind == device_kind::vulkan) {
       s.grains = plan.slots;  // items do not wait for each other's memory
       choose_hand_over(plan, s);
@@ -315,7 +319,7 @@ constexpr void place_values(plan_info<N>& plan, std::span<const device_info> dev
         const bool makes = plan.unit[u].how != form::sink && out.where == placement::item;
         if (makes && s.in_slots)
           out.where = placement::slot;
-        else if (by_item && makes && u + 1 < behind && out.last <= behind)
+        else if (by_item && shares_places && makes && u + 1 < behind && out.last <= behind)
           out.where = placement::grain;
       }
     }

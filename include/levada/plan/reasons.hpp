@@ -33,7 +33,8 @@ enum class plan_reason : std::uint8_t {
   preference,  ///< of several, the device and the backend named first, and its longest run
   cost,        ///< of several, the cheapest for the whole
   noise,       ///< another is cheaper by less than what the measurements are sure of
-  saved        ///< a saved plan says so
+  saved,       ///< a saved plan says so
+  whole        ///< the plan was measured as a whole, and faster than others
 };
 
 /// Another way to compute the nodes of a unit, or of it and units behind it as one.
@@ -78,6 +79,9 @@ class plan_pricer {
         choice_(choice),
         problem_(deployment_problem(plan.graph, choice.devices, choice.candidates, choice.backends,
                                     choice.costs != nullptr ? *choice.costs : cost_table{})),
+        is_measured_whole_(
+            choice.costs != nullptr && choice.goal == objective::latency &&
+            !measured_partition(plan.graph, choice.devices, choice.candidates, choice.backends, *choice.costs).empty()),
         starting_at_(plan.nodes) {
     for (std::size_t o = 0; o < problem_.offers.size(); ++o)
       starting_at_[problem_.offers[o].nodes.first()].push_back(o);
@@ -278,6 +282,7 @@ class plan_pricer {
       noise = noise || (other.within_noise && other.more_seconds < 0);
     }
     if (reason.others.empty()) return pinned ? plan_reason::pinned : plan_reason::only_way;
+    if (is_measured_whole_) return plan_reason::whole;
     if (choice_.costs == nullptr || unknown) return plan_reason::preference;
     return noise ? plan_reason::noise : plan_reason::cost;
   }
@@ -285,6 +290,7 @@ class plan_pricer {
   const plan_info<N>& plan_;
   const plan_choice& choice_;
   const placement_problem<N> problem_;
+  const bool is_measured_whole_;
   std::vector<offers> starting_at_;  // each node
   offers taken_;                     // for each unit
 };

@@ -41,6 +41,11 @@ inline std::string flops_text(double flops) {
   return flops > 0 ? scaled_text(flops, 1000, units) : "-";
 }
 
+inline std::string seconds_text(double seconds) {
+  constexpr std::string_view units[] = {"ns", "us", "ms", "s"};
+  return scaled_text(seconds * 1e9, 1000, units);
+}
+
 /// A name on one line of a terminal: control characters and broken UTF-8 are replaced.
 inline std::string printable_text(std::string_view name) {
   std::string text;
@@ -133,9 +138,40 @@ std::string segment_text(const plan_info<N>& plan, std::size_t index) {
          " + " + bytes_text(s.shared_bytes) + hand_over_text(s) + "\n";
 }
 
+/// Why the branches of a fork run as they do.
+inline std::string branch_reason(const planned_fork& fork) {
+  const auto times = [&] {
+    return (fork.branches > 2 ? " from " : " ") + seconds_text(fork.longest) + (fork.branches > 2 ? " to " : " and ") +
+           seconds_text(fork.shortest) + ", " + std::string(name_of(fork.price.origin));
+  };
+  const std::string in_a_row = "one after the other, since ";
+  switch (fork.order) {
+    case branch_order::at_once:
+      return "at once where threads are idle:" + times();
+    case branch_order::too_short:
+      return in_a_row + "no two take " + seconds_text(branch_worth_a_thread) + ":" + times();
+    case branch_order::unknown:
+      return in_a_row + "nobody knows what the callables take";
+    case branch_order::serial:
+      return in_a_row + "a stage among them takes items in order, or hears of more than items";
+    case branch_order::one_thread:
+      return in_a_row + "the processor has one thread";
+    case branch_order::no_workers:
+      break;
+  }
+  return in_a_row + "they run on the thread of what holds them";
+}
+
+template <std::size_t N>
+std::string fork_text(const plan_info<N>& plan, const planned_fork& fork) {
+  const auto name = [&](std::size_t unit) { return printable_text(plan.graph.nodes[plan.unit[unit].first].name); };
+  return decimal_text(fork.branches) + " branches, " + name(fork.first) + " to " + name(fork.first + fork.count - 1) +
+         ": " + branch_reason(fork) + "\n";
+}
+
 }  // namespace detail
 
-/// The plan for people: a table of its units, its segments, and its bytes.
+/// The plan for people: a table of its units, its segments, its branches, and its bytes.
 template <std::size_t N>
 std::string text_report(const plan_info<N>& plan) {
   std::string text = detail::decimal_text(plan.nodes) + " stages in " + detail::decimal_text(plan.units) + " units, " +
@@ -147,6 +183,7 @@ std::string text_report(const plan_info<N>& plan) {
   for (const planned_unit& unit : plan.unit) rows.push_back(detail::unit_row(plan, unit));
   text += detail::text_table(rows) + '\n';
   for (std::size_t s = 0; s < plan.segments; ++s) text += detail::segment_text(plan, s);
+  for (const planned_fork& fork : plan.fork) text += detail::fork_text(plan, fork);
   text += "\nslots        " + detail::decimal_text(plan.slots) + " x " + detail::bytes_text(plan.slot_bytes) + " = " +
           detail::bytes_text(plan.bytes_in_flight) + "\nscratchpads  " + detail::bytes_text(plan.bytes_scratch) +
           "\nweights      " + detail::bytes_text(plan.bytes_weights) + "\ntotal        " +

@@ -26,6 +26,11 @@ constexpr std::string_view name_of(placement where) {
   return names[static_cast<std::size_t>(where)];
 }
 
+constexpr std::string_view name_of(branch_order order) {
+  constexpr std::string_view names[] = {"at once", "too short", "unknown", "serial", "one thread", "no workers"};
+  return names[static_cast<std::size_t>(order)];
+}
+
 constexpr std::string_view name_of(hand_over way) {
   constexpr std::string_view names[] = {"none", "direct", "through the host"};
   return names[static_cast<std::size_t>(way)];

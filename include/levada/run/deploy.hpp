@@ -25,8 +25,10 @@
 #include <levada/plan/pinned.hpp>
 #include <levada/plan/plan.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/plan/unit_prices.hpp>
 #include <levada/run/accuracy.hpp>
 #include <levada/run/any_of.hpp>
+#include <levada/run/chain.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
 #include <levada/run/machine.hpp>
@@ -314,6 +316,9 @@ struct with_nested : type_tag<Backends> {};
 template <class Flat, class Target, class... Options>
 struct nested_mistake : type_tag<no_mistake> {};
 
+/// Its items are run by the one thread that asks for them.
+struct without_workers {};
+
 /// Of a flattened pipeline of one rate.
 template <class Flat, class Target, class... Options>
 struct planned {
@@ -393,13 +398,26 @@ struct planned {
                             backend_values<backend_list>::values>{};
   }
 
+  template <class Partition>
+  static consteval auto make_with(const Partition& parts, std::size_t slots) {
+    using chooser = typename partition_option<Options...>::type;
+    const auto prices = [&] {
+      if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
+        return chooser::prices_for(graph, parts, backend_infos());
+      else
+        return unit_prices(graph, parts, backend_infos());
+    }();
+    constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
+    return make_plan(graph, parts, {slots, {prices.data(), prices.size()}, has_workers}, devices, candidates(),
+                     backend_infos());
+  }
   static consteval auto make() {
     if constexpr (std::is_void_v<pin>) {
-      return make_plan(graph, preferred, {slot_count_of<Options...>()}, devices, candidates(), backend_infos());
+      return make_with(preferred, slot_count_of<Options...>());
     } else {
       constexpr const auto& saved = pinned_partition<pinned_line<pin>::line, found::graph, target::list,
                                                      found::candidates, backend_values<backend_list>::values>;
-      return make_plan(graph, saved.parts, {saved.slots}, devices, candidates(), backend_infos());
+      return make_with(saved.parts, saved.slots);
     }
   }
   static constexpr auto plan = make();
@@ -831,6 +849,65 @@ consteval const unit_text* text_of_unit() {
   }
 }
 
+/// The most units of a chain: what a compiler still makes a good loop of.
+inline constexpr std::size_t longest_chain = 16;
+
+template <class Planning, std::size_t U>
+consteval bool fits_chain_at() {
+  constexpr const auto& unit = Planning::plan.unit[U];
+  if constexpr (unit.backend != partition_unit::callable || unit.in_loop || !unit.more.empty()) {
+    return false;
+  } else {
+    using place = typename Planning::flat::template node_place<unit.first>;
+    return fits_chain<typename place::part::callable_type, place::call::value, typename place::in,
+                      typename place::call::output>;
+  }
+}
+template <class Planning, std::size_t U>
+struct chain_step_of {
+  static constexpr const auto& unit = Planning::plan.unit[U];
+  using place = typename Planning::flat::template node_place<unit.first>;
+  using type = chain_step<typename place::part::callable_type, place::call::value, typename place::in,
+                          typename place::call::output, unit.order == concurrency::serial>;
+};
+/// A chain of it alone is worth its code.
+template <class Planning, std::size_t U>
+consteval bool gains_by_chain() {
+  if constexpr (fits_chain_at<Planning, U>())
+    return chain_step_of<Planning, U>::type::keeps_state;
+  else
+    return false;
+}
+/// How many units from that one on make a chain, 0 behind its first.
+template <class Planning, std::size_t... U>
+consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequence<U...>) {
+  const std::array<bool, sizeof...(U)> fits{fits_chain_at<Planning, U>()...};
+  std::array<std::size_t, sizeof...(U)> lengths{};
+  const auto& units = Planning::plan.unit;
+  for (std::size_t first = 0, u = 0; u < sizeof...(U); ++u) {
+    const bool goes_on = u != 0 && fits[u] && lengths[first] != 0 && lengths[first] < longest_chain &&
+                         units[u].segment == units[first].segment && units[u].in == units[u - 1].out;
+    if (!goes_on) first = u;
+    if (fits[u]) ++lengths[first];
+  }
+  const std::array<bool, sizeof...(U)> gains{gains_by_chain<Planning, U>()...};
+  for (std::size_t u = 0; u < sizeof...(U); ++u)
+    if (lengths[u] == 1 && !gains[u]) lengths[u] = 0;
+  return lengths;
+}
+template <class Planning, std::size_t U, std::size_t... I>
+consteval chain_text text_of_chain(std::index_sequence<I...>) {
+  if constexpr (sizeof...(I) == 0)
+    return {};
+  else
+    return {&run_chain<typename chain_step_of<Planning, U + I>::type...>, sizeof...(I)};
+}
+template <class Planning, std::size_t... U>
+consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
+  [[maybe_unused]] constexpr auto lengths = chain_lengths<Planning>(units);
+  return {text_of_chain<Planning, U>(std::make_index_sequence<lengths[U]>{})...};
+}
+
 /// What the stages take beside their items, in order.
 template <class Flat>
 consteval auto side_places() {
@@ -924,11 +1001,12 @@ template <class Planning, class In, class Out>
   constexpr auto layout = layout_of(Planning::plan);
   using units = std::make_index_sequence<layout.unit_count>;
   const auto texts = unit_texts<Planning>(units{});
+  const auto chains = chain_texts<Planning>(units{});
   constexpr auto sides = side_places<typename Planning::flat>();
   auto kernels = make_kernels<Planning>(stages, units{});
   program code = make_program(layout,
                               {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
-                               kernels.begin(), sides.data()},
+                               kernels.begin(), sides.data(), chains.data()},
                               bind_threads(Planning::target::thread_bounds()));
   if constexpr (holds_groups<typename Planning::flat>) make_board<Planning>(code, stages, units{});
   return code;

@@ -292,12 +292,13 @@ class session_core final : public engine_host {
 
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {
-    if (engine_.settings().dedicated || !has_work() || !deployment_->crew.try_acquire()) return false;
+    if (engine_.settings().dedicated || !may_have_work() || !deployment_->crew.try_acquire()) return false;
     bool any = false;
     isolated([&] {
       any = visit_all();
       // Cheap items that only this thread works on: all that wait, in one go.
-      while (any && !engine_.is_shared() && !engine_.has_devices() && visit_all()) {
+      while (any && !engine_.is_shared() && !engine_.has_devices() && (later_ || engine_.may_have_more()) &&
+             visit_all()) {
       }
     });
     release_permit();
@@ -387,6 +388,7 @@ class session_core final : public engine_host {
     if (later_) any |= later_->visit_all(closed_.load());
     return any;
   }
+  bool may_have_work() const { return engine_.has_waiting() || has_work(); }
   bool has_work() const { return engine_.has_work() || (later_ && later_->has_work(closed_.load())); }
   std::uint32_t hints() const {
     std::uint32_t all = 0;

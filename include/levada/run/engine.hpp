@@ -110,6 +110,7 @@ class engine final : public device_client {
         host_(host),
         destroys_input_(!borrows_input || code.owns_input),
         has_devices_(any_device(queues_)),
+        goes_short_(!settings.latest_only && !code.board),
         slots_(code.slots),
         slots_mask_((code.slots & (code.slots - 1)) == 0 ? code.slots - 1 : 0),
         slot_memory_(code.slots * code.slot_bytes, code.alignment),
@@ -126,10 +127,18 @@ class engine final : public device_client {
                   [&](std::size_t s) {
                     return segment(code.segments[s], slots_, code.slot_bytes, code.alignment, code.threads);
                   }),
-        lanes_(queues_.size(), [&](std::size_t s) {
-          return owner<device_lane>(
-              queues_[s] != nullptr ? queues_[s]->open(code_.first_segment + s, slots_, *this).release() : nullptr);
-        }) {
+        lanes_(queues_.size(),
+               [&](std::size_t s) {
+                 return owner<device_lane>(queues_[s] != nullptr
+                                               ? queues_[s]->open(code_.first_segment + s, slots_, *this).release()
+                                               : nullptr);
+               }),
+        paths_(code.units.size()),
+        is_chained_(code.units.size()) {
+    for (std::size_t s = 0; s < segments_.size(); ++s)
+      for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
+        paths_[u] = path_of_unit(segments_[s], u);
+    for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
     if (has_devices_) connect_devices();
   }
 
@@ -332,8 +341,14 @@ class engine final : public device_client {
   /// How many values wait from the head on, side by side in their slots; `most` at most. Behind `has_result`.
   std::size_t values_in_a_row(std::size_t most) {
     const std::size_t there = std::min({most, static_cast<std::size_t>(known_finished_ - head_), slots_ - head_index_});
+    item_state* const states = &state_[head_index_];
     std::size_t n = 0;
-    while (n < there && state_of(state_[head_index_ + n]) == item_state::value) ++n;
+    for (; n + 8 <= there; n += 8) {
+      std::uint8_t ended = 0;  // without a branch for each
+      for (std::size_t i = 0; i < 8; ++i) ended |= static_cast<std::uint8_t>(state_of(states[n + i]));
+      if (ended != static_cast<std::uint8_t>(item_state::value)) break;
+    }
+    while (n < there && state_of(states[n]) == item_state::value) ++n;
     return n;
   }
   std::size_t slot_bytes() const { return code_.slot_bytes; }
@@ -369,7 +384,7 @@ class engine final : public device_client {
     if (kept_ == 0) return;
     kept_ = 0;
     popped_.store(head_);
-    pass_over();
+    if (head_ != finished()) pass_over();
     hint();
     if (!settings_.polls) event_.notify_all();
   }
@@ -441,6 +456,7 @@ class engine final : public device_client {
   bool step(std::size_t s) noexcept {
     segment& seg = segments_[s];
     if (queues_[s] != nullptr) return submit(s);
+    if (run_short(s)) return true;
     if (grain* g = resume(seg)) {
       run(s, *g);
       return true;
@@ -451,6 +467,11 @@ class engine final : public device_client {
       return true;
     }
     return false;
+  }
+
+  /// Behind a visit that did something: another may find more.
+  bool may_have_more() const {
+    return segments_.size() != 1 || has_waiting() || segments_.front().deposited.load() != 0;
   }
 
   /// Something could be done now.
@@ -476,10 +497,8 @@ class engine final : public device_client {
   /// A worker that is here does more good than harm.
   bool pays_for_a_worker() const {
     if (invites_always() || has_devices_) return true;
-    for (const auto& seg : segments_) {
-      const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-      if (ns == 0 || ns >= seg.cheap_ns.load(std::memory_order_relaxed)) return true;
-    }
+    for (const auto& seg : segments_)
+      if (!is_cheap(seg)) return true;
     return false;
   }
   void worker_asleep() { awake_.fetch_sub(1); }
@@ -494,7 +513,7 @@ class engine final : public device_client {
   void caller_takes(std::uint64_t ns) {
     segment& seg = segments_.front();
     const bool alone = ns * 16 < seg.item_ns.load(std::memory_order_relaxed);
-    seg.cheap_ns.store(alone ? ~std::uint32_t{0} : cheap_lone_stage_ns, std::memory_order_relaxed);
+    seg.cheap_ns.store(alone ? ~std::uint32_t{0} : seg.own_cheap_ns(), std::memory_order_relaxed);
   }
 
   /// A thread that would help parks here; to be said before it looks for the last time.
@@ -610,7 +629,7 @@ class engine final : public device_client {
   }
 
  private:
-  static constexpr std::uint32_t cheap_item_ns = 60, cheap_lone_stage_ns = 300;
+  static constexpr std::uint32_t cheap_item_ns = 60, ticket_ns = 4, cheap_lone_stage_ns = 300;
 
   enum class grain_state : std::uint8_t { free, running, deposited };
 
@@ -643,7 +662,7 @@ class engine final : public device_client {
           branches(of.forks ? of.grains : 0),
           done(slots) {
       for (std::size_t i = 0; i < grains.size(); ++i) grains[i].memory = memory.get() + i * of.scratch_bytes;
-      cheap_ns.store(is_lone_stage() ? cheap_lone_stage_ns : cheap_item_ns, std::memory_order_relaxed);
+      cheap_ns.store(own_cheap_ns(), std::memory_order_relaxed);
       limit.store(1, std::memory_order_relaxed);
       // Where nothing of an item lies in the scratchpad, cheap items may come in longer grains.
       longest = of.item_bytes == 0 ? std::clamp(longest_grain_bytes / slot_bytes, of.grain, slots) : of.grain;
@@ -655,6 +674,11 @@ class engine final : public device_client {
 
     /// One stage, in order: a second thread can only feed and fetch.
     bool is_lone_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
+    /// A grain that goes from thread to thread takes the line of every ticket along.
+    std::uint32_t own_cheap_ns() const {
+      return is_lone_stage() ? cheap_lone_stage_ns
+                             : cheap_item_ns + ticket_ns * static_cast<std::uint32_t>(code.tickets);
+    }
 
     const program_segment& code;
     bool is_direct = false;                  ///< its input stays where a device left it
@@ -702,7 +726,7 @@ class engine final : public device_client {
   }
   std::byte* slot(std::size_t i) const { return slot_memory_.get() + i * code_.slot_bytes; }
   /// A value that crosses a border, or the place that the caller gave for it.
-  std::byte* in_slot(std::size_t v, std::size_t at) const {
+  [[gnu::always_inline]] std::byte* in_slot(std::size_t v, std::size_t at) const {
     if (is_external(v)) [[unlikely]]
       return output_[at] + code_.values[v].within;
     return slot(at) + code_.values[v].offset;
@@ -846,12 +870,19 @@ class engine final : public device_client {
 
   /// A worker is brought where the waiting work is worth two wake-ups.
   void invite_if_it_pays() noexcept {
+    if (segments_.size() == 1 && is_cheap(segments_.front())) return;
     if (awake_.load(std::memory_order_relaxed) >= crew_.count() || !crew_.available()) return;
     // Those who are parked are woken anyway, and take as many.
     const sequence waiting =
         pushed_.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
     if (segments_.size() == 1 && waiting <= static_cast<sequence>(parked_.load(std::memory_order_relaxed))) return;
     if (waiting_ns() >= worth_a_worker_ns) host_.invite();
+  }
+
+  /// Its items are known to take less than their way to another processor.
+  static bool is_cheap(const segment& seg) {
+    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    return ns != 0 && ns < seg.cheap_ns.load(std::memory_order_relaxed);
   }
 
   /// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are not.
@@ -863,10 +894,7 @@ class engine final : public device_client {
       const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
       if (there <= claimed) continue;
       const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-      if (ns == 0)
-        all += (there - claimed) * unknown_item_ns;
-      else if (ns >= seg.cheap_ns.load(std::memory_order_relaxed))
-        all += (there - claimed) * ns;
+      if (!is_cheap(seg)) all += (there - claimed) * (ns == 0 ? unknown_item_ns : ns);
     }
     return all;
   }
@@ -962,9 +990,73 @@ class engine final : public device_client {
 
   // ---- running ----
 
+  /// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it: every
+  /// ticket has come to it, and goes on at its end. Says whether there was one.
+  bool run_short(std::size_t s) noexcept {
+    segment& seg = segments_[s];
+    sequence begin = seg.claimed.load(std::memory_order_relaxed);
+    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    const sequence waiting = arrived(s) - begin;
+    if (waiting == 0 || ns == 0 || ns >= short_grain_ns || !goes_short_ || seg.finished.load() != begin || measuring())
+      return false;
+    const std::size_t at = index(begin);
+    const sequence count = std::min({waiting, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
+                                     static_cast<sequence>(slots_ - at)});
+    if (!is_cheap(seg) && (ns * count >= short_grain_ns || count != waiting)) return false;
+    if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;
+
+    grain& g = seg.grains.front();  // as in `claim`
+    g.begin = begin, g.end = begin + count;
+    g.slot = at, g.unit = seg.code.first;
+    g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
+    g.watch.restart();
+    if (is_shared()) fetch(seg, g);
+    const std::uint32_t every = count == 1 ? 4 * timed_every : timed_every;
+    const bool timed = count_relaxed(seg.grains_run) % every == 0;
+    const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+    while (g.unit < seg.code.end)
+      if (!run_chain(seg, g, count)) run_next(seg, g, count);
+    const sequence end = begin + count;
+    for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
+    if (timed) learn(seg, nanoseconds_since(start) / count);
+    const bool silent = g.some_ended || !code_.has_result;
+    if (finish(s, begin, end, silent)) wake_next(s);
+    if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
+    return true;
+  }
+  /// The units of a chain that begins here, if there is one.
+  bool run_chain(segment& seg, grain& g, std::size_t count) noexcept {
+    if (!is_chained_[g.unit] || cancelled_.load(std::memory_order_relaxed)) return false;
+    const program_unit& unit = code_.units[g.unit];
+    chain_call call{.paths = &paths_[g.unit],
+                    .memory = g.memory,
+                    .slot = g.slot,
+                    .inputs = paths_[g.unit].borrows ? &input_[g.slot] : nullptr,
+                    .state = &state_[g.slot],
+                    .error = &error_[g.slot],
+                    .count = count,
+                    .some_ended = g.some_ended};
+    unit.chain(call);
+    if (call.lost_some) [[unlikely]] {
+      g.some_ended = true;
+      settle_lost(seg, g, unit, 0, count);
+    }
+    g.unit = unit.chain_end;
+    return true;
+  }
+
   void run(std::size_t s, grain& first) noexcept {
     int swaps = 0;
     for (grain* g = &first; g != nullptr;) g = run_until_deposited(s, *g, swaps);
+  }
+
+  /// The next unit of a grain; or the next few, item by item.
+  void run_next(segment& seg, grain& g, std::size_t count) noexcept {
+    const program_unit& unit = code_.units[g.unit];
+    if (!unit.item_by_item) return run_unit(seg, g, g.unit++, 0, count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t u = g.unit; u < unit.group_end; ++u) run_unit(seg, g, u, i, 1);
+    g.unit = unit.group_end;
   }
 
   /// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released is
@@ -972,10 +1064,10 @@ class engine final : public device_client {
   grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
     segment& seg = segments_[s];
     const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
     const bool timed = ns > always_timed_ns || ns == 0 || count_relaxed(seg.grains_run) % timed_every == 0;
     const bool whole = g.unit == seg.code.first;
     const auto start = timed && whole ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-    const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
     meter::turn turn(measuring());
     g.watch.runs(turn, s, g.unit, g.begin, count, ns * count);
 
@@ -988,14 +1080,7 @@ class engine final : public device_client {
         if (!run_branches(seg, g)) return nullptr;
         continue;
       }
-      if (unit.item_by_item) {
-        for (std::size_t i = 0; i < count; ++i)
-          for (std::size_t u = g.unit; u < unit.group_end; ++u) run_unit(seg, g, u, i, 1);
-        g.unit = unit.group_end;
-      } else {
-        run_unit(seg, g, g.unit, 0, count);
-        ++g.unit;
-      }
+      run_next(seg, g, count);
       if (unit.serial) {
         // Cheap grains do without the order between this store and the look at what is deposited. A grain deposited at this
         // very moment may be missed here then, but not by the one who left it, nor by us behind this grain.
@@ -1093,7 +1178,7 @@ class engine final : public device_client {
       const std::size_t n = std::min(count, most);
       const void** next = gathered;
       for (std::size_t i = 0; i < n; ++i) next = gather(seg, g, unit, first + i, next);
-      run_unit(seg, g, u, first, n, gathered);
+      run_unit_with_care(seg, g, u, first, n, gathered);
       first += n;
       count -= n;
     }
@@ -1105,7 +1190,7 @@ class engine final : public device_client {
     const program_unit& unit = code_.units[u];
     const std::size_t at = g.slot + first;
     unit_call call;
-    call.object = unit.shared == nullptr ? states_.objects[unit.own] : unit.shared;
+    call.object = *paths_[u].object;
     if (versions_) [[unlikely]]
       call.take_version(unit, objects_[at][u]);
     if (gathered != nullptr && unit.more.empty()) {
@@ -1118,27 +1203,54 @@ class engine final : public device_client {
     } else
       call.in = place(seg, g, unit.in, first, call.in_stride);
     if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
-    call.scratch = g.memory + unit.scratch_offset;
-    call.state = &state_[at];
-    call.error = &error_[at];
     if (unit.sides != nullptr) {
       call.places = unit.sides;
       call.sides = slot(at) + code_.side_offset;
       call.side_stride = code_.slot_bytes;
       call.envelopes = &envelope_[at];
     }
+    call.scratch = g.memory + unit.scratch_offset;
+    call.state = &state_[at];
+    call.error = &error_[at];
     call.count = count;
     return call;
   }
 
-  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
-                const void** gathered = nullptr) noexcept {
+  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
+    const unit_path& path = paths_[u];
+    if (!path.is_plain || cancelled_.load(std::memory_order_relaxed)) [[unlikely]]
+      return run_unit_with_care(seg, g, u, first, count);
+    const std::size_t at = g.slot + first;
+    // Every member here, so that none is cleared first.
+    unit_call call{.object = *path.object,
+                   .inside = nullptr,
+                   .inputs = path.borrows ? &input_[at] : nullptr,
+                   .in = path.in.at(g.memory, g.slot, first),
+                   .in_stride = path.in.stride,
+                   .out = path.out.at(g.memory, g.slot, first),
+                   .out_stride = path.out.stride,
+                   .scratch = g.memory + path.scratch_offset,
+                   .state = &state_[at],
+                   .error = &error_[at],
+                   .places = nullptr,
+                   .sides = nullptr,
+                   .side_stride = 0,
+                   .envelopes = nullptr,
+                   .count = count,
+                   .some_ended = g.some_ended,
+                   .lost_some = false};
+    call_unit(seg, g, u, first, call);
+  }
+
+  /// The same where more is to be done: the item may be over, its inputs are several, others look after it.
+  [[gnu::noinline]] void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                                            const void** gathered = nullptr) noexcept {
     const program_unit& unit = code_.units[u];
     if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
     if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
       const std::size_t inputs = 1 + unit.more.size();
       for (std::size_t i = 0; i < count; ++i)
-        run_unit(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
+        run_unit_with_care(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
       return;
     }
     if (cancelled_.load(std::memory_order_relaxed)) {
@@ -1150,16 +1262,60 @@ class engine final : public device_client {
     }
     unit_call call = call_of(seg, g, u, first, count, gathered);
     call.some_ended = g.some_ended;
-    unit.run(call);
-    if (call.lost_some) {
-      g.some_ended = true;
-      settle_lost(seg, g, unit, first, count);
-    }
+    call_unit(seg, g, u, first, call);
     for (const std::size_t v : unit.dying)
       for (std::size_t i = first; i < first + count; ++i)
         if (!g.some_ended || state_of(state_[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
+  }
+
+  void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept {
+    paths_[u].run(call);
+    if (call.lost_some) [[unlikely]] {
+      g.some_ended = true;
+      settle_lost(seg, g, code_.units[u], first, call.count);
+    }
     if (g.watch) g.watch.ran(u, call);
   }
+
+  value_path path_of(const segment& seg, std::size_t v) const {
+    const program_value& value = code_.values[v];
+    switch (value.where) {
+      case placement::slot:
+        return {slot(0) + value.offset, 0, code_.slot_bytes};
+      case placement::item:
+        return {nullptr, value.offset, seg.code.item_bytes};
+      case placement::grain:
+        return {nullptr, seg.code.grain * seg.code.item_bytes + value.offset, 0};
+      case placement::none:
+        break;
+    }
+    return {};
+  }
+  [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const {
+    const program_unit& unit = code_.units[u];
+    unit_path path;
+    path.run = unit.run;
+    path.object = unit.shared == nullptr ? &states_.objects[unit.own] : &unit.shared;
+    path.in = path_of(seg, unit.in);
+    if (unit.has_out) path.out = path_of(seg, unit.out);
+    path.scratch_offset = unit.scratch_offset;
+    path.borrows = is_borrowed(unit.in);
+    path.is_plain = unit.more.empty() && (!path.borrows || code_.values[unit.in].within == 0) &&
+                    !is_external(unit.in) && !(unit.has_out && is_external(unit.out)) &&
+                    settings_.deadline.count() == 0 &&
+                    ((unit.shared == nullptr && !unit.holds_pipelines) || !versions_) && unit.sides == nullptr &&
+                    unit.dying.begin() == unit.dying.end();
+    return path;
+  }
+  /// A chain begins there, nothing is to be done beside it, and what it takes and gives is there for all items at once.
+  [[gnu::cold]] bool is_chained(const program_unit& first) const {
+    if (first.chain == nullptr) return false;
+    const std::size_t begin = index_of(first);
+    bool plain = !is_shared_place(first.in) && !is_shared_place(code_.units[first.chain_end - 1].out);
+    for (std::size_t u = begin; plain && u < first.chain_end; ++u) plain = paths_[u].is_plain;
+    return plain;
+  }
+  bool is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
 
   /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
   void end_inputs_of_kernels(std::size_t s, sequence item) {
@@ -1213,22 +1369,11 @@ class engine final : public device_client {
   meter* measuring() const { return has_statistics ? measuring_.load(std::memory_order_acquire) : nullptr; }
 
   std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const {
-    const program_value& value = code_.values[v];
-    switch (value.where) {
-      case placement::slot:
-        stride = code_.slot_bytes;
-        return in_slot(v, g.slot + i);
-      case placement::item:
-        stride = seg.code.item_bytes;
-        return g.memory + i * stride + value.offset;
-      case placement::grain:
-        stride = 0;
-        return g.memory + seg.code.grain * seg.code.item_bytes + value.offset;
-      case placement::none:
-        break;
-    }
-    stride = 0;
-    return nullptr;
+    const value_path path = path_of(seg, v);
+    stride = path.stride;
+    if (is_external(v)) [[unlikely]]
+      return in_slot(v, g.slot + i);
+    return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
   }
 
   void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
@@ -1358,7 +1503,8 @@ class engine final : public device_client {
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
   static constexpr std::uint64_t unit_ns = 4'000;
   static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
-  static constexpr std::uint64_t cheap_grain_ns = 2'000;
+  static constexpr std::uint64_t cheap_grain_ns = 8'000;
+  static constexpr std::uint64_t short_grain_ns = 1'000;  // those that come meanwhile wait no longer
   static constexpr std::uint32_t always_timed_ns = 250;
   static constexpr std::uint32_t timed_every = 16;
 
@@ -1370,6 +1516,7 @@ class engine final : public device_client {
   engine_host& host_;
   const bool destroys_input_;
   const bool has_devices_;
+  const bool goes_short_;  ///< grains of cheap items may go from end to end at once
   const std::size_t slots_;
   const sequence slots_mask_;  ///< where their number is a power of two; else 0
   arena_bytes slot_memory_;
@@ -1386,6 +1533,8 @@ class engine final : public device_client {
   fixed_array<void* const*> objects_;  ///< of the version of the item in each slot
   fixed_array<segment> segments_;
   fixed_array<owner<device_lane>> lanes_;  ///< null where the processor computes
+  fixed_array<unit_path> paths_;           ///< of each unit
+  fixed_array<bool> is_chained_;           ///< where a chain begins that can be run as one
 
   std::atomic<meter*> meter_{nullptr};
   std::atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on

@@ -6,20 +6,26 @@
 #include <atomic>
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <levada/core/error.hpp>
+#include <levada/core/item_envelope.hpp>
 #include <levada/core/log.hpp>
 #include <levada/core/result.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/any_session.hpp>
 #include <levada/run/item_counts.hpp>
+#include <levada/run/session_options.hpp>
+#include <levada/run/statistics.hpp>
 
 namespace levada {
 namespace detail {
@@ -58,57 +64,78 @@ class session_chain {
   using in = typename any_pipeline<Signature>::item;
   using out = typename any_pipeline<Signature>::output;
   using popped = std::optional<result<out>>;
+  using time_point = typename any_session<in, out>::time_point;
 
  public:
-  explicit session_chain(std::shared_ptr<swap_point<Signature>> point) : point_(std::move(point)) {
+  /// How the sessions are opened.
+  struct opener {
+    any_session<in, out> (*open)(const any_pipeline<Signature>&);
+    bool waits_when_full;
+  };
+
+  session_chain(std::shared_ptr<swap_point<Signature>> point, opener how) : point_(std::move(point)), how_(how) {
     auto [pipeline, swaps] = point_->current();
-    oldest_ = newest_ = std::make_shared<link>(pipeline.open(), swaps);
+    oldest_ = newest_ = std::make_shared<link>(how_.open(pipeline), swaps, 0);
   }
 
   // ---- by the pusher ----
 
-  void push(given_item<in> item) {
+  bool push(given_item<in> item, time_point captured) {
     pusher_.store(std::this_thread::get_id());
     for (;;) {
       if (is_behind()) {
-        wait_for_the_oldest();
-        if (!follow()) throw cancelled("levada: push: the session is closed or cancelled");
+        if (how_.waits_when_full) wait_for_the_oldest();
+        if ((how_.waits_when_full || has_one()) && !follow())
+          throw cancelled("levada: push: the session is closed or cancelled");
       }
       any_session<in, out>& to = newest_->session;
       try {
-        return item.give_to([&]<class Given>(Given&& given) { to.push(std::forward<Given>(given)); });
+        return item.give_to([&]<class Given>(Given&& given) { return to.push(std::forward<Given>(given), captured); });
       } catch (const cancelled&) {
         throw;
       } catch (const error&) {
         // It knows of no other thread that pops, which may still be at the session before it.
         if (!another(popper_)) throw;
       }
-      if (give_at_once(item)) return;
+      if (give_at_once(item, captured)) return true;
     }
   }
 
-  bool try_push(given_item<in> item) {
+  bool try_push(given_item<in> item, time_point captured) {
     pusher_.store(std::this_thread::get_id());
-    if (is_behind() && (!has_one() || !follow())) return false;
-    return give_at_once(item);
+    if (is_behind() && (has_one() ? !follow() : how_.waits_when_full)) return false;
+    return give_at_once(item, captured);
+  }
+
+  std::size_t credits() {
+    if (is_behind() && how_.waits_when_full && !has_one()) return 0;
+    return newest_->session.credits();
+  }
+  void reset() {
+    drain();
+    newest_->session.reset();
+  }
+  void on_error(std::shared_ptr<failure_listener> listener) {
+    listen(*newest_, listener);
+    listener_ = std::move(listener);
   }
 
   // ---- by the popper ----
 
-  popped pop() {
+  popped pop(item_envelope& envelope) {
     popper_.store(std::this_thread::get_id());
     for (;;) {
-      popped taken = pop_here();
+      popped taken = pop_here(envelope);
       if (taken || !go_on()) return taken;
     }
   }
 
-  popped try_pop() {
+  popped try_pop(item_envelope& envelope) {
     popper_.store(std::this_thread::get_id());
     for (;;) {
-      popped taken = here().try_pop();
-      if (taken) tell_pusher();
-      if (taken || !here().is_over() || !go_on()) return taken;
+      popped taken = here().session.try_pop(envelope);
+      if (taken) popped_one(envelope);
+      if (taken || !here().session.is_over() || !go_on()) return taken;
     }
   }
 
@@ -141,12 +168,21 @@ class session_chain {
     if (newest_ != oldest_) add(sum, newest_->session.counts());
     return sum;
   }
+  void measure(bool on) {
+    measures_.store(on);
+    const auto [first, last] = links();
+    first->session.measure(on);
+    if (last != first) last->session.measure(on);
+  }
+  session_statistics statistics() const { return links().second->session.statistics(); }
 
  private:
   struct link {
-    link(any_session<in, out> of, std::uint64_t at) : session(std::move(of)), swaps(at) {}
+    link(any_session<in, out> of, std::uint64_t at, std::uint64_t pushed)
+        : session(std::move(of)), swaps(at), first(pushed) {}
     any_session<in, out> session;
     const std::uint64_t swaps;
+    const std::uint64_t first;  ///< how many items were pushed before its first
   };
 
   static void add(item_counts& sum, const item_counts& c) {
@@ -182,9 +218,15 @@ class session_chain {
 
   bool is_behind() const { return newest_->swaps != point_->swaps(); }
 
-  bool give_at_once(given_item<in> item) {
+  bool give_at_once(given_item<in> item, time_point captured) {
     any_session<in, out>& to = newest_->session;
-    return item.give_to([&]<class Given>(Given&& given) { return to.try_push(std::forward<Given>(given)); });
+    return item.give_to([&]<class Given>(Given&& given) { return to.try_push(std::forward<Given>(given), captured); });
+  }
+
+  static void listen(link& to, std::shared_ptr<failure_listener> listener) {
+    to.session.on_error(
+        [heard = std::move(listener), first = to.first](
+            std::uint64_t sequence, const std::exception_ptr& why) noexcept { heard->failed(first + sequence, why); });
   }
 
   /// Only the newest session is left; the one before it goes where it is over.
@@ -199,13 +241,15 @@ class session_chain {
   /// Opens a session of the current pipeline and ends the one before it. False: the chain was closed.
   bool follow() {
     auto [pipeline, swaps] = point_->current();
-    auto next = std::make_shared<link>(pipeline.open(), swaps);
+    auto next = std::make_shared<link>(how_.open(pipeline), swaps, newest_->first + newest_->session.counts().pushed);
+    if (listener_) listen(*next, listener_);
     std::shared_ptr<link> before;
     {
       const std::lock_guard lock(mutex_);
       if (closed_) return false;
       before = std::exchange(newest_, std::move(next));
     }
+    if (measures_.load()) newest_->session.measure();
     before->session.close();  // only now: who finds it over finds the next one
     if (before->session.is_over()) behind(before);
     return true;
@@ -235,15 +279,15 @@ class session_chain {
   }
 
   /// The session that results are popped from. Only the popper changes popping_.
-  any_session<in, out>& here() {
+  link& here() {
     if (!popping_) popping_ = links().first;
-    return popping_->session;
+    return *popping_;
   }
-  popped pop_here() {
+  popped pop_here(item_envelope& envelope) {
     for (;;) {
       try {
-        popped taken = here().pop();
-        tell_pusher();
+        popped taken = here().session.pop(envelope);
+        popped_one(envelope);
         return taken;
       } catch (const error&) {
         // The session knows of no other thread that pushes, which may not have come to it yet.
@@ -251,7 +295,8 @@ class session_chain {
       }
     }
   }
-  void tell_pusher() {
+  void popped_one(item_envelope& envelope) {
+    envelope.sequence += here().first;
     if (waits_.load()) turn();
   }
   /// From a session that is over to the next. False: it was the last.
@@ -279,6 +324,9 @@ class session_chain {
   }
 
   const std::shared_ptr<swap_point<Signature>> point_;
+  const opener how_;
+  std::shared_ptr<failure_listener> listener_;  ///< the pusher's
+  std::atomic<bool> measures_{false};
   mutable std::mutex mutex_;  ///< of the next four
   std::shared_ptr<link> oldest_, newest_;
   item_counts retired_;
@@ -296,41 +344,75 @@ class hot_swap;
 
 /// One running instance of whatever pipeline is current. Like a session: one thread pushes and one pops at a time; they may be
 /// the same. It opens a session of the new pipeline at the first push behind a swap; the old pipeline lives until all that
-/// was pushed into it is popped. Stage state does not go over. A push waits, as into a full pipeline, where there was another
-/// swap before that.
+/// was pushed into it is popped. Stage state does not go over. Where there was another swap before that a push waits, as into a
+/// full pipeline; in a session whose push does not wait the pipeline before takes the item. Results are popped: callbacks, futures
+/// and awaitables are of a session of one pipeline.
 template <class Signature>
 class hot_session {
  public:
   using item = typename any_pipeline<Signature>::item;
   using output = typename any_pipeline<Signature>::output;
 
-  explicit hot_session(std::shared_ptr<detail::swap_point<Signature>> point)
-      : chain_(std::make_unique<detail::session_chain<Signature>>(std::move(point))) {}
+  using time_point = std::chrono::steady_clock::time_point;
 
-  /// Throws levada::error when the session is closed or cancelled, or full of results that only the calling thread could pop.
-  void push(item&& given) { chain_->push(std::move(given)); }
-  void push(const item& given)
+  hot_session(std::shared_ptr<detail::swap_point<Signature>> point,
+              const typename detail::session_chain<Signature>::opener& how)
+      : chain_(std::make_unique<detail::session_chain<Signature>>(std::move(point), how)) {}
+
+  /// Gives an item, and says whether the pipeline has it. Throws levada::error when the session is closed or cancelled, or full of
+  /// results that only the calling thread could pop.
+  bool push(item&& given, time_point captured = {}) { return chain_->push(std::move(given), captured); }
+  bool push(const item& given, time_point captured = {})
     requires std::copy_constructible<item>
   {
-    chain_->push(given);
+    return chain_->push(given, captured);
   }
   /// Gives an item if there is room, and says whether.
-  bool try_push(item&& given) { return chain_->try_push(std::move(given)); }
-  bool try_push(const item& given)
+  bool try_push(item&& given, time_point captured = {}) { return chain_->try_push(std::move(given), captured); }
+  bool try_push(const item& given, time_point captured = {})
     requires std::copy_constructible<item>
   {
-    return chain_->try_push(given);
+    return chain_->try_push(given, captured);
   }
+  /// How many items the next pushes have room for.
+  std::size_t credits() const { return chain_->credits(); }
   /// The next result in input order, across swaps. Empty when the session is closed or cancelled and nothing more comes.
-  std::optional<result<output>> pop() { return chain_->pop(); }
+  std::optional<result<output>> pop() {
+    item_envelope envelope;
+    return pop(envelope);
+  }
+  /// With its envelope: its number counts on across swaps.
+  std::optional<result<output>> pop(item_envelope& envelope) { return chain_->pop(envelope); }
   /// The next result if it is there.
-  std::optional<result<output>> try_pop() { return chain_->try_pop(); }
+  std::optional<result<output>> try_pop() {
+    item_envelope envelope;
+    return try_pop(envelope);
+  }
+  std::optional<result<output>> try_pop(item_envelope& envelope) { return chain_->try_pop(envelope); }
   void close() { chain_->close(); }
   void drain() { chain_->drain(); }
+  /// Waits for all that was pushed, and gives the newest pipeline's stages their first state back. Only by the pushing thread.
+  void reset() { chain_->reset(); }
   void cancel() { chain_->cancel(); }
+
+  /// As any_session::on_error, of all pipelines; two of them may call at once. To be said before the first push.
+  template <class F>
+    requires std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>
+  void on_error(F f) {
+    struct listener final : detail::failure_listener {
+      explicit listener(F&& given) : f(std::move(given)) {}
+      void failed(std::uint64_t sequence, const std::exception_ptr& why) noexcept override { f(sequence, why); }
+      F f;
+    };
+    chain_->on_error(std::make_shared<listener>(std::move(f)));
+  }
+
   bool is_over() const { return chain_->is_over(); }
   /// Of all pipelines since it was opened.
   item_counts counts() const { return chain_->counts(); }
+  void measure(bool on = true) { chain_->measure(on); }
+  /// Of the newest pipeline, whose stages may be others.
+  session_statistics statistics() const { return chain_->statistics(); }
 
  private:
   std::unique_ptr<detail::session_chain<Signature>> chain_;
@@ -358,8 +440,17 @@ class hot_swap<Result(In)> {
     return current()(given);
   }
 
-  /// A session: push and pop.
-  hot_session<Result(In)> open() const { return hot_session<Result(In)>(point_); }
+  /// A session: push and pop, with the options of run/session_options.hpp; those of each pipeline are opened with them.
+  template <class... Options>
+    requires correct<decltype(detail::erased_session_mistake<In, output, Options...>())>
+  hot_session<Result(In)> open() const {
+    return {point_,
+            {[](const pipeline& of) { return of.template open<Options...>(); },
+             detail::settings_of<Options...>().waits_when_full()}};
+  }
+  template <class... Options>
+    requires(decltype(detail::erased_session_mistake<In, output, Options...>())::is_mistake)
+  mistake_found<decltype(detail::erased_session_mistake<In, output, Options...>())> open() const;
 
  private:
   std::shared_ptr<detail::swap_point<Result(In)>> point_;

@@ -338,8 +338,11 @@ class meter {
 /// A grain on its way, as the meter sees it. Belongs to who runs the grain.
 class grain_watch {
  public:
-  /// The grain holds items that nobody has begun.
-  void restart() { state_ = claimed; }
+  /// The grain holds items that nobody has begun, and is not measured before `runs`.
+  void restart() {
+    turn_ = nullptr;
+    state_ = claimed;
+  }
   /// It is left to another worker.
   void deposited() {
     if (state_ == running) state_ = left;

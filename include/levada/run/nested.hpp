@@ -120,9 +120,9 @@ struct nested_planning<Target, type_list<Options...>> {
   using target = typename processor_of<Target>::type;
   static constexpr bool has_processor = !std::same_as<target, levada::target<>>;
   template <class Pipeline>
-  using of = planned<typename Pipeline::flat, target, Options..., slots<1>>;
+  using of = planned<typename Pipeline::flat, target, Options..., slots<1>, without_workers>;
   template <class Pipeline>
-  using mistake = decltype(plan_mistake<typename Pipeline::flat, target, Options..., slots<1>>());
+  using mistake = decltype(plan_mistake<typename Pipeline::flat, target, Options..., slots<1>, without_workers>());
 
   template <class Op, class In, class... Pipelines>
   static nested_kernel<Op, In, nested_program<of<Pipelines>>...> kernel_of(type_list<Pipelines...>);

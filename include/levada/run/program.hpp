@@ -78,6 +78,41 @@ struct unit_call {
 using unit_code = void (*)(unit_call&) noexcept;
 using destroy_code = void (*)(void*) noexcept;
 
+/// Where a value of an item is, in one session.
+struct value_path {
+  std::byte* first = nullptr;  ///< of the first slot; null: it lies in the grain's memory
+  std::size_t offset = 0;      ///< there
+  std::size_t stride = 0;
+
+  /// For a grain whose first item is in that slot.
+  std::byte* at(std::byte* memory, std::size_t slot, std::size_t i = 0) const {
+    return first != nullptr ? first + (slot + i) * stride : memory + offset + i * stride;
+  }
+};
+/// How a unit is called in one session.
+struct unit_path {
+  unit_code run = nullptr;
+  void* const* object = nullptr;
+  value_path in, out;
+  std::size_t scratch_offset = 0;
+  bool borrows = false;   ///< its items are the caller's own objects
+  bool is_plain = false;  ///< nothing is to be done beside the call, while nothing is cancelled
+};
+
+/// Units that follow one another over `count` consecutive items, all of each item before the next: run/chain.hpp.
+struct chain_call {
+  const unit_path* paths;
+  std::byte* memory;  ///< the grain's
+  std::size_t slot;   ///< of the first item
+  const void* const* inputs;
+  item_state* state;
+  std::exception_ptr* error;
+  std::size_t count;
+  bool some_ended;
+  bool lost_some = false;  ///< out: an item failed here
+};
+using chain_code = void (*)(chain_call&) noexcept;
+
 /// An object of a type that is no longer known, on cache lines of its own: two stages run on two processors.
 class erased_object {
  public:
@@ -165,6 +200,12 @@ struct unit_text {
   bool holds_pipelines = false;
 };
 
+/// Units that follow one another, as one.
+struct chain_text {
+  chain_code run = nullptr;
+  std::size_t units = 0;
+};
+
 /// Values by index.
 struct value_list {
   const std::uint16_t* first = nullptr;
@@ -194,6 +235,8 @@ struct program_unit {
   bool has_out = true;
   std::size_t group_end = 0;
   bool item_by_item = false;
+  chain_code chain = nullptr;  ///< it and those that follow, up to `chain_end`
+  std::size_t chain_end = 0;
   std::size_t scratch_offset = 0;
   const program_fork* fork = nullptr;     ///< that begins with it, if one does
   std::size_t branch = 0;                 ///< in a fork
@@ -363,6 +406,11 @@ struct layout_arrays {
   const program_layout::value* values;
   const program_layout::segment* segments;
   const std::string_view* names;  ///< of the ops
+
+  /// The unit changes its item where it is.
+  bool keeps_place(std::size_t u) const {
+    return units[u].how == form::in_place && values[units[u].in].storage == values[units[u].out].storage;
+  }
 };
 
 template <std::size_t N>
@@ -473,7 +521,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
           lives[v].last_use >= u)
         *next++ = static_cast<std::uint16_t>(v);
     unit.alive.last = unit.dying.first = next;
-    const bool keeps = of.units[u].how == form::in_place && of.values[unit.in].storage == of.values[unit.out].storage;
+    const bool keeps = of.keeps_place(u);
     const auto list = [&](std::size_t v) {
       const program_value& in = p.values[v];
       const bool listed = std::find(unit.dying.first, static_cast<const std::uint16_t*>(next), v) != next;
@@ -492,7 +540,8 @@ struct program_parts {
   destroy_code destroy_input, destroy_result;
   void* const* stages;
   erased_object* kernels;
-  const side_place* sides;  ///< of all stages in order
+  const side_place* sides;             ///< of all stages in order
+  const chain_text* chains = nullptr;  ///< of the units, where some make chains
 };
 
 /// A program that all sessions of a deployment share.
@@ -580,6 +629,10 @@ struct program_parts {
       unit.has_out = planned.how != form::sink;
       unit.group_end = planned.group_end;
       unit.item_by_item = planned.item_by_item;
+      if (parts.chains != nullptr) unit.chain = parts.chains[u].run;
+      if (unit.chain != nullptr) unit.chain_end = u + parts.chains[u].units;
+      for (std::size_t n = u; n < unit.chain_end; ++n)
+        if (of.units[n].how == form::in_place && !of.keeps_place(n)) unit.chain = nullptr;
       unit.scratch_offset = s.kernel_offset + planned.scratch_offset;
       if (planned.branch) {
         unit.branch = planned.branch.branch;

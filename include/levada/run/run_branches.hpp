@@ -4,6 +4,10 @@
 // that say so. Branches are offered where an item is alone in its grain, nothing else waits, and a permit is left: else the
 // threads have items of their own, and the branches run one after the other as all units do.
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 #include <levada/run/engine.hpp>
 
 namespace levada::detail {

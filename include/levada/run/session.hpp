@@ -163,16 +163,16 @@ class session {
   /// calling thread has ever pushed.
   std::optional<result<Out>> pop() {
     pop_whole();
-    await_result();
-    return take(nullptr);
+    if (await_result()) return take(nullptr);
+    return std::nullopt;
   }
   /// The same, and what travelled with the item: its envelope, and data that stages attached. A failed item has none, `Side{}`.
   /// Throws levada::error, and leaves the item, where no stage attaches such data.
   template <class... Side>
   std::optional<result<Out>> pop(item_envelope& envelope, Side&... side) {
     pop_whole();
-    await_result();
-    return take(&envelope, side...);
+    if (await_result()) return take(&envelope, side...);
+    return std::nullopt;
   }
 
   /// The next result if it is there. Never blocks and never runs a stage.
@@ -448,21 +448,26 @@ class session {
         room, core_->popper, "levada: push: the pipeline is full of results, and only this thread has ever popped any");
   }
 
-  void await_result() {
+  /// Says whether there is one; else nothing more comes.
+  bool await_result() {
     detail::engine& items = core_->running.results();
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    if (!items.has_result() && core_->unknown_pushers)
-      core_->running.wait_until([&] { return items.has_result() || core_->running.is_over(); });
-    else if (!items.has_result())
-      core_->running.wait_for_another([&] { return items.has_result() || core_->running.is_over(); }, core_->pusher,
+    if (items.has_result() || (core_->running.help() && items.has_result())) return true;
+    const auto done = [&] { return items.has_result() || core_->running.is_over(); };
+    if (core_->unknown_pushers)
+      core_->running.wait_until(done);
+    else
+      core_->running.wait_for_another(done, core_->pusher,
                                       "levada: pop: nothing is in flight, and only this thread has ever pushed");
+    return items.has_result();
   }
 
   template <class... Side>
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
     pop_whole();
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    std::optional<result<Out>> taken = take(envelope, side...);
+    std::optional<result<Out>> taken =
+        core_->running.results().has_result() ? take(envelope, side...) : std::optional<result<Out>>();
     if (!taken || core_->running.changes_rate())
       core_->running.invite_if_idle();  // there is room again behind a region
     return taken;
@@ -551,27 +556,25 @@ class session {
     return {core_->running.items().next_sequence(), captured};
   }
 
-  /// Constructs the result where the caller wants it: a large one has no place on the stack.
+  /// What is at the head. Constructs the result where the caller wants it: a large one has no place on the stack.
   template <class... Side>
   std::optional<result<Out>> take(item_envelope* envelope, Side&... side) {
     detail::engine& items = core_->running.results();
     std::optional<result<Out>> taken;
-    if (items.has_result()) {
-      ((side = items.head_state() == detail::item_state::value
-                   ? *static_cast<const Side*>(items.head_side(detail::side_key_of<Side>))
-                   : Side{}),
-       ...);
-      if (envelope != nullptr) *envelope = items.head_envelope();
-      if (items.head_state() == detail::item_state::failed)
-        taken.emplace(items.head_error());
-      else if constexpr (writes_outside)
-        taken.emplace(*static_cast<std::remove_reference_t<Out>*>(items.head_value()));
-      else if constexpr (!std::is_void_v<Out>)
-        taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(items.head_value())); });
-      items.drop_head();
-      items.free_kept();
-      let_in();
-    }
+    ((side = items.head_state() == detail::item_state::value
+                 ? *static_cast<const Side*>(items.head_side(detail::side_key_of<Side>))
+                 : Side{}),
+     ...);
+    if (envelope != nullptr) *envelope = items.head_envelope();
+    if (items.head_state() == detail::item_state::failed)
+      taken.emplace(items.head_error());
+    else if constexpr (writes_outside)
+      taken.emplace(*static_cast<std::remove_reference_t<Out>*>(items.head_value()));
+    else if constexpr (!std::is_void_v<Out>)
+      taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(items.head_value())); });
+    items.drop_head();
+    items.free_kept();
+    let_in();
     return taken;
   }
   /// There is room for items that wait before the pipeline.

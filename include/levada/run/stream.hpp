@@ -233,7 +233,7 @@ class item_stream {
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr std::uint32_t watched_every = 8;
+  static constexpr std::uint32_t watched_every = 32;
 
   void next() {
     if (row_given_ != clock::time_point{}) {

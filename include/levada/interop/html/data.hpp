@@ -20,7 +20,7 @@
 namespace levada {
 
 constexpr std::string_view name_of(plan_reason why) {
-  constexpr std::string_view names[] = {"only way", "pinned", "preference", "cost", "noise", "saved"};
+  constexpr std::string_view names[] = {"only way", "pinned", "preference", "cost", "noise", "saved", "whole"};
   return names[static_cast<std::size_t>(why)];
 }
 constexpr std::string_view name_of(objective goal) { return goal == objective::latency ? "latency" : "throughput"; }

@@ -96,7 +96,8 @@ const whyText = unit => ({
     : unit.backend + ' is the first named that takes it' + (unit.stages.length > 1 ? ', in the longest run that it takes as one.' : '.'),
   'cost': 'The cheapest for the whole.',
   'noise': 'Another is cheaper by less than the measurements are sure of; this one is named first.',
-  'saved': 'A saved plan says so.'
+  'saved': 'A saved plan says so.',
+  'whole': 'The whole plan was measured, and faster than others that were tried.'
 })[unit.why];
 function otherText(unit, other) {
   const who = (other.backend === 'callable' ? '' : other.backend + ' on ') + other.device +

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/chain.hpp: callables that follow one another, as one loop over the items of a grain, as a program without levada would
+// have it. The engine takes it where all of them together cost less than to go to each in turn: run/engine.hpp.
+
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <levada/graph/side_data.hpp>
+#include <levada/run/program.hpp>
+#include <levada/run/unit.hpp>
+
+namespace levada::detail {
+
+/// A small state that changes from item to item. Where it stays in memory, each item waits for the store of the one before.
+template <class F>
+concept kept_in_registers =
+    !std::is_empty_v<F> && std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> && sizeof(F) <= 32;
+
+/// The state of a callable while the loop runs: a copy that registers hold, or the session's.
+template <class F, bool Serial>
+using state_in_chain = std::conditional_t<Serial && kept_in_registers<F>, F, F&>;
+
+template <class F>
+void put_back_state([[maybe_unused]] void* object, const F& state) {
+  if constexpr (kept_in_registers<F>) {
+    if (object != &state) std::memcpy(object, static_cast<const void*>(&state), sizeof state);
+  }
+}
+
+/// A callable of a chain, over one grain. `Serial`: nobody else calls it meanwhile.
+template <class F, form Form, class In, class Out, bool Serial>
+class chain_step {
+ public:
+  static constexpr bool keeps_state = Serial && kept_in_registers<F>;
+  chain_step(const unit_path& path, const chain_call& call)
+      : f_(*static_cast<F*>(*path.object)), out_(path.out.at(call.memory, call.slot)), stride_(path.out.stride) {}
+
+  /// Where the result of the `i`-th item is, which came from `in`.
+  [[gnu::always_inline]] void* operator()(void* in, std::size_t i) {
+    std::byte* const out = out_ + i * stride_;
+    call_with<Form, In, Out>(f_, in, out);
+    return out;
+  }
+  void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
+
+ private:
+  [[no_unique_address]] state_in_chain<F, Serial> f_;
+  std::byte* const out_;
+  const std::size_t stride_;
+};
+template <class F, class In, class Out, bool Serial>
+class chain_step<F, form::in_place, In, Out, Serial> {
+ public:
+  static constexpr bool keeps_state = Serial && kept_in_registers<F>;
+  chain_step(const unit_path& path, const chain_call&) : f_(*static_cast<F*>(*path.object)) {}
+
+  [[gnu::always_inline]] void* operator()(void* in, std::size_t) {
+    call_with<form::in_place, In, Out>(f_, in, in);
+    return in;
+  }
+  void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
+
+ private:
+  [[no_unique_address]] state_in_chain<F, Serial> f_;
+};
+
+/// A callable that may be part of a chain: it gives something for each item, takes nothing beside it, and leaves nothing that
+/// would have to be destroyed.
+template <class F, form Form, class In, class Out>
+inline constexpr bool fits_chain =
+    (Form == form::map || Form == form::consume || Form == form::in_place || Form == form::destination) &&
+    sides_of<F, Form>::type::size == 0 && !told_of_missing_items<F> && std::is_trivially_destructible_v<In> &&
+    std::is_trivially_destructible_v<Out>;
+
+template <class... Steps, std::size_t... I>
+[[gnu::always_inline]] inline void run_steps(chain_call& call, std::index_sequence<I...>) noexcept {
+  const unit_path* const paths = call.paths;
+  std::tuple<Steps...> steps{Steps(paths[I], call)...};
+  // Copies, which the callables cannot change.
+  const void* const* const inputs = call.inputs;
+  const std::size_t count = call.count, stride = paths[0].in.stride;
+  std::byte* const first = inputs == nullptr ? paths[0].in.at(call.memory, call.slot) : nullptr;
+  const bool is_plain = inputs == nullptr && !call.some_ended;
+  const auto take = [&](void* item, std::size_t i) __attribute__((always_inline)) {
+    static_cast<void>(((item = std::get<I>(steps)(item, i)), ...));
+  };
+  for (std::size_t i = 0; i < count;) {
+    try {
+      if (is_plain)
+        for (; i < count; ++i) take(first + i * stride, i);
+      for (; i < count; ++i)
+        if (!call.some_ended || state_of(call.state[i]) == item_state::value)
+          take(inputs != nullptr ? const_cast<void*>(inputs[i]) : first + i * stride, i);
+    } catch (...) {
+      call.error[i] = std::current_exception();
+      set_state(call.state[i++], item_state::failing);
+      call.lost_some = true;
+    }
+  }
+  (std::get<I>(steps).put_back(paths[I]), ...);
+}
+
+template <class... Steps>
+void run_chain(chain_call& call) noexcept {
+  run_steps<Steps...>(call, std::index_sequence_for<Steps...>{});
+}
+
+}  // namespace levada::detail

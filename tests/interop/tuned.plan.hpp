@@ -1,0 +1,8 @@
+// The partition of an app, saved on some machine
+// by the costs of a made-up one.
+#pragma once
+
+#include <levada/core/fixed_string.hpp>
+
+// clang-format off
+inline constexpr levada::fixed_string tuned_plan{"levada plan 1: 64 slots | cpu: reference(\"relu\") simd(\"softmax\") reference(\"relu\")"};
