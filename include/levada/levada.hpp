@@ -11,6 +11,7 @@
 #include <levada/run/deploy.hpp>
 #include <levada/run/for_each.hpp>
 #include <levada/run/rated_graph.hpp>
+#include <levada/run/rated_tee.hpp>
 #include <levada/run/report.hpp>
 #include <levada/run/route.hpp>
 #include <levada/run/tbb_executor.hpp>

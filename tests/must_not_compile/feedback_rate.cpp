@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// error: rate_changes_inside_a_branch
+// error: feedback_would_wait_for_the_state_of_items_that_its_body_takes_together
+// place: "sum"
 // place: "batch"
 //
-// A state comes back with each item, not with each batch: the feedback goes behind the batch.
+// A state comes back with each item: the second item of the batch needs what the batch gives. The feedback goes behind the batch.
 
 #include <levada/levada.hpp>
 

@@ -161,6 +161,8 @@ template <fixed_string State, fixed_string Last, class Given, class Initial>
 struct feedback_body_gives_another_state_than_the_initial_one : detail::mistake {};
 template <fixed_string Stage, class Device>
 struct stage_inside_a_feedback_cannot_run_on_a_device_of_its_own : detail::mistake {};
+template <fixed_string State, fixed_string Rate>
+struct feedback_would_wait_for_the_state_of_items_that_its_body_takes_together : detail::mistake {};
 template <fixed_string Stage>
 struct feedback_cannot_be_split_behind_a_stage_inside_it : detail::mistake {};
 

@@ -36,8 +36,8 @@ struct rated_branch {
   static constexpr std::size_t rates = rates_of<parts>.count;
   using out = typename region<parts, rates>::out;
 
-  /// What is right by itself, but not here.
-  template <std::size_t R>
+  /// What is right by itself, but not here. `Meets`: what the branch gives meets other things.
+  template <std::size_t R, bool Meets = true>
   static consteval auto mistake_of_region() {
     using here = region<parts, R>;
     using places = nested_places<typename here::flat>;
@@ -48,7 +48,8 @@ struct rated_branch {
                                                            typename type_at<typename here::parts, at>::device>{};
     } else if constexpr (constexpr std::size_t told = places::envelope; told < here::parts::size) {
       return stages_inside_another_see_no_envelope<"fork", type_at<typename here::parts, told>::part::name>{};
-    } else if constexpr (constexpr std::size_t lost = lost_at<typename here::flat>(); lost < here::flat::nodes) {
+    } else if constexpr (constexpr std::size_t lost = lost_at<typename here::flat>();
+                         Meets && lost < here::flat::nodes) {
       return filter_in_a_branch_would_leave_its_join_without_a_partner<
           here::flat::template node_place<lost>::part::name>{};
     } else if constexpr (!std::copy_constructible<typename here::in>) {
@@ -57,10 +58,10 @@ struct rated_branch {
       return no_mistake{};
     } else if constexpr (requires { requires here::rate::timeout.nanoseconds != 0; }) {
       return rate_in_a_branch_knows_no_time<here::rate::name>{};
-    } else if constexpr (here::rate::template ratio<typename here::out>.takes == 0) {
+    } else if constexpr (Meets && here::rate::template ratio<typename here::out>.takes == 0) {
       return rate_in_a_branch_depends_on_its_items<here::rate::name, typename here::out>{};
     } else {
-      return mistake_of_region<R + 1>();
+      return mistake_of_region<R + 1, Meets>();
     }
   }
   template <class Flat>

@@ -10,6 +10,7 @@
 
 #include <levada/core/type_list.hpp>
 #include <levada/graph/describe.hpp>
+#include <levada/graph/feedback.hpp>
 #include <levada/graph/rate.hpp>
 
 namespace levada::detail {
@@ -39,28 +40,34 @@ inline constexpr bool changes_rate = false;
 template <class... Flat>
 inline constexpr bool changes_rate<type_list<Flat...>> = (mark_of<typename Flat::part>.changes_rate || ...);
 
-/// Where the rates are among the parts, and whether one is inside a fork, a tee or a graph.
+/// Where the rates are among the parts, and whether one is inside of something.
 template <std::size_t N>
 struct rate_places {
   std::size_t count = 0;
   std::size_t at[N + 1]{};
   std::size_t inside = N;  ///< the first that is; N: none
+  std::size_t loop = N;    ///< the head of the feedback that it is in; N: none
   std::size_t split_after = N;
 };
 template <class... Flat>
 consteval auto find_rates(type_list<Flat...>) {
   constexpr std::size_t n = sizeof...(Flat);
   rate_places<n> places;
-  std::size_t i = 0, depth = 0;
+  std::size_t i = 0, depth = 0, loops = 0, head = n;
   (
       [&] {
         using part = typename Flat::part;
         constexpr auto kind = mark_of<part>.kind;
         if (kind == block_mark::begin) ++depth;
         if (kind > block_mark::node) --depth;
+        if constexpr (border_of<part> == loop_border::begins) head = loops++ == 0 ? i : head;
+        if constexpr (border_of<part> == loop_border::ends) --loops;
         if (mark_of<part>.changes_rate) {
           places.at[places.count++] = i;
-          if (depth != 0 && places.inside == n) places.inside = i;
+          if (depth != 0 && places.inside == n) {
+            places.inside = i;
+            if (loops != 0) places.loop = head;
+          }
         }
         if (is_split_after<part>) places.split_after = i;
         ++i;
@@ -152,7 +159,11 @@ consteval auto mistake_of_regions() {
   constexpr const auto& rates = rates_of<Parts>;
   if constexpr (rates.inside != Parts::size) {
     using inside = typename type_at<Parts, rates.inside>::part;
-    return rate_changes_inside_a_branch<decltype(inside::rate)::name>{};
+    if constexpr (rates.loop != Parts::size)
+      return feedback_would_wait_for_the_state_of_items_that_its_body_takes_together<
+          type_at<Parts, rates.loop>::part::name, decltype(inside::rate)::name>{};
+    else
+      return rate_changes_inside_a_branch<decltype(inside::rate)::name>{};
   } else if constexpr (rates.split_after != Parts::size) {
     return split_after_counts_no_stages_where_the_rate_changes_write_split_here{};
   } else {

@@ -17,6 +17,7 @@
 #include <levada/core/log.hpp>
 #include <levada/graph/describe.hpp>
 #include <levada/graph/rated_graph.hpp>
+#include <levada/graph/rated_tee.hpp>
 #include <levada/graph/region.hpp>
 #include <levada/plan/budget.hpp>
 #include <levada/plan/device_memory.hpp>
@@ -1058,6 +1059,10 @@ struct stage_and_rate_addresses {
   template <class... Parts>
   [[gnu::always_inline]] void operator()(graph_part<Parts...>& graph) {
     *next_rate++ = &graph;
+  }
+  template <class B>
+  [[gnu::always_inline]] void operator()(tee_part<B>& tee) {
+    *next_rate++ = &tee;
   }
 };
 

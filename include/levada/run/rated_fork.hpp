@@ -171,7 +171,7 @@ class branch_regions<Parts, R, Planner, false> {
   /// `put(make, parts)` for each item that leaves the branch.
   template <class Put>
   void take(const typename here::in& item, std::uint32_t parts, Put put) {
-    program_.run(item, made_.raw(), scratch_.get());
+    if (!program_.run(item, made_.raw(), scratch_.get())) return;  // filtered, in a tee
     const typename place_for<typename here::out>::ending made(made_);
     for (rate_step did; !did.took;) {
       did = rate_.step(made_.object(), parts, given_.raw());
