@@ -11,28 +11,43 @@
 #include <thread>
 #include <vector>
 
-#include "../../examples/fashion_mnist/network.hpp"
+#include "../../examples/quantized/network.hpp"
 #include "model.hpp"
 
 namespace fashion {
 
 using box = levada::target<levada::cpu<2>>;
 
-inline auto deployed_model() {
+/// The model as it is, or what `computed` makes of it.
+template <class Computed = example::fashion_mnist::anywhere>
+auto deployed_model(Computed computed = {}) {
   namespace nn = levada::nn;
   const auto& w = weights_file();
   // clang-format off
   return levada::deploy<box>(
       levada::input<pixels>
-      | nn::conv2d<"conv1", 8, levada::size<5, 5>, levada::padding<2>>(w) | nn::relu | nn::max_pool2d<2>
+      | computed(nn::conv2d<"conv1", 8, levada::size<5, 5>, levada::padding<2>>(w) | nn::relu | nn::max_pool2d<2>
       | nn::conv2d<"conv2", 16, levada::size<5, 5>, levada::padding<2>>(w) | nn::relu | nn::max_pool2d<3>
-      | nn::flatten | nn::dense<"dense", 10>(w));
+      | nn::flatten | nn::dense<"dense", 10>(w)));
   // clang-format on
 }
 
-inline auto deployed_demo() { return levada::deploy<box>(example::fashion_mnist::classifier(weights_file())); }
+using by_integers = example::fashion_mnist::by_integers<levada::scales_of<network_scales>>;
+
+/// The whole demo.
+struct deployed_demo {
+  auto operator()() const { return levada::deploy<box>(example::fashion_mnist::classifier(weights_file())); }
+};
+/// The same by integers.
+struct quantized_demo {
+  auto operator()() const {
+    return levada::deploy<box>(
+        example::fashion_mnist::quantized_classifier(weights_file(), levada::scales<network_scales>));
+  }
+};
 
 /// The model alone, called as any user calls it.
+template <class Computed = example::fashion_mnist::anywhere>
 class with_levada {
  public:
   pixels in;
@@ -40,11 +55,12 @@ class with_levada {
   const logits& run() { return result_ = app_(in); }
 
  private:
-  decltype(deployed_model()) app_ = deployed_model();
+  decltype(deployed_model(Computed{})) app_ = deployed_model(Computed{});
   logits result_;
 };
 
 /// The demo's pipeline.
+template <class Deployed>
 class levada_labels {
  public:
   void inline_(const std::vector<picture>& pictures, labels& to) {
@@ -56,7 +72,7 @@ class levada_labels {
   }
 
  private:
-  decltype(deployed_demo()) app_ = deployed_demo();
+  decltype(Deployed{}()) app_ = Deployed{}();
 };
 
 /// A peer as its users would stream with it: two threads, a network each on common weights, taking pictures by turns.

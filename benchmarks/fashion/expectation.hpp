@@ -50,6 +50,15 @@ class expectation {
     before_ = got;
   }
 
+  /// Throws where more than two labels of a hundred are not what `reference` says of the first pictures.
+  void check_most_labels(const std::string& contender, const labels& got) const {
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < first_logits_.size(); ++i) others += got[i] != levada::argmax(first_logits_[i]);
+    if (50 * others > first_logits_.size())
+      throw levada::error(contender + ": " + std::to_string(others) + " of " + std::to_string(first_logits_.size()) +
+                          " labels are not those of float");
+  }
+
  private:
   static constexpr float tolerance = 1e-4f;
 

@@ -4,7 +4,7 @@
 //   one       the model on one picture, one thread, in CPU time
 //   inline    picture -> label over all pictures, one thread
 //   streamed  the same on two threads
-// All give the same logits and labels before anything is timed. Repetitions of all contenders are interleaved; a table
+// All give the same logits and labels before anything is timed, levada_int8 98 % of the labels. Repetitions of all contenders are interleaved; a table
 // of the medians ends the output, `ratio` being how many times as long as levada it takes.
 
 #include <cstddef>
@@ -36,18 +36,21 @@ class contest {
  public:
   template <class Network, class... Arguments>
   void add_one(const std::string& contender, const Arguments&... arguments) {
-    if (contenders_.empty() || contenders_.back() != contender) contenders_.push_back(contender);
     const auto network = std::make_shared<Network>(arguments...);
     expected_.check_logits(contender, *network);
-    const auto run = [network](benchmark::State& state) {
-      normalise(the_pictures().pictures[0], network->in);
-      for (auto _ : state) {
-        benchmark::DoNotOptimize(network->run().data());
-        benchmark::ClobberMemory();
-      }
-      state.SetItemsProcessed(state.iterations());
-    };
-    benchmark::RegisterBenchmark(("fashion/" + contender + "/one").c_str(), run)->Unit(benchmark::kMicrosecond);
+    register_one(contender, network);
+  }
+  /// Of smaller precision: its labels are those of the others but for some.
+  template <class Network, class Labels>
+  void add_rounded(const std::string& contender) {
+    register_one(contender, std::make_shared<Network>());
+    const auto many = std::make_shared<Labels>();
+    labels to(the_pictures().pictures.size(), -1);
+    many->inline_(the_pictures().pictures, to);
+    if (!the_pictures().are_noise) expected_.check_most_labels(contender, to);
+    register_pass(contender + "/inline", [many](const auto& pictures, labels& out) { many->inline_(pictures, out); });
+    register_pass(contender + "/streamed",
+                  [many](const auto& pictures, labels& out) { many->streamed(pictures, out); });
   }
 
   template <class Labels>
@@ -66,12 +69,31 @@ class contest {
   const std::vector<std::string>& contenders() const { return contenders_; }
 
  private:
+  template <class Network>
+  void register_one(const std::string& contender, const std::shared_ptr<Network>& network) {
+    if (contenders_.empty() || contenders_.back() != contender) contenders_.push_back(contender);
+    const auto run = [network](benchmark::State& state) {
+      normalise(the_pictures().pictures[0], network->in);
+      for (auto _ : state) {
+        benchmark::DoNotOptimize(network->run().data());
+        benchmark::ClobberMemory();
+      }
+      state.SetItemsProcessed(state.iterations());
+    };
+    benchmark::RegisterBenchmark(("fashion/" + contender + "/one").c_str(), run)->Unit(benchmark::kMicrosecond);
+  }
+
   template <class Pass>
   void add_pass(const std::string& name, Pass pass) {
+    labels to(the_pictures().pictures.size(), -1);
+    pass(the_pictures().pictures, to);
+    expected_.check_labels(name, to);
+    register_pass(name, pass);
+  }
+  template <class Pass>
+  void register_pass(const std::string& name, Pass pass) {
     const std::vector<picture>& pictures = the_pictures().pictures;
     labels to(pictures.size(), -1);
-    pass(pictures, to);
-    expected_.check_labels(name, to);
     const auto run = [=, &pictures](benchmark::State& state) mutable {
       for (auto _ : state) {
         pass(pictures, to);
@@ -90,8 +112,9 @@ class contest {
 /// Registers all; returns what is missing, each after a comma.
 std::string add_all(contest& all) {
   std::string missing;
-  all.add_one<with_levada>("levada");
-  all.add_many<levada_labels>("levada");
+  all.add_one<with_levada<>>("levada");
+  all.add_many<levada_labels<deployed_demo>>("levada");
+  all.add_rounded<with_levada<by_integers>, levada_labels<quantized_demo>>("levada_int8");
   all.add_one<with_simd>("simd");
   all.add_one<with_reference>("reference");
 #if LEVADA_HAS_ONEDNN

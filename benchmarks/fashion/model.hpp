@@ -68,6 +68,7 @@ inline const weights& the_weights() {
 struct picture_set {
   std::vector<picture> pictures;
   std::string origin;
+  bool are_noise = false;
 };
 
 /// The test pictures of Fashion-MNIST; noise, which costs the same time, where the data set or zlib is missing.
@@ -79,7 +80,8 @@ inline picture_set read_pictures() {
   } catch (const example::missing_data&) {
   }
 #endif
-  picture_set set{std::vector<picture>(10'000), "pictures of noise (the data set is Debian's dataset-fashion-mnist)"};
+  picture_set set{std::vector<picture>(10'000), "pictures of noise (the data set is Debian's dataset-fashion-mnist)",
+                  true};
   std::mt19937 engine{2};
   for (picture& p : set.pictures)
     for (std::uint8_t& value : p) value = static_cast<std::uint8_t>(engine() >> 24);

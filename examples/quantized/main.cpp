@@ -11,18 +11,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../common/fashion_mnist.hpp"
 #include "../common/run.hpp"
-#include "../fashion_mnist/network.hpp"
-#include "network.scales.hpp"
+#include "network.hpp"
 
 #include <CLI/CLI.hpp>
 #include <levada/interop/calibrate.hpp>
 #include <levada/interop/safetensors.hpp>
-#include <levada/ops.hpp>
+#include <levada/levada.hpp>
 
 namespace {
 
@@ -31,16 +29,6 @@ namespace fashion = example::fashion_mnist;
 using namespace lv::literals;
 
 using box = lv::target<lv::cpu<1>>;
-
-/// The layers with weights, by integers.
-template <class Scales>
-struct by_integers {
-  Scales scales;
-  template <class Part>
-  auto operator()(Part part) const {
-    return lv::quantize<std::int8_t>(std::move(part), scales);
-  }
-};
 
 struct options {
   std::string data, calibrate;
@@ -51,8 +39,8 @@ int calibrate(const options& o, const lv::safetensors& weights) {
   auto samples = fashion::read(fashion::folder(o.data), "train").pictures;
   samples.resize(5'000);
   const auto test = fashion::read(fashion::folder(o.data), "t10k");
-  const auto found = lv::calibrate(fashion::classifier(weights, fashion::anywhere{}, by_integers{lv::to_calibrate}),
-                                   samples, lv::labelled{test.pictures, test.labels}, o.calibrate);
+  const auto found = lv::calibrate(fashion::quantized_classifier(weights, lv::to_calibrate), samples,
+                                   lv::labelled{test.pictures, test.labels}, o.calibrate);
   std::printf("accuracy %.4f in float, %.4f with integers\n", found.accuracy, found.quantized_accuracy);
   return 0;
 }
@@ -78,7 +66,7 @@ int compare(const options& o, const lv::safetensors& weights) {
   const auto in_float = lv::deploy<box>(fashion::classifier(weights));
   // Would not compile where the calibration had measured more.
   const auto by_int8 = lv::deploy<box, lv::budget<lv::accuracy_loss<0.5_points>>>(
-      fashion::classifier(weights, fashion::anywhere{}, by_integers{lv::scales<network_scales>}));
+      fashion::quantized_classifier(weights, lv::scales<network_scales>));
   std::printf("%s\n", lv::report(by_int8).c_str());
 
   std::vector<int> float_labels(set.pictures.size()), int8_labels(set.pictures.size());

@@ -20,6 +20,7 @@
 #include <levada/core/type_list.hpp>
 #include <levada/graph/graph_info.hpp>
 #include <levada/graph/mistake.hpp>
+#include <levada/graph/node_order.hpp>
 #include <levada/graph/params.hpp>
 #include <levada/graph/pipeline.hpp>
 #include <levada/graph/stage.hpp>
@@ -154,6 +155,38 @@ inline constexpr bool is_output = false;
 template <fixed_string Name, fixed_string From>
 inline constexpr bool is_output<output_part<Name, From>> = true;
 
+template <class Flat>
+struct ops_in;
+template <class... Flat>
+struct ops_in<type_list<Flat...>> {
+  static constexpr bool only = (requires { typename Flat::part::op_type; } && ...);
+  static constexpr bool at_end = [] {
+    bool is_op = false;
+    ((is_op = is_stage<typename Flat::part> ? requires { typename Flat::part::op_type; } : is_op), ...);
+    return is_op;
+  }();
+};
+
+template <class Part>
+inline constexpr graph_name named_part{};
+template <fixed_string Name, class T>
+inline constexpr graph_name named_part<port_part<Name, T>>{Name.view()};
+template <fixed_string Name, fixed_string From>
+inline constexpr graph_name named_part<output_part<Name, From>>{{}, {From.view()}, 1};
+template <class Part, fixed_string Name, fixed_string... From>
+inline constexpr graph_name named_part<node_part<Part, Name, From...>>{
+    Name.view(),
+    {From.view()...},
+    sizeof...(From),
+    ops_in<typename flatten<Part, void>::type>::only,
+    ops_in<typename flatten<Part, void>::type>::at_end};
+
+template <class... Parts>
+consteval auto order_of_nodes() {
+  constexpr graph_name names[] = {named_part<Parts>...};
+  return node_order<sizeof...(Parts)>(names);
+}
+
 /// Ports, then nodes, then outputs; at most `most_inputs` of either rim.
 template <class... Parts>
 consteval bool are_parts_of_a_graph() {
@@ -173,11 +206,22 @@ consteval bool are_parts_of_a_graph() {
 }  // namespace detail
 
 /// `graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(g), output<"y", "b">)`: ports, nodes in an order in which each
-/// follows those it takes from, and what leaves. It is a part, and a pipeline of its own.
+/// follows those it takes from, and what leaves. It is a part, and a pipeline of its own. The nodes keep their order, but for ops
+/// that take what one node gives to them alone: these follow it at once (graph/node_order.hpp).
 template <class... Parts>
   requires(detail::are_parts_of_a_graph<Parts...>())
 [[gnu::always_inline]] constexpr auto graph(Parts... parts) {
-  return graph_part<Parts...>{detail::make_pack(std::move(parts)...)};
+  constexpr auto order = detail::order_of_nodes<Parts...>();
+  if constexpr (order.as_written) {
+    return graph_part<Parts...>{detail::make_pack(std::move(parts)...)};
+  } else {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      const auto all = std::forward_as_tuple(parts...);
+      return graph_part<type_at<type_list<Parts...>, order.at[I]>...>{
+          detail::make_pack(std::move(std::get<order.at[I]>(all))...)};
+    }
+    (std::index_sequence_for<Parts...>{});
+  }
 }
 template <class... Given, class Mistake = graph_is_ports_then_nodes_then_outputs<type_list<Given...>>>
   requires(!detail::are_parts_of_a_graph<Given...>())

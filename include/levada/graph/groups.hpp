@@ -49,7 +49,7 @@ struct groups_of<Flat, std::index_sequence<Node...>> {
 
   template <class... Pipelines>
   static consteval auto stages_of(type_list<Pipelines...>) {
-    return (type_list<>{} + ... + groups_of<typename Pipelines::flat>::all_stages());
+    return decltype((type_list<>{} + ... + typename groups_of<typename Pipelines::flat>::stages{})){};
   }
   template <std::size_t N>
   static consteval auto stages_at() {
@@ -60,7 +60,7 @@ struct groups_of<Flat, std::index_sequence<Node...>> {
   }
   static consteval auto all_stages() {
     if constexpr (any)
-      return (type_list<>{} + ... + stages_at<Node>());
+      return decltype((type_list<>{} + ... + stages_at<Node>())){};
     else
       return type_list<>{};
   }

@@ -238,6 +238,8 @@ template <fixed_string Port, class Item>
 struct session_has_no_port_of_that_name : detail::mistake {};
 template <fixed_string Port, class Item, class Given>
 struct port_takes_another_item : detail::mistake {};
+template <fixed_string Output, class Outputs>
+struct session_has_no_output_of_that_name : detail::mistake {};
 template <class Item, class Range>
 struct pipeline_streams_a_range_of_its_items : detail::mistake {};
 template <class Item>

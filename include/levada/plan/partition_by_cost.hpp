@@ -3,10 +3,9 @@
 // plan/partition_by_cost.hpp: the partition that a deployment with a cost table has: `deploy<box, costs<table>>(pipeline)`.
 //
 // The offers are the candidates on each device that computes them, and every other stage on each device that runs callables.
-// A unit of a partition is a run of consecutive nodes, and candidates are asked of the backends as such: a region whose nodes
-// are apart in the order of execution is not offered. Sorting the nodes again so that they were together would need another
-// order for each cover, while values, lifetimes and saved plans are numbered by the one that the pipeline was written in.
-// Runs in the order of their first nodes are in an order in which they can run.
+// A unit of a partition is a run of consecutive nodes, and candidates are asked of the backends as such: each op takes what the one
+// before it gives, and nobody else does. Such ops stand together in any graph (graph/node_order.hpp), so none is left out. Runs in
+// the order of their first nodes are in an order in which they can run.
 
 #include <algorithm>
 #include <array>

@@ -39,27 +39,13 @@ class awaitable_session {
     if (core_) core_->completed.end();
   }
 
-  /// Waits in a coroutine for what becomes of one item.
-  class [[nodiscard]] awaited final : public detail::completion {
+  /// An item on its way, and what became of it.
+  class pending : public detail::completion {
    public:
-    awaited(core_state& of, item&& given) : of_(of), given_(std::move(given)) {}
-    awaited(core_state& of, const item& given) : of_(of), given_(given) {}
-    awaited(const awaited&) = delete;
-    awaited& operator=(const awaited&) = delete;
-
-    bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> waiting) {
-      waiting_ = waiting;
-      return of_.begin(*this);
-    }
-    /// The result; without value, the stage's exception, no_result (filtered or dropped), or cancelled.
-    result<output> await_resume() {
-      if (why_) return result<output>(std::move(why_));
-      if constexpr (std::is_void_v<output>)
-        return result<output>();
-      else
-        return result<output>(std::move(*value_));
-    }
+    template <class Given>
+    pending(awaitable_session& of, Given&& given) : of_(*of.core_), given_(std::forward<Given>(given)) {}
+    pending(const pending&) = delete;
+    pending& operator=(const pending&) = delete;
 
     void take(void* value, const std::exception_ptr& why) noexcept override {
       why_ = why;
@@ -73,22 +59,49 @@ class awaitable_session {
         }
       }
     }
-    void done() noexcept override { waiting_.resume(); }
+
+   protected:
+    /// False: it is refused, and `take` has said why.
+    bool begin() { return of_.begin(*this); }
+
+    std::conditional_t<std::is_void_v<output>, std::nullptr_t, std::optional<output>> value_{};
+    std::exception_ptr why_;
 
    private:
     friend core_state;
     core_state& of_;
     item given_;
-    std::coroutine_handle<> waiting_;
-    std::conditional_t<std::is_void_v<output>, std::nullptr_t, std::optional<output>> value_{};
-    std::exception_ptr why_;
   };
 
-  awaited asynchronous(item&& given) { return awaited(*core_, std::move(given)); }
+  /// Waits in a coroutine for what becomes of one item.
+  class [[nodiscard]] awaited final : public pending {
+   public:
+    using pending::pending;
+
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> waiting) {
+      waiting_ = waiting;
+      return this->begin();
+    }
+    /// The result; without value, the stage's exception, no_result (filtered or dropped), or cancelled.
+    result<output> await_resume() {
+      if (this->why_) return result<output>(std::move(this->why_));
+      if constexpr (std::is_void_v<output>)
+        return result<output>();
+      else
+        return result<output>(std::move(*this->value_));
+    }
+    void done() noexcept override { waiting_.resume(); }
+
+   private:
+    std::coroutine_handle<> waiting_;
+  };
+
+  awaited asynchronous(item&& given) { return awaited(*this, std::move(given)); }
   awaited asynchronous(const item& given)
     requires std::copy_constructible<item>
   {
-    return awaited(*core_, given);
+    return awaited(*this, given);
   }
 
   void close() { core_->completed.session().close(); }
@@ -101,7 +114,7 @@ class awaitable_session {
     explicit core_state(Session of) : completed(std::move(of)) {}
 
     /// Gives the item to the pipeline, or lets it wait for room. False: it is refused, and the coroutine goes on.
-    bool begin(awaited& a) {
+    bool begin(pending& a) {
       const std::lock_guard lock(mutex);
       if (!completed.running().is_closed()) {
         if (first == nullptr && give(a)) return true;  // the coroutine may be over by now
@@ -116,7 +129,7 @@ class awaitable_session {
       a.take(nullptr, detail::why_missing(completed.running().is_closed() ? missing::cancelled : missing::dropped));
       return false;
     }
-    bool give(awaited& a) {
+    bool give(pending& a) {
       return completed.try_push_for(&a, [&]() -> item&& { return std::move(a.given_); }, {});
     }
 
@@ -131,7 +144,7 @@ class awaitable_session {
         }
         while (first != nullptr) {
           detail::completion* const behind = first->next;  // once it is given it may be over
-          if (!give(*static_cast<awaited*>(first))) break;
+          if (!give(*static_cast<pending*>(first))) break;
           first = behind;
           waiting.fetch_sub(1);
         }

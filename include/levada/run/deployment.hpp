@@ -282,13 +282,13 @@ class session_core final : public engine_host {
   }
   bool is_closed() const { return closed_.load() || is_cancelled(); }
   bool is_cancelled() const { return engine_.is_cancelled(); }
-  /// Nothing more will come out.
-  bool is_over() {
+  /// What will come out has come.
+  bool has_all() const {
     if (!is_closed() || !all_finished()) return false;
-    if (later_ && !later_->has_ended()) return false;
-    engine& last = results();
-    return last.all_finished() && !last.has_result() && last.all_counted();
+    return (!later_ || later_->has_ended()) && results().all_finished();
   }
+  /// Nothing more will come out.
+  bool is_over() { return has_all() && !results().has_result() && results().all_counted(); }
 
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {

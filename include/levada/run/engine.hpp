@@ -309,6 +309,25 @@ class engine final : public device_client {
       }
     }
   }
+  /// Which result is at the head, in the order of items.
+  sequence head() const { return head_; }
+
+  /// Moves `at` to the first result from there on; false: none has come. For who looks ahead of the head, which does not pass over a
+  /// result that is being looked at.
+  bool find_result(sequence& at) {
+    for (;;) {
+      at = std::max(at, popped_.load());
+      if (at >= finished()) return false;
+      const bool silent = is_silent(std::atomic_ref(state_[index(at)]).load(std::memory_order_acquire));
+      if (at < popped_.load()) continue;  // a silent one whose slot may have another item by now
+      if (!silent) return true;
+      ++at;
+    }
+  }
+  bool has_failed(sequence at) { return state_of(state_[index(at)]) == item_state::failed; }
+  const std::exception_ptr& error_of(sequence at) { return error_[index(at)]; }
+  void* value_of(sequence at) { return in_slot(code_.result, index(at)); }
+
   item_state head_state() { return state_of(state_[head_index_]); }
   /// The data of that type attached to the item at the head. Throws levada::error where no stage attaches any.
   const void* head_side(const side_key& key) const {

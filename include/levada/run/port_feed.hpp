@@ -22,9 +22,9 @@
 
 namespace levada::detail {
 
-/// Who last pushed to each port of a session.
+/// Who last pushed to each port of a session, or popped from it.
 template <std::size_t Ports>
-class port_pushers {
+class port_threads {
  public:
   void note(std::size_t port) { last_[port].store(std::this_thread::get_id(), std::memory_order_relaxed); }
   /// To another port than that one, if it is another thread than this one.
@@ -34,6 +34,17 @@ class port_pushers {
           p != port && id != std::thread::id() && id != std::this_thread::get_id())
         return id;
     return {};
+  }
+  /// More than one thread.
+  bool are_several() const {
+    std::thread::id one;
+    for (const auto& last : last_) {
+      const std::thread::id id = last.load(std::memory_order_relaxed);
+      if (id == std::thread::id()) continue;
+      if (one != std::thread::id() && id != one) return true;
+      one = id;
+    }
+    return false;
   }
 
  private:
@@ -81,7 +92,7 @@ class port_feed<named_items<Named...>> {
     publish(of);
   }
 
-  const port_pushers<ports>& pushers() const { return pushers_; }
+  const port_threads<ports>& pushers() const { return pushers_; }
 
   /// Items of which only parts are there.
   std::uint64_t incomplete(const engine& of) const {
@@ -136,7 +147,7 @@ class port_feed<named_items<Named...>> {
   }
 
   std::array<std::atomic<sequence>, ports> count_{};
-  port_pushers<ports> pushers_;
+  port_threads<ports> pushers_;
   std::atomic<bool> publishing_{false};
 };
 

@@ -21,6 +21,7 @@
 #include <levada/run/completion.hpp>
 #include <levada/run/deployment.hpp>
 #include <levada/run/port_feed.hpp>
+#include <levada/run/port_results.hpp>
 #include <levada/run/time_feed.hpp>
 
 namespace levada {
@@ -161,6 +162,7 @@ class session {
   /// the session is closed or cancelled and nothing more comes. Throws levada::error when nothing is in flight and only the
   /// calling thread has ever pushed.
   std::optional<result<Out>> pop() {
+    pop_whole();
     if (await_result()) return take(nullptr);
     return std::nullopt;
   }
@@ -168,6 +170,7 @@ class session {
   /// Throws levada::error, and leaves the item, where no stage attaches such data.
   template <class... Side>
   std::optional<result<Out>> pop(item_envelope& envelope, Side&... side) {
+    pop_whole();
     if (await_result()) return take(&envelope, side...);
     return std::nullopt;
   }
@@ -178,6 +181,33 @@ class session {
   std::optional<result<Out>> try_pop(item_envelope& envelope, Side&... side) {
     return try_take(&envelope, side...);
   }
+
+  /// The next result of one of several outputs, in input order: of each item every output is popped, by one thread at a time an
+  /// output, any thread for each, and its slot is free behind the last. An item that failed is the exception at each of them. Waits as
+  /// `pop` does; throws levada::error, too, when the session is full of what another output has not popped, and only the calling
+  /// thread has ever popped from any.
+  template <fixed_string Output>
+    requires correct<decltype(detail::output_mistake<Out, Output>())>
+  auto pop() {
+    return take_from_output<detail::port_of<Out, Output>>(nullptr, true);
+  }
+  template <fixed_string Output>
+    requires correct<decltype(detail::output_mistake<Out, Output>())>
+  auto pop(item_envelope& envelope) {
+    return take_from_output<detail::port_of<Out, Output>>(&envelope, true);
+  }
+  /// The same if it is there. Never blocks and never runs a stage.
+  template <fixed_string Output>
+    requires correct<decltype(detail::output_mistake<Out, Output>())>
+  auto try_pop() {
+    return take_from_output<detail::port_of<Out, Output>>(nullptr, false);
+  }
+  template <fixed_string Output>
+    requires(decltype(detail::output_mistake<Out, Output>())::is_mistake)
+  mistake_found<decltype(detail::output_mistake<Out, Output>())> pop();
+  template <fixed_string Output>
+    requires(decltype(detail::output_mistake<Out, Output>())::is_mistake)
+  mistake_found<decltype(detail::output_mistake<Out, Output>())> try_pop();
 
   /// No more items will be pushed; those in flight go on.
   void close() {
@@ -223,6 +253,8 @@ class session {
 
   /// Closed or cancelled, and everything popped.
   bool is_over() const {
+    if constexpr (is_named_items<Out>)
+      if (core_->outputs.is_used()) return core_->running.has_all() && core_->running.results().all_popped();
     return core_->running.changes_rate() ? core_->running.is_over()
                                          : core_->running.is_closed() && core_->running.items().all_popped();
   }
@@ -277,6 +309,8 @@ class session {
     std::atomic<std::thread::id> pusher{}, popper{};
     [[no_unique_address]] detail::port_feed_of<In> ports;
     std::atomic<bool> unknown_pushers{false};  ///< others than the last one may push
+    [[no_unique_address]] detail::port_results<Out> outputs;
+    std::atomic<bool> popped_whole{false};
 
     /// Items that gave way to newer ones, for who tells of them.
     void leave_dropped(detail::completion& of) {
@@ -292,6 +326,54 @@ class session {
     if constexpr (is_named_items<In>)
       if (core_->ports.is_used())
         throw error("levada: push: items were pushed by ports before, and cannot be pushed whole now");
+  }
+
+  /// Results of several outputs are popped whole or by their names, not in turns.
+  void pop_whole() {
+    if constexpr (is_named_items<Out>) {
+      if (core_->outputs.is_used())
+        throw error("levada: pop: results were popped by outputs before, and cannot be popped whole now");
+      core_->popped_whole.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  template <std::size_t P>
+  auto take_from_output(item_envelope* envelope, bool waits) {
+    using part = typename detail::port_results<Out>::template item<P>;
+    if (core_->popped_whole.load(std::memory_order_relaxed))
+      throw error("levada: pop: results were popped whole before, and cannot be popped by outputs now");
+    detail::engine& items = core_->running.results();
+    auto& outputs = core_->outputs;
+    core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    if (waits) await_output<P>();
+    std::optional<result<part>> taken;
+    if (outputs.template has_result<P>(items)) {
+      if (envelope != nullptr) *envelope = outputs.template envelope<P>(items);
+      taken.emplace(outputs.template take<P>(items));
+      let_in();
+    }
+    if (!waits && (!taken || core_->running.changes_rate())) core_->running.invite_if_idle();
+    return taken;
+  }
+  template <std::size_t P>
+  void await_output() {
+    detail::engine& items = core_->running.results();
+    auto& outputs = core_->outputs;
+    const auto has = [&] { return outputs.template has_result<P>(items) || core_->running.has_all(); };
+    const auto is_full = [&] { return outputs.template waits_for_others<P>(items); };
+    while (!has()) {
+      if (is_full()) {
+        const std::atomic<std::thread::id> other = outputs.poppers().other_than(P);
+        core_->running.wait_for_another(
+            [&] { return has() || !is_full(); }, other,
+            "levada: pop: the session is full of what another output has not popped, and only this thread ever popped");
+      } else if (core_->unknown_pushers) {
+        core_->running.wait_until([&] { return has() || is_full(); });
+      } else {
+        core_->running.wait_for_another([&] { return has() || is_full(); }, core_->pusher,
+                                        "levada: pop: nothing is in flight, and only this thread has ever pushed");
+      }
+    }
   }
 
   template <std::size_t P, class Given>
@@ -316,9 +398,7 @@ class session {
         core_->running.wait_for_another(
             room, other, "levada: push: this port is full, and only this thread has ever pushed to the others");
       else
-        core_->running.wait_for_another(
-            room, core_->popper,
-            "levada: push: the pipeline is full of results, and only this thread has ever popped any");
+        await_popper(room);
     }
     if (is_closed()) {
       if (waits) throw cancelled("levada: push: the session is closed or cancelled");
@@ -345,9 +425,7 @@ class session {
     detail::engine& items = core_->running.items();
     refuse_after_ports();
     if (items.settings().waits_when_full() && items.free_slots() == 0)
-      core_->running.wait_for_another(
-          [&] { return items.free_slots() != 0 || core_->running.is_closed(); }, core_->popper,
-          "levada: push: the pipeline is full of results, and only this thread has ever popped any");
+      await_popper([&] { return items.free_slots() != 0 || core_->running.is_closed(); });
     if (core_->running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
     const bool runs_here = items.settings().inline_when_idle && items.all_finished();
     const bool taken = place(told, make, captured, into, items.settings().waits_when_full(), runs_here);
@@ -359,6 +437,15 @@ class session {
     // Who cancelled meanwhile may have seen an empty session and gone: nobody else would end this item.
     if (items.is_cancelled()) drain();
     return taken;
+  }
+
+  /// There is room when results are popped.
+  template <class Room>
+  void await_popper(const Room& room) {
+    if constexpr (is_named_items<Out>)
+      if (core_->outputs.has_several_poppers()) return core_->running.wait_until(room);
+    core_->running.wait_for_another(
+        room, core_->popper, "levada: push: the pipeline is full of results, and only this thread has ever popped any");
   }
 
   /// Says whether there is one; else nothing more comes.
@@ -377,6 +464,7 @@ class session {
 
   template <class... Side>
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
+    pop_whole();
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
     std::optional<result<Out>> taken =
         core_->running.results().has_result() ? take(envelope, side...) : std::optional<result<Out>>();
@@ -486,11 +574,15 @@ class session {
       taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(items.head_value())); });
     items.drop_head();
     items.free_kept();
+    let_in();
+    return taken;
+  }
+  /// There is room for items that wait before the pipeline.
+  void let_in() {
     if constexpr (detail::meets_by_time<In>) {
       core_->ports.meet(core_->running.items());
       if (core_->ports.has_ended() && core_->ports.is_empty()) core_->running.close();
     }
-    return taken;
   }
 
   detail::owner<core_state> core_;

@@ -95,7 +95,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
   bool is_ahead(const engine& of) const {
     return of.free_slots() != 0;
   }
-  const port_pushers<ports>& pushers() const { return pushers_; }
+  const port_threads<ports>& pushers() const { return pushers_; }
 
   /// Puts an item captured at that time into the ring of port `P`. Throws levada::error where an earlier one of it was captured later.
   template <std::size_t P, class Make>
@@ -235,7 +235,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
 
   std::tuple<timed_ring<typename First::item>, timed_ring<typename Others::item>...> rings_;
   time_point last_[ports]{};
-  port_pushers<ports> pushers_;
+  port_threads<ports> pushers_;
   std::atomic<bool> used_{false}, ended_{false}, busy_{false};
   std::atomic<std::uint32_t> asked_{0};
 };

@@ -114,6 +114,9 @@ class conv_by_columns {
     for (std::size_t c = 0; c < Run::channels; ++c) {
       const value* in = rows + c * plane + taps.row * row_type::pitch;
       const value* k = weight + (c * w.height + taps.first) * w.width * Filters;
+      // g++ 12 takes broadcast integers for no operands from memory: it would make all of a window's before it joins the rows of a pool, and
+      // keep them in memory. It is not told that the weights are the same.
+      if constexpr (std::is_integral_v<value>) asm("" : "+r"(k));
       for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
         for_each_tap<w.width>([&](auto kx) LEVADA_INLINE {
           vec x[Vectors][pool.width];

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// quantized/network.hpp: the demo's network with its layers computed by integers.
+
+#include <cstdint>
+#include <utility>
+
+#include "../fashion_mnist/network.hpp"
+#include "network.scales.hpp"
+
+#include <levada/backend/simd/qlinear_conv2d.hpp>
+#include <levada/backend/simd/qlinear_dense.hpp>
+#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/nn/quantize.hpp>
+
+namespace example::fashion_mnist {
+
+/// The layers with weights, by integers.
+template <class Scales>
+struct by_integers {
+  Scales scales;
+  template <class Part>
+  auto operator()(Part part) const {
+    return levada::quantize<std::int8_t>(std::move(part), scales);
+  }
+};
+
+/// `scales` are `levada::scales<network_scales>`, or `levada::to_calibrate`.
+template <levada::parameter_source Weights, class Scales>
+auto quantized_classifier(const Weights& weights, Scales scales) {
+  return classifier(weights, anywhere{}, by_integers<Scales>{scales});
+}
+
+}  // namespace example::fashion_mnist

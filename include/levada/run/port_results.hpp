@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/port_results.hpp: the results of several outputs, each popped by its name, and by a thread of its own. Every output is at an item of
+// its own; a slot is free again when all have popped theirs.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/named_items.hpp>
+#include <levada/core/result.hpp>
+#include <levada/graph/mistake.hpp>
+#include <levada/run/engine.hpp>
+#include <levada/run/port_feed.hpp>
+
+namespace levada::detail {
+
+/// How far each output of a session is popped. A session of plain results has none.
+template <class Out>
+class port_results {};
+
+template <class... Named>
+class port_results<named_items<Named...>> {
+ public:
+  using items = named_items<Named...>;
+  using sequence = engine::sequence;
+  static constexpr std::size_t ports = sizeof...(Named);
+  template <std::size_t P>
+  using item = typename type_at<type_list<Named...>, P>::item;
+
+  bool is_used() const { return used_.load(); }
+
+  /// A result waits at output `P`. By one thread at a time for each.
+  template <std::size_t P>
+  bool has_result(engine& of) {
+    sequence at = next_[P].load();
+    const bool found = of.find_result(at);
+    next_[P].store(at);
+    return found;
+  }
+  /// It has popped all that fits in, and another output is behind.
+  template <std::size_t P>
+  bool waits_for_others(const engine& of) const {
+    return of.free_slots() == 0 && of.all_finished() && next_[P].load() == of.finished() &&
+           std::any_of(next_.begin(), next_.end(), [&](const auto& n) { return n.load() < of.finished(); });
+  }
+
+  /// Takes the result that waits there.
+  template <std::size_t P>
+  result<item<P>> take(engine& of) {
+    used_.store(true);
+    poppers_.note(P);
+    const sequence at = next_[P].load();
+    struct passing {
+      port_results& all;
+      engine& of;
+      sequence behind;
+      ~passing() {
+        all.next_[P].store(behind);
+        all.retire(of);
+      }
+    } const end{*this, of, at + 1};
+    if (of.has_failed(at)) return of.error_of(at);
+    return {from_call,
+            [&]() -> item<P>&& { return std::move(static_cast<items*>(of.value_of(at))->template at<P>()); }};
+  }
+  template <std::size_t P>
+  const item_envelope& envelope(engine& of) {
+    return of.envelope_at(next_[P].load());
+  }
+
+  const port_threads<ports>& poppers() const { return poppers_; }
+  bool has_several_poppers() const { return poppers_.are_several(); }
+
+ private:
+  sequence least() const {
+    sequence least = next_[0].load();
+    for (const auto& n : next_) least = std::min(least, n.load());
+    return least;
+  }
+  /// One thread at a time frees slots; who finds another at it leaves what it popped to that one, which looks again.
+  void retire(engine& of) {
+    while (least() > retired_.load()) {
+      bool expected = false;
+      if (!retiring_.compare_exchange_strong(expected, true)) return;
+      const sequence until = least();
+      while (of.has_result() && of.head() < until) of.drop_head();
+      of.free_kept();
+      retired_.store(until);
+      retiring_.store(false);
+    }
+  }
+
+  std::array<std::atomic<sequence>, ports> next_{};  ///< of the results, from the first
+  port_threads<ports> poppers_;
+  std::atomic<sequence> retired_{0};
+  std::atomic<bool> retiring_{false}, used_{false};
+};
+
+template <class Out, fixed_string Port>
+consteval auto output_mistake() {
+  if constexpr (!is_named_items<Out>)
+    return session_has_no_output_of_that_name<Port, Out>{};
+  else
+    return std::conditional_t<port_of<Out, Port> == Out::size, session_has_no_output_of_that_name<Port, Out>,
+                              no_mistake>{};
+}
+
+}  // namespace levada::detail

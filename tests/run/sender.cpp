@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items as senders, with receivers written by hand.
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/run/deploy.hpp>
+#include <levada/run/sender.hpp>
+#include <levada/run/tbb_executor.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+using box = lv::target<lv::cpu<2>>;
+
+/// In place of a library.
+struct execution {
+  struct sender_concept {};
+  struct operation_state_concept {};
+  template <class... Value>
+  struct completions {};
+};
+
+/// What became of an item; read when `is_done`.
+struct outcome {
+  std::atomic<bool> is_done{false};
+  std::string what;
+
+  void set(std::string text) {
+    what = std::move(text);
+    is_done = true;
+    is_done.notify_all();
+  }
+  const std::string& wait() {
+    is_done.wait(false);
+    return what;
+  }
+};
+
+/// Writes it down, and then gives up what keeps the operation.
+struct receiver {
+  outcome* to;
+  std::shared_ptr<void>* keeps = nullptr;
+
+  void set_value() && noexcept { end("nothing"); }
+  void set_value(int&& value) && noexcept { end(std::to_string(value)); }
+  void set_error(std::exception_ptr why) && noexcept {
+    try {
+      std::rethrow_exception(why);
+    } catch (const std::exception& e) {
+      end(e.what());
+    }
+  }
+  void set_stopped() && noexcept { end("stopped"); }
+
+ private:
+  void end(std::string text) {
+    outcome& told = *to;
+    if (keeps != nullptr) keeps->reset();
+    told.set(std::move(text));
+  }
+};
+
+template <class Sender>
+using operation = decltype(std::declval<Sender>().connect(receiver{}));
+
+const auto work = lv::input<int> | lv::stage<"odd">([](const int& v) -> std::optional<int> {
+                    if (v % 5 == 4) return std::nullopt;
+                    return v + 1;
+                  }) |
+                  lv::stage<"not 3">([](const int& v) {
+                    if (v == 3) throw std::runtime_error("it is 3");
+                    return v;
+                  });
+
+}  // namespace
+
+TEST_CASE("a sender completes with the result, the error of its stage, no_result, or as stopped") {
+  const auto app = lv::deploy<box, lv::slots<4>>(work);
+  lv::awaitable_session session(app.open());
+  using sender = lv::item_sender<execution, decltype(app.open())>;
+  static_assert(std::same_as<sender::sender_concept, execution::sender_concept>);
+  static_assert(std::same_as<sender::completion_signatures, execution::completions<int&&>>);
+  static_assert(std::same_as<operation<sender>::operation_state_concept, execution::operation_state_concept>);
+
+  constexpr int count = 100;  // more than fit in: some wait for room
+  std::vector<outcome> outcomes(count);
+  std::vector<std::unique_ptr<operation<sender>>> operations;
+  for (int i = 0; i < count; ++i) {
+    auto sent = lv::send<execution>(session, i);
+    operations.emplace_back(
+        new operation<sender>(std::move(sent).connect(receiver{&outcomes[static_cast<std::size_t>(i)]})));
+  }
+  for (auto& o : operations) o->start();
+  for (int i = 0; i < count; ++i)
+    CHECK(outcomes[static_cast<std::size_t>(i)].wait() == (i % 5 == 4 ? "levada: the item was filtered"
+                                                           : i == 2   ? "it is 3"
+                                                                      : std::to_string(i + 1)));
+  session.close();
+  outcome late;
+  auto refused = lv::send<execution>(session, 0).connect(receiver{&late});
+  refused.start();
+  CHECK(late.wait() == "stopped");
+}
+
+TEST_CASE("a receiver may end its operation; items without a result complete without a value") {
+  std::atomic<int> sum{0};
+  const auto app = lv::deploy<box>(lv::input<int> | lv::sink<"sum">([&sum](const int& v) { sum += v; }));
+  constexpr int count = 50;
+  std::vector<outcome> outcomes(count);
+  lv::awaitable_session session(app.open());
+  using sender = lv::item_sender<execution, decltype(app.open())>;
+  static_assert(std::same_as<sender::completion_signatures, execution::completions<>>);
+  for (int i = 0; i < count; ++i) {
+    outcome& o = outcomes[static_cast<std::size_t>(i)];
+    const sender sent = lv::send<execution>(session, i);
+    const auto unused = sent.connect(receiver{&o, nullptr});  // a sender that is kept connects again
+    std::shared_ptr<void> keeps;
+    auto* const kept = new operation<const sender&>(sent.connect(receiver{&o, &keeps}));
+    keeps = std::shared_ptr<operation<const sender&>>(kept);
+    const std::weak_ptr<void> there = keeps;
+    kept->start();
+    CHECK(o.wait() == "nothing");
+    CHECK(there.expired());
+  }
+  CHECK(sum == count * (count - 1) / 2);
+}
