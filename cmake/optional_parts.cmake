@@ -24,7 +24,8 @@ levada_part(CLI11 libcli11-dev "CLI/" CLI11::CLI11 CLI11)
 levada_part(JSON nlohmann-json3-dev "nlohmann/" nlohmann_json::nlohmann_json nlohmann_json)
 levada_part(TASKFLOW "(not in Debian; TASKFLOW_ROOT names its folder)" "taskflow/" taskflow::taskflow taskflow)
 levada_part(FASTFLOW "(not in Debian; FASTFLOW_ROOT names its folder)" "ff/ff" fastflow::fastflow fastflow)
-levada_part(ONNXRUNTIME "libonnxruntime-dev (from trixie on)" "onnxruntime_c" onnxruntime::onnxruntime onnxruntime)
+levada_part(ONNXRUNTIME "libonnxruntime-dev (from trixie on)" "onnxruntime_c|levada/interop/onnx_runtime"
+            onnxruntime::onnxruntime onnxruntime)
 
 # levada_collect_parts(SOURCE...): what these sources need. Sets in the caller `part_targets`, `part_definitions`, and
 # `part_missing`: the Debian packages without which they do not compile.

@@ -116,15 +116,22 @@ void profile_model(const char* name, Make make) {
     std::printf("  %-14s %10.1f us   %.3f of it\n", p.name.c_str(), 1e6 * p.seconds, p.of_kept);
 }
 
-/// Each backend first where it can, simd for what it lacks, against what the table chooses.
+/// A table before its whole plans were tried.
+template <const lv::cost_table& Table>
+inline constexpr lv::cost_table kernels_of{Table.machine, Table.kernels, Table.transfers, Table.rooflines, {}};
+
+/// Each backend of the processor first where it can, simd for what it lacks, against what the table chooses, by its kernels alone and
+/// by the whole plans that were measured.
 template <const lv::cost_table& Table, class Make>
 void contest(const char* name, Make make, double seconds) {
   const model m(make);
   const auto samples = m.samples();
   using slots = lv::slots<1>;
-  const auto simd = lv::deploy<box, slots, lv::backends<lv::simd>>(m.pipeline());
-  const auto onednn = lv::deploy<box, slots, lv::backends<lv::onednn, lv::simd>>(m.pipeline());
-  const auto eigen = lv::deploy<box, slots, lv::backends<lv::eigen, lv::simd>>(m.pipeline());
+  using processor = lv::target<lv::cpu<1>>;
+  const auto simd = lv::deploy<processor, slots, lv::backends<lv::simd>>(m.pipeline());
+  const auto onednn = lv::deploy<processor, slots, lv::backends<lv::onednn, lv::simd>>(m.pipeline());
+  const auto eigen = lv::deploy<processor, slots, lv::backends<lv::eigen, lv::simd>>(m.pipeline());
+  const auto by_kernels = lv::deploy<box, slots, all_backends, lv::costs<kernels_of<Table>>>(m.pipeline());
   const auto chosen = lv::deploy<box, slots, all_backends, lv::costs<Table>>(m.pipeline());
   using output = typename decltype(simd)::output;
   const auto expected = std::make_unique<output>();
@@ -138,6 +145,7 @@ void contest(const char* name, Make make, double seconds) {
   compare({{"simd", simd, samples, *expected},
            {"onednn, else simd", onednn, samples, *expected},
            {"eigen, else simd", eigen, samples, *expected},
+           {"by kernels alone", by_kernels, samples, *expected},
            {"chosen", chosen, samples, *expected}},
           seconds);
 }

@@ -10,6 +10,7 @@
 
 #include <levada/backend/eigen.hpp>
 #include <levada/backend/onednn.hpp>
+#include <levada/backend/spirv/ops.hpp>
 #include <levada/levada.hpp>
 
 #include "../../examples/models/random_weights.hpp"
@@ -19,9 +20,9 @@ namespace placement {
 namespace lv = levada;
 
 /// One worker: what is compared is what an item takes.
-using box = lv::target<lv::cpu<1>>;
+using box = lv::target<lv::cpu<1>, lv::vulkan<0>>;
 /// Costs that cannot be told apart go to the first.
-using all_backends = lv::backends<lv::simd, lv::onednn, lv::eigen>;
+using all_backends = lv::backends<lv::simd, lv::onednn, lv::eigen, lv::spirv>;
 
 /// `make(weights)` is the pipeline.
 template <class Make>

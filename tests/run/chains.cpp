@@ -63,7 +63,7 @@ struct grain_of_items {
   remembers r{};
   std::array<void*, 3> objects{&a, &h, &r};
 
-  bool run(detail::chain_code code, const void* const* inputs, bool some_ended) {
+  bool run(detail::chain_code code) {
     const detail::value_path from{reinterpret_cast<std::byte*>(in.data()), 0, sizeof in[0]};
     const detail::value_path to{reinterpret_cast<std::byte*>(out.data()), 0, sizeof out[0]};
     const detail::value_path inside{nullptr, 0, sizeof between[0]};
@@ -73,8 +73,7 @@ struct grain_of_items {
     paths[1].out = paths[2].in = inside;
     paths[2].out = to;
     chain_call call{
-        paths,     reinterpret_cast<std::byte*>(between.data()), first_slot, inputs, state.data(), error.data(), items,
-        some_ended};
+        paths, reinterpret_cast<std::byte*>(between.data()), first_slot, nullptr, state.data(), error.data(), items};
     code(call);
     return call.lost_some;
   }
@@ -83,37 +82,28 @@ struct grain_of_items {
 }  // namespace
 
 TEST_CASE("a chain does to each item what its callables do, one after the other") {
-  for (const bool serial : {true, false})
-    for (const bool some_ended : {false, true}) {
-      grain_of_items s;
-      std::uint64_t sum = 0;
-      std::vector<std::uint32_t> seen;
-      for (std::size_t i = 0; i < items; ++i) {
-        s.in[first_slot + i] = i * i + 1;
-        if (some_ended && i % 5 == 2) s.state[i] = item_state::dropped;
+  for (const bool serial : {true, false}) {
+    grain_of_items s;
+    std::uint64_t sum = 0;
+    std::vector<std::uint32_t> seen;
+    for (std::size_t i = 0; i < items; ++i) s.in[first_slot + i] = i * i + 1;
+    CHECK(s.run(serial ? code_of(steps<true>{}) : code_of(steps<false>{})));
+    for (std::size_t i = 0; i < items; ++i) {
+      CAPTURE(i);
+      sum += i * i + 1;
+      CHECK(s.in[first_slot + i] == sum);
+      if (sum % 7 == 0) {
+        CHECK(s.state[i] == item_state::failing);
+        CHECK_THROWS_AS(std::rethrow_exception(s.error[i]), std::runtime_error);
+        continue;
       }
-      CHECK(s.run(serial ? code_of(steps<true>{}) : code_of(steps<false>{}), nullptr, some_ended));
-      for (std::size_t i = 0; i < items; ++i) {
-        CAPTURE(i);
-        if (some_ended && i % 5 == 2) {
-          CHECK(s.state[i] == item_state::dropped);
-          CHECK(s.in[first_slot + i] == i * i + 1);
-          continue;
-        }
-        sum += i * i + 1;
-        CHECK(s.in[first_slot + i] == sum);
-        if (sum % 7 == 0) {
-          CHECK(s.state[i] == item_state::failing);
-          CHECK_THROWS_AS(std::rethrow_exception(s.error[i]), std::runtime_error);
-          continue;
-        }
-        seen.push_back(static_cast<std::uint32_t>(sum / 2));
-        CHECK(s.state[i] == item_state::value);
-        CHECK(s.out[first_slot + i] == sum / 2 + seen.size());
-      }
-      CHECK(s.a.sum == sum);
-      CHECK(s.r.all == seen);
+      seen.push_back(static_cast<std::uint32_t>(sum / 2));
+      CHECK(s.state[i] == item_state::value);
+      CHECK(s.out[first_slot + i] == sum / 2 + seen.size());
     }
+    CHECK(s.a.sum == sum);
+    CHECK(s.r.all == seen);
+  }
 }
 
 TEST_CASE("a chain takes items that are the caller's own") {
@@ -133,7 +123,7 @@ TEST_CASE("a chain takes items that are the caller's own") {
   path.object = &object;
   path.out = {reinterpret_cast<std::byte*>(out.data()), 0, sizeof out[0]};
   path.borrows = true;
-  chain_call call{&path, nullptr, 0, inputs.data(), state.data(), error.data(), items, false};
+  chain_call call{&path, nullptr, 0, inputs.data(), state.data(), error.data(), items};
   code_of(on_halves{})(call);
   CHECK(!call.lost_some);
   for (std::size_t i = 0; i < items; ++i) CHECK(out[i] == own[items - 1 - i] / 2);

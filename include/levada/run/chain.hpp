@@ -85,20 +85,15 @@ template <class... Steps, std::size_t... I>
   const void* const* const inputs = call.inputs;
   const std::size_t count = call.count, stride = paths[0].in.stride;
   std::byte* const first = inputs == nullptr ? paths[0].in.at(call.memory, call.slot) : nullptr;
-  const bool is_plain = inputs == nullptr && !call.some_ended;
-  const auto take = [&](void* item, std::size_t i) __attribute__((always_inline)) {
-    static_cast<void>(((item = std::get<I>(steps)(item, i)), ...));
-  };
-  for (std::size_t i = 0; i < count;) {
+  for (std::size_t i = 0; i < count; ++i) {
     try {
-      if (is_plain)
-        for (; i < count; ++i) take(first + i * stride, i);
-      for (; i < count; ++i)
-        if (!call.some_ended || state_of(call.state[i]) == item_state::value)
-          take(inputs != nullptr ? const_cast<void*>(inputs[i]) : first + i * stride, i);
+      for (; i < count; ++i) {
+        [[maybe_unused]] void* item = inputs == nullptr ? first + i * stride : const_cast<void*>(inputs[i]);
+        ((item = std::get<I>(steps)(item, i)), ...);
+      }
     } catch (...) {
       call.error[i] = std::current_exception();
-      set_state(call.state[i++], item_state::failing);
+      set_state(call.state[i], item_state::failing);
       call.lost_some = true;
     }
   }

@@ -851,7 +851,7 @@ consteval const unit_text* text_of_unit() {
 }
 
 /// The most units of a chain: what a compiler still makes a good loop of.
-inline constexpr std::size_t longest_chain = 16;
+inline constexpr std::size_t longest_chain = 8;
 
 template <class Planning, std::size_t U>
 consteval bool fits_chain_at() {

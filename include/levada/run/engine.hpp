@@ -1026,7 +1026,7 @@ class engine final : public device_client {
   }
   /// The units of a chain that begins here, if there is one.
   bool run_chain(segment& seg, grain& g, std::size_t count) noexcept {
-    if (!is_chained_[g.unit] || cancelled_.load(std::memory_order_relaxed)) return false;
+    if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
     const program_unit& unit = code_.units[g.unit];
     chain_call call{.paths = &paths_[g.unit],
                     .memory = g.memory,
@@ -1034,8 +1034,7 @@ class engine final : public device_client {
                     .inputs = paths_[g.unit].borrows ? &input_[g.slot] : nullptr,
                     .state = &state_[g.slot],
                     .error = &error_[g.slot],
-                    .count = count,
-                    .some_ended = g.some_ended};
+                    .count = count};
     unit.chain(call);
     if (call.lost_some) [[unlikely]] {
       g.some_ended = true;

@@ -99,7 +99,7 @@ struct unit_path {
   bool is_plain = false;  ///< nothing is to be done beside the call, while nothing is cancelled
 };
 
-/// Units that follow one another over `count` consecutive items, all of each item before the next: run/chain.hpp.
+/// Units that follow one another over `count` consecutive items, all values, all of each item before the next: run/chain.hpp.
 struct chain_call {
   const unit_path* paths;
   std::byte* memory;  ///< the grain's
@@ -108,7 +108,6 @@ struct chain_call {
   item_state* state;
   std::exception_ptr* error;
   std::size_t count;
-  bool some_ended;
   bool lost_some = false;  ///< out: an item failed here
 };
 using chain_code = void (*)(chain_call&) noexcept;

@@ -102,9 +102,8 @@ class cost_header {
   std::string text() const {
     const std::string name = table_name();
     std::string t =
-        "// What kernels, ways between devices and whole plans take, measured by levada::profile. What is not among "
-        "the kernels "
-        "is estimated by the rooflines.\n"
+        "// Measured by levada::profile: what kernels, ways between devices and whole plans take. Other kernels are "
+        "estimated by the rooflines.\n"
         "#pragma once\n\n#include <levada/plan/cost_table.hpp>\n\n// clang-format off\n";
     if (!kernels_.empty()) {
       t += "inline constexpr levada::kernel_cost " + name + "_kernels[] = {\n";
