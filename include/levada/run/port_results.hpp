@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -48,9 +49,9 @@ class port_results<named_items<Named...>> {
            std::any_of(next_.begin(), next_.end(), [&](const auto& n) { return n.load() < of.finished(); });
   }
 
-  /// Takes the result that waits there.
+  /// Takes the result that waits there, constructed where it is to be: a large one has no place on the stack.
   template <std::size_t P>
-  result<item<P>> take(engine& of) {
+  void take(engine& of, std::optional<result<item<P>>>& into) {
     used_.store(true);
     poppers_.note(P);
     const sequence at = next_[P].load();
@@ -63,9 +64,11 @@ class port_results<named_items<Named...>> {
         all.retire(of);
       }
     } const end{*this, of, at + 1};
-    if (of.has_failed(at)) return of.error_of(at);
-    return {from_call,
-            [&]() -> item<P>&& { return std::move(static_cast<items*>(of.value_of(at))->template at<P>()); }};
+    if (of.has_failed(at))
+      into.emplace(of.error_of(at));
+    else
+      into.emplace(from_call,
+                   [&]() -> item<P>&& { return std::move(static_cast<items*>(of.value_of(at))->template at<P>()); });
   }
   template <std::size_t P>
   const item_envelope& envelope(engine& of) {

@@ -349,7 +349,7 @@ class session {
     std::optional<result<part>> taken;
     if (outputs.template has_result<P>(items)) {
       if (envelope != nullptr) *envelope = outputs.template envelope<P>(items);
-      taken.emplace(outputs.template take<P>(items));
+      outputs.template take<P>(items, taken);
       let_in();
     }
     if (!waits && (!taken || core_->running.changes_rate())) core_->running.invite_if_idle();
