@@ -66,6 +66,7 @@ inline void write_reasons(json_writer& json, const plan_reasons& reasons, const 
   json.field("machine", choice.costs != nullptr ? choice.costs->machine : std::string_view());
   json.field("objective", name_of(choice.goal));
   json.field("seconds", reasons.seconds);
+  json.field("least_seconds", reasons.least_seconds);
   write_list(json, "devices", reasons.loads, [&](const device_load& load) {
     json.open('{');
     json.field("device", name_of(load.device));
