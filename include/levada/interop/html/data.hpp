@@ -14,6 +14,7 @@
 #include <levada/plan/json_report.hpp>
 #include <levada/plan/reasons.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/plan/text_report.hpp>
 #include <levada/run/statistics.hpp>
 #include <levada/run/trace_log.hpp>
 
@@ -117,6 +118,7 @@ void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice
   json.field("rate_bytes", rate.bytes);
   json.key("plan");
   write_plan(json, plan);
+  write_list(json, "forks", plan.fork, [&](const planned_fork& fork) { json.string(fork_text(plan, fork)); });
   write_memory(json, plan);
   write_reasons(json, explain(plan, choice), choice);
   json.close('}');
