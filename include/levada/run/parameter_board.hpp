@@ -23,7 +23,7 @@ class replaceable_unit {
   virtual ~replaceable_unit() = default;
   virtual erased_object make() const = 0;
   /// What its device keeps instead of the object, where one computes it by itself.
-  virtual std::unique_ptr<device_parameters> bring_to(device_queue&) const { return nullptr; }
+  virtual owner<device_parameters> bring_to(device_queue&) const { return {}; }
   /// Where a parameter is kept: of the `stage`-th stage of the unit, its `index`-th.
   virtual void* parameter(std::size_t stage, std::size_t index) = 0;
   /// Another that keeps a copy of what it keeps.
@@ -189,8 +189,8 @@ class parameter_board final : public object_board {
  private:
   void make(set& into, std::size_t u, const replaceable_unit& of) const {
     if (devices_[u] != nullptr) {
-      const std::shared_ptr<device_parameters> kept = of.bring_to(*devices_[u]);
-      into.objects[u] = kept.get();
+      const auto kept = std::make_shared<owner<device_parameters>>(of.bring_to(*devices_[u]));
+      into.objects[u] = kept->get();
       into.made[u] = kept;
     } else {
       const auto made = std::make_shared<erased_object>(of.make());
