@@ -105,6 +105,15 @@ TEST_CASE("by costs: each kernel's cost, where it is from, and by how much the o
   CHECK(!data.contains("trace"));
 }
 
+TEST_CASE("of branches it is said whether they run at once, and why") {
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<1>>, both>(lv::input<vector> | lv::fork(lv::nn::relu, lv::nn::softmax) |
+                                               lv::join<"first">([](const vector& a, const vector&) { return a; }));
+  const json forks = data_of(lv::html_report(app))["regions"][0]["forks"];
+  REQUIRE(forks.size() == 1);
+  CHECK(forks[0] == "2 branches, relu to softmax: one after the other, since the processor has one thread");
+}
+
 TEST_CASE("without costs the default is said; names with quotes, ampersands and tags are data and nothing else") {
   const auto app =
       lv::deploy<box, both>(lv::input<vector> | lv::nn::relu |

@@ -108,6 +108,12 @@ TEST_CASE("whole plans are tried once, and the one that is kept is written down"
   CHECK(first.wholes.plans[0].name == "simd first");
   CHECK(first.wholes.kept.seconds > 0);
   CHECK(first.wholes.sum > 0);
+  // The kernels of the plan that is kept have what they took between the others.
+  const auto app = lv::deploy<box, lv::backends<lv::simd>>(pipeline);
+  lv::detail::cost_header header(to.path, lv::detail::machine_text());
+  if (to.text().find("reference(") == std::string::npos)
+    CHECK(lv::check_sum(app, header.table(), std::vector<picture>(1), 0).sum / first.wholes.sum_in_place ==
+          doctest::Approx(1).epsilon(1e-3));
   const std::string text = to.text();
   for (const char* part :
        {"levada::whole_cost levada_profile_wholes_costs_wholes[] = {",

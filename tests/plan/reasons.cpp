@@ -160,7 +160,7 @@ TEST_CASE("a pin leaves no other device, and moving what a unit takes is counted
 
 TEST_CASE("of any deployment the price is that of the search, and no alternative is better than an exact answer") {
   constexpr std::string_view names[] = {"fast", "spirv", "a \"b\" \\c\n", "reference"};
-  std::size_t compared = 0;
+  std::size_t compared = 0, bounded = 0;
   for (unsigned seed = 0; seed < 300u * static_cast<unsigned>(lv::test::soak_scale()); ++seed) {
     CAPTURE(seed);
     const lv::test::random_deployment d = lv::test::make_random_deployment(seed);
@@ -179,6 +179,8 @@ TEST_CASE("of any deployment the price is that of the search, and no alternative
       const lv::plan_reasons reasons = lv::explain(plan, {d.devices, d.candidates, d.backends, &table, goal});
       REQUIRE(reasons.seconds == Approx(cover.seconds).epsilon(1e-9));
       REQUIRE(reasons.units.size() == plan.units);
+      REQUIRE(reasons.least_seconds <= reasons.seconds * (1 + 1e-9));
+      bounded += reasons.least_seconds >= reasons.seconds * (1 - 1e-9);
       for (const lv::unit_reason& unit : reasons.units)
         for (const lv::plan_alternative& other : unit.others) {
           if (cover.exact) REQUIRE(other.more_seconds >= 0);
@@ -187,4 +189,5 @@ TEST_CASE("of any deployment the price is that of the search, and no alternative
     }
   }
   CHECK(compared > 1000);
+  CHECK(bounded > 300);
 }

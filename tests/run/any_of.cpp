@@ -79,8 +79,8 @@ struct noted_queue final : lv::detail::device_queue {
 
   explicit noted_queue(int of) : device(of) {}
   void prepare(const lv::detail::device_segment& segment) override { units = segment.units.size(); }
-  std::unique_ptr<lv::detail::device_parameters> bring(const lv::detail::device_kernel&) override {
-    return std::make_unique<parameters>(device);
+  lv::detail::owner<lv::detail::device_parameters> bring(const lv::detail::device_kernel&) override {
+    return lv::detail::owner<lv::detail::device_parameters>(new parameters(device));
   }
   std::unique_ptr<lv::detail::device_lane> open(std::size_t, std::size_t, lv::detail::device_client& to) override {
     client = &to;

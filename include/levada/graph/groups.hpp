@@ -15,7 +15,10 @@ struct groups_of;
 
 /// There is a group in the pipeline or inside one of its stages.
 template <class Flat>
-inline constexpr bool holds_groups = groups_of<Flat>::any;
+inline constexpr bool holds_groups = Flat::has_groups;
+template <class Flat>
+  requires has_nesting<Flat>
+inline constexpr bool holds_groups<Flat> = groups_of<Flat>::any;
 
 template <class... Pipelines>
 consteval bool hold_groups(type_list<Pipelines...>) {

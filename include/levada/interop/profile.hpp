@@ -9,9 +9,12 @@
 //   #include "box.costs.hpp"
 //   const auto app = lv::deploy<box, kernels, lv::costs<box_costs>>(pipeline);
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -55,6 +58,31 @@ fixed_array<attached_device> open_devices(target<Devices...>) {
   return fixed_array<attached_device>(found.size(), [&](std::size_t d) { return std::move(found[d]); });
 }
 
+/// Puts what the units of a plan took in their places into the header, the mean where several compute the same; their sum.
+template <std::size_t N>
+double keep_in_place(const graph_info<N>& graph, const partition<N>& parts, std::span<const backend_info> backends,
+                     const std::vector<cost>& taken, cost_header& costs) {
+  std::map<std::pair<std::string, std::string>, std::vector<cost>> same;
+  double sum = 0;
+  for (std::size_t u = 0; u < parts.size(); ++u) {
+    sum += taken[u].seconds;
+    if (taken[u].origin != cost_origin::measured) continue;
+    const bool is_callable = parts[u].candidate == partition_unit::callable;
+    std::string signature;
+    append_signature(signature, graph, parts[u].first, parts[u].count);
+    same[{is_callable ? "callable" : std::string(backends[parts[u].backend].name), signature}].push_back(taken[u]);
+  }
+  for (const auto& [key, all] : same) {
+    cost mean = cost::measured(0);
+    for (const cost& c : all) {
+      mean.seconds += c.seconds / static_cast<double>(all.size());
+      mean.spread += c.spread / static_cast<double>(all.size());
+    }
+    costs.set(key.first, key.second, mean);
+  }
+  return sum;
+}
+
 /// Tries whole plans by what is known of their kernels, and writes down the fastest.
 template <class Target, class... Options, class Profiler, class Pipeline, class Samples>
 whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples& samples, cost_header& costs,
@@ -74,15 +102,17 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
 
   const cost_table table = costs.table();
   using parts = partition<Profiler::nodes_bound>;
+  const auto program_for = [&](const parts& tried) {
+    Pipeline copy(pipeline);
+    void* stages[flat::stages];
+    stage_addresses visit{stages};
+    for_each_stage(copy, visit);
+    return work.template program_of<in, out>(tried, slots, devices, stages);
+  };
   second_pass<Profiler::nodes_bound> pass(
       graph, devices, candidates, backends, table,
       [&](const parts& tried) -> timed_plan {
-        Pipeline copy(pipeline);
-        void* stages[flat::stages];
-        stage_addresses visit{stages};
-        for_each_stage(copy, visit);
-        return [code = std::make_shared<trial<in, out, Samples>>(
-                    work.template program_of<in, out>(tried, slots, devices, stages), samples)] { return (*code)(); };
+        return [code = std::make_shared<trial<in, out, Samples>>(program_for(tried), samples)] { return (*code)(); };
       },
       options.seconds_wholes);
   if (options.progress)
@@ -91,6 +121,9 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
     };
   if (const parts kept = pass.run(result); !kept.empty()) {
     costs.set_whole(question, save(make_plan(graph, kept, {slots}, devices, candidates, backends)), result.kept);
+    const double seconds = std::min(1.0, options.seconds_wholes / 4);
+    result.sum_in_place =
+        keep_in_place(graph, kept, backends, times_in_place<in, out>(program_for(kept), samples, seconds), costs);
     costs.write();
   }
   return result;

@@ -63,7 +63,8 @@ struct device_load {
 
 struct plan_reasons {
   bool has_costs = false;
-  double seconds = 0;  ///< that the plan takes by its costs, of the objective
+  double seconds = 0;        ///< that the plan takes by its costs, of the objective
+  double least_seconds = 0;  ///< by these costs no plan is known to take less; 0: nobody knows
   std::vector<device_load> loads;
   std::vector<unit_reason> units;
 };
@@ -96,12 +97,15 @@ class plan_pricer {
     for (std::size_t d = 0; d < choice_.devices.size(); ++d)
       found.loads.push_back({choice_.devices[d].id, problem_.devices[d].workers, to_seconds(now.of_device[d])});
     for (std::size_t u = 0; u < plan_.units; ++u) found.units.push_back(reason_of(u, now));
+    if (found.has_costs && std::find(taken_.begin(), taken_.end(), none) == taken_.end())
+      found.least_seconds = best_cover(problem_, choice_.goal, beam_to_compare).bound;
     return found;
   }
 
  private:
   using offers = std::vector<std::size_t>;
   static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr std::size_t beam_to_compare = 256;
 
   struct loads {
     picoseconds of_device[most_places]{};

@@ -166,7 +166,7 @@ template <std::size_t N>
 std::string fork_text(const plan_info<N>& plan, const planned_fork& fork) {
   const auto name = [&](std::size_t unit) { return printable_text(plan.graph.nodes[plan.unit[unit].first].name); };
   return decimal_text(fork.branches) + " branches, " + name(fork.first) + " to " + name(fork.first + fork.count - 1) +
-         ": " + branch_reason(fork) + "\n";
+         ": " + branch_reason(fork);
 }
 
 }  // namespace detail
@@ -183,7 +183,7 @@ std::string text_report(const plan_info<N>& plan) {
   for (const planned_unit& unit : plan.unit) rows.push_back(detail::unit_row(plan, unit));
   text += detail::text_table(rows) + '\n';
   for (std::size_t s = 0; s < plan.segments; ++s) text += detail::segment_text(plan, s);
-  for (const planned_fork& fork : plan.fork) text += detail::fork_text(plan, fork);
+  for (const planned_fork& fork : plan.fork) text += detail::fork_text(plan, fork) + '\n';
   text += "\nslots        " + detail::decimal_text(plan.slots) + " x " + detail::bytes_text(plan.slot_bytes) + " = " +
           detail::bytes_text(plan.bytes_in_flight) + "\nscratchpads  " + detail::bytes_text(plan.bytes_scratch) +
           "\nweights      " + detail::bytes_text(plan.bytes_weights) + "\ntotal        " +

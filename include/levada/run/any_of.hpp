@@ -20,7 +20,7 @@ namespace detail {
 /// The parameters of a kernel on each of the devices.
 struct equal_parameters final : device_parameters {
   explicit equal_parameters(std::size_t devices) : of(devices) {}
-  fixed_array<std::unique_ptr<device_parameters>> of;
+  fixed_array<owner<device_parameters>> of;
 };
 
 /// A session's way to a segment on one of the devices: it counts the items that are there.
@@ -91,10 +91,11 @@ class equal_queues final : public device_queue {
     most_units_ = segment.units.size() > most_units_ ? segment.units.size() : most_units_;
     for (auto& queue : queues_) queue->prepare(segment);
   }
-  std::unique_ptr<device_parameters> bring(const device_kernel& kernel) override {
-    auto all = std::make_unique<equal_parameters>(queues_.size());
+  owner<device_parameters> bring(const device_kernel& kernel) override {
+    auto* const all = new equal_parameters(queues_.size());
+    owner<device_parameters> owned(all);
     for (std::size_t i = 0; i < queues_.size(); ++i) all->of[i] = queues_[i]->bring(kernel);
-    return all;
+    return owned;
   }
   std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
     return std::make_unique<lane>(*this, segment, slots, client);

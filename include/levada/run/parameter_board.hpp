@@ -23,7 +23,7 @@ class replaceable_unit {
   virtual ~replaceable_unit() = default;
   virtual erased_object make() const = 0;
   /// What its device keeps instead of the object, where one computes it by itself.
-  virtual std::unique_ptr<device_parameters> bring_to(device_queue&) const { return nullptr; }
+  virtual owner<device_parameters> bring_to(device_queue&) const { return {}; }
   /// Where a parameter is kept: of the `stage`-th stage of the unit, its `index`-th.
   virtual void* parameter(std::size_t stage, std::size_t index) = 0;
   /// Another that keeps a copy of what it keeps.
@@ -32,6 +32,7 @@ class replaceable_unit {
 
 /// The objects of all units, of one version. Of a unit that a device computes, what the device keeps, null at first; of one that holds
 /// pipelines a list of where the objects of each of these are, which stand behind, null where nothing of a pipeline is replaced.
+template <class>
 struct object_set {
   struct link {
     std::size_t at, to;
@@ -66,6 +67,8 @@ struct object_set {
 /// Which version the next item of a session is of, and those that its items in flight are of.
 template <class Board>
 class kept_versions final : public object_versions {
+  using set = typename Board::set;
+
  public:
   explicit kept_versions(const Board& of) : board_(of) {}
 
@@ -81,7 +84,7 @@ class kept_versions final : public object_versions {
 
  private:
   struct kept {
-    std::shared_ptr<const object_set> objects;
+    std::shared_ptr<const set> objects;
     std::uint64_t behind;  ///< the first item of the next version
   };
   const Board& board_;
@@ -90,9 +93,11 @@ class kept_versions final : public object_versions {
 };
 
 /// The parameters of a deployment that can be replaced. A template, so that programs that replace none do not compile it.
-template <class = void>
+template <class T = void>
 class parameter_board final : public object_board {
  public:
+  using set = object_set<T>;
+
   /// Where a stage of the pipeline is computed.
   struct place {
     std::size_t unit = 0, stage = 0;  ///< the `stage`-th of the unit
@@ -100,7 +105,7 @@ class parameter_board final : public object_board {
 
   /// The objects with which all begins; null where a session or a device has its own.
   explicit parameter_board(const std::vector<void*>& objects) : units_(objects.size()), devices_(objects.size()) {
-    auto first = std::make_shared<object_set>();
+    auto first = std::make_shared<set>();
     first->append(objects);
     current_ = std::move(first);
   }
@@ -117,15 +122,15 @@ class parameter_board final : public object_board {
   /// That unit holds pipelines, whose boards this one takes over; null where nothing of one is replaced.
   template <std::size_t Count>
   void add_inside(std::size_t unit, const std::array<parameter_board*, Count>& boards) {
-    auto all = std::make_shared<object_set>(*current_);
+    auto all = std::make_shared<set>(*current_);
     const std::size_t list = all->append(std::vector<void*>(Count));
     all->add_link(unit, list);
     for (std::size_t p = 0; p < Count; ++p) {
       if (boards[p] == nullptr) continue;
-      const object_set& inside = *boards[p]->current_;
+      const set& inside = *boards[p]->current_;
       const std::size_t first = all->append(inside.objects);
       all->add_link(list + p, first);
-      for (const object_set::link& l : inside.links) all->add_link(first + l.at, first + l.to);
+      for (const typename set::link& l : inside.links) all->add_link(first + l.at, first + l.to);
       for (const place& s : boards[p]->stages_) stages_.push_back({first + s.unit, s.stage});
       units_.resize(first);
       for (owner<replaceable_unit>& u : boards[p]->units_) units_.push_back(std::move(u));
@@ -146,7 +151,7 @@ class parameter_board final : public object_board {
   template <class... Write>
   void replace(const change<Write>&... changes) {
     const std::lock_guard lock(changing_);
-    auto next = std::make_shared<object_set>(*current_);
+    auto next = std::make_shared<set>(*current_);
     fixed_array<owner<replaceable_unit>> changed(units_.size());
     (
         [&] {
@@ -176,16 +181,16 @@ class parameter_board final : public object_board {
 
   /// Grows with each replacement.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
-  std::shared_ptr<const object_set> current() const {
+  std::shared_ptr<const set> current() const {
     const std::lock_guard reading(reading_);
     return current_;
   }
 
  private:
-  void make(object_set& into, std::size_t u, const replaceable_unit& of) const {
+  void make(set& into, std::size_t u, const replaceable_unit& of) const {
     if (devices_[u] != nullptr) {
-      const std::shared_ptr<device_parameters> kept = of.bring_to(*devices_[u]);
-      into.objects[u] = kept.get();
+      const auto kept = std::make_shared<owner<device_parameters>>(of.bring_to(*devices_[u]));
+      into.objects[u] = kept->get();
       into.made[u] = kept;
     } else {
       const auto made = std::make_shared<erased_object>(of.make());
@@ -199,7 +204,7 @@ class parameter_board final : public object_board {
   std::vector<place> stages_;
   std::mutex changing_;
   mutable std::mutex reading_;
-  std::shared_ptr<const object_set> current_;
+  std::shared_ptr<const set> current_;
   std::atomic<std::uint64_t> version_{0};
 };
 

@@ -41,11 +41,11 @@ class replaceable_kernel final : public replaceable_unit {
     return std::apply([&](const Ops&... ops) { return erased_object::make<kernel>(ops..., parameters_->values()); },
                       ops_);
   }
-  std::unique_ptr<device_parameters> bring_to([[maybe_unused]] device_queue& device) const override {
+  owner<device_parameters> bring_to([[maybe_unused]] device_queue& device) const override {
     if constexpr (std::derived_from<kernel, device_kernel>)
       return std::apply([&](const Ops&... ops) { return device.bring(kernel(ops..., parameters_->values())); }, ops_);
     else
-      return nullptr;
+      return {};
   }
   void* parameter(std::size_t stage, std::size_t index) override { return parameters_->at(first(stage) + index); }
   owner<replaceable_unit> copy() const override {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // run/run_branches.hpp: how the engine runs the branches of an item at once (run/branches.hpp): the part of engine.hpp for plans
-// that say so. Branches are offered where an item is alone in its grain, nothing else waits, and a permit is left: else the
-// threads have items of their own, and the branches run one after the other as all units do.
+// that say so. Branches are offered while fewer items are in flight than there are threads: else these have items of their own,
+// and the branches run one after the other as all units do.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,11 +13,9 @@
 namespace levada::detail {
 
 inline bool engine::may_run_branches(const grain& g) const {
-  if (crew_.count() == 1 || g.end - g.begin != 1 || g.some_ended || !crew_.available()) return false;
+  if (crew_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
   if (settings_.dedicated || settings_.inline_when_idle) return false;  // one thread alone is to run the item
-  for (std::size_t s = 0; s < segments_.size(); ++s)
-    if (queues_[s] == nullptr && arrived(s) > segments_[s].claimed.load(std::memory_order_relaxed)) return false;
-  return true;
+  return pushed_.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(crew_.count());
 }
 
 /// Those who are awake find the branches; a worker is brought where there are too few of them.

@@ -78,10 +78,10 @@ class simd_qlinear_dense {
     static_for<N>([&](auto n) LEVADA_INLINE { to[first + n] = sum_of(sums[n]) + bias_[first + n]; });
   }
 
-  LEVADA_INLINE static vec load_quads(const void* from) {
-    std::int32_t quads[lanes];
-    std::memcpy(quads, from, sizeof quads);
-    return vec::load_unaligned(quads);
+  /// Four bytes to a lane. (Vector loads may read any type.)
+  template <class Byte>
+  LEVADA_INLINE static vec load_quads(const Byte* from) {
+    return load<std::int32_t, Arch>(reinterpret_cast<const std::int32_t*>(from));
   }
 
   tensor<std::int8_t, outputs * pitch> weight_{};

@@ -19,12 +19,29 @@ constexpr std::int32_t quad_of(const std::int8_t (&bytes)[4]) {
   return static_cast<std::int32_t>(quad);
 }
 
+/// The sums of the products of neighbours: int16 times int16, as int32.
+template <class Arch>
+LEVADA_INLINE inline vector<std::int32_t, Arch> add_pairs(const vector<std::int32_t, Arch>& a,
+                                                          const vector<std::int32_t, Arch>& b) {
+#if XSIMD_WITH_AVX512F && defined(__AVX512BW__)
+  if constexpr (std::is_base_of_v<xsimd::avx512f, Arch>) return _mm512_madd_epi16(a, b);
+#endif
+#if XSIMD_WITH_AVX2
+  if constexpr (std::is_base_of_v<xsimd::avx2, Arch>) return _mm256_madd_epi16(a, b);
+#endif
+#if XSIMD_WITH_SSE2
+  if constexpr (std::is_base_of_v<xsimd::sse2, Arch> && lanes_in<std::int32_t, Arch> == 4) return _mm_madd_epi16(a, b);
+#endif
+  using raw = typename raw_vector<std::int32_t, lanes_in<std::int32_t, Arch>>::type;
+  const raw x = std::bit_cast<raw>(a), y = std::bit_cast<raw>(b);
+  return std::bit_cast<vector<std::int32_t, Arch>>((x << 16 >> 16) * (y << 16 >> 16) + (x >> 16) * (y >> 16));
+}
+
 /// sum + the four products of bytes of `inputs`, uint8, and `weights`, int8, of each lane.
 template <class Arch>
 LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<std::int32_t, Arch>& inputs,
                                                                   const vector<std::int32_t, Arch>& weights,
                                                                   const vector<std::int32_t, Arch>& sum) {
-  [[maybe_unused]] constexpr std::size_t lanes = lanes_in<std::int32_t, Arch>;
 #if XSIMD_WITH_AVX512F && defined(__AVX512VNNI__)
   if constexpr (std::is_base_of_v<xsimd::avx512f, Arch>) return _mm512_dpbusd_epi32(sum, inputs, weights);
 #endif
@@ -33,11 +50,13 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<s
 #elif defined(__AVXVNNI__)
   if constexpr (std::is_base_of_v<xsimd::avx2, Arch>) return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
 #endif
-  using raw = typename raw_vector<std::int32_t, lanes>::type;
-  const raw x = std::bit_cast<raw>(inputs), w = std::bit_cast<raw>(weights);
-  const raw products = (x & 255) * (w << 24 >> 24) + (x >> 8 & 255) * (w << 16 >> 24) +
-                       (x >> 16 & 255) * (w << 8 >> 24) + (x >> 24 & 255) * (w >> 24);
-  return sum + std::bit_cast<vector<std::int32_t, Arch>>(products);
+  // Bytes at even and at odd places as int16: the products of two fit into int32, not into the int16 of pmaddubsw.
+  using pairs = vector<std::int32_t, Arch>;
+  using shorts = typename raw_vector<std::int16_t, 2 * lanes_in<std::int32_t, Arch>>::type;
+  const pairs low(0x00ff00ff);
+  const auto w = std::bit_cast<shorts>(weights);
+  const pairs even = std::bit_cast<pairs>(w << 8 >> 8), odd = std::bit_cast<pairs>(w >> 8);
+  return sum + (add_pairs<Arch>(inputs & low, even) + add_pairs<Arch>((inputs >> 8) & low, odd));
 }
 
 /// What turns int8 into the uint8 that is 128 more, in a whole quad.

@@ -179,7 +179,29 @@ LEVADA_INLINE inline typename raw_vector<To, N>::type low_bytes(
   if constexpr (N == 16)
     return std::bit_cast<typename raw_vector<To, N>::type>(_mm512_cvtepi32_epi8(std::bit_cast<__m512i>(from)));
 #endif
+#if XSIMD_WITH_AVX2 && defined(__x86_64__)
+  if constexpr (N == 8) {
+    const __m256i first = _mm256_set1_epi32(0x0c080400);  // of each four bytes, in each half
+    const __m256i halves = _mm256_shuffle_epi8(std::bit_cast<__m256i>(from), first);
+    const __m128i joined = _mm_unpacklo_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+    return std::bit_cast<typename raw_vector<To, N>::type>(_mm_cvtsi128_si64(joined));
+  }
+#endif
   return __builtin_convertvector(from, typename raw_vector<To, N>::type);
+}
+
+/// `N` bytes as int32. (As above.)
+template <class From, std::size_t N>
+LEVADA_INLINE inline typename raw_vector<std::int32_t, N>::type of_bytes(
+    const typename raw_vector<From, N>::type& from) {
+#if XSIMD_WITH_AVX2 && defined(__x86_64__)
+  if constexpr (N == 8) {
+    const __m128i bytes = _mm_cvtsi64_si128(std::bit_cast<long long>(from));
+    return std::bit_cast<typename raw_vector<std::int32_t, N>::type>(
+        std::is_signed_v<From> ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes));
+  }
+#endif
+  return __builtin_convertvector(from, typename raw_vector<std::int32_t, N>::type);
 }
 
 /// `N` lanes converted; between floating numbers and narrow integers through int32, or g++ 12 takes the vector apart.
@@ -193,6 +215,10 @@ LEVADA_INLINE inline typename raw_vector<To, N>::type converted_raw(const typena
     return low_bytes<To, N>(from);
   else if constexpr (narrow && sizeof(To) == 1)
     return low_bytes<To, N>(__builtin_convertvector(from, between));
+  else if constexpr (std::is_integral_v<From> && sizeof(From) == 1 && std::is_same_v<To, std::int32_t>)
+    return of_bytes<From, N>(from);
+  else if constexpr (narrow && sizeof(From) == 1)
+    return __builtin_convertvector((of_bytes<From, N>(from)), to);
   else if constexpr (narrow)
     return __builtin_convertvector(__builtin_convertvector(from, between), to);
   else

@@ -48,14 +48,15 @@ class vulkan_queue final : public device_queue {
     cache_.keep();
   }
 
-  std::unique_ptr<device_parameters> bring(const device_kernel& kernel) override {
+  owner<device_parameters> bring(const device_kernel& kernel) override {
     std::vector<std::byte> bytes = static_cast<const dispatch_kernel&>(kernel).weights;
     bytes.resize(device_aligned(bytes.size()));
-    auto brought = std::make_unique<resident_weights>();
+    auto* const brought = new resident_weights;
+    owner<device_parameters> owned(brought);
     brought->on = shared_context_;
     brought->number = ++brought_;
     if (!bytes.empty()) brought->block = uploaded(bytes);
-    return brought;
+    return owned;
   }
 
   std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {

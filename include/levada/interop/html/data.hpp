@@ -14,6 +14,7 @@
 #include <levada/plan/json_report.hpp>
 #include <levada/plan/reasons.hpp>
 #include <levada/plan/regions.hpp>
+#include <levada/plan/text_report.hpp>
 #include <levada/run/statistics.hpp>
 #include <levada/run/trace_log.hpp>
 
@@ -66,6 +67,7 @@ inline void write_reasons(json_writer& json, const plan_reasons& reasons, const 
   json.field("machine", choice.costs != nullptr ? choice.costs->machine : std::string_view());
   json.field("objective", name_of(choice.goal));
   json.field("seconds", reasons.seconds);
+  json.field("least_seconds", reasons.least_seconds);
   write_list(json, "devices", reasons.loads, [&](const device_load& load) {
     json.open('{');
     json.field("device", name_of(load.device));
@@ -116,6 +118,7 @@ void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice
   json.field("rate_bytes", rate.bytes);
   json.key("plan");
   write_plan(json, plan);
+  write_list(json, "forks", plan.fork, [&](const planned_fork& fork) { json.string(fork_text(plan, fork)); });
   write_memory(json, plan);
   write_reasons(json, explain(plan, choice), choice);
   json.close('}');

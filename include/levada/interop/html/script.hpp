@@ -147,6 +147,9 @@ byId('colours').value = colourBy;
 byId('colours').addEventListener('change', event => { colourBy = event.target.value; recolour.forEach(action => action()); });
 
 // ---- what it is in short ----
+// Of what the search knows: that no other partition takes less, or by how much one may.
+const leastText = reasons => reasons.least_seconds <= 0 ? '' : reasons.seconds <= reasons.least_seconds * (1 + 1e-9) ? ', which is the least' :
+  ', at most ' + ((reasons.seconds / reasons.least_seconds - 1) * 100).toFixed(1) + ' % more than the least';
 {
   const stages = units.reduce((sum, unit) => sum + unit.stages.length, 0);
   const sum = key => data.regions.reduce((all, region) => all + region.plan[key], 0);
@@ -158,7 +161,7 @@ byId('colours').addEventListener('change', event => { colourBy = event.target.va
     bytesText(sum('bytes_total') + held) + ' in all: ' + bytesText(sum('bytes_in_flight')) + ' slots, ' + bytesText(sum('bytes_scratch')) + ' scratchpads, ' +
       bytesText(sum('bytes_weights')) + ' weights' + (held ? ', ' + bytesText(held) + ' where the rate changes' : ''),
     hasCosts && data.regions.length === 1 ? (reasons.objective === 'latency' ? 'expected latency ' : 'expected time between results ') + secondsText(reasons.seconds) +
-      (reasons.machine ? ' by the costs of ' + reasons.machine : '') : ''].filter(part => part).join(' \u00b7 ');
+      (reasons.machine ? ' by the costs of ' + reasons.machine : '') + leastText(reasons) : ''].filter(part => part).join(' \u00b7 ');
 }
 )js";
 

@@ -40,11 +40,12 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
   document.querySelector('#kernels .drawing').append(table([['#', 'number'], ['stages'], ['computed by'], ['item'], ['work', 'number'],
     ...(hasCosts ? [['cost', 'number']] : []), ...(measured ? [['median in the run', 'number']] : []), ['why, and what else there was']], rows));
   const machines = [...new Set(data.regions.map(region => region.reasons.machine).filter(machine => machine))];
-  note('kernels', hasCosts
+  const forks = data.regions.flatMap(region => region.forks).map(fork => ' ' + fork + '.').join('');
+  note('kernels', (hasCosts
     ? 'Costs are seconds an item' + (machines.length ? ', of ' + machines.join(' and ') : '') + '; \u2248 marks what a roofline estimated, what is unmarked was measured. Of what else could have ' +
       'computed a unit it is said what its kernels cost, and by how much the whole would change, all other units as they are (objective: ' + data.regions[0].reasons.objective + ').'
     : 'Nobody gave costs, so the default decided: a stage that is pinned runs where it is pinned, any other on the first device named that takes it, an op by the first backend named that takes it, ' +
-      'in its longest run.');
+      'in its longest run.') + forks);
 }
 
 // ---- stages ----

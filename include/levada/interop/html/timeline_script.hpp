@@ -53,7 +53,7 @@ inline constexpr std::string_view timeline_script = R"js(
     const free = {}, laneAt = {};
     for (const segment of segments) {
       if (free[segment.device]) continue;
-      const workers = segment.device !== 'cpu' ? 1 : Math.min(data.regions[0].plan.threads, data.trace ? Math.max(1, threadsOfRun.length) : Infinity);
+      const workers = segment.device !== 'cpu' ? segment.device.split(',').length : Math.min(data.regions[0].plan.threads, data.trace ? Math.max(1, threadsOfRun.length) : Infinity);
       free[segment.device] = new Array(workers).fill(0), laneAt[segment.device] = laneOfExpected.length;
       for (let w = 0; w < workers; ++w) laneOfExpected.push(segment.device + (workers > 1 ? ' ' + w : ''));
     }

@@ -44,10 +44,11 @@ struct tried_plan {
 
 /// What became of the second pass of a profile.
 struct whole_result {
-  cost kept{};             ///< an item's time by the plan that was kept; unknown where nothing was tried
-  double sum = 0;          ///< of the kept plan's kernels
-  std::size_t tried = 0;   ///< plans, in all
-  std::size_t better = 0;  ///< neighbours that were kept for a while
+  cost kept{};              ///< an item's time by the plan that was kept; unknown where nothing was tried
+  double sum = 0;           ///< of the kept plan's kernels, each by itself
+  double sum_in_place = 0;  ///< of the same between the others, which the header has from now on
+  std::size_t tried = 0;    ///< plans, in all
+  std::size_t better = 0;   ///< neighbours that were kept for a while
   std::vector<tried_plan> plans;
 
   /// By how much the whole takes more than the sum (Collage's additive error).
