@@ -67,6 +67,8 @@ TEST_CASE("what is wrong with a deployment itself is no reason to choose another
 }
 
 TEST_CASE("wide instructions include narrow ones") {
+  if (lv::detail::has_instructions(lv::instruction_set::avx512_vnni))
+    CHECK(lv::detail::has_instructions(lv::instruction_set::avx512));
   if (lv::detail::has_instructions(lv::instruction_set::avx512))
     CHECK(lv::detail::has_instructions(lv::instruction_set::avx2));
   CHECK(lv::detail::has_instructions(lv::instruction_set::any));

@@ -28,7 +28,8 @@ namespace levada {
 enum class instruction_set : std::uint8_t {
   any,  ///< what the whole program is compiled for
   avx2,
-  avx512
+  avx512,
+  avx512_vnni  ///< what quantized networks gain by; a program has units of this or of avx512, which share the names of their kernels
 };
 
 /// What a deployment cannot do without, besides the devices of its target.
@@ -57,6 +58,8 @@ namespace detail {
 inline bool has_instructions([[maybe_unused]] instruction_set wanted) {
 #if defined(__x86_64__) || defined(__i386__)
   if (wanted == instruction_set::avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (wanted == instruction_set::avx512_vnni)
+    return has_instructions(instruction_set::avx512) && __builtin_cpu_supports("avx512vnni");
   if (wanted == instruction_set::avx512)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -67,7 +70,9 @@ inline bool has_instructions([[maybe_unused]] instruction_set wanted) {
 /// What of it this machine lacks; nothing where it has all.
 inline std::string lacking(const machine_needs& needs) {
   if (!has_instructions(needs.instructions))
-    return needs.instructions == instruction_set::avx2 ? "no AVX2 with FMA here" : "no AVX-512 here";
+    return needs.instructions == instruction_set::avx2     ? "no AVX2 with FMA here"
+           : needs.instructions == instruction_set::avx512 ? "no AVX-512 here"
+                                                           : "no AVX-512 with VNNI here";
   const unsigned there = std::thread::hardware_concurrency();
   if (there != 0 && there < needs.processors)
     return std::to_string(there) + " of " + std::to_string(needs.processors) + " processors here";
