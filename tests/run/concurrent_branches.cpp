@@ -17,6 +17,10 @@ TEST_CASE("two branches of one item are at work at the same time") { branches_me
 
 TEST_CASE("with one thread they run in turn") { one_thread_runs_them_in_turn<lv::tbb_executor>(); }
 
+TEST_CASE("branches take the input where it is, give where they are told, and end with items that are late") {
+  branches_of_the_input<lv::tbb_executor>();
+}
+
 TEST_CASE("an item that fails in several branches fails as if they ran in turn, and leaves nothing behind") {
   branches_fail<lv::tbb_executor>();
 }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/units.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 
@@ -83,6 +85,37 @@ void one_thread_runs_them_in_turn() {
     session.push(10);
     CHECK(session.pop()->value() == 1);  // the second finds that the first has begun
   }
+}
+
+/// A fork at the input, which a stream borrows and a session has; with the result in the caller's memory; of items that are late.
+template <class Executor>
+void branches_of_the_input() {
+  const auto app = deploy_branches<Executor>(
+      input<int> |
+      fork(stage<"left">(+[](const int& n) { return n + 1; }), stage<"right">(+[](const int& n) { return 2 * n; })) |
+      join<"sum">(+[](const int& a, const int& b) { return a + b; }));
+  static_assert(runs_at_once(app));
+  for (int n = 0; n < 200; ++n) {
+    const std::vector<int> one{n};
+    for (auto&& r : app.stream(one)) CHECK(r.value() == 3 * n + 1);
+  }
+  auto into = app.template open<external_results>();
+  for (int n = 0; n < 200; ++n) {
+    int sum = 0;
+    into.push(n, sum);
+    CHECK(&into.pop()->value() == &sum);
+    CHECK(sum == 3 * n + 1);
+  }
+  auto late = app.template open<deadline<3600_s>>();
+  const auto now = std::chrono::steady_clock::now();
+  for (int n = 0; n < 100; ++n) {
+    late.push(n, n % 2 == 0 ? now : now - std::chrono::hours(2));
+    if (n % 2 == 0)
+      CHECK(late.pop()->value() == 3 * n + 1);
+    else
+      late.drain();
+  }
+  CHECK(late.counts().dropped == 50);
 }
 
 /// Counts how many there are.

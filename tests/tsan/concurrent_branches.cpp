@@ -12,6 +12,7 @@ using namespace levada::test;
 
 TEST_CASE("no race between branches of one item, whether they end well, fail or are cancelled") {
   branches_meet<lv::thread_executor>();
+  branches_of_the_input<lv::thread_executor>();
   branches_fail<lv::thread_executor>();
   branches_are_cancelled<lv::thread_executor>();
 }
