@@ -7,6 +7,7 @@
 
 #include <levada/levada.hpp>
 
+#include <levada/run/any_of.hpp>
 #include <levada/run/simulated.hpp>
 
 namespace lv = levada;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <levada/run/any_of.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/simulated.hpp>
 

@@ -28,7 +28,6 @@
 #include <levada/plan/regions.hpp>
 #include <levada/plan/unit_prices.hpp>
 #include <levada/run/accuracy.hpp>
-#include <levada/run/any_of.hpp>
 #include <levada/run/chain.hpp>
 #include <levada/run/executable.hpp>
 #include <levada/run/executor.hpp>
