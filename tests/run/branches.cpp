@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/residual.hpp>
 #include <levada/ops.hpp>
@@ -228,4 +229,34 @@ TEST_CASE("ops of several inputs join branches; residual blocks in a row") {
     ++next;
   }
   CHECK(next == items.size());
+}
+
+TEST_CASE("kernels of branches that run at once give what they give one after the other") {
+  using namespace lv::nn;
+  using picture = lv::tensor<float, 16, 32, 32>;
+  lv::parameter_map w;
+  float next = 0;
+  for (const char* name : {"a.weight", "b.weight", "c.weight"}) {
+    const auto weight = std::make_unique<lv::tensor<float, 16, 16, 3, 3>>();
+    for (float& x : *weight) x = std::sin(next += 1);
+    w.set(name, *weight);
+  }
+  const auto app = lv::deploy<lv::target<lv::cpu<3>>, lv::slots<4>>(
+      lv::input<picture> |
+      lv::fork(conv2d<"a", 16, lv::size<3>, lv::padding<1>, lv::no_bias>(w) | softmax,
+               conv2d<"b", 16, lv::size<3>, lv::padding<1>, lv::no_bias>(w) | relu, lv::identity,
+               conv2d<"c", 16, lv::size<3>, lv::padding<1>, lv::no_bias>(w) | transpose<0, 2, 1>) |
+      concat<0>);
+  static_assert(decltype(app)::plan.fork.size() == 1 && decltype(app)::plan.fork[0].branches == 3);
+  static_assert(decltype(app)::plan.fork[0].order == lv::branch_order::at_once);
+  auto session = app.open();
+  const auto item = std::make_unique<picture>();
+  for (int i = 0; i < 60; ++i) {
+    for (std::size_t k = 0; k < item->size(); ++k) (*item)[k] = std::cos(static_cast<float>(i) + static_cast<float>(k));
+    const auto expected = std::make_unique<lv::tensor<float, 64, 32, 32>>();
+    app(*item, *expected);
+    session.push(*item);
+    const auto r = session.pop();
+    CHECK(r->value() == *expected);
+  }
 }
