@@ -110,8 +110,10 @@ void profile_model(const char* name, Make make) {
               r.stale.empty() ? "" : "; those on another machine are gone: ", r.stale.c_str());
   if (r.wholes.tried == 0) return;
   std::printf(
-      "  of %zu plans the fastest takes %.1f us, %+.1f %% of the sum of its kernels; %zu neighbours were kept\n",
-      r.wholes.tried, 1e6 * r.wholes.kept.seconds, 100 * r.wholes.additive_error(), r.wholes.better);
+      "  of %zu plans the fastest takes %.1f us, %+.1f %% over the sum of its kernels by themselves, %+.1f %% in "
+      "place\n",
+      r.wholes.tried, 1e6 * r.wholes.kept.seconds, 100 * r.wholes.additive_error(),
+      100 * (r.wholes.kept.seconds / r.wholes.sum_in_place - 1));
   for (const lv::tried_plan& p : r.wholes.plans)
     std::printf("  %-14s %10.1f us   %.3f of it\n", p.name.c_str(), 1e6 * p.seconds, p.of_kept);
 }

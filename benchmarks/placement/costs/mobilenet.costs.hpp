@@ -1,4 +1,4 @@
-// What kernels take, measured by levada::profile. What is not among the kernels is estimated by the rooflines.
+// Measured by levada::profile: what kernels, ways between devices and whole plans take. Other kernels are estimated by the rooflines.
 #pragma once
 
 #include <levada/plan/cost_table.hpp>
