@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -36,7 +35,6 @@ void put_back_state([[maybe_unused]] void* object, const F& state) {
 template <class F, form Form, class In, class Out, bool Serial>
 class chain_step {
  public:
-  static constexpr bool keeps_state = Serial && kept_in_registers<F>;
   chain_step(const unit_path& path, const chain_call& call)
       : f_(*static_cast<F*>(*path.object)), out_(path.out.at(call.memory, call.slot)), stride_(path.out.stride) {}
 
@@ -56,7 +54,6 @@ class chain_step {
 template <class F, class In, class Out, bool Serial>
 class chain_step<F, form::in_place, In, Out, Serial> {
  public:
-  static constexpr bool keeps_state = Serial && kept_in_registers<F>;
   chain_step(const unit_path& path, const chain_call&) : f_(*static_cast<F*>(*path.object)) {}
 
   [[gnu::always_inline]] void* operator()(void* in, std::size_t) {
@@ -77,10 +74,30 @@ inline constexpr bool fits_chain =
     sides_of<F, Form>::type::size == 0 && !told_of_missing_items<F> && std::is_trivially_destructible_v<In> &&
     std::is_trivially_destructible_v<Out>;
 
-template <class... Steps, std::size_t... I>
-[[gnu::always_inline]] inline void run_steps(chain_call& call, std::index_sequence<I...>) noexcept {
+/// The `I`-th step. Not a tuple, which costs a compiler four times as much.
+template <std::size_t I, class Step>
+struct numbered_step {
+  Step step;
+};
+template <class Places, class... Steps>
+struct chain_steps;
+template <std::size_t... I, class... Steps>
+struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps>... {
+  explicit chain_steps(const chain_call& call) : numbered_step<I, Steps>{Steps(call.paths[I], call)}... {}
+
+  /// All of them on the `i`-th item.
+  [[gnu::always_inline]] void operator()([[maybe_unused]] void* item, std::size_t i) {
+    ((item = static_cast<numbered_step<I, Steps>&>(*this).step(item, i)), ...);
+  }
+  void put_back(const unit_path* paths) const {
+    (static_cast<const numbered_step<I, Steps>&>(*this).step.put_back(paths[I]), ...);
+  }
+};
+
+template <class... Steps>
+void run_chain(chain_call& call) noexcept {
   const unit_path* const paths = call.paths;
-  std::tuple<Steps...> steps{Steps(paths[I], call)...};
+  chain_steps<std::index_sequence_for<Steps...>, Steps...> steps(call);
   // Copies, which the callables cannot change.
   const void* const* const inputs = call.inputs;
   const std::size_t count = call.count, stride = paths[0].in.stride;
@@ -88,8 +105,7 @@ template <class... Steps, std::size_t... I>
   for (std::size_t i = 0; i < count; ++i) {
     try {
       for (; i < count; ++i) {
-        [[maybe_unused]] void* item = inputs == nullptr ? first + i * stride : const_cast<void*>(inputs[i]);
-        ((item = std::get<I>(steps)(item, i)), ...);
+        steps(inputs == nullptr ? first + i * stride : const_cast<void*>(inputs[i]), i);
       }
     } catch (...) {
       call.error[i] = std::current_exception();
@@ -97,12 +113,7 @@ template <class... Steps, std::size_t... I>
       call.lost_some = true;
     }
   }
-  (std::get<I>(steps).put_back(paths[I]), ...);
-}
-
-template <class... Steps>
-void run_chain(chain_call& call) noexcept {
-  run_steps<Steps...>(call, std::index_sequence_for<Steps...>{});
+  steps.put_back(paths);
 }
 
 }  // namespace levada::detail

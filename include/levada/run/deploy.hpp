@@ -852,36 +852,34 @@ consteval const unit_text* text_of_unit() {
 /// The most units of a chain: what a compiler still makes a good loop of.
 inline constexpr std::size_t longest_chain = 8;
 
+/// The unit as a step of a chain, if it can be one.
+template <class Planning, std::size_t U, bool IsCallable>
+struct chain_place {
+  using step = void;
+  static constexpr bool fits = false, gains = false;
+};
 template <class Planning, std::size_t U>
-consteval bool fits_chain_at() {
-  constexpr const auto& unit = Planning::plan.unit[U];
-  if constexpr (unit.backend != partition_unit::callable || unit.in_loop || !unit.more.empty()) {
-    return false;
-  } else {
-    using place = typename Planning::flat::template node_place<unit.first>;
-    return fits_chain<typename place::part::callable_type, place::call::value, typename place::in,
-                      typename place::call::output>;
-  }
-}
-template <class Planning, std::size_t U>
-struct chain_step_of {
+struct chain_place<Planning, U, true> {
   static constexpr const auto& unit = Planning::plan.unit[U];
   using place = typename Planning::flat::template node_place<unit.first>;
-  using type = chain_step<typename place::part::callable_type, place::call::value, typename place::in,
-                          typename place::call::output, unit.order == concurrency::serial>;
+  using callable = typename place::part::callable_type;
+  static constexpr bool fits =
+      fits_chain<callable, place::call::value, typename place::in, typename place::call::output>;
+  static constexpr bool is_serial = unit.order == concurrency::serial;
+  /// A chain of it alone is worth its code.
+  static constexpr bool gains = fits && is_serial && kept_in_registers<callable>;
+  using step = chain_step<callable, place::call::value, typename place::in, typename place::call::output, is_serial>;
 };
-/// A chain of it alone is worth its code.
 template <class Planning, std::size_t U>
-consteval bool gains_by_chain() {
-  if constexpr (fits_chain_at<Planning, U>())
-    return chain_step_of<Planning, U>::type::keeps_state;
-  else
-    return false;
-}
+using chain_place_of = chain_place<Planning, U,
+                                   Planning::plan.unit[U].backend == partition_unit::callable &&
+                                       !Planning::plan.unit[U].in_loop && Planning::plan.unit[U].more.empty()>;
+
 /// How many units from that one on make a chain, 0 behind its first.
 template <class Planning, std::size_t... U>
 consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequence<U...>) {
-  const std::array<bool, sizeof...(U)> fits{fits_chain_at<Planning, U>()...};
+  const std::array<bool, sizeof...(U)> fits{chain_place_of<Planning, U>::fits...};
+  const std::array<bool, sizeof...(U)> gains{chain_place_of<Planning, U>::gains...};
   std::array<std::size_t, sizeof...(U)> lengths{};
   const auto& units = Planning::plan.unit;
   for (std::size_t first = 0, u = 0; u < sizeof...(U); ++u) {
@@ -890,22 +888,25 @@ consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequenc
     if (!goes_on) first = u;
     if (fits[u]) ++lengths[first];
   }
-  const std::array<bool, sizeof...(U)> gains{gains_by_chain<Planning, U>()...};
   for (std::size_t u = 0; u < sizeof...(U); ++u)
     if (lengths[u] == 1 && !gains[u]) lengths[u] = 0;
   return lengths;
 }
 template <class Planning, std::size_t U, std::size_t... I>
 consteval chain_text text_of_chain(std::index_sequence<I...>) {
-  if constexpr (sizeof...(I) == 0)
-    return {};
+  return {&run_chain<typename chain_place_of<Planning, U + I>::step...>, sizeof...(I)};
+}
+template <class Planning, std::size_t U, std::size_t Units>
+consteval chain_text text_of_chain() {
+  if constexpr (Units != 0)
+    return text_of_chain<Planning, U>(std::make_index_sequence<Units>{});
   else
-    return {&run_chain<typename chain_step_of<Planning, U + I>::type...>, sizeof...(I)};
+    return {};
 }
 template <class Planning, std::size_t... U>
 consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
   [[maybe_unused]] constexpr auto lengths = chain_lengths<Planning>(units);
-  return {text_of_chain<Planning, U>(std::make_index_sequence<lengths[U]>{})...};
+  return {text_of_chain<Planning, U, lengths[U]>()...};
 }
 
 /// What the stages take beside their items, in order.
