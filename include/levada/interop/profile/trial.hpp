@@ -15,6 +15,7 @@
 #include <levada/interop/profile/machine.hpp>
 #include <levada/interop/profile/measure.hpp>
 #include <levada/run/inline_call.hpp>
+#include <levada/run/unit.hpp>
 
 namespace levada::detail {
 
