@@ -4,8 +4,8 @@
 // have it. The engine takes it where all of them together cost less than to go to each in turn: run/engine.hpp.
 
 #include <cstddef>
-#include <cstring>
 #include <exception>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -27,7 +27,7 @@ using state_in_chain = std::conditional_t<Serial && kept_in_registers<F>, F, F&>
 template <class F>
 void put_back_state([[maybe_unused]] void* object, const F& state) {
   if constexpr (kept_in_registers<F>) {
-    if (object != &state) std::memcpy(object, static_cast<const void*>(&state), sizeof state);
+    if (object != &state) ::new (object) F(state);
   }
 }
 

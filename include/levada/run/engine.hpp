@@ -5,7 +5,8 @@
 // Items wait in a ring of slots. Each segment has a frontier, the number of items that have arrived there in order, and a
 // claim counter. A worker claims the next items as a grain and runs it through all units of the segment. A serial unit has a
 // ticket, the next item it admits; a grain that finds it taken spins shortly, is then deposited, and is resumed by whoever is
-// free. Finished grains leave a stamp; whoever leaves the one that was waited for moves the next frontier on.
+// free. Finished grains leave a stamp; whoever leaves the one that was waited for moves the next frontier on. What a worker does
+// with grains is in claim_grains.hpp, deposit_grains.hpp, run_grains.hpp, run_units.hpp and run_branches.hpp.
 
 #include <algorithm>
 #include <atomic>
@@ -770,374 +771,38 @@ class engine final : public device_client {
     return n;
   }
 
-  // ---- claiming ----
+  // ---- claiming: run/claim_grains.hpp ----
 
-  static bool has_free_grain(const segment& seg) {
-    if (seg.claimed.load() == seg.finished.load()) return true;
-    for (std::size_t i = 1; i < seg.grains.size(); ++i)
-      if (seg.grains[i].state.load(std::memory_order_relaxed) == grain_state::free) return true;
-    return false;
-  }
+  static bool has_free_grain(const segment& seg);
+  grain* claim(std::size_t s);
+  bool is_backed_up(const segment& seg) const;
+  bool would_wait_inside() const;
+  static grain* take_free_grain(segment& seg);
+  bool some_ended(std::size_t at, sequence count);
+  void fetch(const segment& seg, const grain& g) const;
+  void invite_if_it_pays() noexcept;
+  static bool is_cheap(const segment& seg);
+  std::uint64_t waiting_ns() const;
 
-  grain* claim(std::size_t s) {
-    segment& seg = segments_[s];
-    if (arrived(s) <= seg.claimed.load(std::memory_order_relaxed) || is_backed_up(seg)) return nullptr;
-    sequence begin = seg.claimed.load();
-    // Where nothing is in flight, whoever moves `claimed` has the segment to itself: the first grain is kept for that.
-    grain* mine = &seg.grains.front();
-    bool alone = begin == seg.finished.load();
-    if (!alone && !(mine = take_free_grain(seg))) return nullptr;
-    for (;;) {
-      const sequence there = arrived(s);
-      if (begin >= there) {
-        if (!alone) mine->state.store(grain_state::free);
-        return nullptr;
-      }
-      const std::size_t at = index(begin);
-      sequence count = std::min({there - begin, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
-                                 static_cast<sequence>(slots_ - at)});
-      if (versions_) [[unlikely]]
-        count = of_one_version(at, count);
-      if (!seg.claimed.compare_exchange_strong(begin, begin + count)) {
-        if (!alone) continue;
-        alone = false;  // another was faster
-        if (!(mine = take_free_grain(seg))) return nullptr;
-        continue;
-      }
-      mine->begin = begin;
-      mine->end = begin + count;
-      mine->slot = at;
-      mine->unit = seg.code.first;
-      mine->waited_ns = 0;
-      mine->some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
-      mine->watch.restart();
-      break;
-    }
-    if (is_shared()) fetch(seg, *mine);
-    invite_if_it_pays();
-    return mine;
-  }
+  // ---- deposit and resume: run/deposit_grains.hpp ----
 
-  /// As many grains wait at tickets as there are threads: another one would only wait, too.
-  bool is_backed_up(const segment& seg) const {
-    if (settings_.latest_only && &seg == &segments_.front()) return would_wait_inside();
-    return seg.deposited.load(std::memory_order_relaxed) >= static_cast<std::uint32_t>(crew_.count());
-  }
+  static bool is_admitted(const grain& g);
+  static bool has_admitted_grain(const segment& seg);
+  grain* resume(segment& seg, const std::atomic<sequence>* at = nullptr);
+  void deposit(segment& seg, grain& g);
+  static bool has_deposited_at(const segment& seg, const std::atomic<sequence>& next);
+  bool admitted(segment& seg, grain& g, const program_unit& unit);
 
-  /// An item that was begun can no longer give way to a newer one: it is begun when every serial stage could take it at once,
-  /// and no device has more than one before it.
-  bool would_wait_inside() const {
-    const sequence begin = segments_.front().claimed.load();
-    for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const segment& seg = segments_[s];
-      if (queues_[s] != nullptr && begin > seg.finished.load() + 1) return true;
-      for (const ticket& t : seg.tickets)
-        if (queues_[s] == nullptr && t.next.load(std::memory_order_relaxed) < begin) return true;
-    }
-    return false;
-  }
+  // ---- running: run/run_grains.hpp ----
 
-  static grain* take_free_grain(segment& seg) {
-    for (std::size_t i = 1; i < seg.grains.size(); ++i) {
-      grain& g = seg.grains[i];
-      grain_state expected = grain_state::free;
-      if (g.state.load(std::memory_order_relaxed) == grain_state::free &&
-          g.state.compare_exchange_strong(expected, grain_state::running))
-        return &g;
-    }
-    return nullptr;
-  }
-
-  /// Items that ended in an earlier segment pass through as they are.
-  bool some_ended(std::size_t at, sequence count) {
-    for (sequence i = 0; i < count; ++i)
-      if (state_of(state_[at + i]) != item_state::value) return true;
-    return false;
-  }
-
-  /// The items were made on another processor: all of them are asked for at once, not one after the other.
-  void fetch(const segment& seg, const grain& g) const {
-    if (seg.code.first == seg.code.end) return;
-    const program_unit& first = code_.units[seg.code.first];
-    const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
-    if (is_borrowed(first.in)) {
-      for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(borrowed(first.in, g.slot + i));
-    } else if (code_.values[first.in].where == placement::slot) {
-      const std::byte* const from = slot(g.slot) + code_.values[first.in].offset;
-      for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * code_.slot_bytes, 1);
-    }
-  }
-
-  /// A worker is brought where the waiting work is worth two wake-ups.
-  void invite_if_it_pays() noexcept {
-    if (segments_.size() == 1 && is_cheap(segments_.front())) return;
-    if (awake_.load(std::memory_order_relaxed) >= crew_.count() || !crew_.available()) return;
-    // Those who are parked are woken anyway, and take as many.
-    const sequence waiting =
-        pushed_.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
-    if (segments_.size() == 1 && waiting <= static_cast<sequence>(parked_.load(std::memory_order_relaxed))) return;
-    if (waiting_ns() >= worth_a_worker_ns) host_.invite();
-  }
-
-  /// Its items are known to take less than their way to another processor.
-  static bool is_cheap(const segment& seg) {
-    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    return ns != 0 && ns < seg.cheap_ns.load(std::memory_order_relaxed);
-  }
-
-  /// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are not.
-  std::uint64_t waiting_ns() const {
-    std::uint64_t all = 0;
-    for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const segment& seg = segments_[s];
-      if (queues_[s] != nullptr) continue;
-      const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
-      if (there <= claimed) continue;
-      const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-      if (!is_cheap(seg)) all += (there - claimed) * (ns == 0 ? unknown_item_ns : ns);
-    }
-    return all;
-  }
-
-  // ---- deposit and resume ----
-
-  /// The ticket of that grain has come to it. Seen from outside: true of a deposited grain at some moment.
-  static bool is_admitted(const grain& g) {
-    return g.state.load() == grain_state::deposited &&
-           g.ticket.load(std::memory_order_relaxed)->load() == g.first.load(std::memory_order_relaxed);
-  }
-  static bool has_admitted_grain(const segment& seg) {
-    for (const grain& g : seg.grains)
-      if (is_admitted(g)) return true;
-    return false;
-  }
-
-  /// A deposited grain that is admitted now; only one at ticket `at`, where that is given.
-  grain* resume(segment& seg, const std::atomic<sequence>* at = nullptr) {
-    if (seg.deposited.load() == 0) return nullptr;
-    for (grain& g : seg.grains) {
-      grain_state expected = grain_state::deposited;
-      if (!is_admitted(g) || (at != nullptr && g.ticket.load(std::memory_order_relaxed) != at) ||
-          !g.state.compare_exchange_strong(expected, grain_state::running))
-        continue;
-      const program_unit& unit = code_.units[g.unit];
-      if (!unit.serial || seg.tickets[unit.ticket].next.load() == g.begin) {
-        seg.deposited.fetch_sub(1);
-        return &g;
-      }
-      g.state.store(grain_state::deposited);  // by now it was another one
-    }
-    return nullptr;
-  }
-
-  /// Leaves the grain for whoever comes when its next unit admits it.
-  void deposit(segment& seg, grain& g) {
-    const program_unit& unit = code_.units[g.unit];
-    g.always.store(g.begin, std::memory_order_relaxed);
-    g.ticket.store(unit.serial ? &seg.tickets[unit.ticket].next : &g.always, std::memory_order_relaxed);
-    g.first.store(g.begin, std::memory_order_relaxed);
-    g.watch.deposited();
-    seg.deposited.fetch_add(1);
-    g.state.store(grain_state::deposited);
-  }
-
-  static bool has_deposited_at(const segment& seg, const std::atomic<sequence>& next) {
-    for (const grain& g : seg.grains)
-      if (g.state.load(std::memory_order_relaxed) == grain_state::deposited &&
-          g.ticket.load(std::memory_order_relaxed) == &next)
-        return true;
-    return false;
-  }
-
-  /// Waits shortly for the ticket, where there is nothing better to do; else deposits the grain.
-  bool admitted(segment& seg, grain& g, const program_unit& unit) {
-    std::atomic<sequence>& next = seg.tickets[unit.ticket].next;
-    if (next.load(std::memory_order_acquire) == g.begin) return true;
-    if (crew_.count() > 1 && (seg.deposited.load() == 0 || !has_deposited_at(seg, next))) {
-      const auto start = std::chrono::steady_clock::now();
-      std::uint64_t waited = 0;
-      std::uint32_t seen = hints();
-      do {
-        bool admits = false;
-        for (int i = 0; i < 16 && !admits; ++i) {
-          spin_pause();
-          admits = next.load(std::memory_order_acquire) == g.begin;
-        }
-        waited = nanoseconds_since(start);
-        if (admits) {
-          g.waited_ns += waited;
-          if (g.watch) g.watch.waited(g.unit, waited);
-          return true;
-        }
-        if (hints() != seen) {
-          seen = hints();
-          if (seg.deposited.load() != 0 && has_admitted_grain(seg)) break;  // better than to wait
-        }
-      } while (waited < ticket_spin_ns);
-    }
-    const sequence begin = g.begin;
-    deposit(seg, g);
-    // The ticket may have come just before others could see the grain: then nobody else takes it up.
-    grain_state expected = grain_state::deposited;
-    if (next.load() != begin || !g.state.compare_exchange_strong(expected, grain_state::running)) return false;
-    if (g.begin != begin) {  // it was run by others to its end meanwhile, and is another one
-      g.state.store(grain_state::deposited);
-      return false;
-    }
-    seg.deposited.fetch_sub(1);
-    return true;
-  }
-
-  // ---- running ----
-
-  /// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it: every
-  /// ticket has come to it, and goes on at its end. Says whether there was one.
-  bool run_short(std::size_t s) noexcept {
-    segment& seg = segments_[s];
-    sequence begin = seg.claimed.load(std::memory_order_relaxed);
-    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    const sequence waiting = arrived(s) - begin;
-    if (waiting == 0 || ns == 0 || ns >= short_grain_ns || !goes_short_ || seg.finished.load() != begin || measuring())
-      return false;
-    const std::size_t at = index(begin);
-    const sequence count = std::min({waiting, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
-                                     static_cast<sequence>(slots_ - at)});
-    if (!is_cheap(seg) && (ns * count >= short_grain_ns || count != waiting)) return false;
-    if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;
-
-    grain& g = seg.grains.front();  // as in `claim`
-    g.begin = begin, g.end = begin + count;
-    g.slot = at, g.unit = seg.code.first;
-    g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
-    g.watch.restart();
-    if (is_shared()) fetch(seg, g);
-    const std::uint32_t every = count == 1 ? 4 * timed_every : timed_every;
-    const bool timed = count_relaxed(seg.grains_run) % every == 0;
-    const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-    while (g.unit < seg.code.end)
-      if (!run_chain(seg, g, count)) run_next(seg, g, count);
-    const sequence end = begin + count;
-    for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
-    if (timed) learn(seg, nanoseconds_since(start) / count);
-    const bool silent = g.some_ended || !code_.has_result;
-    if (finish(s, begin, end, silent)) wake_next(s);
-    if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
-    return true;
-  }
-  /// The units of a chain that begins here, if there is one.
-  bool run_chain(segment& seg, grain& g, std::size_t count) noexcept {
-    if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
-    const program_unit& unit = code_.units[g.unit];
-    chain_call call{.paths = &paths_[g.unit],
-                    .memory = g.memory,
-                    .slot = g.slot,
-                    .inputs = paths_[g.unit].borrows ? &input_[g.slot] : nullptr,
-                    .state = &state_[g.slot],
-                    .error = &error_[g.slot],
-                    .count = count};
-    unit.chain(call);
-    if (call.lost_some) [[unlikely]] {
-      g.some_ended = true;
-      settle_lost(seg, g, unit, 0, count);
-    }
-    g.unit = unit.chain_end;
-    return true;
-  }
-
-  void run(std::size_t s, grain& first) noexcept {
-    int swaps = 0;
-    for (grain* g = &first; g != nullptr;) g = run_until_deposited(s, *g, swaps);
-  }
-
-  /// The next unit of a grain; or the next few, item by item.
-  void run_next(segment& seg, grain& g, std::size_t count) noexcept {
-    const program_unit& unit = code_.units[g.unit];
-    if (!unit.item_by_item) return run_unit(seg, g, g.unit++, 0, count);
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t u = g.unit; u < unit.group_end; ++u) run_unit(seg, g, u, i, 1);
-    g.unit = unit.group_end;
-  }
-
-  /// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released is
-  /// returned, to be run instead: the stage that others wait for goes on at once, where its state is in cache.
-  grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
-    segment& seg = segments_[s];
-    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
-    const bool timed = ns > always_timed_ns || ns == 0 || count_relaxed(seg.grains_run) % timed_every == 0;
-    const bool whole = g.unit == seg.code.first;
-    const auto start = timed && whole ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-    meter::turn turn(measuring());
-    g.watch.runs(turn, s, g.unit, g.begin, count, ns * count);
-
-    grain* waiting = nullptr;
-    while (g.unit < seg.code.end) {
-      const program_unit& unit = code_.units[g.unit];
-      if (unit.serial && !admitted(seg, g, unit)) return nullptr;
-      if (g.watch.was_left()) g.watch.runs(turn, s, g.unit, g.begin, count, 0);  // and taken back
-      if (unit.fork != nullptr && may_run_branches(g)) {
-        if (!run_branches(seg, g)) return nullptr;
-        continue;
-      }
-      run_next(seg, g, count);
-      if (unit.serial) {
-        // Cheap grains do without the order between this store and the look at what is deposited. A grain deposited at this
-        // very moment may be missed here then, but not by the one who left it, nor by us behind this grain.
-        std::atomic<sequence>& next = seg.tickets[unit.ticket].next;
-        if (settings_.latest_only || ns >= cheap_item_ns)
-          next.store(g.end);
-        else
-          next.store(g.end, std::memory_order_release);
-        if (settings_.latest_only) wake();  // now another may be begun
-        if (seg.deposited.load(std::memory_order_relaxed) != 0) {
-          // A calling thread that helps has to come back to its own work some time.
-          const bool may_swap = ns * count * static_cast<std::size_t>(swaps + 1) <= most_ns_to_swap;
-          if (may_swap) waiting = resume(seg, &next);
-          if (waiting != nullptr) ++swaps;
-          if (waiting != nullptr && g.unit < seg.code.end) {
-            deposit(seg, g);
-            wake();
-            return waiting;
-          }
-          if (!may_swap) wake();
-        }
-      }
-    }
-    if (timed && whole) {
-      const std::uint64_t took = nanoseconds_since(start);
-      learn(seg, (took - std::min(took, g.waited_ns)) / count);
-    }
-    const sequence begin = g.begin, end = g.end;
-    const bool silent = g.some_ended || !code_.has_result;
-    if (g.watch && s + 1 < segments_.size()) g.watch.ready(s + 1, begin, count);
-    g.state.store(grain_state::free, std::memory_order_release);
-    if (finish(s, begin, end, silent)) wake_next(s);
-    return waiting;
-  }
-
-  void hint() { count_relaxed(hints_); }
-
-  /// Two threads may count as one: it is only about now and then.
-  static std::uint32_t count_relaxed(std::atomic<std::uint32_t>& counter) {
-    const std::uint32_t before = counter.load(std::memory_order_relaxed);
-    counter.store(before + 1, std::memory_order_relaxed);
-    return before;
-  }
-
-  void learn(segment& seg, std::uint64_t ns) {
-    const std::uint64_t before = seg.item_ns.load(std::memory_order_relaxed);
-    const std::uint64_t capped = std::min<std::uint64_t>(ns, 1'000'000'000);
-    // Faster down than up: what a stage takes is what it takes undisturbed.
-    const std::uint64_t mean = std::max<std::uint64_t>(1, before == 0       ? capped
-                                                          : capped < before ? (before + capped) / 2
-                                                                            : (before * 7 + capped) / 8);
-    seg.item_ns.store(static_cast<std::uint32_t>(mean), std::memory_order_relaxed);
-    const std::size_t limit = std::max<std::uint64_t>(
-        std::min<std::uint64_t>(seg.longest_shared,
-                                std::max<std::uint64_t>(1, unit_ns * (seg.code.end - seg.code.first) / mean)),
-        std::min<std::uint64_t>(seg.longest, cheap_grain_ns / mean));
-    if (limit != seg.limit.load(std::memory_order_relaxed)) seg.limit.store(limit, std::memory_order_relaxed);
-  }
+  bool run_short(std::size_t s) noexcept;
+  bool run_chain(segment& seg, grain& g, std::size_t count) noexcept;
+  void run(std::size_t s, grain& first) noexcept;
+  void run_next(segment& seg, grain& g, std::size_t count) noexcept;
+  grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept;
+  void hint();
+  static std::uint32_t count_relaxed(std::atomic<std::uint32_t>& counter);
+  void learn(segment& seg, std::uint64_t ns);
 
   // ---- branches of an item: run/run_branches.hpp ----
 
@@ -1153,236 +818,33 @@ class engine final : public device_client {
   void join_branches(segment& seg, grain& g) noexcept;
   bool is_left(shared_branches& all, std::size_t v) const;
 
-  // ---- units ----
+  // ---- units: run/run_units.hpp ----
 
-  bool needs_gathering(const program_unit& unit) const {
-    return !unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0);
-  }
-  /// Where the inputs of the `i`-th item of a grain are.
+  bool needs_gathering(const program_unit& unit) const;
   const void** gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
-                      const void** next) const {
-    std::size_t stride;
-    for_each_input(
-        unit, [&](std::size_t v) { *next++ = is_borrowed(v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride); });
-    return next;
-  }
-
-  /// A unit of several inputs, or of a part of an item that is the caller's: where those of each item are is gathered first.
-  [[gnu::noinline]] void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first,
-                                      std::size_t count) noexcept {
-    const program_unit& unit = code_.units[u];
-    const std::size_t inputs = 1 + unit.more.size();
-    const void* gathered[64];
-    for (const std::size_t most = std::size(gathered) / inputs; count != 0;) {
-      const std::size_t n = std::min(count, most);
-      const void** next = gathered;
-      for (std::size_t i = 0; i < n; ++i) next = gather(seg, g, unit, first + i, next);
-      run_unit_with_care(seg, g, u, first, n, gathered);
-      first += n;
-      count -= n;
-    }
-  }
-
-  /// What a unit does to these items; `gathered` is where their inputs are, where they were gathered.
+                      const void** next) const;
+  void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
   [[gnu::always_inline]] unit_call call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
-                                           std::size_t count, const void** gathered) {
-    const program_unit& unit = code_.units[u];
-    const std::size_t at = g.slot + first;
-    unit_call call;
-    call.object = *paths_[u].object;
-    if (versions_) [[unlikely]]
-      call.take_version(unit, objects_[at][u]);
-    if (gathered != nullptr && unit.more.empty()) {
-      call.inputs = gathered;
-    } else if (gathered != nullptr) {
-      call.in = reinterpret_cast<std::byte*>(gathered);
-      call.in_stride = (1 + unit.more.size()) * sizeof(void*);
-    } else if (is_borrowed(unit.in)) {
-      call.inputs = &input_[at];
-    } else
-      call.in = place(seg, g, unit.in, first, call.in_stride);
-    if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
-    if (unit.sides != nullptr) {
-      call.places = unit.sides;
-      call.sides = slot(at) + code_.side_offset;
-      call.side_stride = code_.slot_bytes;
-      call.envelopes = &envelope_[at];
-    }
-    call.scratch = g.memory + unit.scratch_offset;
-    call.state = &state_[at];
-    call.error = &error_[at];
-    call.count = count;
-    return call;
-  }
-
-  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
-    const unit_path& path = paths_[u];
-    if (!path.is_plain || cancelled_.load(std::memory_order_relaxed)) [[unlikely]]
-      return run_unit_with_care(seg, g, u, first, count);
-    const std::size_t at = g.slot + first;
-    // Every member here, so that none is cleared first.
-    unit_call call{.object = *path.object,
-                   .inside = nullptr,
-                   .inputs = path.borrows ? &input_[at] : nullptr,
-                   .in = path.in.at(g.memory, g.slot, first),
-                   .in_stride = path.in.stride,
-                   .out = path.out.at(g.memory, g.slot, first),
-                   .out_stride = path.out.stride,
-                   .scratch = g.memory + path.scratch_offset,
-                   .state = &state_[at],
-                   .error = &error_[at],
-                   .places = nullptr,
-                   .sides = nullptr,
-                   .side_stride = 0,
-                   .envelopes = nullptr,
-                   .count = count,
-                   .some_ended = g.some_ended,
-                   .lost_some = false};
-    call_unit(seg, g, u, first, call);
-  }
-
-  /// The same where more is to be done: the item may be over, its inputs are several, others look after it.
-  [[gnu::noinline]] void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
-                                            const void** gathered = nullptr) noexcept {
-    const program_unit& unit = code_.units[u];
-    if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
-    if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
-      const std::size_t inputs = 1 + unit.more.size();
-      for (std::size_t i = 0; i < count; ++i)
-        run_unit_with_care(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
-      return;
-    }
-    if (cancelled_.load(std::memory_order_relaxed)) {
-      g.some_ended = true;
-      cancel_items(seg, g, unit, first, count);
-      if (!unit.told) return;
-    } else if (settings_.deadline.count() != 0) {
-      drop_late_items(seg, g, unit, first, count);
-    }
-    unit_call call = call_of(seg, g, u, first, count, gathered);
-    call.some_ended = g.some_ended;
-    call_unit(seg, g, u, first, call);
-    for (const std::size_t v : unit.dying)
-      for (std::size_t i = first; i < first + count; ++i)
-        if (!g.some_ended || state_of(state_[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
-  }
-
-  void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept {
-    paths_[u].run(call);
-    if (call.lost_some) [[unlikely]] {
-      g.some_ended = true;
-      settle_lost(seg, g, code_.units[u], first, call.count);
-    }
-    if (g.watch) g.watch.ran(u, call);
-  }
-
-  value_path path_of(const segment& seg, std::size_t v) const {
-    const program_value& value = code_.values[v];
-    switch (value.where) {
-      case placement::slot:
-        return {slot(0) + value.offset, 0, code_.slot_bytes};
-      case placement::item:
-        return {nullptr, value.offset, seg.code.item_bytes};
-      case placement::grain:
-        return {nullptr, seg.code.grain * seg.code.item_bytes + value.offset, 0};
-      case placement::none:
-        break;
-    }
-    return {};
-  }
-  [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const {
-    const program_unit& unit = code_.units[u];
-    unit_path path;
-    path.run = unit.run;
-    path.object = unit.shared == nullptr ? &states_.objects[unit.own] : &unit.shared;
-    path.in = path_of(seg, unit.in);
-    if (unit.has_out) path.out = path_of(seg, unit.out);
-    path.scratch_offset = unit.scratch_offset;
-    path.borrows = is_borrowed(unit.in);
-    path.is_plain = unit.more.empty() && (!path.borrows || code_.values[unit.in].within == 0) &&
-                    !is_external(unit.in) && !(unit.has_out && is_external(unit.out)) &&
-                    settings_.deadline.count() == 0 &&
-                    ((unit.shared == nullptr && !unit.holds_pipelines) || !versions_) && unit.sides == nullptr &&
-                    unit.dying.begin() == unit.dying.end();
-    return path;
-  }
-  /// A chain begins there, nothing is to be done beside it, and what it takes and gives is there for all items at once.
-  [[gnu::cold]] bool is_chained(const program_unit& first) const {
-    if (first.chain == nullptr) return false;
-    const std::size_t begin = index_of(first);
-    bool plain = !is_shared_place(first.in) && !is_shared_place(code_.units[first.chain_end - 1].out);
-    for (std::size_t u = begin; plain && u < first.chain_end; ++u) plain = paths_[u].is_plain;
-    return plain;
-  }
-  bool is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
-
-  /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
-  void end_inputs_of_kernels(std::size_t s, sequence item) {
-    segment& seg = segments_[s];
-    grain g;  // only its slot is asked for, as in `fail`
-    g.slot = index(item);
-    if (state_of(state_[g.slot]) != item_state::value || code_.units[seg.code.first].kernel == nullptr) return;
-    for (std::size_t u = seg.code.first; u < seg.code.end; ++u)
-      for (const std::size_t v : code_.units[u].dying) destroy(seg, g, v, 0);
-  }
-
-  /// The items that ended at this unit: what was alive before it is destroyed, and their state becomes final.
-  void settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count) {
-    for (std::size_t i = first; i < first + count; ++i) {
-      item_state& state = state_[g.slot + i];
-      const item_state now = state_of(state);
-      if (now != item_state::failing && now != item_state::filtering) continue;
-      for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
-      if (now == item_state::failing) tell_of_failure(g.slot + i);
-      set_state(state, now == item_state::failing ? item_state::failed : item_state::filtered);
-      if (g.watch) g.watch.ended(index_of(unit), state_of(state));
-    }
-  }
-
-  void tell_of_failure(std::size_t at) noexcept {
-    if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, envelope_[at].sequence, error_[at]);
-  }
-
-  void cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count) {
-    for (std::size_t i = first; i < first + count; ++i) end_item(seg, g, unit, i, item_state::cancelled);
-  }
-
-  void drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count) {
-    const auto oldest = settings_.now() - settings_.deadline;
-    for (std::size_t i = first; i < first + count; ++i) {
-      if (envelope_[g.slot + i].captured >= oldest) continue;
-      g.some_ended = true;
-      end_item(seg, g, unit, i, item_state::dropped);
-    }
-  }
-
-  void end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as) {
-    item_state& state = state_[g.slot + i];
-    if (state_of(state) != item_state::value) return;
-    for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
-    set_state(state, as);
-    if (g.watch) g.watch.ended(index_of(unit), as);
-  }
-  std::size_t index_of(const program_unit& unit) const { return static_cast<std::size_t>(&unit - code_.units.begin()); }
-  /// Null: nothing is measured.
-  meter* measuring() const { return has_statistics ? measuring_.load(std::memory_order_acquire) : nullptr; }
-
-  std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const {
-    const value_path path = path_of(seg, v);
-    stride = path.stride;
-    if (is_external(v)) [[unlikely]]
-      return in_slot(v, g.slot + i);
-    return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
-  }
-
-  void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
-    if (is_borrowed(v)) return;
-    std::size_t stride;
-    code_.values[v].destroy(place(seg, g, v, i, stride));
-  }
-  void destroy_value(std::size_t v, std::size_t at) {
-    if (code_.has_result && code_.values[v].destroy != nullptr) code_.values[v].destroy(in_slot(v, at));
-  }
+                                           std::size_t count, const void** gathered);
+  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
+  void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                          const void** gathered = nullptr) noexcept;
+  void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept;
+  value_path path_of(const segment& seg, std::size_t v) const;
+  [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
+  [[gnu::cold]] bool is_chained(const program_unit& first) const;
+  bool is_shared_place(std::size_t v) const;
+  void end_inputs_of_kernels(std::size_t s, sequence item);
+  void settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void tell_of_failure(std::size_t at) noexcept;
+  void cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as);
+  std::size_t index_of(const program_unit& unit) const;
+  meter* measuring() const;
+  std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const;
+  void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i);
+  void destroy_value(std::size_t v, std::size_t at);
 
   // ---- finishing ----
 
@@ -1562,4 +1024,8 @@ class engine final : public device_client {
 }  // namespace detail
 }  // namespace levada
 
+#include <levada/run/claim_grains.hpp>
+#include <levada/run/deposit_grains.hpp>
 #include <levada/run/run_branches.hpp>
+#include <levada/run/run_grains.hpp>
+#include <levada/run/run_units.hpp>

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/run_grains.hpp: the part of the engine that runs a grain through the units of its segment.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include <levada/run/engine.hpp>
+
+namespace levada::detail {
+
+/// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it: every
+/// ticket has come to it, and goes on at its end. Says whether there was one.
+inline bool engine::run_short(std::size_t s) noexcept {
+  segment& seg = segments_[s];
+  sequence begin = seg.claimed.load(std::memory_order_relaxed);
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  const sequence waiting = arrived(s) - begin;
+  if (waiting == 0 || ns == 0 || ns >= short_grain_ns || !goes_short_ || seg.finished.load() != begin || measuring())
+    return false;
+  const std::size_t at = index(begin);
+  const sequence count = std::min(
+      {waiting, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)), static_cast<sequence>(slots_ - at)});
+  if (!is_cheap(seg) && (ns * count >= short_grain_ns || count != waiting)) return false;
+  if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;
+
+  grain& g = seg.grains.front();  // as in `claim`
+  g.begin = begin, g.end = begin + count;
+  g.slot = at, g.unit = seg.code.first;
+  g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
+  g.watch.restart();
+  if (is_shared()) fetch(seg, g);
+  const std::uint32_t every = count == 1 ? 4 * timed_every : timed_every;
+  const bool timed = count_relaxed(seg.grains_run) % every == 0;
+  const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+  while (g.unit < seg.code.end)
+    if (!run_chain(seg, g, count)) run_next(seg, g, count);
+  const sequence end = begin + count;
+  for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
+  if (timed) learn(seg, nanoseconds_since(start) / count);
+  const bool silent = g.some_ended || !code_.has_result;
+  if (finish(s, begin, end, silent)) wake_next(s);
+  if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
+  return true;
+}
+
+/// The units of a chain that begins here, if there is one.
+inline bool engine::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
+  if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
+  const program_unit& unit = code_.units[g.unit];
+  chain_call call{.paths = &paths_[g.unit],
+                  .memory = g.memory,
+                  .slot = g.slot,
+                  .inputs = paths_[g.unit].borrows ? &input_[g.slot] : nullptr,
+                  .state = &state_[g.slot],
+                  .error = &error_[g.slot],
+                  .count = count};
+  unit.chain(call);
+  if (call.lost_some) [[unlikely]] {
+    g.some_ended = true;
+    settle_lost(seg, g, unit, 0, count);
+  }
+  g.unit = unit.chain_end;
+  return true;
+}
+
+inline void engine::run(std::size_t s, grain& first) noexcept {
+  int swaps = 0;
+  for (grain* g = &first; g != nullptr;) g = run_until_deposited(s, *g, swaps);
+}
+
+/// The next unit of a grain; or the next few, item by item.
+inline void engine::run_next(segment& seg, grain& g, std::size_t count) noexcept {
+  const program_unit& unit = code_.units[g.unit];
+  if (!unit.item_by_item) return run_unit(seg, g, g.unit++, 0, count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t u = g.unit; u < unit.group_end; ++u) run_unit(seg, g, u, i, 1);
+  g.unit = unit.group_end;
+}
+
+/// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released is
+/// returned, to be run instead: the stage that others wait for goes on at once, where its state is in cache.
+inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
+  segment& seg = segments_[s];
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
+  const bool timed = ns > always_timed_ns || ns == 0 || count_relaxed(seg.grains_run) % timed_every == 0;
+  const bool whole = g.unit == seg.code.first;
+  const auto start = timed && whole ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+  meter::turn turn(measuring());
+  g.watch.runs(turn, s, g.unit, g.begin, count, ns * count);
+
+  grain* waiting = nullptr;
+  while (g.unit < seg.code.end) {
+    const program_unit& unit = code_.units[g.unit];
+    if (unit.serial && !admitted(seg, g, unit)) return nullptr;
+    if (g.watch.was_left()) g.watch.runs(turn, s, g.unit, g.begin, count, 0);  // and taken back
+    if (unit.fork != nullptr && may_run_branches(g)) {
+      if (!run_branches(seg, g)) return nullptr;
+      continue;
+    }
+    run_next(seg, g, count);
+    if (unit.serial) {
+      // Cheap grains do without the order between this store and the look at what is deposited. A grain deposited at this
+      // very moment may be missed here then, but not by the one who left it, nor by us behind this grain.
+      std::atomic<sequence>& next = seg.tickets[unit.ticket].next;
+      if (settings_.latest_only || ns >= cheap_item_ns)
+        next.store(g.end);
+      else
+        next.store(g.end, std::memory_order_release);
+      if (settings_.latest_only) wake();  // now another may be begun
+      if (seg.deposited.load(std::memory_order_relaxed) != 0) {
+        // A calling thread that helps has to come back to its own work some time.
+        const bool may_swap = ns * count * static_cast<std::size_t>(swaps + 1) <= most_ns_to_swap;
+        if (may_swap) waiting = resume(seg, &next);
+        if (waiting != nullptr) ++swaps;
+        if (waiting != nullptr && g.unit < seg.code.end) {
+          deposit(seg, g);
+          wake();
+          return waiting;
+        }
+        if (!may_swap) wake();
+      }
+    }
+  }
+  if (timed && whole) {
+    const std::uint64_t took = nanoseconds_since(start);
+    learn(seg, (took - std::min(took, g.waited_ns)) / count);
+  }
+  const sequence begin = g.begin, end = g.end;
+  const bool silent = g.some_ended || !code_.has_result;
+  if (g.watch && s + 1 < segments_.size()) g.watch.ready(s + 1, begin, count);
+  g.state.store(grain_state::free, std::memory_order_release);
+  if (finish(s, begin, end, silent)) wake_next(s);
+  return waiting;
+}
+
+inline void engine::hint() { count_relaxed(hints_); }
+
+/// Two threads may count as one: it is only about now and then.
+inline std::uint32_t engine::count_relaxed(std::atomic<std::uint32_t>& counter) {
+  const std::uint32_t before = counter.load(std::memory_order_relaxed);
+  counter.store(before + 1, std::memory_order_relaxed);
+  return before;
+}
+
+inline void engine::learn(segment& seg, std::uint64_t ns) {
+  const std::uint64_t before = seg.item_ns.load(std::memory_order_relaxed);
+  const std::uint64_t capped = std::min<std::uint64_t>(ns, 1'000'000'000);
+  // Faster down than up: what a stage takes is what it takes undisturbed.
+  const std::uint64_t mean = std::max<std::uint64_t>(1, before == 0       ? capped
+                                                        : capped < before ? (before + capped) / 2
+                                                                          : (before * 7 + capped) / 8);
+  seg.item_ns.store(static_cast<std::uint32_t>(mean), std::memory_order_relaxed);
+  const std::size_t limit = std::max<std::uint64_t>(
+      std::min<std::uint64_t>(seg.longest_shared,
+                              std::max<std::uint64_t>(1, unit_ns * (seg.code.end - seg.code.first) / mean)),
+      std::min<std::uint64_t>(seg.longest, cheap_grain_ns / mean));
+  if (limit != seg.limit.load(std::memory_order_relaxed)) seg.limit.store(limit, std::memory_order_relaxed);
+}
+
+}  // namespace levada::detail
