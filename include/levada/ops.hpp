@@ -7,4 +7,5 @@
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
 #include <levada/nn/quantize.hpp>
+#include <levada/nn/quantize_bfloat16.hpp>
 #include <levada/signal.hpp>

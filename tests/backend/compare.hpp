@@ -51,8 +51,8 @@ template <class T>
 T random_value() {
   if constexpr (std::is_floating_point_v<T>)
     return static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(generator()));
-  else if constexpr (std::is_same_v<T, half>)
-    return half(std::uniform_real_distribution<float>(-1, 1)(generator()));
+  else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
+    return T(std::uniform_real_distribution<float>(-1, 1)(generator()));
   else
     return static_cast<T>(generator()());
 }
@@ -114,12 +114,21 @@ auto by_single_kernels(const In& in, std::span<const void* const> parameters, co
   return by_single_kernels<Backend>(*between, parameters.subspan(own), rest...);
 }
 
+/// A number of any element type.
+template <class T>
+double number_of(T x) {
+  if constexpr (std::is_class_v<T>)
+    return double{static_cast<float>(x)};
+  else
+    return static_cast<double>(x);
+}
+
 /// The largest difference; infinite where one is NaN and the other is not, or infinities differ.
 template <class T, std::size_t... Dims>
 double largest_difference(const tensor<T, Dims...>& a, const tensor<T, Dims...>& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    const double x = number_of(a[i]), y = number_of(b[i]);
     if (std::isnan(x) && std::isnan(y)) continue;
     if (x == y) continue;
     const double difference = std::abs(x - y);

@@ -27,6 +27,7 @@ static_assert(name_of(element::f16) == "float16" && name_of(element_of<float>) =
 static_assert(name_of(element_of<std::int64_t>) == "int64" && name_of(element_of<bool>) == "bool");
 static_assert(size_of(element::f64) == 8 && size_of(element::f16) == 2 && size_of(element::other) == 0);
 static_assert(!tensor_element<std::string> && tensor_element<half>);
+static_assert(name_of(element_of<bfloat16>) == "bfloat16" && size_of(element::bf16) == 2);
 
 // units
 static_assert((2_ms).nanoseconds == 2'000'000 && 3_us < 1_ms && 1_s == 1000_ms && (1_s).seconds() == 1.0);

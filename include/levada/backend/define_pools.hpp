@@ -15,6 +15,8 @@ namespace detail {
 template <class T>
 inline constexpr T below_all =
     std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+template <>
+inline constexpr bfloat16 below_all<bfloat16>{-std::numeric_limits<float>::infinity()};
 
 /// Calls `visit(out element, in element)` for each element of each window, and `finish(out element, count)` after each.
 template <class Op, class Backend, class In, class Start, class Visit, class Finish>

@@ -8,17 +8,20 @@
 #include <span>
 #include <string_view>
 
+#include <levada/core/bfloat16.hpp>
 #include <levada/core/half.hpp>
 
 namespace levada {
 
 /// The element types a tensor can hold. `other` stands for item types that are no tensors.
-enum class element : std::uint8_t { other, f16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64, boolean };
+enum class element : std::uint8_t { other, f16, bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64, boolean };
 
 template <class T>
 inline constexpr element element_of = element::other;
 template <>
 inline constexpr element element_of<half> = element::f16;
+template <>
+inline constexpr element element_of<bfloat16> = element::bf16;
 template <>
 inline constexpr element element_of<float> = element::f32;
 template <>
@@ -48,14 +51,14 @@ concept tensor_element = element_of<T> != element::other;
 
 /// The name of an element type as reports and messages print it.
 constexpr std::string_view name_of(element e) {
-  constexpr std::string_view names[] = {"other", "float16", "float", "double", "uint8", "int8", "uint16",
-                                        "int16", "uint32",  "int32", "uint64", "int64", "bool"};
+  constexpr std::string_view names[] = {"other",  "float16", "bfloat16", "float", "double", "uint8", "int8",
+                                        "uint16", "int16",   "uint32",   "int32", "uint64", "int64", "bool"};
   return names[static_cast<std::size_t>(e)];
 }
 
 /// The bytes of one element.
 constexpr std::size_t size_of(element e) {
-  constexpr std::uint8_t sizes[] = {0, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1};
+  constexpr std::uint8_t sizes[] = {0, 2, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1};
   return sizes[static_cast<std::size_t>(e)];
 }
 

@@ -9,7 +9,7 @@
 namespace levada {
 
 /// Elements of type `To`. A floating number becomes the integer towards zero, the nearest where it does not fit, 0 where it
-/// is NaN; integers wrap; everything but 0 is true.
+/// is NaN; integers wrap; everything but 0 is true; half and bfloat16 round to nearest even.
 template <tensor_element To>
 struct cast_op : weightless_op {
   static constexpr std::string_view kind = "cast";
@@ -24,10 +24,10 @@ struct cast_op : weightless_op {
 
   template <class From>
   static constexpr To of(From x) {
-    if constexpr (std::is_same_v<From, half>) {
+    if constexpr (std::is_same_v<From, half> || std::is_same_v<From, bfloat16>) {
       return cast_op::of(static_cast<float>(x));
-    } else if constexpr (std::is_same_v<To, half>) {
-      return half(static_cast<float>(x));
+    } else if constexpr (std::is_same_v<To, half> || std::is_same_v<To, bfloat16>) {
+      return To(static_cast<float>(x));
     } else if constexpr (std::is_same_v<To, bool>) {
       return x != From{};
     } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {

@@ -64,11 +64,12 @@ template <window_option... Options>
 struct max_pool2d_op : pool2d_op<Options...> {
   static constexpr std::string_view kind = "max_pool2d";
   static constexpr std::string_view expects =
-      "a float, double, uint8 or int8 tensor of channels, height, width that holds the window, padded by less than it";
+      "a float, double, bfloat16, uint8 or int8 tensor of channels, height, width that holds the window, padded by "
+      "less than it";
 
   template <image_tensor In>
     requires(floating_tensor<In> || std::same_as<typename In::value_type, std::uint8_t> ||
-             std::same_as<typename In::value_type, std::int8_t>)
+             std::same_as<typename In::value_type, std::int8_t> || std::same_as<typename In::value_type, bfloat16>)
   using output = typename pool2d_op<Options...>::template pooled<In>;
 };
 

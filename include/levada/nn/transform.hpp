@@ -12,13 +12,17 @@ namespace levada {
 
 namespace detail {
 
-/// The type that an element is computed in: narrow integers as int, as C++ promotes them; half as float.
+/// The type that an element is computed in: narrow integers as int, as C++ promotes them; half and bfloat16 as float.
 template <class T>
 struct promoted {
   using type = decltype(+std::declval<T>());
 };
 template <>
 struct promoted<half> {
+  using type = float;
+};
+template <>
+struct promoted<bfloat16> {
   using type = float;
 };
 
@@ -59,7 +63,7 @@ using transformed_t = typename detail::transform_result<
     std::remove_cvref_t<std::invoke_result_t<const F&, typename detail::asked_with<promoted_t<T>>::type>>>::type;
 
 /// `F` applied to each element, called with values of the kernel language: of one number by `reference`, of a SIMD vector by
-/// `simd`, of the kernel that is traced by `spirv`. Integers narrower than int arrive as int, half as float.
+/// `simd`, of the kernel that is traced by `spirv`. Integers narrower than int arrive as int, half and bfloat16 as float.
 template <class F>
 struct transform_op : weightless_op {
   static constexpr std::string_view kind = "transform";

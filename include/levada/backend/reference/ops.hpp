@@ -2,6 +2,7 @@
 #pragma once
 // backend/reference/ops.hpp: the reference backend with the ops of <levada/ops.hpp>.
 
+#include <levada/backend/define_bfloat16.hpp>
 #include <levada/backend/define_boxes.hpp>
 #include <levada/backend/define_broadcast.hpp>
 #include <levada/backend/define_conv.hpp>

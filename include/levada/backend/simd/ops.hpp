@@ -2,6 +2,7 @@
 #pragma once
 // backend/simd/ops.hpp: the simd backend with the ops of <levada/ops.hpp>.
 
+#include <levada/backend/define_bfloat16.hpp>
 #include <levada/backend/define_boxes.hpp>
 #include <levada/backend/define_broadcast.hpp>
 #include <levada/backend/define_conv.hpp>
@@ -13,6 +14,8 @@
 #include <levada/backend/define_signals.hpp>
 #include <levada/backend/define_sums.hpp>
 #include <levada/backend/simd.hpp>
+#include <levada/backend/simd/bfloat16_conv2d.hpp>
+#include <levada/backend/simd/bfloat16_dense.hpp>
 #include <levada/backend/simd/blur.hpp>
 #include <levada/backend/simd/broadcast.hpp>
 #include <levada/backend/simd/conv1d.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/pool2d.hpp: pools, first down the rows of a window, then along its columns, then the transforms behind the pool; those
-// whose taps lie apart by their definition.
+// whose taps lie apart, and those of bfloat16, by their definition.
 
 #include <limits>
 
@@ -161,7 +161,8 @@ class simd_pool_run<Arch, In, avg_pool2d_op<Options...>, F...>
 }  // namespace detail
 
 template <class Arch, class In, class Op>
-  requires defined_op<simd_on<Arch>, In, Op> && detail::dense_pool<Op>
+  requires defined_op<simd_on<Arch>, In, Op> && detail::dense_pool<Op> &&
+           (!std::same_as<typename In::value_type, bfloat16>)
 struct simd_kernel<Arch, In, Op> : detail::simd_pool_run<Arch, In, Op> {
   using detail::simd_pool_run<Arch, In, Op>::simd_pool_run;
 };

@@ -54,7 +54,7 @@ struct simd_kernel<Arch, In, quantize_linear_op<To, Region>> {
 template <class Arch, class In, class F, class To, class Region>
   requires detail::run_takes<In, transform_op<F>, quantize_linear_op<To, Region>> &&
            (detail::lanes_in<promoted_t<typename In::value_type>, Arch> == detail::lanes_in<float, Arch>) &&
-           ir::is_scalar<promoted_t<typename In::value_type>> && (!std::same_as<typename In::value_type, half>) &&
+           ir::is_scalar<promoted_t<typename In::value_type>> && (!std::is_class_v<typename In::value_type>) &&
            (!std::same_as<typename In::value_type, bool>)
 struct simd_kernel<Arch, In, transform_op<F>, quantize_linear_op<To, Region>> {
   using argument = promoted_t<typename In::value_type>;

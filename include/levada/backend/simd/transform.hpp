@@ -99,7 +99,7 @@ struct simd_kernel<Arch, In, transform_op<F>...> {
 
  private:
   static detail::vector<argument, Arch> loaded(const typename In::value_type* p) {
-    if constexpr (std::is_same_v<typename In::value_type, half> || std::is_same_v<typename In::value_type, bool>) {
+    if constexpr (std::is_class_v<typename In::value_type> || std::is_same_v<typename In::value_type, bool>) {
       alignas(Arch::alignment()) argument values[detail::lanes_in<argument, Arch>];
       for (argument& v : values) v = static_cast<argument>(*p++);
       return detail::vector<argument, Arch>::load_aligned(values);

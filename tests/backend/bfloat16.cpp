@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv2d and dense of bfloat16: `reference` against numbers worked out by hand, `simd` against `reference`. Of numbers whose sums are exact
+// in float both give the same bits; of others the sums differ as those of float do, and a result by one step of bfloat16.
+
+#include "backend/compare.hpp"
+
+#include <levada/backend/define_bfloat16.hpp>
+#include <levada/backend/define_moves.hpp>
+#include <levada/backend/define_pools.hpp>
+#include <levada/backend/reference/definition.hpp>
+#include <levada/backend/simd/bfloat16_conv2d.hpp>
+#include <levada/backend/simd/bfloat16_dense.hpp>
+#include <levada/graph/parameter_map.hpp>
+#include <levada/levada.hpp>
+#include <levada/nn/cast.hpp>
+#include <levada/nn/quantize_bfloat16.hpp>
+
+using namespace levada;
+using namespace levada::testing;
+
+namespace {
+
+/// Eighths from -1 to 1: some hundred products of these are summed without rounding.
+float some_eighth() { return static_cast<float>(static_cast<int>(generator()() % 17) - 8) / 8; }
+template <class In>
+std::unique_ptr<In> exact_tensor() {
+  auto t = std::make_unique<In>();
+  for (auto& v : *t) v = static_cast<typename In::value_type>(some_eighth());
+  return t;
+}
+
+/// The run as one kernel of `simd` and op by op of `reference` gives the same.
+template <class Op, class In, class... Tail>
+void check_equal(const In& in, const Op& op, const Tail&... tail) {
+  std::vector<std::vector<float>> parameters;
+  std::vector<const void*> all;
+  for (const parameter_info& info : Op::template parameters<In>) {
+    parameters.emplace_back(info.extents.elements());
+    for (float& v : parameters.back()) v = some_eighth();
+  }
+  for (const auto& p : parameters) all.push_back(p.data());
+  const auto expected = by_single_kernels<reference>(in, all, op, tail...);
+  const auto computed = by_one_kernel<simd>(in, all, op, tail...);
+  CAPTURE(__PRETTY_FUNCTION__);
+  CHECK(largest_difference(*expected, *computed) == 0);
+}
+template <class In, class Op, class... Tail>
+void check_equal(const Op& op, const Tail&... tail) {
+  check_equal(*exact_tensor<In>(), op, tail...);
+}
+
+template <class To>
+using conv3 = bfloat16_conv2d_op<20, To, levada::size<3>, padding<1>>;
+
+}  // namespace
+
+TEST_CASE("inputs and weights are rounded, the sum of float once more, and a relu cuts it off") {
+  const tensor<float, 2, 2> weight{{1 + 0x1p-8f, 1, -1, -1}};  // the first rounds to 1
+  const tensor<float, 2> bias{{0x1p-10f, 0}};
+  const void* const parameters[] = {weight.data(), bias.data()};
+  const tensor<float, 2> in{{3, 1 + 0x3p-8f}};  // the second rounds to 1 + 2^-6
+  const auto exact = by_one_kernel<reference>(in, parameters, bfloat16_dense_op<2, float>{});
+  CHECK(*exact == tensor<float, 2>{{4 + 0x1p-6f + 0x1p-10f, -4 - 0x1p-6f}});
+  const auto rounded = by_one_kernel<reference>(in, parameters, bfloat16_dense_op<2, bfloat16>{true});
+  CHECK(float((*rounded)[0]) == 4 + 0x1p-5f);  // the bias lifts it above the middle of 4 and this
+  CHECK(float((*rounded)[1]) == 0);
+  CHECK(*rounded == *by_one_kernel<simd>(in, parameters, bfloat16_dense_op<2, bfloat16>{true}));
+}
+
+TEST_CASE("a dense layer of bfloat16 is the same on simd, whatever the lengths") {
+  for_lengths([](auto n) {
+    check_equal<tensor<bfloat16, n>>(bfloat16_dense_op<3, bfloat16>{true});
+    check_equal<tensor<float, n>>(bfloat16_dense_op<10, float, no_bias>{});
+  });
+  check_equal<tensor<bfloat16, 64>>(bfloat16_dense_op<17, float>{});
+  const auto in = exact_tensor<tensor<bfloat16, 2, 19>>();
+  const tensor<float, 4 * 38> weight{};
+  const tensor<float, 4> bias{{1, -2, 3, 4}};
+  const void* const parameters[] = {weight.data(), bias.data()};
+  CHECK(*by_one_kernel<simd>(*in, parameters, flatten_op(), bfloat16_dense_op<4, float>{true}) ==
+        tensor<float, 4>{{1, 0, 3, 4}});
+}
+
+TEST_CASE("a convolution of bfloat16 is the same on simd: even and odd channels, strides, padding, dilation, groups") {
+  check_equal<tensor<bfloat16, 4, 9, 9>>(conv3<bfloat16>{{}, true});
+  check_equal<tensor<float, 3, 7, 18>>(conv3<float>{{}, true});
+  check_equal<tensor<float, 2, 11, 40>>(
+      bfloat16_conv2d_op<3, bfloat16, levada::size<5, 3>, stride<2>, dilation<1, 2>, padding<2, 0, 1, 3>, no_bias>{});
+  check_equal<tensor<bfloat16, 4, 6, 6>>(bfloat16_conv2d_op<6, bfloat16, levada::size<3>, groups<2>>{});
+}
+
+TEST_CASE("pools, relus and changes of shape are computed in the same kernel, or pool bfloat16 themselves") {
+  check_equal<tensor<bfloat16, 8, 14, 14>>(bfloat16_conv2d_op<16, bfloat16, levada::size<5>, padding<2>>{{}, true},
+                                           max_pool2d_op<levada::size<3>>(), flatten_op());
+  check_equal<tensor<float, 1, 12, 12>>(conv3<float>{}, relu_op(), max_pool2d_op<levada::size<2>>());
+
+  const auto in = exact_tensor<tensor<bfloat16, 2, 5, 5>>();
+  const max_pool2d_op<levada::size<3>, stride<2>, padding<1>> overlapping;
+  const auto of_float = by_one_kernel<reference>(*by_one_kernel<reference>(*in, {}, cast_op<float>()), {}, overlapping);
+  const auto pooled = by_one_kernel<simd>(*in, {}, overlapping);
+  for (std::size_t i = 0; i < pooled->size(); ++i) CHECK(float((*pooled)[i]) == (*of_float)[i]);
+}
+
+TEST_CASE("infinities and NaN reach what they reach in float") {
+  auto in = exact_tensor<tensor<bfloat16, 2, 6, 20>>();
+  (*in)(0, 1, 3) = bfloat16(infinity);
+  (*in)(1, 4, 19) = bfloat16(not_a_number);
+  check_equal(*in, conv3<bfloat16>{{}, true});
+}
+
+TEST_CASE("sums of any numbers differ as sums of float do, results by a step of bfloat16") {
+  const auto check = [](const auto& op, const auto& in, double products) {
+    random_parameters parameters;
+    parameters.add<std::remove_cvref_t<decltype(in)>, std::remove_cvref_t<decltype(op)>>();
+    const auto expected = by_one_kernel<reference>(in, parameters.all(), op);
+    const auto computed = by_one_kernel<simd>(in, parameters.all(), op);
+    double excess = 0;
+    for (std::size_t i = 0; i < expected->size(); ++i) {
+      const double a = number_of((*expected)[i]), b = number_of((*computed)[i]);
+      const double step = sizeof(*expected->data()) == 2 ? 0x1p-7 * std::max(std::abs(a), std::abs(b)) : 0;
+      excess = std::max(excess, std::abs(a - b) - step);
+    }
+    CHECK(excess <= products * products * epsilon);  // each is at most 1
+  };
+  check(conv3<bfloat16>{}, *random_tensor<tensor<float, 6, 9, 9>>(), 54);
+  check(bfloat16_dense_op<10, float>{}, *random_tensor<tensor<bfloat16, 300>>(), 300);
+}
+
+TEST_CASE("floats become bfloat16 and back, and any type through float") {
+  const tensor<float, 4> in{{1 + 0x1p-8f, -3.14159265f, infinity, 3.4e38f}};
+  const auto narrow = by_one_kernel<reference>(in, {}, cast_op<bfloat16>());
+  const auto wide = by_one_kernel<simd>(*narrow, {}, cast_op<float>());
+  CHECK(*wide == tensor<float, 4>{{1, -3.140625f, infinity, infinity}});
+  CHECK(*by_one_kernel<simd>(*narrow, {}, cast_op<std::int8_t>()) == tensor<std::int8_t, 4>{{1, -3, 127, 127}});
+  CHECK(*by_one_kernel<simd>(*narrow, {}, transform_op([](auto x) { return x + 1.0f; })) ==
+        tensor<float, 4>{{2, -2.140625f, infinity, infinity}});
+}
+
+TEST_CASE("a part of float becomes one of bfloat16, with float where another op stands between") {
+  parameter_map weights;
+  const auto set = [&](const char* name, const shape& extents) {
+    std::vector<float> values(extents.elements());
+    for (float& v : values) v = random_value<float>();
+    weights.set(name, element::f32, extents, values.data());
+  };
+  set("c1.weight", shape(4, 1, 3, 3)), set("c1.bias", shape(4));
+  set("c2.weight", shape(2, 4, 3, 3)), set("c2.bias", shape(2));
+  set("fc.weight", shape(3, 8)), set("fc.bias", shape(3));
+  const auto part = nn::conv2d<"c1", 4, levada::size<3>, padding<1>>(weights) | nn::relu | nn::max_pool2d<2> |
+                    nn::conv2d<"c2", 2, levada::size<3>>(weights) | nn::softmax | nn::relu | nn::flatten |
+                    nn::dense<"fc", 3>(weights);
+  using box = target<cpu<1>>;
+  const auto in = random_tensor<tensor<float, 1, 8, 8>>();
+  const auto in_float = deploy<box>(input<tensor<float, 1, 8, 8>> | part);
+  const auto app = deploy<box>(input<tensor<float, 1, 8, 8>> | quantize<bfloat16>(part));
+  constexpr const auto& nodes = decltype(app)::plan.graph.nodes;
+  static_assert(nodes.size() == 7 && nodes[0].kind == "bfloat16_conv2d" && nodes[1].kind == "max_pool2d" &&
+                    nodes[2].kind == "bfloat16_conv2d" && nodes[4].kind == "relu" && nodes[6].kind == "bfloat16_dense",
+                "the first relu is part of c1, the second is behind a softmax");
+  static_assert(decltype(app)::plan.graph.values[1].type == element::bf16 &&
+                decltype(app)::plan.graph.values[3].type == element::f32);
+  const tensor<float, 3> a = in_float(*in), b = app(*in);
+  CHECK(largest_difference(a, b) > 0);
+  CHECK(largest_difference(a, b) < 0.05);
+}
