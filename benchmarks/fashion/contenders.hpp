@@ -46,6 +46,14 @@ struct quantized_demo {
   }
 };
 
+/// And with bfloat16.
+struct bfloat16_demo {
+  auto operator()() const {
+    return levada::deploy<box>(example::fashion_mnist::classifier(weights_file(), example::fashion_mnist::anywhere{},
+                                                                  example::fashion_mnist::by_bfloat16{}));
+  }
+};
+
 /// The model alone, called as any user calls it.
 template <class Computed = example::fashion_mnist::anywhere>
 class with_levada {

@@ -4,7 +4,7 @@
 //   one       the model on one picture, one thread, in CPU time
 //   inline    picture -> label over all pictures, one thread
 //   streamed  the same on two threads
-// All give the same logits and labels before anything is timed, levada_int8 98 % of the labels. Repetitions of all contenders are interleaved; a table
+// All give the same logits and labels before anything is timed, levada_int8 and levada_bf16 98 % of the labels. Repetitions of all contenders are interleaved; a table
 // of the medians ends the output, `ratio` being how many times as long as levada it takes.
 
 #include <cstddef>
@@ -115,6 +115,7 @@ std::string add_all(contest& all) {
   all.add_one<with_levada<>>("levada");
   all.add_many<levada_labels<deployed_demo>>("levada");
   all.add_rounded<with_levada<by_integers>, levada_labels<quantized_demo>>("levada_int8");
+  all.add_rounded<with_levada<example::fashion_mnist::by_bfloat16>, levada_labels<bfloat16_demo>>("levada_bf16");
   all.add_one<with_simd>("simd");
   all.add_one<with_reference>("reference");
 #if LEVADA_HAS_ONEDNN

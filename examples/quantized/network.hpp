@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// quantized/network.hpp: the demo's network with its layers computed by integers.
+// quantized/network.hpp: the demo's network with its layers computed by integers, or with bfloat16.
 
 #include <cstdint>
 #include <utility>
@@ -8,10 +8,13 @@
 #include "../fashion_mnist/network.hpp"
 #include "network.scales.hpp"
 
+#include <levada/backend/simd/bfloat16_conv2d.hpp>
+#include <levada/backend/simd/bfloat16_dense.hpp>
 #include <levada/backend/simd/qlinear_conv2d.hpp>
 #include <levada/backend/simd/qlinear_dense.hpp>
 #include <levada/backend/simd/quantize_linear.hpp>
 #include <levada/nn/quantize.hpp>
+#include <levada/nn/quantize_bfloat16.hpp>
 
 namespace example::fashion_mnist {
 
@@ -22,6 +25,14 @@ struct by_integers {
   template <class Part>
   auto operator()(Part part) const {
     return levada::quantize<std::int8_t>(std::move(part), scales);
+  }
+};
+
+/// The same with bfloat16.
+struct by_bfloat16 {
+  template <class Part>
+  auto operator()(Part part) const {
+    return levada::quantize<levada::bfloat16>(std::move(part));
   }
 };
 
