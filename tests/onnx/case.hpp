@@ -130,7 +130,7 @@ class node_case {
   static Tensor tensor_in(std::string_view text, std::size_t item) {
     using value = typename Tensor::value_type;
     // TensorProto.DataType by levada's element
-    constexpr int types[] = {0, 10, 1, 11, 2, 3, 4, 5, 12, 6, 13, 7, 9};
+    constexpr int types[] = {0, 10, 16, 1, 11, 2, 3, 4, 5, 12, 6, 13, 7, 9};
     const tensor_proto proto(text);
     REQUIRE(proto.type == types[static_cast<std::size_t>(element_of<value>)]);
     REQUIRE(proto.raw.size() >= (item + 1) * Tensor::elements * sizeof(value));
