@@ -80,7 +80,8 @@ def attribute_of(data):
 # TensorProto.DataType: the element in C++ and in struct's letters
 ELEMENTS = {1: ("float", "f"), 2: ("std::uint8_t", "B"), 3: ("std::int8_t", "b"), 4: ("std::uint16_t", "H"),
             5: ("std::int16_t", "h"), 6: ("std::int32_t", "i"), 7: ("std::int64_t", "q"), 9: ("bool", "?"),
-            10: ("half", "e"), 11: ("double", "d"), 12: ("std::uint32_t", "I"), 13: ("std::uint64_t", "Q")}  # fmt: skip
+            10: ("half", "e"), 11: ("double", "d"), 12: ("std::uint32_t", "I"), 13: ("std::uint64_t", "Q"),
+            16: ("bfloat16", "H")}  # fmt: skip
 FLOATING = (1, 10, 11)
 
 
@@ -109,7 +110,7 @@ class Value:
 
     def type(self):
         if self.element not in ELEMENTS:
-            raise LeftOut("an element type that levada lacks (bfloat16, string)")
+            raise LeftOut("an element type that levada lacks (string)")
         if 0 in self.dims:
             raise LeftOut("a tensor without elements")
         if math.prod(self.dims) > 1 << 17:
@@ -658,6 +659,8 @@ def depth(case, p):
 def cast(case, p):
     out = case.outputs[0]
     out.type()
+    if out.element == 16:
+        raise LeftOut("the suite's numbers are cut off; Cast rounds to nearest even")
     p.check(p.stage(f"cast<{ELEMENTS[out.element][0]}>", p.input(0), element=out.element))
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but the steps of recurrent layers, quantized
-// numbers, pools of bytes and those with elements of 64 bits, of which it knows how to move and count alone.
+// numbers, bfloat16, pools of bytes and those with elements of 64 bits, of which it knows how to move and count alone.
 
 #include "spirv/direct.hpp"
 
@@ -22,6 +22,12 @@ inline constexpr bool is_wide<T> = sizeof(typename T::value_type) == 8;
 template <class... T>
 inline constexpr bool is_wide<std::tuple<T...>> = (is_wide<T> || ...);
 
+/// Vulkan devices do not compute with bfloat16.
+template <class T>
+inline constexpr bool is_bfloat16 = false;
+template <std::size_t... Dims>
+inline constexpr bool is_bfloat16<tensor<bfloat16, Dims...>> = true;
+
 template <class Op, class In>
 inline constexpr bool is_quantized = Op::kind == "quantize_linear" || Op::kind == "dequantize_linear" ||
                                      Op::kind == "qlinear_conv2d" || Op::kind == "qlinear_dense";
@@ -36,7 +42,7 @@ auto call(std::type_identity<Backend>, const Op& op, const In& in, const Paramet
     return *spirv_test::on_device(in, pointers, op);
   } else {
     static_assert(is_wide<In> || is_wide<run_output_t<In, Op>> || Op::kind == "gru" || Op::kind == "lstm" ||
-                  is_quantized<Op, In>);
+                  is_quantized<Op, In> || is_bfloat16<In> || is_bfloat16<run_output_t<In, Op>>);
     return *by_one_kernel<reference>(in, pointers, op);
   }
 }
