@@ -200,7 +200,7 @@ class safetensors_json {
 
 /// The tensors of one safetensors file, found by name. Movable; what `find` returns is valid as long as the object is.
 /// Every way in which a file can be wrong, short or corrupt is a `levada::error` that names the file, the tensor and
-/// what is wrong. Element types that levada has no tensor for (BF16, F8_*) are such an error too.
+/// what is wrong. Element types that it does not read (BF16, F8_*) are such an error too.
 class safetensors {
  public:
   /// The largest header that is accepted, in bytes; the limit of the format's own library.
