@@ -111,7 +111,8 @@ class on_device {
     lv::detail::device_segment segment;
     segment.units = lv::detail::fixed_array<lv::detail::device_segment::unit>(1);
     segment.units[0].kernel = &kernel_;
-    prepared_.emplace(on, segment, VK_NULL_HANDLE);
+    prepared_.emplace(on, segment, VK_NULL_HANDLE,
+                      [](const auto&) { return lv::detail::memory_block(); });  // no weights
     std::uint32_t seed = 1;
     for (const lv::dispatch_buffer& b : what.buffers) {
       buffers_.emplace_back(on, lv::detail::block_use::device, b.bytes, "a buffer");

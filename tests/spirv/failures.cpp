@@ -175,7 +175,8 @@ TEST_CASE("a limit too small names the stage, the need and the limit") {
   lv::detail::device_segment segment;
   segment.units = lv::detail::fixed_array<lv::detail::device_segment::unit>(1);
   segment.units[0].kernel = &kernel;
-  CHECK(begins(thrown_by([&] { lv::detail::prepared_segment(open, segment, {}); }),
+  const auto no_weights = [](const auto&) { return lv::detail::memory_block(); };
+  CHECK(begins(thrown_by([&] { lv::detail::prepared_segment(open, segment, {}, no_weights); }),
                "levada: device vulkan<0>: stage \"wide\" needs 1048576 invocations in a workgroup, and the device \""));
 }
 
