@@ -174,7 +174,8 @@ TEST_CASE("any plan, whatever its names, gives JSON that parses and DOT that bal
     REQUIRE(balanced(dot));
     if (seed < 10) REQUIRE(!graphviz_refuses(dot));
     const std::string text = lv::text_report(made);
-    REQUIRE(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) == made.units + made.segments + made.fork.size() + 9);
+    REQUIRE(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) ==
+            made.units + made.segments + made.fork.size() + 9);
   }
 }
 
