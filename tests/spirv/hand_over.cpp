@@ -11,7 +11,7 @@
 
 using namespace spirv_test;
 
-/// What the leak sanitizer is not to report: the validation layer's own leaks.
+/// What the leak sanitizer is not to report, in none of this program's tests: the validation layer's own leaks.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libVkLayer_khronos_validation"; }
 
 namespace {

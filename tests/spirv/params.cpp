@@ -16,9 +16,6 @@
 
 using namespace spirv_test;
 
-/// What the leak sanitizer is not to report: the validation layer's own leaks.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libVkLayer_khronos_validation"; }
-
 namespace {
 
 using vec = lv::tensor<float, 4>;
