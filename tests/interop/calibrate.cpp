@@ -7,12 +7,11 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "box.scales.hpp"
+#include "files.hpp"
 
 #include <levada/backend/define_quantized.hpp>
 #include <levada/backend/reference.hpp>
@@ -25,6 +24,7 @@
 #include <levada/levada.hpp>
 
 namespace lv = levada;
+using levada::test::contents_of;
 
 namespace {
 
@@ -72,11 +72,6 @@ struct file {
   std::string path;
   explicit file(const char* name) : path((std::filesystem::temp_directory_path() / name).string()) {}
   ~file() { std::filesystem::remove(path); }
-  static std::string text_of(const std::string& path) {
-    std::ostringstream all;
-    all << std::ifstream(path).rdbuf();
-    return all.str();
-  }
 };
 
 }  // namespace
@@ -103,7 +98,7 @@ TEST_CASE("a calibration writes the scales of what stages with weights take, and
   CHECK(found.accuracy == doctest::Approx(0.95));
   CHECK(found.quantized_accuracy <= found.accuracy);
   CHECK(found.quantized_accuracy >= 0.9);
-  CHECK(file::text_of(to.path) == file::text_of(LEVADA_SOURCE_DIR "/tests/interop/box.scales.hpp"));
+  CHECK(contents_of(to.path) == contents_of(LEVADA_SOURCE_DIR "/tests/interop/box.scales.hpp"));
 
   // What is deployed with the header gives what was measured.
   const auto app = lv::deploy<box, naive>(classifier(weights, lv::scales<box_scales>));

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -25,19 +24,15 @@
 
 #include <plan/residual_blocks.hpp>
 
+#include "files.hpp"
+
 namespace lv = levada;
+using levada::test::contents_of;
 using nlohmann::json;
 
 namespace {
 
 namespace files = std::filesystem;
-
-std::string text_of(const files::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// A file of this test, gone with it.
 struct page_file {
@@ -150,7 +145,7 @@ TEST_CASE("a session's statistics and trace are in the file, with those of its d
   pusher.join();
   const page_file file;
   lv::report(app, session, file.path.string());
-  const std::string page = text_of(file.path);
+  const std::string page = contents_of(file.path);
   keep(page, "session.html");
   const json data = data_of(page);
   CHECK(data["statistics"]["items"]["delivered"] == 400);
@@ -173,8 +168,8 @@ TEST_CASE("a pipeline that changes its rate has a plan for each region; a file t
                                    lv::stage<"four">([](const std::array<int, 4>& x) { return x[0]; }));
   const page_file file;
   lv::report(app, file.path.string());
-  keep(text_of(file.path), "regions.html");
-  const json regions = data_of(text_of(file.path))["regions"];
+  keep(contents_of(file.path), "regions.html");
+  const json regions = data_of(contents_of(file.path))["regions"];
   REQUIRE(regions.size() == 2);
   CHECK(regions[1]["takes"] == 4);
   CHECK(regions[1]["gives"] == 1);

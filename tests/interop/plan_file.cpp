@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,26 +18,12 @@
 #include <nlohmann/json.hpp>
 
 #include "box.plan.hpp"
+#include "files.hpp"
 
 namespace lv = levada;
+using namespace levada::test;
 
 namespace {
-
-namespace files = std::filesystem;
-
-struct folder {
-  files::path path = files::temp_directory_path() / ("levada_plan_" + std::to_string(std::rand()));
-  folder() { files::create_directory(path); }
-  ~folder() { files::remove_all(path); }
-  std::string file(const char* name) const { return (path / name).string(); }
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 bool has(const std::vector<std::string>& sentences, const char* wanted) {
   return std::find(sentences.begin(), sentences.end(), wanted) != sentences.end();
@@ -67,18 +50,18 @@ struct kept_lines final : lv::log_sink {
 }  // namespace
 
 TEST_CASE("from the header the compiler builds the same partition again; the JSON says who made it") {
-  const folder in;
+  const temporary_folder in;
   const auto app = lv::deploy<box, simd_first>(pipeline);
   lv::save(app, in.file("box.plan.hpp"));
-  const std::string header = text_of(in.file("box.plan.hpp"));
+  const std::string header = contents_of(in.file("box.plan.hpp"));
   // box.plan.hpp beside this file is such a header: all but who made it.
-  const std::string kept = text_of(LEVADA_SOURCE_DIR "/tests/interop/box.plan.hpp");
+  const std::string kept = contents_of(LEVADA_SOURCE_DIR "/tests/interop/box.plan.hpp");
   const auto from_pragma = [](const std::string& text) { return text.substr(text.find("#pragma once")); };
   CHECK(from_pragma(header) == from_pragma(kept));
   const auto again = lv::deploy<box, reference_first, lv::pinned<box_plan>>(pipeline);
   CHECK(lv::save(again) == lv::save(app));
   lv::save(app, in.file("box.plan.json"));
-  const auto json = nlohmann::json::parse(text_of(in.file("box.plan.json")));
+  const auto json = nlohmann::json::parse(contents_of(in.file("box.plan.json")));
   CHECK(json["plan"] == lv::save(app));
   CHECK(json["report"]["units"].size() == 2);
   CHECK(lv::check_plan(app, in.file("box.plan.json")).empty());
@@ -89,7 +72,7 @@ TEST_CASE("from the header the compiler builds the same partition again; the JSO
 }
 
 TEST_CASE("a deployment of other backends says what the plan decides otherwise, and what it cannot build") {
-  const folder in;
+  const temporary_folder in;
   const std::string path = in.file("box.plan.json");
   lv::save(lv::deploy<box, simd_first>(pipeline), path);
   const auto other = lv::deploy<box, reference_first, lv::slots<8>>(pipeline);
@@ -102,7 +85,7 @@ TEST_CASE("a deployment of other backends says what the plan decides otherwise, 
 }
 
 TEST_CASE("a plan of another machine, of another pipeline, or none") {
-  const folder in;
+  const temporary_folder in;
   const std::string path = in.file("box.plan.json");
   const auto app = lv::deploy<box, simd_first>(pipeline);
   const auto check = [&](const char* json) {

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,10 @@
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
+#include "files.hpp"
+
 namespace lv = levada;
+using levada::test::contents_of;
 
 namespace {
 
@@ -37,11 +39,7 @@ struct file {
   explicit file(const char* name) : path((std::filesystem::temp_directory_path() / name).string()) { remove(); }
   ~file() { remove(); }
   void remove() const { std::filesystem::remove(path); }
-  std::string text() const {
-    std::ostringstream all;
-    all << std::ifstream(path).rdbuf();
-    return all.str();
-  }
+  std::string text() const { return contents_of(path); }
 };
 
 const lv::profile_options quick{.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}};

@@ -4,8 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +15,8 @@
 #include <levada/run/for_each.hpp>
 #include <levada/run/route.hpp>
 #include <levada/run/tbb_executor.hpp>
+
+#include "files.hpp"
 
 namespace lv = levada;
 
@@ -38,13 +38,12 @@ TEST_CASE("kernels and callables inside a route inside a for_each are measured")
         pipeline, std::vector<crop>(1), path, {.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}});
   };
   const auto first = measure();
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
+  const std::string text = levada::test::contents_of(path);
   const auto again = measure();
   std::filesystem::remove(path);
   for (const char* line : {"\"callable\", \"cut(float[2x3]) -> ", "\"simd\", \"relu(float[2x3]) -> float[2x3]",
                            "\"simd\", \"softmax(float[6]) -> float[6]", "\"callable\", \"sum(float[6]) -> 4 bytes\""})
-    CHECK_MESSAGE(text.str().find(line) != std::string::npos, line);
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line);
   CHECK(again.measured == 0);
   CHECK(again.reused >= first.measured);
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search when the program runs: it finds what the compiler finds, and the compiler builds it from the file.
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -17,28 +14,14 @@
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
+#include "files.hpp"
 #include "tuned.plan.hpp"
 
 namespace lv = levada;
+using namespace levada::test;
 using namespace lv::literals;
 
 namespace {
-
-namespace files = std::filesystem;
-
-struct folder {
-  files::path path = files::temp_directory_path() / ("levada_tune_" + std::to_string(std::rand()));
-  folder() { files::create_directory(path); }
-  ~folder() { files::remove_all(path); }
-  std::string file(const char* name) const { return (path / name).string(); }
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 using vector = lv::tensor<float, 6>;
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
@@ -56,7 +39,7 @@ constexpr auto pipeline = lv::input<vector> | lv::nn::relu | lv::nn::softmax | l
 }  // namespace
 
 TEST_CASE("what is searched when the program runs is what the compiler finds, and is built from the file") {
-  const folder in;
+  const temporary_folder in;
   const auto found = lv::tune<box, both>(pipeline, table, in.file("tuned.plan.hpp"));
   const auto by_compiler = lv::deploy<box, both, lv::costs<table>>(pipeline);
   CHECK(found.line == lv::save(by_compiler));
@@ -67,8 +50,8 @@ TEST_CASE("what is searched when the program runs is what the compiler finds, an
   CHECK(found.seconds == doctest::Approx(3e-6));
   // tuned.plan.hpp beside this file is such a header: all but who made it.
   const auto from_pragma = [](const std::string& text) { return text.substr(text.find("#pragma once")); };
-  CHECK(from_pragma(text_of(in.file("tuned.plan.hpp"))) ==
-        from_pragma(text_of(LEVADA_SOURCE_DIR "/tests/interop/tuned.plan.hpp")));
+  CHECK(from_pragma(contents_of(in.file("tuned.plan.hpp"))) ==
+        from_pragma(contents_of(LEVADA_SOURCE_DIR "/tests/interop/tuned.plan.hpp")));
   const auto app = lv::deploy<box, both, lv::pinned<tuned_plan>>(pipeline);
   CHECK(lv::save(app) == found.line);
   lv::tune<box, both>(pipeline, table, in.file("tuned.plan.json"));
@@ -76,7 +59,7 @@ TEST_CASE("what is searched when the program runs is what the compiler finds, an
 }
 
 TEST_CASE("for throughput the devices share the work, and bounds of memory hold") {
-  const folder in;
+  const temporary_folder in;
   static constexpr lv::transfer_cost ways[] = {{lv::cpu<1>::id, lv::simulated<0>::id},
                                                {lv::simulated<0>::id, lv::cpu<1>::id}};
   static constexpr lv::cost_table near{.machine = "a made-up one", .kernels = kernels, .transfers = ways};
@@ -93,7 +76,7 @@ TEST_CASE("for throughput the devices share the work, and bounds of memory hold"
 }
 
 TEST_CASE("a plan that was measured as a whole is not searched for, and costs of another machine are none") {
-  const folder in;
+  const temporary_folder in;
   const std::string line = "levada plan 1: 64 slots | cpu: simd(\"relu\") simd(\"softmax\") simd(\"relu\")";
   const auto graph = lv::describe<std::remove_const_t<decltype(pipeline)>>();
   const lv::device_info devices[] = {{lv::cpu<2>::id, 2}, {lv::simulated<0>::id}};
