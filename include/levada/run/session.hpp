@@ -163,16 +163,18 @@ class session {
   /// calling thread has ever pushed.
   std::optional<result<Out>> pop() {
     pop_whole();
-    if (await_result()) return take(nullptr);
-    return std::nullopt;
+    std::optional<result<Out>> taken;
+    if (!take_lone(taken) && await_result()) take(taken, nullptr);
+    return taken;
   }
   /// The same, and what travelled with the item: its envelope, and data that stages attached. A failed item has none, `Side{}`.
   /// Throws levada::error, and leaves the item, where no stage attaches such data.
   template <class... Side>
   std::optional<result<Out>> pop(item_envelope& envelope, Side&... side) {
     pop_whole();
-    if (await_result()) return take(&envelope, side...);
-    return std::nullopt;
+    std::optional<result<Out>> taken;
+    if (await_result()) take(taken, &envelope, side...);
+    return taken;
   }
 
   /// The next result if it is there. Never blocks and never runs a stage.
@@ -466,8 +468,8 @@ class session {
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
     pop_whole();
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    std::optional<result<Out>> taken =
-        core_->running.results().has_result() ? take(envelope, side...) : std::optional<result<Out>>();
+    std::optional<result<Out>> taken;
+    if (core_->running.results().has_result()) take(taken, envelope, side...);
     if (!taken || core_->running.changes_rate())
       core_->running.invite_if_idle();  // there is room again behind a region
     return taken;
@@ -558,9 +560,8 @@ class session {
 
   /// What is at the head. Constructs the result where the caller wants it: a large one has no place on the stack.
   template <class... Side>
-  std::optional<result<Out>> take(item_envelope* envelope, Side&... side) {
+  void take(std::optional<result<Out>>& taken, item_envelope* envelope, Side&... side) {
     detail::engine& items = core_->running.results();
-    std::optional<result<Out>> taken;
     ((side = items.head_state() == detail::item_state::value
                  ? *static_cast<const Side*>(items.head_side(detail::side_key_of<Side>))
                  : Side{}),
@@ -575,7 +576,17 @@ class session {
     items.drop_head();
     items.free_kept();
     let_in();
-    return taken;
+  }
+  /// Who pushes and pops in turns has each item run by `pop`.
+  bool take_lone([[maybe_unused]] std::optional<result<Out>>& taken) {
+    if constexpr (!std::is_void_v<Out> && !writes_outside && !is_named_items<Out> && !detail::meets_by_time<In>) {
+      core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+      return core_->running.pop_lone([&](void* value) {
+        taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(value)); });
+      });
+    } else {
+      return false;
+    }
   }
   /// There is room for items that wait before the pipeline.
   void let_in() {
