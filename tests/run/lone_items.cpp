@@ -16,6 +16,8 @@ TEST_CASE("lone items between bursts of another thread: order, states and failur
   CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<1>>>(lone_pipeline()), count) == 0);
   // The pusher finds no room, and helps.
   CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>>(lone_pipeline()), count) == 0);
+  const auto unordered = lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>>(unordered_pipeline());
+  CHECK(wrong_with_a_pusher<unordered_reference>(unordered, 5 * count) == 0);
 }
 
 TEST_CASE("push and pop in turns until another thread cancels") {

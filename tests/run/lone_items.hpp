@@ -45,8 +45,22 @@ class lone_reference {
   std::uint64_t first_ = 0, last_ = 0;
 };
 
+/// The same without an order in its stages, so that items overtake one another; only numbers are counted here.
+constexpr auto unordered_pipeline = [] {
+  return input<std::uint64_t> | stage<"spin">([](const std::uint64_t& x) {
+           std::uint64_t y = x;
+           for (std::uint64_t i = x * 7919 % 128; i != 0; --i) y = y * 6364136223846793005u + 1;
+           if (x % 11 == 0) throw std::runtime_error("eleven");
+           return x + (y == 42 ? 1 : 0);
+         }) |
+         stage<"twice">([](const std::uint64_t& x) { return 2 * x; });
+};
+struct unordered_reference {
+  std::uint64_t operator()(std::uint64_t x) { return x % 11 == 0 ? 0 : 2 * x; }
+};
+
 /// How many of `count` items, pushed in bursts of 1 to 4 by another thread, come out otherwise than the reference says.
-template <class App>
+template <class Reference = lone_reference, class App>
 std::uint64_t wrong_with_a_pusher(const App& app, std::uint64_t count) {
   auto session = app.open();
   std::atomic<std::uint64_t> popped{0};
@@ -59,7 +73,7 @@ std::uint64_t wrong_with_a_pusher(const App& app, std::uint64_t count) {
     }
     session.close();
   });
-  lone_reference reference;
+  Reference reference;
   std::uint64_t wrong = 0, at = 0;
   while (auto r = session.pop()) {
     const std::uint64_t want = reference(at++);

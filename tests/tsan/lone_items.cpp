@@ -14,6 +14,9 @@ TEST_CASE("lone items share nothing unguarded with who pushes, cancels and looks
   CHECK(wrong_with_a_pusher(
             lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>, lv::run_by<lv::thread_executor>>(lone_pipeline()),
             5'000) == 0);
+  CHECK(wrong_with_a_pusher<unordered_reference>(
+            lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>, lv::run_by<lv::thread_executor>>(unordered_pipeline()),
+            5'000) == 0);
   for (std::uint64_t after = 0; after < 400; after += 40) CHECK(wrong_until_cancelled(app, after) == 0);
   CHECK(wrong_while_watched(app, 2'000) == 0);
 }
