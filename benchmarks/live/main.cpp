@@ -4,6 +4,7 @@
 // writes first: a thread with a queue, a mutex and two condition variables. Names are live/<what>/<contender>/<load>.
 //   age_p50_us, age_p999_us: from the moment an item is made to the moment its result is popped
 //   delivered: share of the items that came out; cpu_us_per_item: processor time of the process for each item made
+//   pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, an item each ms
 //   added_p50_ns, added_p99_ns (live/lone): how much longer a lone item takes than its stages, after 2 ms of idleness
 
 #include <algorithm>
@@ -183,6 +184,41 @@ void add_ages(const std::string& what, const std::string& contender, double load
       ->Unit(benchmark::kMillisecond);
 }
 
+// ---- being picked up ----
+
+constexpr int picked_items = 3000;
+
+template <class... Options>
+void add_pickup(const std::string& contender) {
+  benchmark::RegisterBenchmark(("live/pickup/" + contender).c_str(),
+                               [](benchmark::State& state) {
+                                 std::vector<double> waited_us;
+                                 waited_us.reserve(picked_items);
+                                 const auto app = lv::deploy<box>(
+                                     lv::input<clock_type::time_point> |
+                                     lv::stage<"begins">(lv::serial([&waited_us](const clock_type::time_point& pushed) {
+                                       waited_us.push_back(since_us(pushed));
+                                       return pushed;
+                                     })));
+                                 auto session = app.template open<Options...>();
+                                 const double before = processor_us();
+                                 for (auto _ : state) {
+                                   for (int i = 0; i < picked_items; ++i) {
+                                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                     session.try_push(clock_type::now());
+                                     while (!session.try_pop()) std::this_thread::yield();
+                                   }
+                                 }
+                                 state.counters["cpu_us_per_item"] = (processor_us() - before) / picked_items;
+                                 state.counters["pickup_p50_us"] = quantile(waited_us, 0.5);
+                                 state.counters["pickup_p99_us"] = quantile(waited_us, 0.99);
+                                 state.counters["pickup_max_us"] = quantile(waited_us, 1);
+                               })
+      ->Iterations(1)
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
+}
+
 // ---- lone items ----
 
 constexpr int lone_items = 400;
@@ -254,6 +290,9 @@ int main(int argc, char** argv) {
     add_ages("neighbour", "levada_latest_only", load, true, &by_levada<lv::latest_only>);
     add_ages("neighbour", "queue_and_thread", load, true, &by_queue);
   }
+  add_pickup<>("levada_try_push");
+  add_pickup<lv::dedicated>("levada_dedicated");
+  add_pickup<lv::realtime>("levada_realtime");
   add_lone("levada_push_pop", &push_and_pop<>);
   add_lone("levada_dedicated", &push_and_pop<lv::dedicated>);
   add_lone("levada_realtime", &push_and_pop<lv::realtime>);

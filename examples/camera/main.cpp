@@ -14,6 +14,7 @@
 #include "../common/run.hpp"
 #include "ring.hpp"
 
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <levada/levada.hpp>
 #include <nlohmann/json.hpp>
@@ -52,11 +53,20 @@ double quantile(std::vector<double>& values, double q) {
   return *at;
 }
 
+/// Bytes of this process in memory; 0 where the system does not tell.
+std::size_t resident() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0, pages = 0;
+  file >> all >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
 struct outcome {
   lv::item_counts counts{};
   std::size_t captured = 0, skipped = 0, refused = 0;
   std::vector<double> ages;  ///< of each result when it is popped, in ms
   bool in_order = true;
+  std::size_t early = 0, late = 0;  ///< bytes in memory after a tenth of the pictures and at the end
 };
 
 outcome film(example::frame_ring& ring, double seconds) {
@@ -67,6 +77,7 @@ outcome film(example::frame_ring& ring, double seconds) {
   outcome o;
   const auto frames =
       static_cast<std::uint32_t>(std::max(1.0, seconds / std::chrono::duration<double>(period).count()));
+  o.ages.reserve(frames);
   std::jthread camera([&] {
     const auto start = steady_clock::now();
     for (std::uint32_t number = 1; number <= frames; ++number) {
@@ -88,7 +99,9 @@ outcome film(example::frame_ring& ring, double seconds) {
     o.in_order = o.in_order && n > last && n <= frames;
     last = n;
     o.ages.push_back(milliseconds(steady_clock::now() - envelope.captured));
+    if (o.early == 0 && n >= frames / 10) o.early = resident();
   }
+  o.late = resident();
   camera.join();
   o.captured = frames;
   o.counts = session.counts();
@@ -111,6 +124,7 @@ int run(double seconds, const std::string& json) {
   std::printf("age of a result: p50 %.1f ms, p99 %.1f ms, at most %.1f ms; the model takes %.0f ms\n", p50, p99, oldest,
               milliseconds(service));
   std::printf("buffers: %zu times lent, %zu times given back\n", ring.lent(), ring.returned());
+  std::printf("memory: %zu KiB after a tenth of the pictures, %zu KiB at the end\n", o.early / 1024, o.late / 1024);
 
   const bool counted = c.pushed == c.delivered + c.failed + c.filtered + c.dropped + c.cancelled + c.in_flight &&
                        c.in_flight == 0 && c.delivered == o.ages.size() &&
@@ -136,6 +150,7 @@ int run(double seconds, const std::string& json) {
         {"service_ms", milliseconds(service)},
         {"age_ms", {{"p50", p50}, {"p99", p99}, {"max", oldest}}},
         {"buffers", {{"lent", ring.lent()}, {"returned", ring.returned()}}},
+        {"resident_bytes", {{"early", o.early}, {"late", o.late}}},
         {"good", good},
     };
     std::ofstream file(json);

@@ -7,16 +7,11 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
-#if defined(__linux__) && defined(__GLIBC__) && defined(__x86_64__)
-#define LEVADA_CAN_FILTER
-#endif
+#include <sanitizer.hpp>
+
 // Sanitizers stand in front of the same functions.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#undef LEVADA_CAN_FILTER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#undef LEVADA_CAN_FILTER
-#endif
+#if defined(__linux__) && defined(__GLIBC__) && defined(__x86_64__) && !LEVADA_UNDER_SANITIZER
+#define LEVADA_CAN_FILTER
 #endif
 
 #ifdef LEVADA_CAN_FILTER

@@ -16,7 +16,9 @@
 
 #include <levada/backend/spirv.hpp>
 
+#include <resident.hpp>
 #include <run/watchdog.hpp>
+#include <sanitizer.hpp>
 #include <soak.hpp>
 
 #include "device.hpp"
@@ -58,14 +60,6 @@ bool layer_is_installed() {
   unsetenv("LEVADA_VULKAN_VALIDATION");
   if (!why.empty()) MESSAGE("not tested: ", why);
   return why.empty();
-}
-
-/// Bytes of this process in memory.
-std::size_t resident() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t all = 0, pages = 0;
-  file >> all >> pages;
-  return pages * 4096;
 }
 
 }  // namespace
@@ -153,13 +147,12 @@ TEST_CASE("apps and sessions come and go, and leave nothing behind") {
     }
   };
   rounds(20);
-  const std::size_t before = resident();
+  const std::size_t before = lv::test::resident();
   rounds(40 * lv::test::soak_scale());
-  const std::size_t grown = resident() > before ? resident() - before : 0;
+  const std::size_t after = lv::test::resident(), grown = after > before ? after - before : 0;
   MESSAGE(grown, " bytes more");
-#ifndef __SANITIZE_ADDRESS__  // which keeps freed memory, and finds leaks itself
-  CHECK(grown < 16u << 20);
-#endif
+  // The sanitizer keeps freed memory, and finds leaks itself.
+  if (!lv::test::under_sanitizer) CHECK(grown < 16u << 20);
 }
 
 TEST_CASE("a cache of compiled kernels is written and read where it is asked for") {

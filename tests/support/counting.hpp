@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../sanitizer.hpp"
+
 /// Allocations since the program started, each counted once.
 struct allocation_counts {
   std::uint64_t news = 0;        ///< operator new, in all its forms
@@ -24,15 +26,7 @@ struct allocation_counts {
   }
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LEVADA_UNDER_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define LEVADA_UNDER_SANITIZER
-#endif
-#endif
-
-#if defined(LEVADA_UNDER_SANITIZER) || !defined(__GLIBC__)
+#if LEVADA_UNDER_SANITIZER || !defined(__GLIBC__)
 
 inline constexpr bool counts_allocations = false;
 inline allocation_counts allocations_now() { return {}; }

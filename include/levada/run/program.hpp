@@ -573,7 +573,7 @@ struct program_parts {
 
   std::size_t states = 0, sides = 0;
   for (std::size_t u = 0; u < plan.unit_count; ++u) {
-    states += parts.texts[u]->own_copy ? 1 : 0;
+    states += parts.texts[u]->own_copy ? 1u : 0u;
     sides += parts.texts[u]->sides;
   }
   p.sides = fixed_array<side_place>(sides);
