@@ -141,10 +141,13 @@ template <bool Copied, class... Steps>
 
 template <class... Steps>
 void run_chain(chain_call& call) noexcept {
-  if (call.count == 1)
-    run_chain_over<false, Steps...>(call);
-  else
-    run_chain_over<true, Steps...>(call);
+  run_chain_over<true, Steps...>(call);
+}
+
+/// The first item alone: to copy states and to put them back would take longer.
+template <class... Steps>
+void run_chain_once(chain_call& call) noexcept {
+  run_chain_over<false, Steps...>(call);
 }
 
 }  // namespace levada::detail

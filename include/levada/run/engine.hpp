@@ -142,8 +142,7 @@ class engine final : public device_client {
     for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
     if (has_devices_) connect_devices();
     const program_segment& only = code.segments.front();
-    if (segments_.size() == 1 && goes_short_ && code.has_result && is_chained_[only.first] &&
-        code.units[only.first].chain_end == only.end)
+    if (goes_short_ && code.has_result && is_chained_[only.first] && code.units[only.first].chain_one != nullptr)
       lone_ = &code.units[only.first];
   }
 

@@ -26,7 +26,7 @@ inline bool engine::run_lone() noexcept {
   count_relaxed(seg.grains_run);
   grain& g = seg.grains.front();
   chain_call call = call_of_chain(0, g.memory, head_index_, 1);
-  lone_->chain(call);
+  lone_->chain_one(call);
   for (ticket& t : seg.tickets) t.next.store(begin + 1, std::memory_order_release);
   if (!call.lost_some) return true;
   g.begin_at(begin, begin + 1, head_index_, 0);
