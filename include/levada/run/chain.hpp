@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -26,26 +27,23 @@ concept kept_in_registers =
 template <class F, bool Copied>
 using state_in_chain = std::conditional_t<Copied && kept_in_registers<F>, F, F&>;
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of bytes that are padding
-#endif
-/// Word by word, as the loop has changed it: a wider load would wait for the stores of all its words.
+/// As the loop has changed it, word by word: a wider load would wait for the stores of all its words.
 template <class F>
 [[gnu::always_inline]] inline void put_back_state([[maybe_unused]] void* object, [[maybe_unused]] const F& state) {
   if constexpr (kept_in_registers<F>) {
-    if (object == &state) return;
     constexpr std::size_t word = sizeof(std::uint64_t);
-    [&]<std::size_t... W>(std::index_sequence<W...>) {
-      (std::memcpy(static_cast<std::byte*>(object) + W * word, reinterpret_cast<const std::byte*>(&state) + W * word,
-                   std::min(word, sizeof(F) - W * word)),
-       ...);
-    }(std::make_index_sequence<(sizeof(F) + word - 1) / word>());
+    if (object == &state) return;
+    if constexpr (sizeof(F) <= word) {
+      ::new (object) F(state);
+    } else {
+      [&]<std::size_t... W>(std::index_sequence<W...>) {
+        (std::memcpy(static_cast<std::byte*>(object) + W * word, reinterpret_cast<const std::byte*>(&state) + W * word,
+                     std::min(word, sizeof(F) - W * word)),
+         ...);
+      }(std::make_index_sequence<(sizeof(F) + word - 1) / word>());
+    }
   }
 }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 /// A callable of a chain. `Serial`: nobody else calls it meanwhile.
 template <class F, form Form, class In, class Out, bool Serial>
