@@ -997,7 +997,7 @@ class engine final : public device_client {
   static constexpr std::uint64_t worth_a_worker_ns = 8'000;
   static constexpr std::uint64_t unknown_item_ns = 2'000;
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
-  static constexpr std::uint64_t unit_ns = 4'000;
+  static constexpr std::uint64_t unit_ns = 8'000;
   static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
   static constexpr std::uint64_t cheap_grain_ns = 8'000;
   static constexpr std::uint64_t short_grain_ns = 1'000;  // those that come meanwhile wait no longer
