@@ -95,6 +95,10 @@ class session {
   push(const Given& value);
   mistake_found<item_cannot_be_copied_move_it_in<In>> push(const In& value)
     requires(!std::copy_constructible<In>);
+  template <class Given, detail::no_item_of<time_point> When>
+    requires(!writes_outside)
+  mistake_found<item_is_captured_at_a_time_point_of_the_steady_clock<When>> push(const Given& value,
+                                                                                 const When& captured);
 
   /// Gives what `make()` returns, constructed in its slot.
   template <class Make>
@@ -157,6 +161,10 @@ class session {
   template <class Mistake = item_cannot_be_copied_move_it_in<In>>
   auto try_push(const In& value)
     requires(!std::copy_constructible<In>);
+  template <class Given, detail::no_item_of<time_point> When,
+            class Mistake = item_is_captured_at_a_time_point_of_the_steady_clock<When>>
+    requires(!writes_outside)
+  auto try_push(const Given& value, const When& captured);
 
   /// The next result in input order; filtered, dropped and cancelled items are passed over. Works while it waits. Empty when
   /// the session is closed or cancelled and nothing more comes. Throws levada::error when nothing is in flight and only the
