@@ -68,10 +68,10 @@ detached count_one(Session& session, int item, std::atomic<int>& resumed, std::a
   resumed.fetch_add(1);
 }
 
-template <class App>
+template <class Sum, class App>
 void callbacks_equal_the_loop(const App& app, int count) {
   const nothing_leaks guard;
-  const expectation expected = expected_of<told_sum>(count);
+  const expectation expected = expected_of<Sum>(count);
   in_order check(expected);
   std::uint64_t last = 0, envelopes_wrong = 0, calls = 0;
   std::atomic<int> inside{0};
@@ -91,10 +91,10 @@ void callbacks_equal_the_loop(const App& app, int count) {
   CHECK(session.counts().in_flight == 0);
 }
 
-template <class App>
+template <class Sum, class App>
 void futures_equal_the_loop(const App& app, int count) {
   const nothing_leaks guard;
-  const expectation expected = expected_of<told_sum>(count);
+  const expectation expected = expected_of<Sum>(count);
   std::vector<std::future<long>> futures;
   {
     future_session session(app.open());
@@ -110,10 +110,10 @@ void futures_equal_the_loop(const App& app, int count) {
 }
 
 /// `lines` coroutines that take turns, so that the items enter in order only where there is one.
-template <class App>
+template <class Sum, class App>
 void coroutines_equal_the_loop(const App& app, int count, int lines) {
   const nothing_leaks guard;
-  const expectation expected = expected_of<told_sum>(count);
+  const expectation expected = expected_of<Sum>(count);
   std::atomic<int> wrong{0}, ended{0};
   {
     awaitable_session session(app.open());
@@ -143,10 +143,10 @@ void coroutines_equal_the_loop(const App& app, int count, int lines) {
 }
 
 /// One thread that pushes, and an event loop that sleeps until the descriptor is readable.
-template <class App>
+template <class Sum, class App>
 void descriptor_equals_the_loop(const App& app, int count) {
   const nothing_leaks guard;
-  const expectation expected = expected_of<told_sum>(count);
+  const expectation expected = expected_of<Sum>(count);
   in_order check(expected);
   event_session session(app.open());
   std::thread pusher([&] {
@@ -166,11 +166,11 @@ void descriptor_equals_the_loop(const App& app, int count) {
 }
 
 /// What is in flight at the end of a session is completed, too.
-template <class App>
+template <class Sum, class App>
 void ends_complete_all(const App& app) {
   const nothing_leaks guard;
   const int count = 200;
-  const expectation expected = expected_of<told_sum>(count);
+  const expectation expected = expected_of<Sum>(count);
   for (const bool cancels : {false, true}) {
     std::vector<std::future<long>> futures;
     std::atomic<int> resumed{0}, without{0};
@@ -262,21 +262,23 @@ void eight_producers(const App& app, int each) {
   CHECK(popped == threads * each);
 }
 
-/// All of it.
+template <class Sum, class App>
+void each_completion(const App& app, int count) {
+  callbacks_equal_the_loop<Sum>(app, count);
+  futures_equal_the_loop<Sum>(app, count);
+  coroutines_equal_the_loop<Sum>(app, count, 1);
+  coroutines_equal_the_loop<Sum>(app, count, 3);
+  coroutines_equal_the_loop<Sum>(app, count, 0);
+  descriptor_equals_the_loop<Sum>(app, count);
+  ends_complete_all<Sum>(app);
+  dropped_items_are_completed(app, count);
+}
+
+/// All of it, with a stage that is told of failed items, and with one that does not see them.
 template <class Executor>
 void completions(int count) {
-  const auto check = [count](const auto& app) {
-    callbacks_equal_the_loop(app, count);
-    futures_equal_the_loop(app, count);
-    coroutines_equal_the_loop(app, count, 1);
-    coroutines_equal_the_loop(app, count, 3);
-    coroutines_equal_the_loop(app, count, 0);
-    descriptor_equals_the_loop(app, count);
-    ends_complete_all(app);
-    dropped_items_are_completed(app, count);
-  };
-  check(deploy<target<cpu<1>>, run_by<Executor>>(failing_sum<told_sum>()));
-  check(deploy<target<cpu<3>>, slots<5>, run_by<Executor>>(failing_sum<told_sum>()));
+  each_completion<told_sum>(deploy<target<cpu<1>>, run_by<Executor>>(failing_sum<told_sum>()), count);
+  each_completion<skipping_sum>(deploy<target<cpu<3>>, slots<5>, run_by<Executor>>(failing_sum<skipping_sum>()), count);
   eight_producers(deploy<target<cpu<2>>, slots<4>, run_by<Executor>>(
                       input<int> | stage<"same">(serial([](const int& v) { return v; }))),
                   count / 4);

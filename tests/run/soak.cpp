@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <sanitizer.hpp>
 #include <soak.hpp>
 
+#include "progress.hpp"
 #include "scenarios.hpp"
 
 namespace lv = levada;
@@ -52,34 +54,37 @@ bool is_what_is_left(const std::vector<outcome>& found, const std::vector<outcom
   return true;
 }
 
-/// One session: pushed and popped in random ways by random threads, given up at a random moment or not.
+/// One session: pushed and popped in random ways by two threads, given up by one of them at a random moment or not.
 template <class App>
 std::uint64_t random_session(const App& app, std::mt19937& random, int most) {
   const nothing_leaks guard;
   const int count = length(random, most);
   const int until = random() % 3 == 0 ? static_cast<int>(random() % static_cast<unsigned>(count)) : count;
-  const bool gives_up = until < count;
+  const bool pusher_gives_up = until < count && random() % 2 == 0, popper_gives_up = until < count && !pusher_gives_up;
   reference_loop loop;
   const std::vector<outcome> expected = expected_of(count, loop);
   std::vector<outcome> found;
   std::stop_source stop;
   auto session = app.open(stop.get_token());
+  std::atomic<bool> gave_up{false};
+  const auto give_up = [&](bool by_token) {
+    gave_up = true;
+    if (by_token)
+      stop.request_stop();
+    else
+      session.cancel();
+  };
   const auto push_seed = random(), pop_seed = random();
   std::thread pusher([&] {
     std::mt19937 own(push_seed);
     try {
       for (int i = 0; i < count; ++i) {
         dawdle(own);
-        if (gives_up && i == until) {
-          if (own() % 2 == 0)
-            stop.request_stop();
-          else
-            session.cancel();
-        }
+        if (pusher_gives_up && i == until) give_up(own() % 2 == 0);
         if (own() % 4 == 0) {
           tracked<0> item(i);
           while (!session.try_push(std::move(item))) {
-            if (gives_up && i >= until) throw cancelled("refused");
+            if (gave_up) throw cancelled("refused");
             std::this_thread::yield();
           }
         } else {
@@ -93,6 +98,7 @@ std::uint64_t random_session(const App& app, std::mt19937& random, int most) {
   std::mt19937 own(pop_seed);
   for (;;) {
     dawdle(own);
+    if (popper_gives_up && !gave_up && found.size() >= static_cast<std::size_t>(until)) give_up(own() % 2 == 0);
     if (own() % 4 == 0) {
       if (auto r = session.try_pop()) found.push_back(outcome_of(*r));
     } else if (auto r = session.pop()) {
@@ -102,11 +108,13 @@ std::uint64_t random_session(const App& app, std::mt19937& random, int most) {
     }
   }
   pusher.join();
-  CHECK(session.is_over());
+  // What try_push brought in while the session was cancelled is ended by a worker.
+  CHECK(eventually([&] { return session.is_over(); }));
   const item_counts c = session.counts();
   check_sum(c);
   CHECK(c.in_flight == 0);
-  if (gives_up) {
+  CHECK(found.size() == c.delivered + c.failed);
+  if (gave_up) {
     CHECK(is_what_is_left(found, expected));
   } else {
     CHECK(found == expected);

@@ -236,6 +236,8 @@ struct parameter_is_of_another_type_or_shape : detail::mistake {};
 // ---- items of an app ----
 template <class Item, class Given>
 struct pipeline_takes_another_item : detail::mistake {};
+template <class Given>
+struct item_is_captured_at_a_time_point_of_the_steady_clock : detail::mistake {};
 template <fixed_string Port, class Item>
 struct session_has_no_port_of_that_name : detail::mistake {};
 template <fixed_string Port, class Item, class Given>

@@ -53,7 +53,7 @@ struct graph_wiring {
   static constexpr graph_piece pieces[size] = {graph_piece_of<Parts>::value...};
   static constexpr std::size_t count(graph_piece::kind_type kind) {
     std::size_t n = 0;
-    for (const graph_piece& p : pieces) n += p.kind == kind ? 1 : 0;
+    for (const graph_piece& p : pieces) n += p.kind == kind ? 1u : 0u;
     return n;
   }
   static constexpr std::size_t ports = count(graph_piece::port), outputs = count(graph_piece::output);

@@ -219,7 +219,7 @@ double accuracy_of(App app, const labelled<Items, Labels>& set) {
   std::size_t right = 0, all = 0;
   auto label = std::begin(set.labels);
   for (const auto& item : set.items) {
-    right += app(item) == *label++ ? 1 : 0;
+    right += app(item) == *label++ ? 1u : 0u;
     ++all;
   }
   return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);

@@ -153,12 +153,12 @@ class branch_finder {
       for (std::size_t u = first; changes_some_ && u < end_; ++u)
         if (changes_what_is_shared(u, end_)) waits_for[part_[u]] = true;
       std::size_t worthy = 0;
-      for (std::size_t p = 0; p < parts_; ++p) worthy += waits_for[p] && seconds_[p] >= worth ? 1 : 0;
+      for (std::size_t p = 0; p < parts_; ++p) worthy += waits_for[p] && seconds_[p] >= worth ? 1u : 0u;
       if (worthy > 1) break;
       join(first, waits_for);
     }
     std::size_t worthy = 0;
-    for (std::size_t p = 0; p < parts_; ++p) worthy += seconds_[p] >= worth ? 1 : 0;
+    for (std::size_t p = 0; p < parts_; ++p) worthy += seconds_[p] >= worth ? 1u : 0u;
     return worthy > 1;
   }
 

@@ -23,6 +23,13 @@ inline void append_label(std::string& text, std::string_view raw) {
   });
 }
 
+/// What a unit's box goes by.
+inline std::string box_id(std::size_t unit) {
+  std::string id = "u";
+  id += decimal_text(unit);
+  return id;
+}
+
 inline void append_edge(std::string& dot, const std::string& from, const std::string& to, const value_info& item) {
   dot += "  " + from + " -> " + to + " [label=\"" + item_text(item) + "\"];\n";
 }
@@ -30,7 +37,7 @@ inline void append_edge(std::string& dot, const std::string& from, const std::st
 template <std::size_t N>
 void append_box(std::string& dot, const plan_info<N>& plan, std::size_t u) {
   const planned_unit& unit = plan.unit[u];
-  dot += "    u" + decimal_text(u) + " [label=\"";
+  dot += "    " + box_id(u) + " [label=\"";
   for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) {
     append_label(dot, plan.graph.nodes[n].name);
     dot += "\\n";
@@ -59,11 +66,10 @@ std::string dot_report(const plan_info<N>& plan) {
     dot += "  }\n";
   }
   const auto maker = [&](std::size_t v) {
-    return plan.value[v].first == 0 ? std::string("in") : "u" + decimal_text(plan.value[v].first - 1);
+    return plan.value[v].first == 0 ? std::string("in") : box_id(plan.value[v].first - 1);
   };
   for (std::size_t u = 0; u < plan.units; ++u)
-    for_each_input(plan.unit[u],
-                   [&](std::size_t v) { append_edge(dot, maker(v), "u" + decimal_text(u), plan.graph.values[v]); });
+    for_each_input(plan.unit[u], [&](std::size_t v) { append_edge(dot, maker(v), box_id(u), plan.graph.values[v]); });
   if (plan.has_result && plan.units > 0) {
     dot += "  out [shape=plaintext, label=\"result\"];\n";
     append_edge(dot, maker(plan.graph.result), "out", plan.graph.values[plan.graph.result]);

@@ -219,21 +219,23 @@ consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequenc
     if (lengths[u] == 1 && !gains[u]) lengths[u] = 0;
   return lengths;
 }
-template <class Planning, std::size_t U, std::size_t... I>
+template <class Planning, std::size_t U, bool IsAll, std::size_t... I>
 consteval chain_text text_of_chain(std::index_sequence<I...>) {
-  return {&run_chain<typename chain_place_of<Planning, U + I>::step...>, sizeof...(I)};
+  chain_text text{&run_chain<typename chain_place_of<Planning, U + I>::step...>, sizeof...(I)};
+  if constexpr (IsAll) text.run_one = &run_chain_once<typename chain_place_of<Planning, U + I>::step...>;
+  return text;
 }
-template <class Planning, std::size_t U, std::size_t Units>
+template <class Planning, std::size_t U, std::size_t Units, std::size_t All>
 consteval chain_text text_of_chain() {
   if constexpr (Units != 0)
-    return text_of_chain<Planning, U>(std::make_index_sequence<Units>{});
+    return text_of_chain<Planning, U, Units == All>(std::make_index_sequence<Units>{});
   else
     return {};
 }
 template <class Planning, std::size_t... U>
 consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
   [[maybe_unused]] constexpr auto lengths = chain_lengths<Planning>(units);
-  return {text_of_chain<Planning, U, lengths[U]>()...};
+  return {text_of_chain<Planning, U, lengths[U], sizeof...(U)>()...};
 }
 
 /// What the stages take beside their items, in order.

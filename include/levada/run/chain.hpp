@@ -3,7 +3,10 @@
 // run/chain.hpp: callables that follow one another, as one loop over the items of a grain, as a program without levada would
 // have it. The engine takes it where all of them together cost less than to go to each in turn: run/engine.hpp.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <type_traits>
@@ -21,49 +24,67 @@ concept kept_in_registers =
     !std::is_empty_v<F> && std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> && sizeof(F) <= 32;
 
 /// The state of a callable while the loop runs: a copy that registers hold, or the session's.
-template <class F, bool Serial>
-using state_in_chain = std::conditional_t<Serial && kept_in_registers<F>, F, F&>;
+template <class F, bool Copied>
+using state_in_chain = std::conditional_t<Copied && kept_in_registers<F>, F, F&>;
 
+/// As the loop has changed it, word by word: a wider load would wait for the stores of all its words.
 template <class F>
-void put_back_state([[maybe_unused]] void* object, const F& state) {
+[[gnu::always_inline]] inline void put_back_state([[maybe_unused]] void* object, [[maybe_unused]] const F& state) {
   if constexpr (kept_in_registers<F>) {
-    if (object != &state) ::new (object) F(state);
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    if (object == &state) return;
+    if constexpr (sizeof(F) <= word) {
+      ::new (object) F(state);
+    } else {
+      [&]<std::size_t... W>(std::index_sequence<W...>) {
+        (std::memcpy(static_cast<std::byte*>(object) + W * word, reinterpret_cast<const std::byte*>(&state) + W * word,
+                     std::min(word, sizeof(F) - W * word)),
+         ...);
+      }(std::make_index_sequence<(sizeof(F) + word - 1) / word>());
+    }
   }
 }
 
-/// A callable of a chain, over one grain. `Serial`: nobody else calls it meanwhile.
+/// A callable of a chain. `Serial`: nobody else calls it meanwhile.
 template <class F, form Form, class In, class Out, bool Serial>
-class chain_step {
- public:
-  chain_step(const unit_path& path, const chain_call& call)
-      : f_(*static_cast<F*>(*path.object)), out_(path.out.at(call.memory, call.slot)), stride_(path.out.stride) {}
+struct chain_step {
+  /// Over one grain; `Copied`: with a copy of a small state.
+  template <bool Copied>
+  class over {
+   public:
+    over(const unit_path& path, const chain_call& call)
+        : f_(*static_cast<F*>(*path.object)), out_(path.out.at(call.memory, call.slot)), stride_(path.out.stride) {}
 
-  /// Where the result of the `i`-th item is, which came from `in`.
-  [[gnu::always_inline]] void* operator()(void* in, std::size_t i) {
-    std::byte* const out = out_ + i * stride_;
-    call_with<Form, In, Out>(f_, in, out);
-    return out;
-  }
-  void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
+    /// Where the result of the `i`-th item is, which came from `in`.
+    [[gnu::always_inline]] void* operator()(void* in, std::size_t i) {
+      std::byte* const out = out_ + i * stride_;
+      call_with<Form, In, Out>(f_, in, out);
+      return out;
+    }
+    void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
 
- private:
-  [[no_unique_address]] state_in_chain<F, Serial> f_;
-  std::byte* const out_;
-  const std::size_t stride_;
+   private:
+    [[no_unique_address]] state_in_chain<F, Serial && Copied> f_;
+    std::byte* const out_;
+    const std::size_t stride_;
+  };
 };
 template <class F, class In, class Out, bool Serial>
-class chain_step<F, form::in_place, In, Out, Serial> {
- public:
-  chain_step(const unit_path& path, const chain_call&) : f_(*static_cast<F*>(*path.object)) {}
+struct chain_step<F, form::in_place, In, Out, Serial> {
+  template <bool Copied>
+  class over {
+   public:
+    over(const unit_path& path, const chain_call&) : f_(*static_cast<F*>(*path.object)) {}
 
-  [[gnu::always_inline]] void* operator()(void* in, std::size_t) {
-    call_with<form::in_place, In, Out>(f_, in, in);
-    return in;
-  }
-  void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
+    [[gnu::always_inline]] void* operator()(void* in, std::size_t) {
+      call_with<form::in_place, In, Out>(f_, in, in);
+      return in;
+    }
+    void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
 
- private:
-  [[no_unique_address]] state_in_chain<F, Serial> f_;
+   private:
+    [[no_unique_address]] state_in_chain<F, Serial && Copied> f_;
+  };
 };
 
 /// A callable that may be part of a chain: it gives something for each item, takes nothing beside it, and leaves nothing that
@@ -94,13 +115,13 @@ struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps
   }
 };
 
-template <class... Steps>
-void run_chain(chain_call& call) noexcept {
+template <bool Copied, class... Steps>
+[[gnu::always_inline]] inline void run_chain_over(chain_call& call) noexcept {
   const unit_path* const paths = call.paths;
-  chain_steps<std::index_sequence_for<Steps...>, Steps...> steps(call);
+  chain_steps<std::index_sequence_for<Steps...>, typename Steps::template over<Copied>...> steps(call);
   // Copies, which the callables cannot change.
   const void* const* const inputs = call.inputs;
-  const std::size_t count = call.count, stride = paths[0].in.stride;
+  const std::size_t count = Copied ? call.count : 1, stride = paths[0].in.stride;
   std::byte* const first = inputs == nullptr ? paths[0].in.at(call.memory, call.slot) : nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     try {
@@ -113,7 +134,18 @@ void run_chain(chain_call& call) noexcept {
       call.lost_some = true;
     }
   }
-  steps.put_back(paths);
+  if constexpr (Copied) steps.put_back(paths);
+}
+
+template <class... Steps>
+void run_chain(chain_call& call) noexcept {
+  run_chain_over<true, Steps...>(call);
+}
+
+/// The first item alone: to copy states and to put them back would take longer.
+template <class... Steps>
+void run_chain_once(chain_call& call) noexcept {
+  run_chain_over<false, Steps...>(call);
 }
 
 }  // namespace levada::detail

@@ -43,18 +43,19 @@ inline engine::grain* engine::claim(std::size_t s) {
       if (!(mine = take_free_grain(seg))) return nullptr;
       continue;
     }
-    mine->begin = begin;
-    mine->end = begin + count;
-    mine->slot = at;
-    mine->unit = seg.code.first;
-    mine->waited_ns = 0;
-    mine->some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
-    mine->watch.restart();
+    begin_grain(s, *mine, begin, count);
     break;
   }
-  if (is_shared()) fetch(seg, *mine);
   invite_if_it_pays();
   return mine;
+}
+
+/// What was claimed becomes a grain.
+inline void engine::begin_grain(std::size_t s, grain& g, sequence begin, sequence count) {
+  const std::size_t at = index(begin);
+  g.begin_at(begin, begin + count, at, segments_[s].code.first);
+  g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
+  if (is_shared()) fetch(segments_[s], g);
 }
 
 /// As many grains wait at tickets as there are threads: another one would only wait, too.

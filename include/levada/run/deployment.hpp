@@ -305,6 +305,20 @@ class session_core final : public engine_host {
     return any;
   }
 
+  /// Where a lone item waits for this thread, which pops: runs it and hands its value to `take`. Says whether there was one.
+  template <class Take>
+  bool pop_lone(const Take& take) {
+    if (!engine_.may_have_lone() || engine_.settings().dedicated || !deployment_->crew.try_acquire()) return false;
+    bool is_value = false;
+    isolated([&] { is_value = engine_.run_lone(); });
+    if (is_value) {
+      take(engine_.head_value());
+      engine_.leave_lone();
+    }
+    release_permit();
+    return is_value;
+  }
+
   /// Helps, spins and parks until `done()`.
   void wait_until(condition done) {
     while (!done()) {

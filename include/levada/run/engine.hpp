@@ -141,6 +141,9 @@ class engine final : public device_client {
         paths_[u] = path_of_unit(segments_[s], u);
     for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
     if (has_devices_) connect_devices();
+    const program_segment& only = code.segments.front();
+    if (goes_short_ && code.has_result && is_chained_[only.first] && code.units[only.first].chain_one != nullptr)
+      lone_ = &code.units[only.first];
   }
 
   [[gnu::cold]] ~engine() {
@@ -253,7 +256,10 @@ class engine final : public device_client {
   const session_settings& settings() const { return settings_; }
 
   /// From the first item on, filtered, dropped and cancelled ones wait at the head like results.
-  void hand_out_all() { hands_out_all_ = true; }
+  void hand_out_all() {
+    hands_out_all_ = true;
+    lone_ = nullptr;
+  }
   bool hands_out_all() const { return hands_out_all_; }
   /// Who is to be told what becomes of the next item, of the one at the head, of one taken back.
   completion*& input_completion() { return completion_[input_index(0)]; }
@@ -290,6 +296,10 @@ class engine final : public device_client {
 
   /// A result waits at the head.
   bool has_result() {
+    const bool none = head_ >= known_finished_ && head_ >= finished();
+    return !(none && (kept_ != 0 || head_ == popped_.load())) && has_result_from_there();
+  }
+  [[gnu::noinline]] bool has_result_from_there() {
     if (kept_ == 0 && head_ != popped_.load()) move_head(popped_.load());
     for (;;) {
       if (head_ >= known_finished_ && head_ >= (known_finished_ = finished())) return false;
@@ -445,6 +455,13 @@ class engine final : public device_client {
   }
 
   // ---- work ----
+
+  /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
+  bool may_have_lone() const {
+    return lone_ != nullptr && pushed_.load(std::memory_order_acquire) == head_ + 1 && kept_ == 0;
+  }
+  bool run_lone() noexcept;
+  void leave_lone() noexcept;
 
   /// One grain, at most, at each segment in turn. Says whether anything was done. The caller holds a permit.
   [[gnu::noinline]] bool visit() noexcept {
@@ -643,6 +660,15 @@ class engine final : public device_client {
     std::uint64_t waited_ns = 0;  ///< at tickets
     bool some_ended = false;      ///< not all of its items are values any more
     grain_watch watch;
+
+    void begin_at(sequence from, sequence to, std::size_t at, std::size_t first_unit) {
+      begin = from, end = to;
+      slot = at, unit = first_unit;
+      waited_ns = 0;
+      some_ended = false;
+      watch.restart();
+    }
+
     // Of a deposited grain, for those who look for one that is admitted now.
     std::atomic<const std::atomic<sequence>*> ticket{nullptr};
     std::atomic<sequence> first{0};
@@ -775,6 +801,7 @@ class engine final : public device_client {
 
   static bool has_free_grain(const segment& seg);
   grain* claim(std::size_t s);
+  void begin_grain(std::size_t s, grain& g, sequence begin, sequence count);
   bool is_backed_up(const segment& seg) const;
   bool would_wait_inside() const;
   static grain* take_free_grain(segment& seg);
@@ -796,6 +823,9 @@ class engine final : public device_client {
   // ---- running: run/run_grains.hpp ----
 
   bool run_short(std::size_t s) noexcept;
+  static bool is_timed(const segment& seg, std::size_t count);
+  void end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept;
+  chain_call call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count);
   bool run_chain(segment& seg, grain& g, std::size_t count) noexcept;
   void run(std::size_t s, grain& first) noexcept;
   void run_next(segment& seg, grain& g, std::size_t count) noexcept;
@@ -860,18 +890,23 @@ class engine final : public device_client {
       seg.done[index(begin)].store(end);
       frontier = seg.finished.load();
     }
-    bool moved = frontier == end;
+    const bool at_end = frontier == end;
+    const bool moved = follow_stamps(seg, frontier) || at_end;
+    // Stamps of others may be about silent items, too.
+    if (moved && s + 1 == segments_.size() && (some_silent || frontier != end)) pass_over();
+    return moved;
+  }
+  /// From the frontier on. Says whether it moved.
+  bool follow_stamps(segment& seg, sequence& frontier) {
+    bool moved = false;
     for (;;) {
       const sequence reached = seg.done[index(frontier)].load();
-      if (reached <= frontier) break;
+      if (reached <= frontier) return moved;
       if (seg.finished.compare_exchange_strong(frontier, reached)) {
         frontier = reached;
         moved = true;
       }
     }
-    // Stamps of others may be about silent items, too.
-    if (moved && s + 1 == segments_.size() && (some_silent || frontier != end)) pass_over();
-    return moved;
   }
 
   void wake_next(std::size_t s) {
@@ -962,7 +997,7 @@ class engine final : public device_client {
   static constexpr std::uint64_t worth_a_worker_ns = 8'000;
   static constexpr std::uint64_t unknown_item_ns = 2'000;
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
-  static constexpr std::uint64_t unit_ns = 4'000;
+  static constexpr std::uint64_t unit_ns = 8'000;
   static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
   static constexpr std::uint64_t cheap_grain_ns = 8'000;
   static constexpr std::uint64_t short_grain_ns = 1'000;  // those that come meanwhile wait no longer
@@ -996,6 +1031,7 @@ class engine final : public device_client {
   fixed_array<owner<device_lane>> lanes_;  ///< null where the processor computes
   fixed_array<unit_path> paths_;           ///< of each unit
   fixed_array<bool> is_chained_;           ///< where a chain begins that can be run as one
+  const program_unit* lone_ = nullptr;     ///< the same, where that is all there is
 
   std::atomic<meter*> meter_{nullptr};
   std::atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on

@@ -395,7 +395,7 @@ class grain_watch {
     const std::size_t lost = std::exchange(lost_, 0);
     if (call.some_ended) {
       count = lost;
-      for (std::size_t i = 0; i < call.count; ++i) count += state_of(call.state[i]) == item_state::value ? 1 : 0;
+      for (std::size_t i = 0; i < call.count; ++i) count += state_of(call.state[i]) == item_state::value ? 1u : 0u;
       if (count == 0) return;
     }
     auto& record = turn_->lane().units[unit];

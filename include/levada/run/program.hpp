@@ -203,6 +203,7 @@ struct unit_text {
 struct chain_text {
   chain_code run = nullptr;
   std::size_t units = 0;
+  chain_code run_one = nullptr;  ///< a single item, where the chain is all there is
 };
 
 /// Values by index.
@@ -234,7 +235,8 @@ struct program_unit {
   bool has_out = true;
   std::size_t group_end = 0;
   bool item_by_item = false;
-  chain_code chain = nullptr;  ///< it and those that follow, up to `chain_end`
+  chain_code chain = nullptr;      ///< it and those that follow, up to `chain_end`
+  chain_code chain_one = nullptr;  ///< a single item, where the chain is all there is
   std::size_t chain_end = 0;
   std::size_t scratch_offset = 0;
   const program_fork* fork = nullptr;     ///< that begins with it, if one does
@@ -573,7 +575,7 @@ struct program_parts {
 
   std::size_t states = 0, sides = 0;
   for (std::size_t u = 0; u < plan.unit_count; ++u) {
-    states += parts.texts[u]->own_copy ? 1 : 0;
+    states += parts.texts[u]->own_copy ? 1u : 0u;
     sides += parts.texts[u]->sides;
   }
   p.sides = fixed_array<side_place>(sides);
@@ -628,7 +630,10 @@ struct program_parts {
       unit.has_out = planned.how != form::sink;
       unit.group_end = planned.group_end;
       unit.item_by_item = planned.item_by_item;
-      if (parts.chains != nullptr) unit.chain = parts.chains[u].run;
+      if (parts.chains != nullptr) {
+        unit.chain = parts.chains[u].run;
+        unit.chain_one = parts.chains[u].run_one;
+      }
       if (unit.chain != nullptr) unit.chain_end = u + parts.chains[u].units;
       for (std::size_t n = u; n < unit.chain_end; ++n)
         if (of.units[n].how == form::in_place && !of.keeps_place(n)) unit.chain = nullptr;

@@ -12,6 +12,45 @@
 
 namespace levada::detail {
 
+/// The lone item that waits where nothing else is in flight or waits to be popped and no worker is awake, through a segment
+/// that is one chain, in the few steps that this takes. A value stays with the caller, the popper, until `leave_lone`. False:
+/// it goes the ways of all items, or has failed and waits to be popped.
+inline bool engine::run_lone() noexcept {
+  segment& seg = segments_.front();
+  sequence begin = head_;
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  if (ns == 0 || ns >= short_grain_ns || is_timed(seg, 1) || seg.finished.load() != begin || popped_.load() != begin ||
+      some_come_failed_.load(std::memory_order_relaxed) || is_shared() || cancelled_.load() || measuring() ||
+      !seg.claimed.compare_exchange_strong(begin, begin + 1))
+    return false;
+  count_relaxed(seg.grains_run);
+  grain& g = seg.grains.front();
+  chain_call call = call_of_chain(0, g.memory, head_index_, 1);
+  lone_->chain_one(call);
+  for (ticket& t : seg.tickets) t.next.store(begin + 1, std::memory_order_release);
+  if (!call.lost_some) return true;
+  g.begin_at(begin, begin + 1, head_index_, 0);
+  settle_lost(seg, g, *lone_, 0, 1);
+  end_short(0, begin, begin + 1, true);
+  return false;
+}
+
+/// The value of a lone item was popped.
+inline void engine::leave_lone() noexcept {
+  segment& seg = segments_.front();
+  const sequence end = head_ + 1;
+  head_ = known_finished_ = end;
+  head_index_ = head_index_ + 1 == slots_ ? 0 : head_index_ + 1;
+  count_by_popper(delivered_);
+  seg.finished.store(end);
+  popped_.store(end);
+  // Others may have begun what came meanwhile.
+  sequence frontier = end;
+  if (seg.claimed.load() != end && follow_stamps(seg, frontier)) pass_over();
+  hint();
+  if (seg.deposited.load() != 0) wake();
+}
+
 /// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it: every
 /// ticket has come to it, and goes on at its end. Says whether there was one.
 inline bool engine::run_short(std::size_t s) noexcept {
@@ -28,36 +67,45 @@ inline bool engine::run_short(std::size_t s) noexcept {
   if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;
 
   grain& g = seg.grains.front();  // as in `claim`
-  g.begin = begin, g.end = begin + count;
-  g.slot = at, g.unit = seg.code.first;
-  g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
-  g.watch.restart();
-  if (is_shared()) fetch(seg, g);
-  const std::uint32_t every = count == 1 ? 4 * timed_every : timed_every;
-  const bool timed = count_relaxed(seg.grains_run) % every == 0;
+  begin_grain(s, g, begin, count);
+  const bool timed = is_timed(seg, count);
+  count_relaxed(seg.grains_run);
   const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   while (g.unit < seg.code.end)
     if (!run_chain(seg, g, count)) run_next(seg, g, count);
-  const sequence end = begin + count;
-  for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
   if (timed) learn(seg, nanoseconds_since(start) / count);
-  const bool silent = g.some_ended || !code_.has_result;
-  if (finish(s, begin, end, silent)) wake_next(s);
-  if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
+  end_short(s, begin, begin + count, g.some_ended || !code_.has_result);
   return true;
+}
+
+/// A look at the clock takes as long as some cheap items.
+inline bool engine::is_timed(const segment& seg, std::size_t count) {
+  return seg.grains_run.load(std::memory_order_relaxed) % (count == 1 ? 4 * timed_every : timed_every) == 0;
+}
+
+/// Behind the last unit of a grain that had all tickets.
+inline void engine::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
+  segment& seg = segments_[s];
+  for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
+  if (finish(s, begin, end, some_silent)) wake_next(s);
+  if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
+}
+
+inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count) {
+  return {.paths = &paths_[u],
+          .memory = memory,
+          .slot = at,
+          .inputs = paths_[u].borrows ? &input_[at] : nullptr,
+          .state = &state_[at],
+          .error = &error_[at],
+          .count = count};
 }
 
 /// The units of a chain that begins here, if there is one.
 inline bool engine::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
   if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
   const program_unit& unit = code_.units[g.unit];
-  chain_call call{.paths = &paths_[g.unit],
-                  .memory = g.memory,
-                  .slot = g.slot,
-                  .inputs = paths_[g.unit].borrows ? &input_[g.slot] : nullptr,
-                  .state = &state_[g.slot],
-                  .error = &error_[g.slot],
-                  .count = count};
+  chain_call call = call_of_chain(g.unit, g.memory, g.slot, count);
   unit.chain(call);
   if (call.lost_some) [[unlikely]] {
     g.some_ended = true;
@@ -155,11 +203,13 @@ inline void engine::learn(segment& seg, std::uint64_t ns) {
                                                         : capped < before ? (before + capped) / 2
                                                                           : (before * 7 + capped) / 8);
   seg.item_ns.store(static_cast<std::uint32_t>(mean), std::memory_order_relaxed);
-  const std::size_t limit = std::max<std::uint64_t>(
-      std::min<std::uint64_t>(seg.longest_shared,
-                              std::max<std::uint64_t>(1, unit_ns * (seg.code.end - seg.code.first) / mean)),
-      std::min<std::uint64_t>(seg.longest, cheap_grain_ns / mean));
-  if (limit != seg.limit.load(std::memory_order_relaxed)) seg.limit.store(limit, std::memory_order_relaxed);
+  // Long grains cost a second thread its share; cheap items have none.
+  const std::uint64_t limit =
+      mean < seg.cheap_ns.load(std::memory_order_relaxed)
+          ? std::min<std::uint64_t>(seg.longest, cheap_grain_ns / mean)
+          : std::min<std::uint64_t>(seg.longest_shared, unit_ns * (seg.code.end - seg.code.first) / mean);
+  if (limit != seg.limit.load(std::memory_order_relaxed))
+    seg.limit.store(std::max<std::uint64_t>(1, limit), std::memory_order_relaxed);
 }
 
 }  // namespace levada::detail

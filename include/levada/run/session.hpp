@@ -95,6 +95,10 @@ class session {
   push(const Given& value);
   mistake_found<item_cannot_be_copied_move_it_in<In>> push(const In& value)
     requires(!std::copy_constructible<In>);
+  template <class Given, detail::no_item_of<time_point> When>
+    requires(!writes_outside)
+  mistake_found<item_is_captured_at_a_time_point_of_the_steady_clock<When>> push(const Given& value,
+                                                                                 const When& captured);
 
   /// Gives what `make()` returns, constructed in its slot.
   template <class Make>
@@ -157,22 +161,28 @@ class session {
   template <class Mistake = item_cannot_be_copied_move_it_in<In>>
   auto try_push(const In& value)
     requires(!std::copy_constructible<In>);
+  template <class Given, detail::no_item_of<time_point> When,
+            class Mistake = item_is_captured_at_a_time_point_of_the_steady_clock<When>>
+    requires(!writes_outside)
+  auto try_push(const Given& value, const When& captured);
 
   /// The next result in input order; filtered, dropped and cancelled items are passed over. Works while it waits. Empty when
   /// the session is closed or cancelled and nothing more comes. Throws levada::error when nothing is in flight and only the
   /// calling thread has ever pushed.
   std::optional<result<Out>> pop() {
     pop_whole();
-    if (await_result()) return take(nullptr);
-    return std::nullopt;
+    std::optional<result<Out>> taken;
+    if (!take_lone(taken) && await_result()) take(taken, nullptr);
+    return taken;
   }
   /// The same, and what travelled with the item: its envelope, and data that stages attached. A failed item has none, `Side{}`.
   /// Throws levada::error, and leaves the item, where no stage attaches such data.
   template <class... Side>
   std::optional<result<Out>> pop(item_envelope& envelope, Side&... side) {
     pop_whole();
-    if (await_result()) return take(&envelope, side...);
-    return std::nullopt;
+    std::optional<result<Out>> taken;
+    if (await_result()) take(taken, &envelope, side...);
+    return taken;
   }
 
   /// The next result if it is there. Never blocks and never runs a stage.
@@ -466,8 +476,8 @@ class session {
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
     pop_whole();
     core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    std::optional<result<Out>> taken =
-        core_->running.results().has_result() ? take(envelope, side...) : std::optional<result<Out>>();
+    std::optional<result<Out>> taken;
+    if (core_->running.results().has_result()) take(taken, envelope, side...);
     if (!taken || core_->running.changes_rate())
       core_->running.invite_if_idle();  // there is room again behind a region
     return taken;
@@ -558,9 +568,8 @@ class session {
 
   /// What is at the head. Constructs the result where the caller wants it: a large one has no place on the stack.
   template <class... Side>
-  std::optional<result<Out>> take(item_envelope* envelope, Side&... side) {
+  void take(std::optional<result<Out>>& taken, item_envelope* envelope, Side&... side) {
     detail::engine& items = core_->running.results();
-    std::optional<result<Out>> taken;
     ((side = items.head_state() == detail::item_state::value
                  ? *static_cast<const Side*>(items.head_side(detail::side_key_of<Side>))
                  : Side{}),
@@ -575,7 +584,19 @@ class session {
     items.drop_head();
     items.free_kept();
     let_in();
-    return taken;
+  }
+  /// Who pushes and pops in turns has each item run by `pop`.
+  bool take_lone([[maybe_unused]] std::optional<result<Out>>& taken) {
+    // Only chains run so, whose items need no destruction.
+    if constexpr (std::is_object_v<Out> && std::is_trivially_destructible_v<Out> &&
+                  std::is_trivially_destructible_v<In> && !is_named_items<Out> && !detail::meets_by_time<In>) {
+      core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+      return core_->running.pop_lone([&](void* value) {
+        taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(value)); });
+      });
+    } else {
+      return false;
+    }
   }
   /// There is room for items that wait before the pipeline.
   void let_in() {

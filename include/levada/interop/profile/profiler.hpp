@@ -399,7 +399,7 @@ class profiler {
   template <std::size_t... Node>
   std::size_t count_all(std::index_sequence<Node...>) const {
     std::size_t count = (std::size_t{0} + ... + (is_timed_callable<Node>() ? 1 : 0));
-    for (const candidate& c : found::candidates) count += is_measured(c) ? 1 : 0;
+    for (const candidate& c : found::candidates) count += is_measured(c) ? 1u : 0u;
     return count;
   }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lone items: cheap ones that are run by the thread that pops them, beside pushers, cancels and those that look on.
+
+#include "lone_items.hpp"
+
+#include <levada/levada.hpp>
+
+#include <soak.hpp>
+
+namespace lv = levada;
+using namespace levada::test;
+
+TEST_CASE("lone items between bursts of another thread: order, states and failures are those of a loop") {
+  const std::uint64_t count = 20'000 * static_cast<std::uint64_t>(soak_scale());
+  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline()), count) == 0);
+  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<1>>>(lone_pipeline()), count) == 0);
+  // The pusher finds no room, and helps.
+  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>>(lone_pipeline()), count) == 0);
+  const auto unordered = lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>>(unordered_pipeline());
+  CHECK(wrong_with_a_pusher<unordered_reference>(unordered, 5 * count) == 0);
+}
+
+TEST_CASE("push and pop in turns until another thread cancels") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline());
+  for (std::uint64_t after = 0; after < 60 * static_cast<std::uint64_t>(soak_scale()); ++after)
+    CHECK(wrong_until_cancelled(app, after * 17 % 2'000) == 0);
+}
+
+TEST_CASE("push and pop in turns while another thread looks on and switches measuring") {
+  CHECK(wrong_while_watched(lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline()), 50'000) == 0);
+}
+
+TEST_CASE("a lone item that fails in a parallel stage is told of and popped as its exception") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"root">([](const int& x) {
+                                                        if (x < 0) throw std::domain_error("negative");
+                                                        return x + 1;
+                                                      }) |
+                                                      lv::stage<"twice">([](const int& x) { return 2L * x; }));
+  auto session = app.open();
+  int failures = 0;
+  session.on_error([&](std::uint64_t, const std::exception_ptr&) noexcept { ++failures; });
+  for (int i = 0; i < 1'000; ++i) {
+    session.push(i % 10 == 9 ? -1 : i);
+    const auto r = session.pop();
+    REQUIRE(r);
+    if (i % 10 == 9)
+      CHECK_THROWS_AS(static_cast<void>(r->value()), std::domain_error);
+    else
+      CHECK(r->value() == 2L * (i + 1));
+  }
+  CHECK(failures == 100);
+  CHECK(session.counts().failed == 100);
+  CHECK(session.counts().delivered == 900);
+}

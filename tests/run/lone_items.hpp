@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Lone items, each run by the thread that pops it, while others push, help, look on, and cancel. For both executors.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include <levada/run/deploy.hpp>
+
+namespace levada::test {
+
+/// Counts, and fails for every item that is a multiple of 11.
+struct counting {
+  std::uint64_t calls = 0;
+  std::uint64_t operator()(const std::uint64_t& x) {
+    ++calls;
+    if (x % 11 == 0) throw std::runtime_error("eleven");
+    return x + calls;
+  }
+};
+
+constexpr auto lone_pipeline = [] {
+  return input<std::uint64_t> | stage<"count">(counting{}) |
+         stage<"twice">([](const std::uint64_t& x) { return 2 * x; }) | stage<"again">(counting{});
+};
+
+/// What the pipeline gives for item after item; 0: it fails.
+class lone_reference {
+ public:
+  std::uint64_t operator()(std::uint64_t x) {
+    ++first_;
+    if (x % 11 == 0) return 0;
+    x = 2 * (x + first_);
+    ++last_;
+    return x % 11 == 0 ? 0 : x + last_;
+  }
+
+ private:
+  std::uint64_t first_ = 0, last_ = 0;
+};
+
+/// The same without an order in its stages, so that items overtake one another; only numbers are counted here.
+constexpr auto unordered_pipeline = [] {
+  return input<std::uint64_t> | stage<"spin">([](const std::uint64_t& x) {
+           std::uint64_t y = x;
+           for (std::uint64_t i = x * 7919 % 128; i != 0; --i) y = y * 6364136223846793005u + 1;
+           if (x % 11 == 0) throw std::runtime_error("eleven");
+           return x + (y == 42 ? 1 : 0);
+         }) |
+         stage<"twice">([](const std::uint64_t& x) { return 2 * x; });
+};
+struct unordered_reference {
+  std::uint64_t operator()(std::uint64_t x) { return x % 11 == 0 ? 0 : 2 * x; }
+};
+
+/// How many of `count` items, pushed in bursts of 1 to 4 by another thread, come out otherwise than the reference says.
+template <class Reference = lone_reference, class App>
+std::uint64_t wrong_with_a_pusher(const App& app, std::uint64_t count) {
+  auto session = app.open();
+  std::atomic<std::uint64_t> popped{0};
+  std::thread pusher([&] {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      session.push(i);
+      // Now and then it lets the popper catch up, so that items are lone.
+      if (i % 4 == 0 && i % 7 != 0)
+        while (popped.load() + 1 < i) std::this_thread::yield();
+    }
+    session.close();
+  });
+  Reference reference;
+  std::uint64_t wrong = 0, at = 0;
+  while (auto r = session.pop()) {
+    const std::uint64_t want = reference(at++);
+    wrong += r->has_value() ? **r != want : want != 0;
+    popped.store(at);
+  }
+  pusher.join();
+  const item_counts c = session.counts();
+  CHECK(c.delivered + c.failed == count);
+  CHECK(c.in_flight == 0);
+  return wrong + (at != count);
+}
+
+/// A thread that pushes and pops in turns, until another cancels: what is popped is right, and all is accounted for.
+template <class App>
+std::uint64_t wrong_until_cancelled(const App& app, std::uint64_t after) {
+  auto session = app.open();
+  std::atomic<std::uint64_t> turns{0};
+  std::thread canceller([&] {
+    while (turns.load() < after) std::this_thread::yield();
+    session.cancel();
+  });
+  lone_reference reference;
+  std::uint64_t wrong = 0;
+  try {
+    for (std::uint64_t i = 0;; ++i) {
+      session.push(i);
+      turns.store(i);
+      auto r = session.pop();
+      if (!r) break;
+      const std::uint64_t want = reference(i);
+      wrong += r->has_value() ? **r != want : want != 0;
+    }
+  } catch (const cancelled&) {
+  }
+  canceller.join();
+  const item_counts c = session.counts();
+  CHECK(c.in_flight == 0);
+  CHECK(c.pushed == c.delivered + c.failed + c.cancelled);
+  return wrong;
+}
+
+/// A thread that pushes and pops in turns while another looks at its counts and statistics and switches measuring.
+template <class App>
+std::uint64_t wrong_while_watched(const App& app, std::uint64_t count) {
+  auto session = app.open();
+  std::atomic<bool> over{false};
+  std::thread watcher([&] {
+    for (bool on = true; !over.load(); on = !on) {
+      const item_counts c = session.counts();
+      if (c.delivered + c.failed > c.pushed) over.store(true);  // found below as wrong
+      session.measure(on);
+      static_cast<void>(session.statistics());
+      std::this_thread::yield();
+    }
+  });
+  lone_reference reference;
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    session.push(i);
+    const auto r = session.pop();
+    const std::uint64_t want = reference(i);
+    wrong += r->has_value() ? **r != want : want != 0;
+  }
+  wrong += over.exchange(true);
+  watcher.join();
+  return wrong;
+}
+
+}  // namespace levada::test

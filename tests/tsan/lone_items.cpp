@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lone items run by the thread that pops, beside pushers, cancels and those that look on: run/lone_items.hpp.
+
+#include <run/lone_items.hpp>
+
+#include <levada/run/thread_executor.hpp>
+
+namespace lv = levada;
+using namespace levada::test;
+
+TEST_CASE("lone items share nothing unguarded with who pushes, cancels and looks on") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::run_by<lv::thread_executor>>(lone_pipeline());
+  CHECK(wrong_with_a_pusher(app, 5'000) == 0);
+  CHECK(wrong_with_a_pusher(
+            lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>, lv::run_by<lv::thread_executor>>(lone_pipeline()),
+            5'000) == 0);
+  CHECK(wrong_with_a_pusher<unordered_reference>(
+            lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>, lv::run_by<lv::thread_executor>>(unordered_pipeline()),
+            5'000) == 0);
+  for (std::uint64_t after = 0; after < 400; after += 40) CHECK(wrong_until_cancelled(app, after) == 0);
+  CHECK(wrong_while_watched(app, 2'000) == 0);
+}
