@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles every header of include/levada alone, with warnings as errors.
 
+Headers that include each other in a line are compiled in one unit, the inner before the outer: what stands before a header then is
+only what it includes itself, so that it compiles there where it does alone. Where a unit does not compile, each of its headers is
+compiled alone and says so.
+
 One that needs a library which is not here is named and skipped. With --outer only those that no other includes, which is
 enough for a second compiler's warnings.
 
@@ -13,6 +17,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,12 +27,45 @@ INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
 INCLUDES = ["-I", str(ROOT / "include"), "-isystem", "/usr/include/eigen3", "-isystem", "/usr/include/opencv4"]
 
 
-def compile_alone(compiler, name):
+def compile_unit(compiler, names):
     command = [compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, "-march=native", *INCLUDES, "-x", "c++", "-"]
     # Included twice: the second time has to be silent.
-    unit = f"#include <{name}>\n#include <{name}>\n"
+    unit = "".join(f"#include <{name}>\n" for name in names) * 2
     done = subprocess.run(command, input=unit, text=True, capture_output=True)
-    return name, done.returncode, done.stderr
+    return done.returncode, done.stderr
+
+
+def compile_line(compiler, line):
+    """Each header of a line with its exit code and what the compiler says."""
+    code, output = compile_unit(compiler, line)
+    if code == 0 or len(line) == 1:
+        return [(name, code, output) for name in line]
+    alone = [(name, *compile_unit(compiler, [name])) for name in line]
+    return alone if any(code for _, code, _ in alone) else [(" and then ".join(line), code, output)]
+
+
+def lines_of(names, includes):
+    """The names, each once, in lines of which each header includes, by itself or by another, all before it, and none of them includes it."""
+    def reached_from(name):
+        found, todo = set(), [name]
+        while todo:
+            new = includes[todo.pop()] - found
+            found |= new
+            todo += new
+        return found
+
+    reached = {name: reached_from(name) for name in includes}
+    inside = {name: {other for other in reached[name] if name not in reached[other]} for name in names}
+    left, lines = set(names), []
+    while left:
+        line, can_be_next = [], left
+        while can_be_next:
+            largest = max(can_be_next, key=lambda name: (len(inside[name]), name))
+            line.insert(0, largest)
+            left.remove(largest)
+            can_be_next = inside[largest] & left
+        lines.append(line)
+    return lines
 
 
 def main():
@@ -38,13 +76,12 @@ def main():
     compiler = options.compiler
 
     headers = {p.relative_to(ROOT / "include").as_posix(): p for p in (ROOT / "include").rglob("*.hpp")}
-    names = sorted(headers)
-    if options.outer:
-        inner = {name for p in headers.values() for name in INCLUDED.findall(p.read_text(encoding="utf-8"))}
-        names = [name for name in names if name not in inner]
+    includes = {name: set(INCLUDED.findall(p.read_text(encoding="utf-8"))) & headers.keys() for name, p in headers.items()}
+    names = headers.keys() - set().union(*includes.values()) if options.outer else headers.keys()
+    lines = lines_of(names, includes)
     failed = skipped = 0
     with ThreadPoolExecutor(2) as pool:
-        for name, code, output in pool.map(lambda name: compile_alone(compiler, name), names):
+        for name, code, output in chain.from_iterable(pool.map(lambda line: compile_line(compiler, line), lines)):
             missing = OPTIONAL.search(output)
             if code and missing:
                 print(f"{name}: skipped, {missing[1]} is not here")
