@@ -288,7 +288,7 @@ class session_core final : public engine_host {
     return (!later_ || later_->has_ended()) && results().all_finished();
   }
   /// Nothing more will come out.
-  bool is_over() { return has_all() && !results().has_result() && results().all_counted(); }
+  bool is_over() { return has_all() && !results().has_result() && results().all_ended(); }
 
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {

@@ -553,7 +553,9 @@ class engine final : public device_client {
   }
   bool is_cancelled() const { return cancelled_.load(); }
   bool all_finished() const { return finished() == pushed_.load(); }
-  bool all_popped() const { return popped_.load() == pushed_.load() && all_counted(); }
+  bool all_popped() const { return popped_.load() == pushed_.load() && all_ended(); }
+  /// Each item has come to an end that is counted. Once that is so it stays so, until one is pushed.
+  bool all_ended() const { return counts().in_flight == 0; }
   /// Nobody is between freeing the slot of an item that gave no result and counting it.
   bool all_counted() const { return passing_over_.load() == 0; }
   /// All that was pushed is finished; and counted, where no result waits before it.
