@@ -52,3 +52,17 @@ TEST_CASE("a lone item that fails in a parallel stage is told of and popped as i
   CHECK(session.counts().failed == 100);
   CHECK(session.counts().delivered == 900);
 }
+
+TEST_CASE("a lone item before a change of the rate is popped behind it") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(
+      lv::input<std::uint64_t> |
+      lv::stage<"count">([calls = std::uint64_t{0}](const std::uint64_t& x) mutable { return x + ++calls; }) |
+      lv::repeat<2> | lv::stage<"tenfold">([](const std::uint64_t& x) { return 10 * x; }));
+  auto session = app.open();
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < 5'000; ++i) {
+    session.push(i);
+    for (int k = 0; k < 2; ++k) wrong += session.pop()->value() != 10 * (2 * i + 1);
+  }
+  CHECK(wrong == 0);
+}

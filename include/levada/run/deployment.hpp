@@ -308,7 +308,8 @@ class session_core final : public engine_host {
   /// Where a lone item waits for this thread, which pops: runs it and hands its value to `take`. Says whether there was one.
   template <class Take>
   bool pop_lone(const Take& take) {
-    if (!engine_.may_have_lone() || engine_.settings().dedicated || !deployment_->crew.try_acquire()) return false;
+    if (later_ || !engine_.may_have_lone() || engine_.settings().dedicated || !deployment_->crew.try_acquire())
+      return false;
     bool is_value = false;
     isolated([&] { is_value = engine_.run_lone(); });
     if (is_value) {

@@ -588,8 +588,9 @@ class session {
   /// Who pushes and pops in turns has each item run by `pop`.
   bool take_lone([[maybe_unused]] std::optional<result<Out>>& taken) {
     // Only chains run so, whose items need no destruction.
-    if constexpr (std::is_object_v<Out> && std::is_trivially_destructible_v<Out> &&
-                  std::is_trivially_destructible_v<In> && !is_named_items<Out> && !detail::meets_by_time<In>) {
+    if constexpr (std::is_nothrow_move_constructible_v<Out> && std::is_trivially_destructible_v<Out> &&
+                  std::is_trivially_destructible_v<In> && !writes_outside && !is_named_items<Out> &&
+                  !detail::meets_by_time<In>) {
       core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
       return core_->running.pop_lone([&](void* value) {
         taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(value)); });
