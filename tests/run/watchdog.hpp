@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -30,6 +31,7 @@ struct watchdog : doctest::IReporter {
       if (changed_.wait_for(lock, std::chrono::seconds(120) * soak_scale(), [&] { return stopping_; })) return;
       std::fprintf(stderr, "\nwatchdog: the test \"%s\" hangs\n", name);
       std::fflush(nullptr);
+      std::signal(SIGABRT, SIG_DFL);  // doctest's handler would end the test case, and wait for this thread
       std::abort();
     });
   }

@@ -828,6 +828,7 @@ class engine final : public device_client {
 
   bool run_short(std::size_t s) noexcept;
   static bool is_timed(const segment& seg, std::size_t count);
+  static void pass_tickets(segment& seg, sequence end) noexcept;
   void end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept;
   chain_call call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count);
   bool run_chain(segment& seg, grain& g, std::size_t count) noexcept;

@@ -27,12 +27,15 @@ inline bool engine::run_lone() noexcept {
   grain& g = seg.grains.front();
   chain_call call = call_of_chain(0, g.memory, head_index_, 1);
   lone_->chain_one(call);
-  for (ticket& t : seg.tickets) t.next.store(begin + 1, std::memory_order_release);
-  if (!call.lost_some) return true;
-  g.begin_at(begin, begin + 1, head_index_, 0);
-  settle_lost(seg, g, *lone_, 0, 1);
-  end_short(0, begin, begin + 1, true);
-  return false;
+  if (call.lost_some) [[unlikely]] {
+    g.begin_at(begin, begin + 1, head_index_, 0);
+    settle_lost(seg, g, *lone_, 0, 1);
+    end_short(0, begin, begin + 1, true);
+    return false;
+  }
+  // Once: whoever is admitted by them moves them on.
+  pass_tickets(seg, begin + 1);
+  return true;
 }
 
 /// The value of a lone item was popped.
@@ -83,10 +86,14 @@ inline bool engine::is_timed(const segment& seg, std::size_t count) {
   return seg.grains_run.load(std::memory_order_relaxed) % (count == 1 ? 4 * timed_every : timed_every) == 0;
 }
 
+inline void engine::pass_tickets(segment& seg, sequence end) noexcept {
+  for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
+}
+
 /// Behind the last unit of a grain that had all tickets.
 inline void engine::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
   segment& seg = segments_[s];
-  for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
+  pass_tickets(seg, end);
   if (finish(s, begin, end, some_silent)) wake_next(s);
   if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
 }
