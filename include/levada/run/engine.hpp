@@ -142,9 +142,8 @@ class engine final : public device_client {
         paths_[u] = path_of_unit(segments_[s], u);
     for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
     if (has_devices_) connect_devices();
-    const program_segment& only = code.segments.front();
-    if (goes_short_ && code.has_result && is_chained_[only.first] && code.units[only.first].chain_one != nullptr)
-      lone_ = &code.units[only.first];
+    const bool is_chain = !is_chained_.empty() && is_chained_[0];  // a region may have no units
+    if (goes_short_ && code.has_result && is_chain && code.units[0].chain_one != nullptr) lone_ = &code.units[0];
   }
 
   [[gnu::cold]] ~engine() {
