@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -129,9 +128,7 @@ template <bool Copied, class... Steps>
         steps(inputs == nullptr ? first + i * stride : const_cast<void*>(inputs[i]), i);
       }
     } catch (...) {
-      call.error[i] = std::current_exception();
-      set_state(call.state[i], item_state::failing);
-      call.lost_some = true;
+      fail_item(call, i);
     }
   }
   if constexpr (Copied) steps.put_back(paths);

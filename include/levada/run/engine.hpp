@@ -743,6 +743,9 @@ class engine final : public device_client {
   }
   void keep_head() {
     ++kept_;
+    advance_head();
+  }
+  void advance_head() {
     ++head_;
     head_index_ = head_index_ + 1 == slots_ ? 0 : head_index_ + 1;
   }

@@ -41,9 +41,8 @@ inline bool engine::run_lone() noexcept {
 /// The value of a lone item was popped.
 inline void engine::leave_lone() noexcept {
   segment& seg = segments_.front();
-  const sequence end = head_ + 1;
-  head_ = known_finished_ = end;
-  head_index_ = head_index_ + 1 == slots_ ? 0 : head_index_ + 1;
+  advance_head();
+  const sequence end = known_finished_ = head_;
   count_by_popper(delivered_);
   seg.finished.store(end);
   popped_.store(end);

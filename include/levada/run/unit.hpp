@@ -26,8 +26,9 @@
 
 namespace levada::detail {
 
-/// What is being thrown becomes the item's.
-[[gnu::cold, gnu::noinline]] inline void fail_item(unit_call& call, std::size_t i) noexcept {
+/// What is being thrown becomes the item's. `Call`: of a unit, or of a chain.
+template <class Call>
+[[gnu::cold, gnu::noinline]] void fail_item(Call& call, std::size_t i) noexcept {
   call.error[i] = std::current_exception();
   set_state(call.state[i], item_state::failing);
   call.lost_some = true;
