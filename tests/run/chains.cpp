@@ -73,7 +73,8 @@ struct grain_of_items {
     paths[1].out = paths[2].in = inside;
     paths[2].out = to;
     chain_call call{
-        paths, reinterpret_cast<std::byte*>(between.data()), first_slot, nullptr, state.data(), error.data(), items};
+        paths, reinterpret_cast<std::byte*>(between.data()), first_slot, nullptr, nullptr, state.data(), error.data(),
+        items};
     code(call);
     return call.lost_some;
   }
@@ -123,10 +124,30 @@ TEST_CASE("a chain takes items that are the caller's own") {
   path.object = &object;
   path.out = {reinterpret_cast<std::byte*>(out.data()), 0, sizeof out[0]};
   path.borrows = true;
-  chain_call call{&path, nullptr, 0, inputs.data(), state.data(), error.data(), items};
+  chain_call call{&path, nullptr, 0, inputs.data(), nullptr, state.data(), error.data(), items};
   code_of(on_halves{})(call);
   CHECK(!call.lost_some);
   for (std::size_t i = 0; i < items; ++i) CHECK(out[i] == own[items - 1 - i] / 2);
+}
+
+TEST_CASE("a chain takes items from a row that somebody else has") {
+  using on_halves = type_list<chain_step<halves, form::map, std::uint64_t, std::uint32_t, false>>;
+  std::array<std::uint64_t, items> own{};
+  std::array<std::uint32_t, items> out{};
+  std::array<item_state, items> state{};
+  std::array<std::exception_ptr, items> error{};
+  for (std::size_t i = 0; i < items; ++i) own[i] = 7 * i + 2;
+  halves h;
+  void* const object = &h;
+  unit_path path;
+  path.object = &object;
+  path.out = {reinterpret_cast<std::byte*>(out.data()), 0, sizeof out[0]};
+  path.borrows = true;
+  const auto* const row = reinterpret_cast<const std::byte*>(own.data());
+  chain_call call{&path, nullptr, 0, nullptr, row, state.data(), error.data(), items};
+  code_of(on_halves{})(call);
+  CHECK(!call.lost_some);
+  for (std::size_t i = 0; i < items; ++i) CHECK(out[i] == own[i] / 2);
 }
 
 TEST_CASE("streams and sessions of cheap items: states, failures and order are those of a loop") {

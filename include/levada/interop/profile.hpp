@@ -91,7 +91,7 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
   using rim = rim_types<flat>;
   using in = typename rim::input_item;
   using out = typename rim::output_item;
-  constexpr std::size_t slots = slot_count_of<Options...>();
+  constexpr std::size_t slots = slots_wanted<flat, Options...>;
   constexpr const auto& graph = Profiler::graph;
   const std::span<const device_info> devices = target_values<Target>::list;
   const std::span<const candidate> candidates(Profiler::found::candidates.data(), Profiler::candidates);

@@ -93,7 +93,8 @@ tuned_plan
   const std::span<const candidate> offered(candidates.data(), candidates.size());
   auto tuned = detail::search_partition(graph, planning::devices, offered, backends, costs, goal);
   const auto plan = std::make_unique<const std::remove_cvref_t<decltype(planning::plan)>>(
-      make_plan(graph, tuned.parts, {detail::slot_count_of<Options...>()}, planning::devices, offered, backends));
+      make_plan(graph, tuned.parts, {detail::slots_wanted<detail::flat<Pipeline>, Options...>}, planning::devices,
+                offered, backends));
   tuned.found.line = save(*plan);
   detail::write_plan_file(*plan, costs.machine, path);
   detail::log_tuned(tuned.found, path);

@@ -101,7 +101,7 @@ struct plan_info {
 
 /// What a deployment asks for besides its target.
 struct plan_request {
-  std::size_t slots = 64;
+  std::size_t slots = 64;          ///< 0: as many as suit the items
   std::span<const cost> prices{};  ///< of the partition's units: without them no branch is run beside another
   bool has_workers = true;         ///< false: all runs on one thread, whatever the processor has
 };
@@ -110,6 +110,7 @@ namespace detail {
 
 inline constexpr std::size_t cache_line = 64;  // what plan_info::alignment is at least
 inline constexpr std::size_t largest_grain = 16;
+inline constexpr std::size_t usual_slots = 64, most_slots = 256;
 /// What no Vulkan device may exceed in asking for the alignment of a storage buffer's offset.
 inline constexpr std::size_t device_buffer_alignment = 256;
 /// More grains in flight than this make workers wait for each other's tickets (measured: 0.2 times the speed without a cap).
@@ -460,6 +461,27 @@ constexpr void choose_memory(plan_info<N>& plan, std::span<const device_info> de
 
 }  // namespace detail
 
+namespace detail {
+
+/// Where nobody says how many items are in flight: more of them where all their slots stay in half of a first-level cache, since
+/// threads then come to the ends of the ring less often, and devices have no memory for them.
+template <std::size_t N>
+constexpr void lengthen_ring(plan_info<N>& plan, std::span<const device_info> devices) {
+  std::size_t cache = 0;
+  for (const planned_segment& s : plan.segment)
+    for (const device_info& d : devices) {
+      if (s.device.kind != device_kind::cpu) return;
+      if (d.id.kind == device_kind::cpu) cache = d.l1_bytes / 2;
+    }
+  if (most_slots * plan.slot_bytes > cache) return;
+  plan.slots = most_slots;
+  plan.bytes_total -= plan.bytes_in_flight;
+  plan.bytes_in_flight = plan.slots * plan.slot_bytes;
+  plan.bytes_total += plan.bytes_in_flight;
+}
+
+}  // namespace detail
+
 /// The plan that follows from a partition; one without units where the partition does not cover the graph.
 template <std::size_t N>
 constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>& parts, const plan_request& request,
@@ -468,7 +490,7 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   plan_info<N> plan;
   plan.graph = graph;
   plan.nodes = graph.nodes.size();
-  plan.slots = request.slots;
+  plan.slots = request.slots != 0 ? request.slots : detail::usual_slots;
   plan.has_result = !graph.ends_in_sink;
   for (const backend_info& b : backends) plan.backend.push_back(b);
   for (const device_info& d : devices)
@@ -491,7 +513,9 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   }
   detail::buffer_sharing<plan_info<N>, N + 1>(plan).share(false);
   detail::choose_memory(plan, devices);
-  return joins && joined.bytes_total <= plan.bytes_total ? joined : plan;
+  if (joins && joined.bytes_total <= plan.bytes_total) plan = joined;
+  if (request.slots == 0) detail::lengthen_ring(plan, devices);
+  return plan;
 }
 
 }  // namespace levada

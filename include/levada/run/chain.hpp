@@ -47,6 +47,9 @@ template <class F>
 /// A callable of a chain. `Serial`: nobody else calls it meanwhile.
 template <class F, form Form, class In, class Out, bool Serial>
 struct chain_step {
+  using input = In;
+  static constexpr bool takes_input = consumes(Form);
+
   /// Over one grain; `Copied`: with a copy of a small state.
   template <bool Copied>
   class over {
@@ -70,6 +73,9 @@ struct chain_step {
 };
 template <class F, class In, class Out, bool Serial>
 struct chain_step<F, form::in_place, In, Out, Serial> {
+  using input = In;
+  static constexpr bool takes_input = true;
+
   template <bool Copied>
   class over {
    public:
@@ -114,14 +120,20 @@ struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps
   }
 };
 
-template <bool Copied, class... Steps>
+template <bool Copied, class First, class... Steps>
 [[gnu::always_inline]] inline void run_chain_over(chain_call& call) noexcept {
   const unit_path* const paths = call.paths;
-  chain_steps<std::index_sequence_for<Steps...>, typename Steps::template over<Copied>...> steps(call);
+  chain_steps<std::index_sequence_for<First, Steps...>, typename First::template over<Copied>,
+              typename Steps::template over<Copied>...>
+      steps(call);
   // Copies, which the callables cannot change.
-  const void* const* const inputs = call.inputs;
-  const std::size_t count = Copied ? call.count : 1, stride = paths[0].in.stride;
-  std::byte* const first = inputs == nullptr ? paths[0].in.at(call.memory, call.slot) : nullptr;
+  const void* const* const inputs = First::takes_input ? nullptr : call.inputs;
+  const bool in_row = Copied && !First::takes_input && call.row != nullptr;
+  const std::size_t count = Copied ? call.count : 1;
+  const std::size_t stride = in_row ? sizeof(typename First::input) : paths[0].in.stride;
+  std::byte* const first = in_row              ? const_cast<std::byte*>(call.row)
+                           : inputs == nullptr ? paths[0].in.at(call.memory, call.slot)
+                                               : nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     try {
       for (; i < count; ++i) {

@@ -44,6 +44,7 @@ inline engine::grain* engine::claim(std::size_t s) {
       continue;
     }
     begin_grain(s, *mine, begin, count);
+    if (s == 0 && row_.first != nullptr) place_from_row(*mine);
     break;
   }
   invite_if_it_pays();

@@ -55,7 +55,7 @@ class completed_session {
   template <class Serve>
   void start(Serve serve) {
     thread_ = std::thread([serve]() noexcept { serve(); });
-    session_.core_->popper.store(thread_.get_id());
+    session_.core_->popper.store(&thread_);  // another than any that pushes, until it says itself who it is
   }
   /// Gives up what is not finished; returns when the thread has handed out the rest.
   void end() {

@@ -35,9 +35,10 @@ inline constexpr std::size_t slot_count_in = 0;
 template <std::size_t N>
 inline constexpr std::size_t slot_count_in<slots<N>> = N;
 
+/// 0 where no option says it.
 template <class... Options>
 consteval std::size_t slot_count_of() {
-  std::size_t count = 64;
+  std::size_t count = 0;
   ((count = slot_count_in<Options> != 0 ? slot_count_in<Options> : count), ...);
   return count;
 }
@@ -175,13 +176,13 @@ struct target_values<target<Devices...>> {
   }
 };
 
-/// The devices of a target, with so many items in flight.
+/// The devices of a target, with so many items in flight; 0: the usual number.
 template <class Target, std::size_t Slots>
 inline constexpr auto devices_of = [] {
   std::array<device_info, std::size(target_values<Target>::list)> all;
   for (std::size_t d = 0; d < all.size(); ++d) {
     all[d] = target_values<Target>::list[d];
-    all[d].slots = Slots;
+    if (Slots != 0) all[d].slots = Slots;
   }
   return all;
 }();

@@ -19,6 +19,7 @@
 #include <levada/run/engine.hpp>
 #include <levada/run/executor.hpp>
 #include <levada/run/regions.hpp>
+#include <levada/run/thread_mark.hpp>
 #include <levada/run/worker.hpp>
 
 namespace levada::detail {
@@ -308,15 +309,15 @@ class session_core final : public engine_host {
   /// Where a lone item waits for this thread, which pops: runs it and hands its value to `take`. Says whether there was one.
   template <class Take>
   bool pop_lone(const Take& take) {
-    if (later_ || !engine_.may_have_lone() || engine_.settings().dedicated || !deployment_->crew.try_acquire())
-      return false;
+    if (!engine_.may_have_lone() || later_ || !deployment_->crew.try_acquire()) return false;
     bool is_value = false;
-    isolated([&] { is_value = engine_.run_lone(); });
+    Executor::isolated([&] { is_value = engine_.run_lone(); });
     if (is_value) {
       take(engine_.head_value());
       engine_.leave_lone();
+    } else {
+      release_permit();
     }
-    release_permit();
     return is_value;
   }
 
@@ -331,13 +332,13 @@ class session_core final : public engine_host {
 
   /// Like `wait_until`, where only another thread can bring `done()` about once nothing is in flight. `other` is the last
   /// thread that did so: where that is nobody, or this thread itself, it looks again for some seconds and throws levada::error.
-  void wait_for_another(condition done, const std::atomic<std::thread::id>& other, const char* otherwise) {
+  void wait_for_another(condition done, const std::atomic<thread_mark>& other, const char* otherwise) {
     int looks = 0;  // and no clock: the process may have been stopped meanwhile
     while (!done()) {
       if (help()) continue;
       if (spin_until(done)) continue;
-      const std::thread::id last = other.load();
-      if (all_finished() && (last == std::thread::id() || last == std::this_thread::get_id())) {
+      const thread_mark last = other.load();
+      if (all_finished() && (last == nullptr || last == this_thread_mark())) {
         if (++looks > 10'000) throw error(otherwise);
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         continue;

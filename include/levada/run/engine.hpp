@@ -92,6 +92,14 @@ struct input_row {
   const void** borrowed;
 };
 
+/// Items that their owner has side by side, all that will come, and that stay there until they are popped: the `n`-th is
+/// looked at when it is begun, and not before. `place` makes the next items of such a row known where others are.
+struct item_row {
+  const std::byte* first = nullptr;
+  std::size_t bytes = 0;
+  void (*place)(const std::byte* from, const input_row& to, std::size_t count) = nullptr;
+};
+
 inline std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
@@ -106,6 +114,7 @@ class engine final : public device_client {
                        engine_host& host, bool borrows_input, const session_settings& settings)
       : code_(code),
         settings_(settings),
+        is_usual_(settings.is_usual()),
         queues_(std::move(queues)),
         crew_(crew),
         event_(event),
@@ -143,7 +152,8 @@ class engine final : public device_client {
     for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
     if (has_devices_) connect_devices();
     const bool is_chain = !is_chained_.empty() && is_chained_[0];  // a region may have no units
-    if (goes_short_ && code.has_result && is_chain && code.units[0].chain_one != nullptr) lone_ = &code.units[0];
+    if (goes_short_ && !settings.dedicated && code.has_result && is_chain && code.units[0].chain_one != nullptr)
+      lone_ = &code.units[0];
   }
 
   [[gnu::cold]] ~engine() {
@@ -166,16 +176,34 @@ class engine final : public device_client {
   void set_output(void* to) { output_[input_index(0)] = static_cast<std::byte*>(to); }
   /// How many places lie side by side from there on.
   std::size_t places_in_a_row(std::size_t ahead) const { return slots_ - input_index(ahead); }
-  input_row input_row_at(std::size_t ahead) {
-    const std::size_t at = input_index(ahead);
-    return {slot(at) + code_.values[0].offset, code_.slot_bytes, &state_[at], &input_[at]};
-  }
+  input_row input_row_at(std::size_t ahead) { return input_row_from(input_index(ahead)); }
 
   /// Makes that item known to be there: at its place, or as the caller's own object where that is borrowed.
-  void set_input(std::size_t ahead, const void* item) {
-    const std::size_t at = input_index(ahead);
-    if (!destroys_input_) input_[at] = item;
-    set_state(state_[at], item_state::value);
+  void set_input(std::size_t ahead, const void* item) { set_input_in(input_index(ahead), item); }
+
+  /// The slot of the next item, and what belongs to it: for who asks more than once.
+  std::size_t next_slot() const { return input_index(0); }
+  [[gnu::always_inline]] void* place_in(std::size_t slot) { return in_slot(0, slot); }
+  item_envelope& envelope_in(std::size_t slot) { return envelope_[slot]; }
+  completion*& completion_in(std::size_t slot) { return completion_[slot]; }
+  void set_input_in(std::size_t slot, const void* item) {
+    if (!destroys_input_) input_[slot] = item;
+    set_state(state_[slot], item_state::value);
+  }
+
+  /// Where the items need not be placed one by one.
+  bool takes_row() const { return code_.first_takes_input && is_chained_[0] && !versions_; }
+  /// Before the first item.
+  void set_row(const item_row& row) { row_ = row; }
+  /// The next `count` of the row enter the first segment.
+  void publish_from_row(std::size_t count) {
+    for (std::size_t done = 0; done < count;) {
+      const std::size_t n = std::min(count - done, places_in_a_row(done));
+      item_state* const states = &state_[input_index(done)];
+      for (std::size_t i = 0; (i += leading_values(states + i, n - i)) < n;) set_state(states[i], item_state::value);
+      done += n;
+    }
+    publish(count);
   }
 
   /// The next `count` items, set before, enter the first segment. `runs_here`: the calling thread goes on to work on them.
@@ -254,6 +282,7 @@ class engine final : public device_client {
     return pushed_.load(std::memory_order_relaxed) + dropped_at_the_door_.load(std::memory_order_relaxed);
   }
   const session_settings& settings() const { return settings_; }
+  bool is_usual() const { return is_usual_; }
 
   /// From the first item on, filtered, dropped and cancelled ones wait at the head like results.
   void hand_out_all() {
@@ -261,8 +290,7 @@ class engine final : public device_client {
     lone_ = nullptr;
   }
   bool hands_out_all() const { return hands_out_all_; }
-  /// Who is to be told what becomes of the next item, of the one at the head, of one taken back.
-  completion*& input_completion() { return completion_[input_index(0)]; }
+  /// Who is to be told what becomes of the item at the head, of one taken back.
   completion* head_completion() const { return completion_[head_index_]; }
   completion*& waiting_completion(std::size_t i, std::size_t count) { return completion_[waiting_index(i, count)]; }
 
@@ -346,22 +374,13 @@ class engine final : public device_client {
       if (place.key == &key) return slot(head_index_) + code_.side_offset + place.offset;
     throw error("levada: pop: no stage attaches side data of this type");
   }
-  void* head_value() { return in_slot(code_.result, head_index_); }
+  [[gnu::always_inline]] void* head_value() { return in_slot(code_.result, head_index_); }
   const std::exception_ptr& head_error() { return error_[head_index_]; }
 
   /// How many values wait from the head on, side by side in their slots; `most` at most. Behind `has_result`.
   std::size_t values_in_a_row(std::size_t most) {
     const std::size_t there = std::min({most, static_cast<std::size_t>(known_finished_ - head_), slots_ - head_index_});
-    item_state* const states = &state_[head_index_];
-    std::size_t n = 0;
-    // Eight at once: nobody writes what is finished and not popped.
-    constexpr std::uint64_t eight_values = 0x0101'0101'0101'0101 * static_cast<std::uint64_t>(item_state::value);
-    for (std::uint64_t eight; n + sizeof eight <= there; n += sizeof eight) {
-      std::memcpy(&eight, states + n, sizeof eight);
-      if (eight != eight_values) break;
-    }
-    while (n < there && state_of(states[n]) == item_state::value) ++n;
-    return n;
+    return leading_values(&state_[head_index_], there);
   }
   std::size_t slot_bytes() const { return code_.slot_bytes; }
   /// So many values from the head on were destroyed by the popper. Their slots are kept until `free_kept`.
@@ -733,6 +752,9 @@ class engine final : public device_client {
   std::size_t index(sequence item) const {
     return static_cast<std::size_t>(slots_mask_ != 0 ? item & slots_mask_ : item % slots_);
   }
+  input_row input_row_from(std::size_t at) {
+    return {slot(at) + code_.values[0].offset, code_.slot_bytes, &state_[at], &input_[at]};
+  }
   std::size_t waiting_index(std::size_t i, std::size_t count) const {
     return index(pushed_.load(std::memory_order_relaxed) - count + i);
   }
@@ -756,6 +778,17 @@ class engine final : public device_client {
   /// Only the popper counts there: no locked addition.
   static void count_by_popper(std::atomic<std::uint64_t>& counter) {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// Of states that nobody writes meanwhile: how many say `value` before one that does not.
+  static std::size_t leading_values(item_state* states, std::size_t most) {
+    constexpr std::uint64_t eight_values = 0x0101'0101'0101'0101 * static_cast<std::uint64_t>(item_state::value);
+    std::size_t n = 0;
+    for (std::uint64_t eight; n + sizeof eight <= most; n += sizeof eight) {
+      std::memcpy(&eight, states + n, sizeof eight);
+      if (eight != eight_values) break;
+    }
+    while (n < most && state_of(states[n]) == item_state::value) ++n;
+    return n;
   }
   std::byte* slot(std::size_t i) const { return slot_memory_.get() + i * code_.slot_bytes; }
   /// A value that crosses a border, or the place that the caller gave for it.
@@ -832,13 +865,16 @@ class engine final : public device_client {
   static bool is_timed(const segment& seg, std::size_t count);
   static void pass_tickets(segment& seg, sequence end) noexcept;
   void end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept;
-  chain_call call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count);
+  chain_call call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
+                           const std::byte* row = nullptr);
+  const std::byte* in_row(sequence item) const { return row_.first + item * row_.bytes; }
+  void place_from_row(const grain& g);
   bool run_chain(segment& seg, grain& g, std::size_t count) noexcept;
   void run(std::size_t s, grain& first) noexcept;
   void run_next(segment& seg, grain& g, std::size_t count) noexcept;
   grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept;
   void hint();
-  static std::uint32_t count_relaxed(std::atomic<std::uint32_t>& counter);
+  [[gnu::always_inline]] static std::uint32_t count_relaxed(std::atomic<std::uint32_t>& counter);
   void learn(segment& seg, std::uint64_t ns);
 
   // ---- branches of an item: run/run_branches.hpp ----
@@ -1013,6 +1049,7 @@ class engine final : public device_client {
 
   const program& code_;
   const session_settings settings_;
+  const bool is_usual_;  ///< no setting changes how items come in
   const fixed_array<device_queue*> queues_;
   permits& crew_;
   event_count& event_;
@@ -1029,6 +1066,7 @@ class engine final : public device_client {
   fixed_array<item_envelope> envelope_;
   fixed_array<completion*> completion_;
   fixed_array<std::byte*> output_;  ///< where each item's result goes, if its pusher says so
+  item_row row_;                    ///< what comes in, if it comes so
   failure_hook on_failure_;
   bool hands_out_all_ = false;
   session_states states_;

@@ -21,16 +21,30 @@ class event_count {
     waiters_.fetch_sub(1);
   }
   bool has_waiters() const { return waiters_.load() != 0; }
-  void notify_all() {
-    if (!has_waiters()) return;
+  [[gnu::always_inline]] void notify_all() {
+    if (has_waiters()) [[unlikely]]
+      wake_all();
+  }
+
+ private:
+  [[gnu::noinline]] void wake_all() {
     epoch_.fetch_add(1);
     epoch_.notify_all();
   }
 
- private:
   alignas(64) std::atomic<std::uint32_t> epoch_{0};
   std::atomic<std::uint32_t> waiters_{0};
 };
+
+/// A sequentially consistent fence right behind a locked operation of this thread, which is one already where that is
+/// a locked instruction.
+inline void fence_behind_locked() {
+#if defined(__x86_64__) || defined(__i386__)
+  asm volatile("" ::: "memory");
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
 
 /// A pause in a spinning loop.
 inline void spin_pause() {

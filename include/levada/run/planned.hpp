@@ -118,6 +118,18 @@ struct nested_mistake : type_tag<no_mistake> {};
 /// Its items are run by the one thread that asks for them.
 struct without_workers {};
 
+/// How many items of a flattened pipeline are in flight, for make_plan: 0 where no option says it, unless they may hold more than
+/// their own bytes.
+template <class Flat, class... Options>
+inline constexpr std::size_t slots_wanted = 0;
+template <class Parts, std::size_t... I, class... Options>
+inline constexpr std::size_t slots_wanted<flat_pipeline<Parts, std::index_sequence<I...>>, Options...> = [] {
+  constexpr bool hold_nothing = std::is_trivially_destructible_v<typename place<Parts, 0>::out> &&
+                                std::is_trivially_destructible_v<item_behind<Parts>>;
+  constexpr std::size_t said = slot_count_of<Options...>();
+  return said != 0 || hold_nothing ? said : usual_slots;
+}();
+
 /// Of a flattened pipeline of one rate.
 template <class Flat, class Target, class... Options>
 struct planned {
@@ -212,7 +224,7 @@ struct planned {
   }
   static consteval auto make() {
     if constexpr (std::is_void_v<pin>) {
-      return make_with(preferred, slot_count_of<Options...>());
+      return make_with(preferred, slots_wanted<flat, Options...>);
     } else {
       constexpr const auto& saved = pinned_partition<pinned_line<pin>::line, found::graph, target::list,
                                                      found::candidates, backend_values<backend_list>::values>;

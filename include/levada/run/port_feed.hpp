@@ -12,13 +12,13 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
 #include <levada/core/named_items.hpp>
 #include <levada/graph/mistake.hpp>
 #include <levada/run/engine.hpp>
+#include <levada/run/thread_mark.hpp>
 
 namespace levada::detail {
 
@@ -26,29 +26,29 @@ namespace levada::detail {
 template <std::size_t Ports>
 class port_threads {
  public:
-  void note(std::size_t port) { last_[port].store(std::this_thread::get_id(), std::memory_order_relaxed); }
+  void note(std::size_t port) { last_[port].store(this_thread_mark(), std::memory_order_relaxed); }
   /// To another port than that one, if it is another thread than this one.
-  std::thread::id other_than(std::size_t port) const {
+  thread_mark other_than(std::size_t port) const {
     for (std::size_t p = 0; p < Ports; ++p)
-      if (const std::thread::id id = last_[p].load(std::memory_order_relaxed);
-          p != port && id != std::thread::id() && id != std::this_thread::get_id())
+      if (const thread_mark id = last_[p].load(std::memory_order_relaxed);
+          p != port && id != nullptr && id != this_thread_mark())
         return id;
     return {};
   }
   /// More than one thread.
   bool are_several() const {
-    std::thread::id one;
+    thread_mark one = nullptr;
     for (const auto& last : last_) {
-      const std::thread::id id = last.load(std::memory_order_relaxed);
-      if (id == std::thread::id()) continue;
-      if (one != std::thread::id() && id != one) return true;
+      const thread_mark id = last.load(std::memory_order_relaxed);
+      if (id == nullptr) continue;
+      if (one != nullptr && id != one) return true;
       one = id;
     }
     return false;
   }
 
  private:
-  std::array<std::atomic<std::thread::id>, Ports> last_{};
+  std::array<std::atomic<thread_mark>, Ports> last_{};
 };
 
 /// How far each port of a session is.

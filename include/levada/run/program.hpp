@@ -105,6 +105,7 @@ struct chain_call {
   std::byte* memory;  ///< the grain's
   std::size_t slot;   ///< of the first item
   const void* const* inputs;
+  const std::byte* row;  ///< where items that are not the pipeline's own lie side by side, if they do
   item_state* state;
   std::exception_ptr* error;
   std::size_t count;
@@ -318,7 +319,8 @@ struct program {
   std::size_t first_segment = 0;  ///< its number among those of all regions of a deployment
   std::size_t result = 0;         ///< the value that leaves
   bool has_result = true;
-  bool owns_input = false;  ///< a unit changes or consumes the input, or it is the result
+  bool owns_input = false;         ///< a unit changes or consumes the input, or it is the result
+  bool first_takes_input = false;  ///< no other unit than the first, where a chain begins, looks at what comes in
   bool has_source = false;
   int threads = 1;
 };
@@ -545,6 +547,14 @@ struct program_parts {
   const chain_text* chains = nullptr;  ///< of the units, where some make chains
 };
 
+inline bool takes_input_first(const program& p, const layout_arrays& of) {
+  if (p.units.size() == 0 || p.units[0].chain == nullptr || consumes(of.units[0].how) != p.owns_input) return false;
+  bool by_others = false;
+  for (std::size_t u = 1; u < p.units.size() && !p.owns_input; ++u)
+    for_each_input(p.units[u], [&](std::size_t v) { by_others = by_others || p.values[v].of_input; });
+  return !by_others;
+}
+
 /// A program that all sessions of a deployment share.
 [[gnu::cold]] inline program make_program(const program_layout& plan, const program_parts& parts, int threads) {
   const layout_arrays& of = parts.plan;
@@ -658,6 +668,7 @@ struct program_parts {
   for (std::size_t u = 0; u < plan.unit_count; ++u)
     if (p.values[of.units[u].in].of_input && consumes(of.units[u].how)) p.owns_input = true;
   if (p.has_result && p.values[p.result].of_input) p.owns_input = true;
+  p.first_takes_input = takes_input_first(p, of);
   return p;
 }
 

@@ -38,19 +38,26 @@ inline bool engine::run_lone() noexcept {
   return true;
 }
 
-/// The value of a lone item was popped.
+/// The value of a lone item was popped. Gives back the permit that it was run with.
 inline void engine::leave_lone() noexcept {
   segment& seg = segments_.front();
   advance_head();
   const sequence end = known_finished_ = head_;
   count_by_popper(delivered_);
-  seg.finished.store(end);
-  popped_.store(end);
+  // One locked operation for all three: who looks at any of them behind a sequentially consistent one of its own sees them, or
+  // is seen below.
+  seg.finished.store(end, std::memory_order_release);
+  popped_.store(end, std::memory_order_release);
+  crew_.release();
+  fence_behind_locked();
   // Others may have begun what came meanwhile.
   sequence frontier = end;
   if (seg.claimed.load() != end && follow_stamps(seg, frontier)) pass_over();
   hint();
-  if (seg.deposited.load() != 0) wake();
+  if (seg.deposited.load() != 0)
+    wake();
+  else
+    event_.notify_all();  // room, and a permit
 }
 
 /// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it: every
@@ -97,21 +104,30 @@ inline void engine::end_short(std::size_t s, sequence begin, sequence end, bool 
   if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
 }
 
-inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count) {
+inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
+                                        const std::byte* row) {
   return {.paths = &paths_[u],
           .memory = memory,
           .slot = at,
-          .inputs = paths_[u].borrows ? &input_[at] : nullptr,
+          .inputs = paths_[u].borrows && row == nullptr ? &input_[at] : nullptr,
+          .row = row,
           .state = &state_[at],
           .error = &error_[at],
           .count = count};
+}
+
+/// Items of the row that a grain begins with.
+inline void engine::place_from_row(const grain& g) {
+  row_.place(in_row(g.begin), input_row_from(g.slot), static_cast<std::size_t>(g.end - g.begin));
 }
 
 /// The units of a chain that begins here, if there is one.
 inline bool engine::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
   if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
   const program_unit& unit = code_.units[g.unit];
-  chain_call call = call_of_chain(g.unit, g.memory, g.slot, count);
+  const bool begins_in_row = g.unit == 0 && row_.first != nullptr;
+  if (begins_in_row && destroys_input_) place_from_row(g);
+  chain_call call = call_of_chain(g.unit, g.memory, g.slot, count, begins_in_row ? in_row(g.begin) : nullptr);
   unit.chain(call);
   if (call.lost_some) [[unlikely]] {
     g.some_ended = true;

@@ -12,7 +12,6 @@
 #include <new>
 #include <optional>
 #include <stop_token>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -22,6 +21,7 @@
 #include <levada/run/deployment.hpp>
 #include <levada/run/port_feed.hpp>
 #include <levada/run/port_results.hpp>
+#include <levada/run/thread_mark.hpp>
 #include <levada/run/time_feed.hpp>
 
 namespace levada {
@@ -316,7 +316,7 @@ class session {
     ~core_state() {
       if constexpr (is_named_items<In>) ports.discard(running.items());
     }
-    std::atomic<std::thread::id> pusher{}, popper{};
+    std::atomic<detail::thread_mark> pusher{nullptr}, popper{nullptr};
     [[no_unique_address]] detail::port_feed_of<In> ports;
     std::atomic<bool> unknown_pushers{false};  ///< others than the last one may push
     [[no_unique_address]] detail::port_results<Out> outputs;
@@ -354,7 +354,7 @@ class session {
       throw error("levada: pop: results were popped whole before, and cannot be popped by outputs now");
     detail::engine& items = core_->running.results();
     auto& outputs = core_->outputs;
-    core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
     if (waits) await_output<P>();
     std::optional<result<part>> taken;
     if (outputs.template has_result<P>(items)) {
@@ -373,7 +373,7 @@ class session {
     const auto is_full = [&] { return outputs.template waits_for_others<P>(items); };
     while (!has()) {
       if (is_full()) {
-        const std::atomic<std::thread::id> other = outputs.poppers().other_than(P);
+        const std::atomic<detail::thread_mark> other = outputs.poppers().other_than(P);
         core_->running.wait_for_another(
             [&] { return has() || !is_full(); }, other,
             "levada: pop: the session is full of what another output has not popped, and only this thread ever popped");
@@ -404,7 +404,8 @@ class session {
     };
     const auto room = [&] { return ports.template has_room<P>(items) || is_closed(); };
     if (waits && settings.waits_when_full() && !room()) {
-      if (const std::atomic<std::thread::id> other = ports.pushers().other_than(P); ports.template is_ahead<P>(items))
+      if (const std::atomic<detail::thread_mark> other = ports.pushers().other_than(P);
+          ports.template is_ahead<P>(items))
         core_->running.wait_for_another(
             room, other, "levada: push: this port is full, and only this thread has ever pushed to the others");
       else
@@ -434,10 +435,10 @@ class session {
   bool emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
     detail::engine& items = core_->running.items();
     refuse_after_ports();
-    if (items.settings().waits_when_full() && items.free_slots() == 0)
+    if (items.free_slots() == 0 && items.settings().waits_when_full()) [[unlikely]]
       await_popper([&] { return items.free_slots() != 0 || core_->running.is_closed(); });
     if (core_->running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
-    const bool runs_here = items.settings().inline_when_idle && items.all_finished();
+    const bool runs_here = !items.is_usual() && items.settings().inline_when_idle && items.all_finished();
     const bool taken = place(told, make, captured, into, items.settings().waits_when_full(), runs_here);
     if (runs_here) {
       while (!items.all_finished() && core_->running.help()) {
@@ -461,7 +462,7 @@ class session {
   /// Says whether there is one; else nothing more comes.
   bool await_result() {
     detail::engine& items = core_->running.results();
-    core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
     if (items.has_result() || (core_->running.help() && items.has_result())) return true;
     const auto done = [&] { return items.has_result() || core_->running.is_over(); };
     if (core_->unknown_pushers)
@@ -475,7 +476,7 @@ class session {
   template <class... Side>
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
     pop_whole();
-    core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
     std::optional<result<Out>> taken;
     if (core_->running.results().has_result()) take(taken, envelope, side...);
     if (!taken || core_->running.changes_rate())
@@ -499,12 +500,13 @@ class session {
   template <class Make>
   bool place(detail::completion* told, Make& make, time_point captured, void* into, bool has_room, bool runs_here) {
     detail::engine& items = core_->running.items();
-    core_->pusher.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    core_->pusher.store(detail::this_thread_mark(), std::memory_order_relaxed);
     if constexpr (std::is_nothrow_move_constructible_v<In>) {
       const bool oldest_gives_way =
-          items.settings().latest_only
-              ? items.has_waiting()
-              : items.settings().overflow == overflow_policy::drop_oldest && items.free_slots() == 0;
+          !items.is_usual() &&
+          (items.settings().latest_only
+               ? items.has_waiting()
+               : items.settings().overflow == overflow_policy::drop_oldest && items.free_slots() == 0);
       if (oldest_gives_way) {
         struct made_first {
           In* item;
@@ -527,11 +529,12 @@ class session {
       return false;
     }
     if constexpr (writes_outside) items.set_output(into);
-    void* const at = items.input_place();
+    const std::size_t slot = items.next_slot();
+    void* const at = items.place_in(slot);
     ::new (at) In(make());
-    items.input_envelope() = envelope_of(captured);
-    if (items.hands_out_all()) items.input_completion() = told;
-    items.set_input(0, at);
+    items.envelope_in(slot) = envelope_of(captured);
+    if (items.hands_out_all()) items.completion_in(slot) = told;
+    items.set_input_in(slot, at);
     items.publish(1, runs_here);
     return true;
   }
@@ -560,10 +563,11 @@ class session {
   }
 
   item_envelope envelope_of(time_point captured) const {
-    const detail::session_settings& settings = core_->running.items().settings();
-    if (captured == time_point() && (settings.deadline.count() != 0 || settings.clock != nullptr))
+    const detail::engine& items = core_->running.items();
+    const detail::session_settings& settings = items.settings();
+    if (captured == time_point() && !items.is_usual() && (settings.deadline.count() != 0 || settings.clock != nullptr))
       captured = settings.now();
-    return {core_->running.items().next_sequence(), captured};
+    return {items.next_sequence(), captured};
   }
 
   /// What is at the head. Constructs the result where the caller wants it: a large one has no place on the stack.
@@ -591,7 +595,7 @@ class session {
     if constexpr (std::is_nothrow_move_constructible_v<Out> && std::is_trivially_destructible_v<Out> &&
                   std::is_trivially_destructible_v<In> && !writes_outside && !is_named_items<Out> &&
                   !detail::meets_by_time<In>) {
-      core_->popper.store(std::this_thread::get_id(), std::memory_order_relaxed);
+      core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
       return core_->running.pop_lone([&](void* value) {
         taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(value)); });
       });

@@ -75,6 +75,10 @@ struct session_settings {
   std::chrono::steady_clock::time_point now() const {
     return clock != nullptr ? clock->now() : std::chrono::steady_clock::now();
   }
+  /// Items come in as none of them says otherwise.
+  constexpr bool is_usual() const {
+    return waits_when_full() && !inline_when_idle && deadline.count() == 0 && clock == nullptr;
+  }
   /// push may drop an item that was pushed before.
   constexpr bool drops_older() const { return latest_only || overflow == overflow_policy::drop_oldest; }
   constexpr bool waits_when_full() const { return !latest_only && overflow == overflow_policy::block; }

@@ -64,6 +64,13 @@ concept range_of_lasting_items =
     std::forward_iterator<range_iterator<Range>> && std::is_lvalue_reference_v<range_element<Range>> &&
     std::same_as<std::remove_cvref_t<range_element<Range>>, In>;
 
+/// Its elements lie side by side, and it says how many are left.
+template <class Range, class In>
+concept range_of_items_in_a_row =
+    range_of_lasting_items<Range, In> && std::contiguous_iterator<range_iterator<Range>> &&
+    std::sized_sentinel_for<decltype(end_of(std::declval<Range&>())), range_iterator<Range>> &&
+    std::is_trivially_copyable_v<In>;
+
 /// A range whose elements are items, or become items.
 template <class Range, class In>
 concept range_of_items = requires(Range& r) {
@@ -78,18 +85,25 @@ class range_feed {
 
  public:
   static constexpr bool lasting = range_of_lasting_items<range, In>;
+  static constexpr bool in_a_row = range_of_items_in_a_row<range, In>;
   static constexpr bool live = !std::forward_iterator<range_iterator<range>>;
   explicit range_feed(Given given) : range_(static_cast<Given>(given)) {}
 
   bool exhausted() {
-    if (!at_)
-      at_.emplace(begin_of(*range_));
-    else if (std::exchange(is_over_, false))
-      ++*at_;  // only now: a live range may make us wait for its next item
+    begin_once();
+    if (std::exchange(is_over_, false)) ++*at_;  // only now: a live range may make us wait for its next item
     return *at_ == end_of(*range_);
   }
   void construct(void* where) { ::new (where) In(**at_); }
   void advance() { is_over_ = true; }
+
+  /// Of items in a row: where the next is, how many there are from it on, and that so many of them were taken.
+  const In* next_in_row() {
+    begin_once();
+    return std::to_address(*at_);
+  }
+  std::size_t left_in_row() { return static_cast<std::size_t>(end_of(*range_) - *at_); }
+  void take_from_row(std::size_t count) { *at_ += static_cast<std::iter_difference_t<range_iterator<range>>>(count); }
 
   /// Gives items to `take` until it has taken `most`, all before counted in. Says whether there are more.
   template <class Take>
@@ -113,6 +127,10 @@ class range_feed {
   }
 
  private:
+  void begin_once() {
+    if (!at_) at_.emplace(begin_of(*range_));
+  }
+
   std::conditional_t<std::is_lvalue_reference_v<Given>, held_range<range>, held_range<range&&>> range_;
   std::optional<range_iterator<range>> at_;
   bool is_over_ = false;  ///< the item at `at_` was taken
@@ -123,6 +141,7 @@ template <class In, class F>
 class source_feed {
  public:
   static constexpr bool lasting = false;
+  static constexpr bool in_a_row = false;
   static constexpr bool live = true;
   explicit source_feed(std::shared_ptr<F> source) : source_(std::move(source)) {}
 
@@ -155,9 +174,9 @@ class item_stream {
   item_stream(std::shared_ptr<detail::deployment<Executor>> of, Feed feed, std::stop_token stop)
       : stride_(of->last_code().slot_bytes),
         borrows_(Feed::lasting && !of->code.owns_input),
+        feed_(std::move(feed)),
         core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop))),
-        watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_lone_stage()),
-        feed_(std::move(feed)) {}
+        watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_lone_stage()) {}
 
   class iterator {
    public:
@@ -199,6 +218,13 @@ class item_stream {
 
   /// To be called once. Starts the stream.
   iterator begin() {
+    if constexpr (Feed::in_a_row) {
+      // Large items are copied ahead of who works on them, in one go.
+      takes_row_ = (borrows_ || sizeof(In) <= 64) && core_->items().takes_row();
+      if (takes_row_)
+        core_->items().set_row({reinterpret_cast<const std::byte*>(feed_.next_in_row()), sizeof(In),
+                                borrows_ ? &place_row<true> : &place_row<false>});
+    }
     next_row();
     return iterator(this);
   }
@@ -310,6 +336,17 @@ class item_stream {
     return items.kept() != 0 || items.free_slots() != 0;
   }
 
+  template <bool Borrows>
+  static void place_row(const std::byte* from, const detail::input_row& to, std::size_t count) {
+    const In* const items = reinterpret_cast<const In*>(from);
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (Borrows)
+        to.borrowed[i] = items + i;
+      else
+        ::new (static_cast<void*>(to.first + i * to.stride)) In(items[i]);
+    }
+  }
+
   /// Puts items into all free slots. A live feed may make us wait for each item, so each is published and worked on before
   /// the next is asked for, and a result is not held back.
   void fill() {
@@ -337,7 +374,14 @@ class item_stream {
         bool more = true;
         const bool watched = watches_caller_ && fills_++ % watched_every == 0;
         const auto start = watched ? clock::now() : clock::time_point{};
-        while (more && count < free) {
+        if constexpr (Feed::in_a_row) {
+          if (takes_row_) {
+            count = std::min(free, feed_.left_in_row());
+            feed_.take_from_row(count);
+            more = feed_.left_in_row() != 0;
+          }
+        }
+        while (!takes_row_ && more && count < free) {
           const std::size_t most = std::min(free, count + items.places_in_a_row(count));
           const detail::input_row row = items.input_row_at(count);
           if (Feed::lasting && borrows_) {
@@ -362,18 +406,23 @@ class item_stream {
       feed_error_ = std::current_exception();
       core_->close();
     }
-    if (count != 0) items.publish(count);
+    if (count == 0) return;
+    if (takes_row_)
+      items.publish_from_row(count);
+    else
+      items.publish(count);
   }
 
   const std::size_t stride_;
   const bool borrows_;
+  bool takes_row_ = false;
+  Feed feed_;  // before the core, so that it ends behind it: workers may be at items of a range that was moved here
   detail::owner<detail::session_core<Executor>> core_;
   // What this thread takes for itself, an item: engine::caller_takes. Looked at now and then.
   const bool watches_caller_;
   std::uint32_t rows_ = 0, fills_ = 0;
   std::uint64_t feeding_ns_ = 0;
   clock::time_point row_given_{};
-  Feed feed_;
   std::optional<result_type> current_;
   // The first and the last of the values that are known to be there, side by side in their slots.
   std::byte *row_first_ = nullptr, *row_last_ = nullptr;

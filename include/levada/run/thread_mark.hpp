@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/thread_mark.hpp: which thread it was, for who asks with each item: std::thread::id takes a call.
+
+namespace levada::detail {
+
+/// Of no thread: null. That of a thread that has ended may be another's later.
+using thread_mark = const void*;
+
+inline thread_mark this_thread_mark() noexcept {
+  static constinit thread_local char mark = 0;
+  return &mark;
+}
+
+}  // namespace levada::detail
