@@ -5,23 +5,17 @@
 
 #include <filesystem>
 #include <numeric>
-#include <random>
 #include <string>
 
 #include <zlib.h>
 #include "../../examples/common/fashion_mnist.hpp"
+#include "../files.hpp"
 
 namespace {
 
 using levada::tensor;
+using levada::test::temporary_folder;
 namespace fs = std::filesystem;
-
-struct temporary_folder {
-  fs::path path = fs::temp_directory_path() / ("levada-test-" + std::to_string(std::random_device{}()));
-
-  temporary_folder() { fs::create_directory(path); }
-  ~temporary_folder() { fs::remove_all(path); }
-};
 
 std::string header(char type, std::initializer_list<unsigned> extents) {
   std::string bytes{'\0', '\0', type, static_cast<char>(extents.size())};

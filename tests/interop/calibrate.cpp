@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <files.hpp>
 #include "box.scales.hpp"
-#include "files.hpp"
 
 #include <levada/backend/define_quantized.hpp>
 #include <levada/backend/reference.hpp>
@@ -67,13 +67,6 @@ std::vector<picture> pictures(std::size_t count) {
   return all;
 }
 
-/// A file that is gone afterwards.
-struct file {
-  std::string path;
-  explicit file(const char* name) : path((std::filesystem::temp_directory_path() / name).string()) {}
-  ~file() { std::filesystem::remove(path); }
-};
-
 }  // namespace
 
 TEST_CASE("a calibration writes the scales of what stages with weights take, and what integers cost") {
@@ -84,7 +77,7 @@ TEST_CASE("a calibration writes the scales of what stages with weights take, and
   for (const picture& p : tested) labels.push_back(plain(p));
   labels[7] = -1, labels[12] = -1, labels[13] = -1;  // wrong, whoever computes
 
-  const file to("box.scales.hpp");
+  const levada::test::temporary_file to("box.scales.hpp");
   const auto found =
       lv::calibrate<naive>(classifier(weights, lv::to_calibrate), samples, lv::labelled{tested, labels}, to.path);
   REQUIRE(found.stages.size() == 2);

@@ -22,26 +22,19 @@
 #include <levada/run/tbb_executor.hpp>
 #include <nlohmann/json.hpp>
 
+#include <files.hpp>
 #include <plan/residual_blocks.hpp>
-
-#include "files.hpp"
 
 namespace lv = levada;
 using levada::test::contents_of;
+using levada::test::temporary_file;
 using nlohmann::json;
 
 namespace {
 
-namespace files = std::filesystem;
-
-/// A file of this test, gone with it.
-struct page_file {
-  files::path path = files::temp_directory_path() / ("levada_page_" + std::to_string(std::rand()) + ".html");
-  ~page_file() { files::remove(path); }
-};
-
 void keep(const std::string& page, const char* name) {
-  if (const char* folder = std::getenv("LEVADA_REPORT_PAGES")) std::ofstream(files::path(folder) / name) << page;
+  if (const char* folder = std::getenv("LEVADA_REPORT_PAGES"))
+    std::ofstream(std::filesystem::path(folder) / name) << page;
 }
 
 std::size_t count_of(std::string_view text, std::string_view word) {
@@ -143,8 +136,8 @@ TEST_CASE("a session's statistics and trace are in the file, with those of its d
   while (session.pop()) {
   }
   pusher.join();
-  const page_file file;
-  lv::report(app, session, file.path.string());
+  const temporary_file file("page.html");
+  lv::report(app, session, file.path);
   const std::string page = contents_of(file.path);
   keep(page, "session.html");
   const json data = data_of(page);
@@ -166,8 +159,8 @@ TEST_CASE("a session's statistics and trace are in the file, with those of its d
 TEST_CASE("a pipeline that changes its rate has a plan for each region; a file that cannot be written is named") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"one">([](const int& x) { return x; }) | lv::batch<4> |
                                    lv::stage<"four">([](const std::array<int, 4>& x) { return x[0]; }));
-  const page_file file;
-  lv::report(app, file.path.string());
+  const temporary_file file("page.html");
+  lv::report(app, file.path);
   keep(contents_of(file.path), "regions.html");
   const json regions = data_of(contents_of(file.path))["regions"];
   REQUIRE(regions.size() == 2);

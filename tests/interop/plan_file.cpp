@@ -17,8 +17,8 @@
 #include <levada/run/tbb_executor.hpp>
 #include <nlohmann/json.hpp>
 
+#include <files.hpp>
 #include "box.plan.hpp"
-#include "files.hpp"
 
 namespace lv = levada;
 using namespace levada::test;

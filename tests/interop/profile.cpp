@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -19,10 +18,11 @@
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
-#include "files.hpp"
+#include <files.hpp>
 
 namespace lv = levada;
 using levada::test::contents_of;
+using levada::test::temporary_file;
 
 namespace {
 
@@ -33,21 +33,12 @@ using both = lv::backends<lv::simd, lv::reference>;
 const auto pipeline = lv::input<picture> | lv::nn::relu | lv::nn::flatten | lv::nn::softmax |
                       lv::stage<"largest">([](const lv::tensor<float, 6>& p) { return p[0] > p[1] ? 0 : 1; });
 
-/// A file that is gone afterwards.
-struct file {
-  std::string path;
-  explicit file(const char* name) : path((std::filesystem::temp_directory_path() / name).string()) { remove(); }
-  ~file() { remove(); }
-  void remove() const { std::filesystem::remove(path); }
-  std::string text() const { return contents_of(path); }
-};
-
 const lv::profile_options quick{.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}};
 
 }  // namespace
 
 TEST_CASE("each kernel and each plain callable is measured, and written as a table") {
-  const file to("levada_profile_whole.costs.hpp");
+  const temporary_file to("levada_profile_whole.costs.hpp");
   std::size_t calls = 0, last = 0;
   lv::profile_options options = quick;
   options.rounds = 2;
@@ -61,7 +52,7 @@ TEST_CASE("each kernel and each plain callable is measured, and written as a tab
   const auto result = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, options);
   CHECK(result.reused == 0);
   CHECK(2 * result.measured == calls);
-  const std::string text = to.text();
+  const std::string text = contents_of(to.path);
   for (const char* line :
        {"    {\"simd\", \"relu(float[2x3]) -> float[2x3], 6 FLOP\", ",
         "    {\"reference\", \"softmax(float[6]) -> float[6], 24 FLOP\", ",
@@ -71,9 +62,9 @@ TEST_CASE("each kernel and each plain callable is measured, and written as a tab
 }
 
 TEST_CASE("what a header has is not measured again, what is missing is, and another machine's is not taken") {
-  const file to("levada_profile_again.costs.hpp");
+  const temporary_file to("levada_profile_again.costs.hpp");
   const auto first = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick);
-  const std::string before = to.text();
+  const std::string before = contents_of(to.path);
   const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(1), to.path, quick);
   CHECK(second.measured == 0);
   CHECK(second.reused == first.measured);
@@ -94,7 +85,7 @@ TEST_CASE("what a header has is not measured again, what is missing is, and anot
 }
 
 TEST_CASE("whole plans are tried once, and the one that is kept is written down") {
-  const file to("levada_profile_wholes.costs.hpp");
+  const temporary_file to("levada_profile_wholes.costs.hpp");
   lv::profile_options options = quick;
   options.seconds_wholes = 0.01;
   std::size_t plans = 0;
@@ -109,10 +100,10 @@ TEST_CASE("whole plans are tried once, and the one that is kept is written down"
   // The kernels of the plan that is kept have what they took between the others.
   const auto app = lv::deploy<box, lv::backends<lv::simd>>(pipeline);
   lv::detail::cost_header header(to.path, lv::detail::machine_text());
-  if (to.text().find("reference(") == std::string::npos)
+  if (contents_of(to.path).find("reference(") == std::string::npos)
     CHECK(lv::check_sum(app, header.table(), std::vector<picture>(1), 0).sum / first.wholes.sum_in_place ==
           doctest::Approx(1).epsilon(1e-3));
-  const std::string text = to.text();
+  const std::string text = contents_of(to.path);
   for (const char* part :
        {"levada::whole_cost levada_profile_wholes_costs_wholes[] = {",
         "\"levada plan 1: 64 slots | cpu: ", "(\\\"relu\\\")", ".wholes = levada_profile_wholes_costs_wholes"})
@@ -120,12 +111,12 @@ TEST_CASE("whole plans are tried once, and the one that is kept is written down"
   const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
   CHECK(second.wholes.tried == 0);
   const auto row = [](const std::string& all) { return all.substr(all.find("levada::whole_cost"), 200); };
-  CHECK(row(to.text()) == row(text));
+  CHECK(row(contents_of(to.path)) == row(text));
 }
 
 TEST_CASE("the ways to a device and back are measured, kept, and looked up by the search") {
   using with_device = lv::target<lv::cpu<1>, lv::simulated<0>>;
-  const file to("levada_profile_ways.costs.hpp");
+  const temporary_file to("levada_profile_ways.costs.hpp");
   lv::simulated_device<0>().delay_ns = 2'000'000;
   lv::profile<with_device, both>(pipeline, std::vector<picture>(1), to.path, quick);
   lv::simulated_device<0>().reset();

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,7 @@
 #include <levada/run/route.hpp>
 #include <levada/run/tbb_executor.hpp>
 
-#include "files.hpp"
+#include <files.hpp>
 
 namespace lv = levada;
 
@@ -31,16 +30,15 @@ TEST_CASE("kernels and callables inside a route inside a for_each are measured")
                                         lv::nn::flatten | lv::nn::softmax) |
                       lv::stage<"sum">([](const lv::tensor<float, 6>& t) { return t[0] + t[1]; })) |
       lv::collect;
-  const std::string path = (std::filesystem::temp_directory_path() / "levada_profile_inside.costs.hpp").string();
-  std::filesystem::remove(path);
+  const levada::test::temporary_file to("inside.costs.hpp");
   const auto measure = [&] {
     return lv::profile<lv::target<lv::cpu<1>>, lv::backends<lv::simd>>(
-        pipeline, std::vector<crop>(1), path, {.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}});
+        pipeline, std::vector<crop>(1), to.path,
+        {.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}});
   };
   const auto first = measure();
-  const std::string text = levada::test::contents_of(path);
+  const std::string text = levada::test::contents_of(to.path);
   const auto again = measure();
-  std::filesystem::remove(path);
   for (const char* line : {"\"callable\", \"cut(float[2x3]) -> ", "\"simd\", \"relu(float[2x3]) -> float[2x3]",
                            "\"simd\", \"softmax(float[6]) -> float[6]", "\"callable\", \"sum(float[6]) -> 4 bytes\""})
     CHECK_MESSAGE(text.find(line) != std::string::npos, line);

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -13,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <doctest/doctest.h>
 #include <levada/interop/recording.hpp>
 #include <levada/levada.hpp>
+
+#include <files.hpp>
 
 namespace lv = levada;
 using namespace std::chrono_literals;
@@ -27,13 +26,6 @@ namespace {
 
 using frame = lv::tensor<float, 2, 3>;
 using time_point = std::chrono::steady_clock::time_point;
-
-/// A file of its own, gone with it.
-struct scratch_file {
-  std::string name =
-      (std::filesystem::temp_directory_path() / ("levada_recording_" + std::to_string(::getpid()))).string();
-  ~scratch_file() { std::remove(name.c_str()); }
-};
 
 /// What comes out depends on all that came before, to the last bit.
 auto smoothed() {
@@ -90,13 +82,13 @@ std::string error_of(auto f) {
 }  // namespace
 
 TEST_CASE("a replay gives the bits of the live run, on any number of threads") {
-  const scratch_file file;
+  const levada::test::temporary_file file("recording");
   std::vector<heard> live;
   lv::item_counts counts;
   {
     const auto app = lv::deploy<lv::target<lv::cpu<2>>>(smoothed());
     auto session = app.open();
-    lv::recorder<frame> tape(file.name);
+    lv::recorder<frame> tape(file.path);
     const auto pop_all = [&] {
       lv::item_envelope e;
       while (auto r = session.try_pop(e)) live.push_back(heard_of(*r, e));
@@ -114,20 +106,20 @@ TEST_CASE("a replay gives the bits of the live run, on any number of threads") {
   CHECK(counts.failed > 0);
   CHECK(counts.filtered > 0);
   lv::item_counts one, two;
-  CHECK(replayed<1>(file.name, one) == live);
-  CHECK(replayed<2>(file.name, two) == live);
+  CHECK(replayed<1>(file.path, one) == live);
+  CHECK(replayed<2>(file.path, two) == live);
   CHECK(one.delivered == counts.delivered);
   CHECK(two.failed == counts.failed);
   CHECK(two.filtered == counts.filtered);
 }
 
 TEST_CASE("a replay drops what came late, and nothing for the time its own work takes") {
-  const scratch_file file;
+  const levada::test::temporary_file file("recording");
   const auto app = lv::deploy<lv::target<lv::cpu<2>>>(smoothed());
   {
     lv::virtual_clock clock(time_point(1h));
     auto session = app.open<lv::overflow<lv::reject>>(clock);
-    lv::recorder<frame> tape(file.name);
+    lv::recorder<frame> tape(file.path);
     for (int i = 0; i < 60; ++i) {
       clock.advance(10ms);
       // Every third comes 50 ms after it was captured.
@@ -138,11 +130,11 @@ TEST_CASE("a replay drops what came late, and nothing for the time its own work 
     }
   }
   lv::item_counts first, second;
-  const auto all = replayed<1, lv::deadline<20_ms>>(file.name, first);
+  const auto all = replayed<1, lv::deadline<20_ms>>(file.path, first);
   CHECK(first.dropped == 20);
   CHECK(first.pushed == 60);
   CHECK(all.size() == 40);
-  CHECK(replayed<2, lv::deadline<20_ms>>(file.name, second) == all);
+  CHECK(replayed<2, lv::deadline<20_ms>>(file.path, second) == all);
   CHECK(second.dropped == 20);
   // Items without a capture time were captured when they were pushed.
   CHECK(all.front().captured == time_point(1h + 20ms));
@@ -175,13 +167,13 @@ TEST_CASE("a session in the time of a clock drops what the clock says is late") 
 }
 
 TEST_CASE("what a session did not take is not recorded") {
-  const scratch_file file;
+  const levada::test::temporary_file file("recording");
   const auto app =
       lv::deploy<lv::target<lv::cpu<1>>, lv::slots<2>>(lv::input<int> | lv::stage<"a">([](const int& x) { return x; }));
   {
     auto session = app.open<lv::dedicated>();
     session.drain();
-    lv::recorder<int> tape(file.name);
+    lv::recorder<int> tape(file.path);
     int taken = 0;
     for (int i = 0; i < 10; ++i) taken += tape.try_push(session, i) ? 1 : 0;
     CHECK(taken == 2);
@@ -189,34 +181,34 @@ TEST_CASE("what a session did not take is not recorded") {
     CHECK_THROWS_AS(tape.push(session, 11), lv::cancelled);
     tape.flush();
   }
-  lv::recording<int> again(file.name);
+  lv::recording<int> again(file.path);
   for (int i = 0; i < 2; ++i) CHECK(again.next()->value == i);
   CHECK(again.next() == nullptr);
   CHECK(again.next() == nullptr);
 }
 
 TEST_CASE("a file that is cut off, of other items, or none says so, and what came before is read") {
-  const scratch_file file;
-  CHECK(error_of([&] { lv::recording<int> r(file.name); }) == "levada: " + file.name + ": cannot be read");
-  CHECK(error_of([&] { lv::recorder<int> r(file.name + "/none"); }) ==
-        "levada: " + file.name + "/none: cannot be written");
+  const levada::test::temporary_file file("recording");
+  CHECK(error_of([&] { lv::recording<int> r(file.path); }) == "levada: " + file.path + ": cannot be read");
+  CHECK(error_of([&] { lv::recorder<int> r(file.path + "/none"); }) ==
+        "levada: " + file.path + "/none: cannot be written");
   const auto app = lv::deploy<lv::target<lv::cpu<1>>>(smoothed());
   {
     auto session = app.open();
-    lv::recorder<frame> tape(file.name);
+    lv::recorder<frame> tape(file.path);
     for (int i = 0; i < 3; ++i) tape.push(session, numbered(i));
   }
-  CHECK(error_of([&] { lv::recording<lv::tensor<float, 3, 2>> r(file.name); }) ==
-        "levada: " + file.name + ": is no recording of items of float[3x2]");
-  const auto whole = std::filesystem::file_size(file.name);
+  CHECK(error_of([&] { lv::recording<lv::tensor<float, 3, 2>> r(file.path); }) ==
+        "levada: " + file.path + ": is no recording of items of float[3x2]");
+  const auto whole = std::filesystem::file_size(file.path);
   for (std::uintmax_t cut = 1; cut < sizeof(frame) + 16; cut += 3) {
-    std::filesystem::resize_file(file.name, whole - cut);
-    lv::recording<frame> r(file.name);
+    std::filesystem::resize_file(file.path, whole - cut);
+    lv::recording<frame> r(file.path);
     CHECK(r.next() != nullptr);
     CHECK(r.next() != nullptr);
-    CHECK(error_of([&] { r.next(); }) == "levada: " + file.name + ": ends in the middle of item 2");
+    CHECK(error_of([&] { r.next(); }) == "levada: " + file.path + ": ends in the middle of item 2");
   }
-  std::filesystem::resize_file(file.name, 9);
-  CHECK(error_of([&] { lv::recording<frame> r(file.name); }) ==
-        "levada: " + file.name + ": is no recording of items of float[2x3]");
+  std::filesystem::resize_file(file.path, 9);
+  CHECK(error_of([&] { lv::recording<frame> r(file.path); }) ==
+        "levada: " + file.path + ": is no recording of items of float[2x3]");
 }

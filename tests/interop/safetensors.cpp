@@ -18,6 +18,8 @@
 #include <levada/interop/safetensors.hpp>
 #include <nlohmann/json.hpp>
 
+#include <files.hpp>
+
 #include "../fuzz/safetensors_property.hpp"
 
 namespace lv = levada;
@@ -66,20 +68,16 @@ std::vector<T> values_of(const lv::stored_tensor& tensor) {
 const std::filesystem::path weights_file = LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors";
 
 bytes contents(const std::filesystem::path& path) {
-  bytes all(std::filesystem::file_size(path));
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(all.data()), std::ssize(all));
-  return all;
+  const std::string text = levada::test::contents_of(path);
+  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
 }
 
-/// A file in the folder for temporary files, gone with the object.
-struct temporary_file {
-  std::filesystem::path path;
-
-  explicit temporary_file(const bytes& content)
-      : path(std::filesystem::temp_directory_path() / ("levada-test-" + std::to_string(std::random_device{}()))) {
+/// A file with that in it.
+struct written_file : levada::test::temporary_file {
+  explicit written_file(const bytes& content) : temporary_file("written.safetensors") {
     std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(content.data()), std::ssize(content));
   }
-  ~temporary_file() { std::filesystem::remove(path); }
 };
 
 // Every feature of the format: types, ranks 0 to 8, an empty tensor, metadata, escapes, spaces, data not in
@@ -142,7 +140,7 @@ TEST_CASE("a file without tensors is a file") {
 TEST_CASE("a file from disk stays valid when its object moves, and when the file is gone") {
   std::optional<lv::safetensors> moved;
   {
-    const temporary_file file(file_of(rich_header, rich_data));
+    const written_file file(file_of(rich_header, rich_data));
     lv::safetensors source(file.path);
     moved.emplace(std::move(source));
   }
@@ -161,7 +159,7 @@ TEST_CASE("a file that cannot be read is refused by name") {
   };
   CHECK(refused("no/such/file.safetensors") == "no/such/file.safetensors: No such file or directory");
   CHECK(refused("/") == "/: Is a directory");
-  const temporary_file empty(bytes{});
+  const written_file empty(bytes{});
   CHECK(refused(empty.path) == empty.path.string() + ": is only 0 bytes long, too short for a safetensors file");
 }
 

@@ -14,7 +14,7 @@
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
-#include "files.hpp"
+#include <files.hpp>
 #include "tuned.plan.hpp"
 
 namespace lv = levada;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // levada::profile on a Vulkan device: its kernels by its own clock, and the ways there and back.
 
-#include <filesystem>
-#include <string>
+#include <vector>
 
 #include <levada/interop/profile.hpp>
 #include <levada/plan/partition_by_cost.hpp>
+
+#include <files.hpp>
 
 #include "device.hpp"
 
@@ -19,17 +20,11 @@ using kernels = lv::backends<lv::simd, lv::spirv>;
 const auto pipeline =
     lv::input<item> | lv::nn::relu | lv::nn::softmax | lv::stage<"first">([](const item& i) { return i[0]; });
 
-struct file {
-  std::string path = (std::filesystem::temp_directory_path() / "levada_profile_vulkan.costs.hpp").string();
-  file() { std::filesystem::remove(path); }
-  ~file() { std::filesystem::remove(path); }
-};
-
 }  // namespace
 
 TEST_CASE("kernels of a device and the ways to it are measured, and the search knows them") {
   LEVADA_NEEDS_DEVICE();
-  const file to;
+  const levada::test::temporary_file to("vulkan.costs.hpp");
   const lv::profile_options quick{.seconds_each = 1e-3, .rounds = 1, .seconds_wholes = 0.01, .progress = {}};
   const auto first = lv::profile<box, kernels>(pipeline, std::vector<item>(1), to.path, quick);
   lv::detail::cost_header header(to.path, lv::detail::machine_text());

@@ -19,6 +19,13 @@ struct temporary_folder {
   std::string file(const char* name) const { return (path / name).string(); }
 };
 
+/// A file of that name in a folder of its own, gone with it. Nothing is there before somebody writes it.
+struct temporary_file {
+  temporary_folder folder;
+  std::string path;
+  explicit temporary_file(const char* name) : path(folder.file(name)) {}
+};
+
 inline std::string contents_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
