@@ -160,7 +160,7 @@ TEST_CASE("a file that cannot be read is refused by name") {
   CHECK(refused("no/such/file.safetensors") == "no/such/file.safetensors: No such file or directory");
   CHECK(refused("/") == "/: Is a directory");
   const written_file empty(bytes{});
-  CHECK(refused(empty.path) == empty.path.string() + ": is only 0 bytes long, too short for a safetensors file");
+  CHECK(refused(empty.path) == empty.path + ": is only 0 bytes long, too short for a safetensors file");
 }
 
 TEST_CASE("a header size that cannot be is refused before anything is allocated for it") {
