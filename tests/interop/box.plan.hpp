@@ -4,4 +4,4 @@
 #include <levada/core/fixed_string.hpp>
 
 // clang-format off
-inline constexpr levada::fixed_string box_plan{"levada plan 1: 64 slots | cpu: simd(\"relu\") \"a \\\"\\\\n\\\" name\""};
+inline constexpr levada::fixed_string box_plan{"levada plan 1: 256 slots | cpu: simd(\"relu\") \"a \\\"\\\\n\\\" name\""};

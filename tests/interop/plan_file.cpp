@@ -78,7 +78,7 @@ TEST_CASE("a deployment of other backends says what the plan decides otherwise, 
   const auto other = lv::deploy<box, reference_first, lv::slots<8>>(pipeline);
   const auto differences = lv::check_plan(other, path);
   CHECK(differences.size() == 2);
-  CHECK(has(differences, "64 slots there, 8 here"));
+  CHECK(has(differences, "256 slots there, 8 here"));
   CHECK(has(differences, "\"relu\" is computed by simd on cpu there, reference on cpu here"));
   const auto alone = lv::deploy<box, lv::backends<lv::reference>>(pipeline);
   CHECK(has(lv::check_plan(alone, path), "\"relu\" is computed by \"simd\", which does not compute on cpu here"));
@@ -93,16 +93,16 @@ TEST_CASE("a plan of another machine, of another pipeline, or none") {
     return lv::check_plan(app, path);
   };
   const auto of_another =
-      check(R"json({"plan":"levada plan 1: 64 slots | vulkan<0>: spirv(\"relu\") | cpu: \"a \\\"\\\\n\\\" name\"",)json"
+      check(R"json({"plan":"levada plan 1: 256 slots | vulkan<0>: spirv(\"relu\") | cpu: \"a \\\"\\\\n\\\" name\"",)json"
             R"json("machine":"a \"box\"","costs":"a third"})json");
   CHECK(of_another.front().starts_with("it was made on a \"box\", this is "));
   CHECK(has(of_another, "its costs are those of a third"));
   CHECK(has(of_another, "\"relu\" is on vulkan<0>, which the target lacks"));
   CHECK(has(of_another, "\"relu\" is computed by spirv on vulkan<0> there, simd on cpu here"));
   CHECK(has(of_another, "\"a \"\\n\" name\" begins a segment there, not here"));
-  CHECK(has(check(R"json({"plan":"levada plan 1: 64 slots | cpu: simd(\"tanh\") \"x\""})json"),
+  CHECK(has(check(R"json({"plan":"levada plan 1: 256 slots | cpu: simd(\"tanh\") \"x\""})json"),
             "stage 0 is \"tanh\" there, \"relu\" here"));
-  CHECK(has(check(R"json({"plan":"levada plan 1: 64 slots | cpu: simd(\"relu\")"})json"), "1 stages there, 2 here"));
+  CHECK(has(check(R"json({"plan":"levada plan 1: 256 slots | cpu: simd(\"relu\")"})json"), "1 stages there, 2 here"));
   CHECK(has(check("{}"), "the line is no plan from its byte 0 on"));
 }
 

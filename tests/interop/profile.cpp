@@ -106,7 +106,7 @@ TEST_CASE("whole plans are tried once, and the one that is kept is written down"
   const std::string text = contents_of(to.path);
   for (const char* part :
        {"levada::whole_cost levada_profile_wholes_costs_wholes[] = {",
-        "\"levada plan 1: 64 slots | cpu: ", "(\\\"relu\\\")", ".wholes = levada_profile_wholes_costs_wholes"})
+        "\"levada plan 1: 256 slots | cpu: ", "(\\\"relu\\\")", ".wholes = levada_profile_wholes_costs_wholes"})
     CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part));
   const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
   CHECK(second.wholes.tried == 0);

@@ -77,7 +77,7 @@ TEST_CASE("for throughput the devices share the work, and bounds of memory hold"
 
 TEST_CASE("a plan that was measured as a whole is not searched for, and costs of another machine are none") {
   const temporary_folder in;
-  const std::string line = "levada plan 1: 64 slots | cpu: simd(\"relu\") simd(\"softmax\") simd(\"relu\")";
+  const std::string line = "levada plan 1: 256 slots | cpu: simd(\"relu\") simd(\"softmax\") simd(\"relu\")";
   const auto graph = lv::describe<std::remove_const_t<decltype(pipeline)>>();
   const lv::device_info devices[] = {{lv::cpu<2>::id, 2}, {lv::simulated<0>::id}};
   const lv::backend_info backends[] = {{"simd"}, {"reference"}};

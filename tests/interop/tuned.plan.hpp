@@ -5,4 +5,4 @@
 #include <levada/core/fixed_string.hpp>
 
 // clang-format off
-inline constexpr levada::fixed_string tuned_plan{"levada plan 1: 64 slots | cpu: reference(\"relu\") simd(\"softmax\") reference(\"relu\")"};
+inline constexpr levada::fixed_string tuned_plan{"levada plan 1: 256 slots | cpu: reference(\"relu\") simd(\"softmax\") reference(\"relu\")"};

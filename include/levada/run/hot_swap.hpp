@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -25,7 +26,6 @@
 #include <levada/run/item_counts.hpp>
 #include <levada/run/session_options.hpp>
 #include <levada/run/statistics.hpp>
-#include <levada/run/thread_mark.hpp>
 
 namespace levada {
 namespace detail {
@@ -81,7 +81,7 @@ class session_chain {
   // ---- by the pusher ----
 
   bool push(given_item<in> item, time_point captured) {
-    pusher_.store(detail::this_thread_mark());
+    pusher_.store(std::this_thread::get_id());
     for (;;) {
       if (is_behind()) {
         if (how_.waits_when_full) wait_for_the_oldest();
@@ -102,7 +102,7 @@ class session_chain {
   }
 
   bool try_push(given_item<in> item, time_point captured) {
-    pusher_.store(detail::this_thread_mark());
+    pusher_.store(std::this_thread::get_id());
     if (is_behind() && (has_one() ? !follow() : how_.waits_when_full)) return false;
     return give_at_once(item, captured);
   }
@@ -123,7 +123,7 @@ class session_chain {
   // ---- by the popper ----
 
   popped pop(item_envelope& envelope) {
-    popper_.store(detail::this_thread_mark());
+    popper_.store(std::this_thread::get_id());
     for (;;) {
       popped taken = pop_here(envelope);
       if (taken || !go_on()) return taken;
@@ -131,7 +131,7 @@ class session_chain {
   }
 
   popped try_pop(item_envelope& envelope) {
-    popper_.store(detail::this_thread_mark());
+    popper_.store(std::this_thread::get_id());
     for (;;) {
       popped taken = here().session.try_pop(envelope);
       if (taken) popped_one(envelope);
@@ -189,9 +189,9 @@ class session_chain {
     sum.pushed += c.pushed, sum.delivered += c.delivered, sum.failed += c.failed, sum.filtered += c.filtered;
     sum.dropped += c.dropped, sum.cancelled += c.cancelled, sum.in_flight += c.in_flight;
   }
-  static bool another(const std::atomic<detail::thread_mark>& thread) {
-    const detail::thread_mark last = thread.load();
-    return last != nullptr && last != detail::this_thread_mark();
+  static bool another(const std::atomic<std::thread::id>& thread) {
+    const std::thread::id last = thread.load();
+    return last != std::thread::id() && last != std::this_thread::get_id();
   }
 
   std::pair<std::shared_ptr<link>, std::shared_ptr<link>> links() const {
@@ -334,7 +334,7 @@ class session_chain {
   std::shared_ptr<link> popping_;
   std::atomic<std::uint32_t> turns_{0};
   std::atomic<bool> waits_{false};
-  std::atomic<detail::thread_mark> pusher_{nullptr}, popper_{nullptr};
+  std::atomic<std::thread::id> pusher_{}, popper_{};
 };
 
 }  // namespace detail
