@@ -92,9 +92,9 @@ TEST_CASE("a plan of another machine, of another pipeline, or none") {
     std::ofstream(path) << json;
     return lv::check_plan(app, path);
   };
-  const auto of_another =
-      check(R"json({"plan":"levada plan 1: 256 slots | vulkan<0>: spirv(\"relu\") | cpu: \"a \\\"\\\\n\\\" name\"",)json"
-            R"json("machine":"a \"box\"","costs":"a third"})json");
+  const auto of_another = check(
+      R"json({"plan":"levada plan 1: 256 slots | vulkan<0>: spirv(\"relu\") | cpu: \"a \\\"\\\\n\\\" name\"",)json"
+      R"json("machine":"a \"box\"","costs":"a third"})json");
   CHECK(of_another.front().starts_with("it was made on a \"box\", this is "));
   CHECK(has(of_another, "its costs are those of a third"));
   CHECK(has(of_another, "\"relu\" is on vulkan<0>, which the target lacks"));
