@@ -716,10 +716,11 @@ class engine final : public device_client {
       // Where nothing of an item lies in the scratchpad, cheap items may come in longer grains.
       longest = of.item_bytes == 0 ? std::clamp(longest_grain_bytes / slot_bytes, of.grain, slots) : of.grain;
       const std::size_t grains_wanted = std::max<std::size_t>(4, 2 * static_cast<std::size_t>(threads));
-      longest_shared = std::min(longest, std::max(of.grain, std::min(largest_grain, slots / grains_wanted)));
+      longest_shared = std::min(longest, std::max(of.grain, std::min(longest_shared_grain, slots / grains_wanted)));
     }
 
     static constexpr std::size_t longest_grain_bytes = 16 * 1024;  // half of a first-level cache
+    static constexpr std::size_t longest_shared_grain = 64;        // what comes behind it waits no longer
 
     /// One stage, in order: a second thread can only feed and fetch.
     bool is_lone_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
