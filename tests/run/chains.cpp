@@ -107,47 +107,30 @@ TEST_CASE("a chain does to each item what its callables do, one after the other"
   }
 }
 
-TEST_CASE("a chain takes items that are the caller's own") {
+TEST_CASE("a chain takes items that are the caller's own: by their addresses, or in a row") {
   using on_halves = type_list<chain_step<halves, form::map, std::uint64_t, std::uint32_t, false>>;
   std::array<std::uint64_t, items> own{};
-  std::array<const void*, items> inputs{};
-  std::array<std::uint32_t, items> out{};
-  std::array<item_state, items> state{};
-  std::array<std::exception_ptr, items> error{};
+  std::array<const void*, items> backwards{};
   for (std::size_t i = 0; i < items; ++i) {
     own[i] = 7 * i + 2;
-    inputs[i] = &own[items - 1 - i];
+    backwards[i] = &own[items - 1 - i];
   }
-  halves h;
-  void* const object = &h;
-  unit_path path;
-  path.object = &object;
-  path.out = {reinterpret_cast<std::byte*>(out.data()), 0, sizeof out[0]};
-  path.borrows = true;
-  chain_call call{&path, nullptr, 0, inputs.data(), nullptr, state.data(), error.data(), items};
-  code_of(on_halves{})(call);
-  CHECK(!call.lost_some);
-  for (std::size_t i = 0; i < items; ++i) CHECK(out[i] == own[items - 1 - i] / 2);
-}
-
-TEST_CASE("a chain takes items from a row that somebody else has") {
-  using on_halves = type_list<chain_step<halves, form::map, std::uint64_t, std::uint32_t, false>>;
-  std::array<std::uint64_t, items> own{};
-  std::array<std::uint32_t, items> out{};
-  std::array<item_state, items> state{};
-  std::array<std::exception_ptr, items> error{};
-  for (std::size_t i = 0; i < items; ++i) own[i] = 7 * i + 2;
-  halves h;
-  void* const object = &h;
-  unit_path path;
-  path.object = &object;
-  path.out = {reinterpret_cast<std::byte*>(out.data()), 0, sizeof out[0]};
-  path.borrows = true;
-  const auto* const row = reinterpret_cast<const std::byte*>(own.data());
-  chain_call call{&path, nullptr, 0, nullptr, row, state.data(), error.data(), items};
-  code_of(on_halves{})(call);
-  CHECK(!call.lost_some);
-  for (std::size_t i = 0; i < items; ++i) CHECK(out[i] == own[i] / 2);
+  for (const bool in_a_row : {false, true}) {
+    std::array<std::uint32_t, items> out{};
+    std::array<item_state, items> state{};
+    std::array<std::exception_ptr, items> error{};
+    halves h;
+    void* const object = &h;
+    unit_path path;
+    path.object = &object;
+    path.out = {reinterpret_cast<std::byte*>(out.data()), 0, sizeof out[0]};
+    path.borrows = true;
+    const auto* const row = in_a_row ? reinterpret_cast<const std::byte*>(own.data()) : nullptr;
+    chain_call call{&path, nullptr, 0, in_a_row ? nullptr : backwards.data(), row, state.data(), error.data(), items};
+    code_of(on_halves{})(call);
+    CHECK(!call.lost_some);
+    for (std::size_t i = 0; i < items; ++i) CHECK(out[i] == own[in_a_row ? i : items - 1 - i] / 2);
+  }
 }
 
 TEST_CASE("streams and sessions of cheap items: states, failures and order are those of a loop") {

@@ -459,25 +459,25 @@ constexpr void choose_memory(plan_info<N>& plan, std::span<const device_info> de
   if (11 * arena_size(in_slots) < 10 * arena_size(plan)) plan = in_slots;
 }
 
-}  // namespace detail
-
-namespace detail {
+template <std::size_t N>
+constexpr bool uses_devices(const plan_info<N>& plan) {
+  for (const planned_segment& s : plan.segment)
+    if (s.device.kind != device_kind::cpu) return true;
+  return false;
+}
 
 /// Where nobody says how many items are in flight: more of them where all their slots stay in half of a first-level cache, since
 /// threads then come to the ends of the ring less often, and devices have no memory for them.
 template <std::size_t N>
 constexpr void lengthen_ring(plan_info<N>& plan, std::span<const device_info> devices) {
   std::size_t cache = 0;
-  for (const planned_segment& s : plan.segment)
-    for (const device_info& d : devices) {
-      if (s.device.kind != device_kind::cpu) return;
-      if (d.id.kind == device_kind::cpu) cache = d.l1_bytes / 2;
-    }
-  if (most_slots * plan.slot_bytes > cache) return;
+  for (const device_info& d : devices)
+    if (d.id.kind == device_kind::cpu) cache = d.l1_bytes / 2;
+  if (uses_devices(plan) || most_slots * plan.slot_bytes > cache) return;
+  const std::size_t more_bytes = (most_slots - plan.slots) * plan.slot_bytes;
   plan.slots = most_slots;
-  plan.bytes_total -= plan.bytes_in_flight;
-  plan.bytes_in_flight = plan.slots * plan.slot_bytes;
-  plan.bytes_total += plan.bytes_in_flight;
+  plan.bytes_in_flight += more_bytes;
+  plan.bytes_total += more_bytes;
 }
 
 }  // namespace detail

@@ -52,13 +52,6 @@ struct rim_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
   using output_item = std::conditional_t<std::same_as<last_out, nothing_more>, void, last_out>;
 };
 
-template <std::size_t N>
-constexpr bool uses_devices(const plan_info<N>& plan) {
-  for (const planned_segment& s : plan.segment)
-    if (s.device.kind != device_kind::cpu) return true;
-  return false;
-}
-
 template <class Parts, fixed_string Group, std::size_t R>
 consteval std::size_t first_region_with_group() {
   if constexpr (has_group<typename region<Parts, R>::flat, Group> || region<Parts, R>::is_last)

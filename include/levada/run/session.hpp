@@ -438,7 +438,7 @@ class session {
     if (items.free_slots() == 0 && items.settings().waits_when_full()) [[unlikely]]
       await_popper([&] { return items.free_slots() != 0 || core_->running.is_closed(); });
     if (core_->running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
-    const bool runs_here = !items.is_usual() && items.settings().inline_when_idle && items.all_finished();
+    const bool runs_here = items.settings().inline_when_idle && items.all_finished();
     const bool taken = place(told, make, captured, into, items.settings().waits_when_full(), runs_here);
     if (runs_here) {
       while (!items.all_finished() && core_->running.help()) {
