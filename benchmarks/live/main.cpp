@@ -221,7 +221,7 @@ void add_pickup(const std::string& contender) {
 
 // ---- lone items ----
 
-constexpr int lone_items = 400;
+constexpr int lone_items = 1000;
 
 /// Four stages of 1 us.
 std::uint64_t four_stages(std::uint64_t x) {

@@ -26,6 +26,14 @@ TEST_CASE("push and pop in turns until another thread cancels") {
     CHECK(wrong_until_cancelled(app, after * 17 % 2'000) == 0);
 }
 
+TEST_CASE("one thread pushes and pops all until another comes to help, or to pop what it pushes") {
+  const std::uint64_t sessions = 1'000 * static_cast<std::uint64_t>(soak_scale());
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline());
+  CHECK(wrong_with_a_late_helper(app, sessions) == 0);
+  CHECK(wrong_from_hand_to_hand(app, sessions) == 0);
+  CHECK(wrong_with_a_late_helper(lv::deploy<lv::target<lv::cpu<1>>>(lone_pipeline()), sessions / 10) == 0);
+}
+
 TEST_CASE("push and pop in turns while another thread looks on and switches measuring") {
   CHECK(wrong_while_watched(lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline()), 50'000) == 0);
 }

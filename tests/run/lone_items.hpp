@@ -3,6 +3,7 @@
 // Lone items, each run by the thread that pops it, while others push, help, look on, and cancel. For both executors.
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -145,6 +146,71 @@ std::uint64_t wrong_while_watched(const App& app, std::uint64_t count) {
   }
   wrong += over.exchange(true);
   watcher.join();
+  return wrong;
+}
+
+/// Where one thread has pushed and popped all so far, another comes to help in the middle of that, session after session.
+template <class App>
+std::uint64_t wrong_with_a_late_helper(const App& app, std::uint64_t sessions) {
+  std::uint64_t wrong = 0;
+  for (std::uint64_t n = 0; n < sessions; ++n) {
+    auto session = app.open();
+    std::atomic<std::uint64_t> turns{0};
+    const std::uint64_t count = 300, from = n % 50;
+    std::thread helper([&] {
+      while (turns.load() < from) std::this_thread::yield();
+      while (turns.load() < count) session.drain();
+    });
+    lone_reference reference;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      session.push(i);
+      const auto r = session.pop();
+      const std::uint64_t want = reference(i);
+      wrong += r->has_value() ? **r != want : want != 0;
+      turns.store(i + 1);
+    }
+    helper.join();
+    CHECK(session.counts().in_flight == 0);
+  }
+  return wrong;
+}
+
+/// Two threads push and pop in turns, one behind the other, for as long as each likes; now and then one only pushes, and the
+/// other waits for what comes.
+template <class App>
+std::uint64_t wrong_from_hand_to_hand(const App& app, std::uint64_t sessions) {
+  std::uint64_t wrong = 0;
+  for (std::uint64_t n = 0; n < sessions; ++n) {
+    auto session = app.open();
+    std::atomic<std::uint64_t> pushed{0}, popped{0};
+    std::atomic<bool> handed_over{false};
+    lone_reference reference;
+    const auto push = [&] {
+      session.push(pushed.load());
+      pushed.fetch_add(1);
+    };
+    const auto pop = [&] {
+      const auto r = session.pop();
+      const std::uint64_t want = reference(popped.load());
+      wrong += r->has_value() ? **r != want : want != 0;
+      popped.fetch_add(1);
+    };
+    const auto turns = [&](std::uint64_t count) {
+      for (std::uint64_t i = 0; i < count; ++i) push(), pop();
+    };
+    turns(n % 20);
+    std::thread other([&] {
+      pop();  // what the first pushes below; in some rounds it has parked meanwhile
+      while (!handed_over.load()) std::this_thread::yield();
+      turns(n % 7);
+    });
+    if (n % 10 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    push();
+    handed_over.store(true);
+    other.join();
+    turns(n % 20);
+    CHECK(session.counts().in_flight == 0);
+  }
   return wrong;
 }
 

@@ -19,4 +19,6 @@ TEST_CASE("lone items share nothing unguarded with who pushes, cancels and looks
             5'000) == 0);
   for (std::uint64_t after = 0; after < 400; after += 40) CHECK(wrong_until_cancelled(app, after) == 0);
   CHECK(wrong_while_watched(app, 2'000) == 0);
+  CHECK(wrong_with_a_late_helper(app, 50) == 0);
+  CHECK(wrong_from_hand_to_hand(app, 100) == 0);
 }

@@ -294,6 +294,7 @@ class session_core final : public engine_host {
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {
     if (engine_.settings().dedicated || !may_have_work() || !deployment_->crew.try_acquire()) return false;
+    engine_.enter();
     bool any = false;
     isolated([&] {
       any = visit_all();
@@ -302,21 +303,21 @@ class session_core final : public engine_host {
              visit_all()) {
       }
     });
-    release_permit();
+    engine_.give_back_permit();
     return any;
   }
 
   /// Where a lone item waits for this thread, which pops: runs it and hands its value to `take`. Says whether there was one.
   template <class Take>
   bool pop_lone(const Take& take) {
-    if (!engine_.may_have_lone() || later_ || !deployment_->crew.try_acquire()) return false;
+    if (!engine_.may_have_lone() || later_ || !engine_.claim_lone()) return false;
     bool is_value = false;
     Executor::isolated([&] { is_value = engine_.run_lone(); });
     if (is_value) {
       take(engine_.head_value());
       engine_.leave_lone();
     } else {
-      release_permit();
+      engine_.give_back_permit();
     }
     return is_value;
   }
@@ -454,7 +455,7 @@ class session_core final : public engine_host {
           while (visit_all()) {
           }
         });
-        release_permit();
+        engine_.give_back_permit();
       } else if (engine_.settings().polls) {
         spin_pause();
       } else {
@@ -468,7 +469,10 @@ class session_core final : public engine_host {
   }
 
   void park_unless(condition reason) {
-    for_each_engine([](engine& e) { e.helper_parks(); });
+    for_each_engine([](engine& e) {
+      e.enter();
+      e.helper_parks();
+    });
     const std::uint32_t epoch = deployment_->event.prepare();
     if (reason()) {
       deployment_->event.cancel();
@@ -491,11 +495,6 @@ class session_core final : public engine_host {
       for (int i = 0; i < 16 && hints() == seen; ++i) spin_pause();
     } while (std::chrono::steady_clock::now() < until);
     return false;
-  }
-
-  void release_permit() {
-    deployment_->crew.release();
-    deployment_->event.notify_all();  // to those who wait for a permit
   }
 
   /// An invited worker: visits as long as there is work, spins shortly, and goes.
@@ -542,7 +541,7 @@ class session_core final : public engine_host {
           });
         } while (v.any && pays_for_a_worker());
         worker_ends();
-        release_permit();
+        engine_.give_back_permit();
       }
       if (pays_for_a_worker() && spin_until([] { return false; })) continue;
       worker_asleep();

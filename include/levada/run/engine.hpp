@@ -21,12 +21,14 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/core/storage.hpp>
+#include <levada/run/asymmetric_fence.hpp>
 #include <levada/run/branches.hpp>
 #include <levada/run/event_count.hpp>
 #include <levada/run/item_counts.hpp>
 #include <levada/run/meter.hpp>
 #include <levada/run/program.hpp>
 #include <levada/run/session_options.hpp>
+#include <levada/run/thread_mark.hpp>
 
 namespace levada {
 namespace detail {
@@ -146,6 +148,9 @@ class engine final : public device_client {
                }),
         paths_(code.units.size()),
         is_chained_(code.units.size()) {
+    // The first touch of a page takes as long as many small items.
+    for (std::size_t at = 0; at < std::min(code.slots * code.slot_bytes, touched_bytes); at += 4096)
+      slot_memory_.get()[at] = std::byte{};
     for (std::size_t s = 0; s < segments_.size(); ++s)
       for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
         paths_[u] = path_of_unit(segments_[s], u);
@@ -154,12 +159,24 @@ class engine final : public device_client {
     const bool is_chain = !is_chained_.empty() && is_chained_[0];  // a region may have no units
     if (goes_short_ && !settings.dedicated && code.has_result && is_chain && code.units[0].chain_one != nullptr)
       lone_ = &code.units[0];
+    if (lone_ == nullptr || !has_heavy_fence) let_others_in();
   }
 
   [[gnu::cold]] ~engine() {
     discard_results();
     delete meter_.load();
   }
+
+  // ---- who has to do with it ----
+
+  /// The calling thread pushes, pops, helps, waits or cancels. Says whether no other ever did, which spares it the fences and
+  /// locked operations that are there for others: workers aside, who are counted, others enter here before they look.
+  bool enter() noexcept {
+    const thread_mark sole = sole_.load(std::memory_order_relaxed);
+    return sole == this_thread_mark() || (sole != this && enter_first(sole));
+  }
+  /// Several threads may be here at once from now on.
+  void let_others_in() noexcept { sole_.store(this); }
 
   // ---- items in: one pusher ----
 
@@ -214,7 +231,12 @@ class engine final : public device_client {
     }
     if (versions_) [[unlikely]]
       note_versions(count);
-    pushed_.store(pushed_.load(std::memory_order_relaxed) + count);
+    const sequence end = pushed_.load(std::memory_order_relaxed) + count;
+    if (publish_to_nobody(end)) {
+      if (!runs_here) invite_if_it_pays();
+      return;
+    }
+    pushed_.store(end);
     hint();
     if (settings_.polls) return;  // its worker finds the work
     if (runs_here) return event_.notify_all();
@@ -252,6 +274,7 @@ class engine final : public device_client {
   std::size_t take_back_waiting() {
     segment& seg = segments_.front();
     if (has_devices_ && seg.submitting.exchange(true)) return 0;  // they are being handed over just now
+    if (!enter()) wait_for_lone_claim();
     sequence begin = seg.claimed.load();
     const sequence end = pushed_.load(std::memory_order_relaxed);
     while (begin < end)
@@ -288,6 +311,7 @@ class engine final : public device_client {
   void hand_out_all() {
     hands_out_all_ = true;
     lone_ = nullptr;
+    let_others_in();
   }
   bool hands_out_all() const { return hands_out_all_; }
   /// Who is to be told what becomes of the item at the head, of one taken back.
@@ -476,10 +500,17 @@ class engine final : public device_client {
 
   // ---- work ----
 
+  /// Behind work that took one.
+  void give_back_permit() noexcept {
+    crew_.release();
+    event_.notify_all();  // to those who wait for a permit
+  }
+
   /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
   bool may_have_lone() const {
     return lone_ != nullptr && pushed_.load(std::memory_order_acquire) == head_ + 1 && kept_ == 0;
   }
+  bool claim_lone() noexcept;
   bool run_lone() noexcept;
   void leave_lone() noexcept;
 
@@ -494,6 +525,7 @@ class engine final : public device_client {
   bool step(std::size_t s) noexcept {
     segment& seg = segments_[s];
     if (queues_[s] != nullptr) return submit(s);
+    wait_for_lone_claim();
     if (run_short(s)) return true;
     if (grain* g = resume(seg)) {
       run(s, *g);
@@ -567,6 +599,7 @@ class engine final : public device_client {
   /// Items that are not finished become cancelled, at their next unit; no more are taken.
   void cancel() {
     cancelled_.store(true);
+    enter();
     wake();
   }
   bool is_cancelled() const { return cancelled_.load(); }
@@ -750,6 +783,28 @@ class engine final : public device_client {
     std::atomic<bool> submitting{false};  ///< to a device: one thread at a time
   };
 
+  [[gnu::noinline]] bool enter_first(thread_mark sole) noexcept {
+    if (sole == nullptr && sole_.compare_exchange_strong(sole, this_thread_mark())) return true;
+    sole_.store(&sole_);  // no thread's; who comes meanwhile does the same
+    heavy_fence();
+    let_others_in();
+    return false;
+  }
+  /// Asked again, behind a fence, of an entrance that was so.
+  bool is_still_alone() const noexcept { return sole_.load(std::memory_order_relaxed) == this_thread_mark(); }
+  /// The one thread that was ever here has its way of claiming, which is over in a moment.
+  void wait_for_lone_claim() const noexcept {
+    while (claims_alone_.load()) [[unlikely]]
+      spin_pause();
+  }
+  /// Makes items known where only the calling thread may wait for them; else says that they are to be made known to all.
+  bool publish_to_nobody(sequence end) noexcept {
+    if (!enter() || invites_always() || is_shared()) return false;
+    pushed_.store(end, std::memory_order_release);
+    light_fence();
+    return is_still_alone() && !is_shared();
+  }
+
   std::size_t index(sequence item) const {
     return static_cast<std::size_t>(slots_mask_ != 0 ? item & slots_mask_ : item % slots_);
   }
@@ -862,6 +917,9 @@ class engine final : public device_client {
 
   // ---- running: run/run_grains.hpp ----
 
+  bool is_lone_ready() const noexcept;
+  bool claim_alone() noexcept;
+  bool claim_among_others() noexcept;
   bool run_short(std::size_t s) noexcept;
   static bool is_timed(const segment& seg, std::size_t count);
   static void pass_tickets(segment& seg, sequence end) noexcept;
@@ -1038,6 +1096,7 @@ class engine final : public device_client {
     }
   }
 
+  static constexpr std::size_t touched_bytes = 64 * 1024;
   static constexpr std::uint64_t worth_a_worker_ns = 8'000;
   static constexpr std::uint64_t unknown_item_ns = 2'000;
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
@@ -1078,6 +1137,9 @@ class engine final : public device_client {
   fixed_array<unit_path> paths_;           ///< of each unit
   fixed_array<bool> is_chained_;           ///< where a chain begins that can be run as one
   const program_unit* lone_ = nullptr;     ///< the same, where that is all there is
+
+  std::atomic<thread_mark> sole_{nullptr};  ///< the only one that was ever here; this engine: several may be
+  std::atomic<bool> claims_alone_{false};   ///< and it is about to claim, without regard to others
 
   std::atomic<meter*> meter_{nullptr};
   std::atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on

@@ -12,21 +12,52 @@
 
 namespace levada::detail {
 
-/// The lone item that waits where nothing else is in flight or waits to be popped and no worker is awake, through a segment
-/// that is one chain, in the few steps that this takes. A value stays with the caller, the popper, until `leave_lone`. False:
-/// it goes the ways of all items, or has failed and waits to be popped.
+/// Takes a permit, and with it the lone item that waits where nothing else is in flight or waits to be popped and no worker is
+/// awake, in a segment that is one chain. False: it goes the ways of all items.
+inline bool engine::claim_lone() noexcept {
+  const bool alone = enter();
+  if (alone) claims_alone_.store(true, std::memory_order_relaxed);
+  const bool permitted = crew_.try_acquire();
+  // Others who come from here on have said so before they look, and wait for the claim.
+  fence_behind_locked();
+  const bool claims =
+      permitted && is_lone_ready() && (alone && is_still_alone() ? claim_alone() : claim_among_others());
+  claims_alone_.store(false, std::memory_order_release);
+  if (permitted && !claims) give_back_permit();
+  return claims;
+}
+
+inline bool engine::is_lone_ready() const noexcept {
+  const segment& seg = segments_.front();
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  return ns != 0 && ns < worth_a_worker_ns && seg.finished.load() == head_ && popped_.load() == head_ &&
+         !some_come_failed_.load(std::memory_order_relaxed) && !is_shared() && !cancelled_.load() && !measuring();
+}
+
+inline bool engine::claim_alone() noexcept {
+  std::atomic<sequence>& claimed = segments_.front().claimed;
+  if (claimed.load(std::memory_order_relaxed) != head_) return false;
+  claimed.store(head_ + 1, std::memory_order_release);
+  return true;
+}
+
+inline bool engine::claim_among_others() noexcept {
+  sequence head = head_;
+  return segments_.front().claimed.compare_exchange_strong(head, head_ + 1);
+}
+
+/// Runs the item that was claimed so. A value stays with the caller, the popper, until `leave_lone`. False: it has failed and
+/// waits to be popped.
 inline bool engine::run_lone() noexcept {
   segment& seg = segments_.front();
-  sequence begin = head_;
-  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-  if (ns == 0 || ns >= short_grain_ns || is_timed(seg, 1) || seg.finished.load() != begin || popped_.load() != begin ||
-      some_come_failed_.load(std::memory_order_relaxed) || is_shared() || cancelled_.load() || measuring() ||
-      !seg.claimed.compare_exchange_strong(begin, begin + 1))
-    return false;
+  const sequence begin = head_;
+  const bool timed = is_timed(seg, 1);
   count_relaxed(seg.grains_run);
   grain& g = seg.grains.front();
   chain_call call = call_of_chain(0, g.memory, head_index_, 1);
+  const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   lone_->chain_one(call);
+  if (timed) learn(seg, nanoseconds_since(start));
   if (call.lost_some) [[unlikely]] {
     g.begin_at(begin, begin + 1, head_index_, 0);
     settle_lost(seg, g, *lone_, 0, 1);
@@ -157,7 +188,7 @@ inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& 
   segment& seg = segments_[s];
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
-  const bool timed = ns > always_timed_ns || ns == 0 || count_relaxed(seg.grains_run) % timed_every == 0;
+  const bool timed = count_relaxed(seg.grains_run) % timed_every == 0 || ns > always_timed_ns || ns == 0;
   const bool whole = g.unit == seg.code.first;
   const auto start = timed && whole ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   meter::turn turn(measuring());
