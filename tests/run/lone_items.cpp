@@ -61,6 +61,37 @@ TEST_CASE("a lone item that fails in a parallel stage is told of and popped as i
   CHECK(session.counts().delivered == 900);
 }
 
+TEST_CASE("lone items through more stages than one loop takes fail in any of them, and are told of") {
+  const auto add = lv::stage<"add">([](const std::uint64_t& x) { return x + 1; });
+  const auto tail = lv::input<std::uint64_t> | add | add | add | add | add | add | add;
+  const auto ends_alone = lv::deploy<lv::target<lv::cpu<2>>>(tail | add | add);
+  auto nine = ends_alone.open();
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<std::uint64_t> | lv::stage<"count">(counting{}) | tail |
+                                                      lv::stage<"again">(counting{}) | tail);
+  auto session = app.open();
+  std::uint64_t told = 0, failed = 0, wrong = 0, first = 0, second = 0;
+  session.on_error([&](std::uint64_t, const std::exception_ptr&) noexcept { ++told; });
+  for (std::uint64_t i = 0; i < 3'000; ++i) {
+    nine.push(i);
+    wrong += nine.pop()->value() != i + 9;
+    session.push(i);
+    const auto r = session.pop();
+    REQUIRE(r);
+    ++first;
+    const std::uint64_t between = i + first + 7;
+    if (i % 11 == 0 || (++second, between % 11 == 0)) {
+      ++failed;
+      wrong += r->has_value();
+    } else {
+      wrong += !r->has_value() || **r != between + second + 7;
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(told == failed);
+  CHECK(session.counts().failed == failed);
+  CHECK(session.counts().delivered == 3'000 - failed);
+}
+
 TEST_CASE("a lone item before a change of the rate is popped behind it") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>>(
       lv::input<std::uint64_t> |

@@ -209,26 +209,33 @@ consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequenc
     if (fits[u]) ++lengths[first];
   }
   for (std::size_t u = 0; u < sizeof...(U); ++u)
-    if (lengths[u] == 1 && !gains[u]) lengths[u] = 0;
+    if (lengths[u] == 1 && !gains[u] && (u == 0 || !fits[u - 1])) lengths[u] = 0;
   return lengths;
 }
-template <class Planning, std::size_t U, bool IsAll, std::size_t... I>
+template <class Planning, std::size_t U, bool AsLone, std::size_t... I>
 consteval chain_text text_of_chain(std::index_sequence<I...>) {
   chain_text text{&run_chain<typename chain_place_of<Planning, U + I>::step...>, sizeof...(I)};
-  if constexpr (IsAll) text.run_one = &run_chain_once<typename chain_place_of<Planning, U + I>::step...>;
+  if constexpr (AsLone) text.run_one = &run_chain_once<typename chain_place_of<Planning, U + I>::step...>;
   return text;
 }
-template <class Planning, std::size_t U, std::size_t Units, std::size_t All>
+template <class Planning, std::size_t U, std::size_t Units, bool AsLone>
 consteval chain_text text_of_chain() {
   if constexpr (Units != 0)
-    return text_of_chain<Planning, U, Units == All>(std::make_index_sequence<Units>{});
+    return text_of_chain<Planning, U, AsLone>(std::make_index_sequence<Units>{});
   else
     return {};
+}
+/// All there is are a few chains: lone items go through them in few steps.
+template <std::size_t Units>
+consteval bool are_all(const std::array<std::size_t, Units>& lengths) {
+  std::size_t units = 0;
+  for (const std::size_t length : lengths) units += length;
+  return units == Units && Units <= 2 * longest_chain;
 }
 template <class Planning, std::size_t... U>
 consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
   [[maybe_unused]] constexpr auto lengths = chain_lengths<Planning>(units);
-  return {text_of_chain<Planning, U, lengths[U], sizeof...(U)>()...};
+  return {text_of_chain<Planning, U, lengths[U], are_all(lengths)>()...};
 }
 
 /// What the stages take beside their items, in order.

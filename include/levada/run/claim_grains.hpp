@@ -120,12 +120,6 @@ inline void engine::invite_if_it_pays() noexcept {
   if (waiting_ns() >= worth_a_worker_ns) host_.invite();
 }
 
-/// Its items are known to take less than their way to another processor.
-inline bool engine::is_cheap(const segment& seg) {
-  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-  return ns != 0 && ns < seg.cheap_ns.load(std::memory_order_relaxed);
-}
-
 /// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are not.
 inline std::uint64_t engine::waiting_ns() const {
   std::uint64_t all = 0;

@@ -156,10 +156,8 @@ class engine final : public device_client {
         paths_[u] = path_of_unit(segments_[s], u);
     for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
     if (has_devices_) connect_devices();
-    const bool is_chain = !is_chained_.empty() && is_chained_[0];  // a region may have no units
-    if (goes_short_ && !settings.dedicated && code.has_result && is_chain && code.units[0].chain_one != nullptr)
-      lone_ = &code.units[0];
-    if (lone_ == nullptr || !has_heavy_fence) let_others_in();
+    runs_lone_ = goes_short_ && !settings.dedicated && code.has_result && is_all_chained();
+    if (!runs_lone_ || !has_heavy_fence) let_others_in();
   }
 
   [[gnu::cold]] ~engine() {
@@ -171,7 +169,7 @@ class engine final : public device_client {
 
   /// The calling thread pushes, pops, helps, waits or cancels. Says whether no other ever did, which spares it the fences and
   /// locked operations that are there for others: workers aside, who are counted, others enter here before they look.
-  bool enter() noexcept {
+  [[gnu::always_inline]] bool enter() noexcept {
     const thread_mark sole = sole_.load(std::memory_order_relaxed);
     return sole == this_thread_mark() || (sole != this && enter_first(sole));
   }
@@ -181,7 +179,9 @@ class engine final : public device_client {
   // ---- items in: one pusher ----
 
   sequence pushed() const { return pushed_.load(); }
-  std::size_t free_slots() const { return slots_ - static_cast<std::size_t>(pushed_.load() - popped_.load()); }
+  [[gnu::always_inline]] std::size_t free_slots() const {
+    return slots_ - static_cast<std::size_t>(pushed_.load() - popped_.load());
+  }
 
   /// Where the item `ahead` places behind the last one pushed is constructed. Only for a free slot, only by the pusher.
   void* input_place(std::size_t ahead = 0) { return in_slot(0, input_index(ahead)); }
@@ -203,7 +203,7 @@ class engine final : public device_client {
   [[gnu::always_inline]] void* place_in(std::size_t slot) { return in_slot(0, slot); }
   item_envelope& envelope_in(std::size_t slot) { return envelope_[slot]; }
   completion*& completion_in(std::size_t slot) { return completion_[slot]; }
-  void set_input_in(std::size_t slot, const void* item) {
+  [[gnu::always_inline]] void set_input_in(std::size_t slot, const void* item) {
     if (!destroys_input_) input_[slot] = item;
     set_state(state_[slot], item_state::value);
   }
@@ -231,16 +231,25 @@ class engine final : public device_client {
     }
     if (versions_) [[unlikely]]
       note_versions(count);
-    const sequence end = pushed_.load(std::memory_order_relaxed) + count;
-    if (publish_to_nobody(end)) {
-      if (!runs_here) invite_if_it_pays();
-      return;
-    }
-    pushed_.store(end);
+    pushed_.store(pushed_.load(std::memory_order_relaxed) + count);
     hint();
     if (settings_.polls) return;  // its worker finds the work
     if (runs_here) return event_.notify_all();
     hand_over();
+  }
+  /// The same of one item where only the calling thread may wait for it, without a fence. False: nothing is done.
+  [[gnu::always_inline]] bool publish_to_nobody() {
+    if (!enter() || measuring() || invites_always() || is_shared()) return false;
+    pushed_.store(pushed_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    light_fence();
+    if (is_still_alone() && !is_shared()) {
+      if (!is_cheap(segments_.front())) invite_if_it_pays();
+    } else {
+      pushed_.store(pushed_.load(std::memory_order_relaxed));
+      hint();
+      hand_over();
+    }
+    return true;
   }
   /// A thread that waits in pop finds the work itself; else a worker is brought where the work pays for it.
   void hand_over() {
@@ -310,7 +319,7 @@ class engine final : public device_client {
   /// From the first item on, filtered, dropped and cancelled ones wait at the head like results.
   void hand_out_all() {
     hands_out_all_ = true;
-    lone_ = nullptr;
+    runs_lone_ = false;
     let_others_in();
   }
   bool hands_out_all() const { return hands_out_all_; }
@@ -508,7 +517,7 @@ class engine final : public device_client {
 
   /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
   bool may_have_lone() const {
-    return lone_ != nullptr && pushed_.load(std::memory_order_acquire) == head_ + 1 && kept_ == 0;
+    return runs_lone_ && pushed_.load(std::memory_order_acquire) == head_ + 1 && kept_ == 0;
   }
   bool claim_lone() noexcept;
   bool run_lone() noexcept;
@@ -797,14 +806,6 @@ class engine final : public device_client {
     while (claims_alone_.load()) [[unlikely]]
       spin_pause();
   }
-  /// Makes items known where only the calling thread may wait for them; else says that they are to be made known to all.
-  bool publish_to_nobody(sequence end) noexcept {
-    if (!enter() || invites_always() || is_shared()) return false;
-    pushed_.store(end, std::memory_order_release);
-    light_fence();
-    return is_still_alone() && !is_shared();
-  }
-
   std::size_t index(sequence item) const {
     return static_cast<std::size_t>(slots_mask_ != 0 ? item & slots_mask_ : item % slots_);
   }
@@ -903,7 +904,11 @@ class engine final : public device_client {
   bool some_ended(std::size_t at, sequence count);
   void fetch(const segment& seg, const grain& g) const;
   void invite_if_it_pays() noexcept;
-  static bool is_cheap(const segment& seg);
+  /// Its items are known to take less than their way to another processor.
+  [[gnu::always_inline]] static bool is_cheap(const segment& seg) {
+    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    return ns != 0 && ns < seg.cheap_ns.load(std::memory_order_relaxed);
+  }
   std::uint64_t waiting_ns() const;
 
   // ---- deposit and resume: run/deposit_grains.hpp ----
@@ -920,6 +925,7 @@ class engine final : public device_client {
   bool is_lone_ready() const noexcept;
   bool claim_alone() noexcept;
   bool claim_among_others() noexcept;
+  [[gnu::cold]] void lose_lone(segment& seg, grain& g, std::size_t u) noexcept;
   bool run_short(std::size_t s) noexcept;
   static bool is_timed(const segment& seg, std::size_t count);
   static void pass_tickets(segment& seg, sequence end) noexcept;
@@ -965,6 +971,7 @@ class engine final : public device_client {
   value_path path_of(const segment& seg, std::size_t v) const;
   [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
   [[gnu::cold]] bool is_chained(const program_unit& first) const;
+  [[gnu::cold]] bool is_all_chained() const;
   bool is_shared_place(std::size_t v) const;
   void end_inputs_of_kernels(std::size_t s, sequence item);
   void settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
@@ -1136,7 +1143,7 @@ class engine final : public device_client {
   fixed_array<owner<device_lane>> lanes_;  ///< null where the processor computes
   fixed_array<unit_path> paths_;           ///< of each unit
   fixed_array<bool> is_chained_;           ///< where a chain begins that can be run as one
-  const program_unit* lone_ = nullptr;     ///< the same, where that is all there is
+  bool runs_lone_ = false;                 ///< chains are all there is
 
   std::atomic<thread_mark> sole_{nullptr};  ///< the only one that was ever here; this engine: several may be
   std::atomic<bool> claims_alone_{false};   ///< and it is about to claim, without regard to others

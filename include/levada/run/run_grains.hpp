@@ -50,23 +50,33 @@ inline bool engine::claim_among_others() noexcept {
 /// waits to be popped.
 inline bool engine::run_lone() noexcept {
   segment& seg = segments_.front();
-  const sequence begin = head_;
   const bool timed = is_timed(seg, 1);
   count_relaxed(seg.grains_run);
   grain& g = seg.grains.front();
-  chain_call call = call_of_chain(0, g.memory, head_index_, 1);
   const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-  lone_->chain_one(call);
-  if (timed) learn(seg, nanoseconds_since(start));
-  if (call.lost_some) [[unlikely]] {
-    g.begin_at(begin, begin + 1, head_index_, 0);
-    settle_lost(seg, g, *lone_, 0, 1);
-    end_short(0, begin, begin + 1, true);
-    return false;
+  for (std::size_t u = 0; u != seg.code.end; u = code_.units[u].chain_end) {
+    chain_call call = call_of_chain(u, g.memory, head_index_, 1);
+    code_.units[u].chain_one(call);
+    if (call.lost_some) [[unlikely]] {
+      lose_lone(seg, g, u);
+      return false;
+    }
   }
+  if (timed) learn(seg, nanoseconds_since(start));
   // Once: whoever is admitted by them moves them on.
-  pass_tickets(seg, begin + 1);
+  pass_tickets(seg, head_ + 1);
   return true;
+}
+
+/// It ended in the chain that begins at `u`: the others hear of it, and it waits to be popped if it has failed.
+inline void engine::lose_lone(segment& seg, grain& g, std::size_t u) noexcept {
+  const program_unit& chain = code_.units[u];
+  const sequence begin = head_;
+  g.begin_at(begin, begin + 1, head_index_, chain.chain_end);
+  g.some_ended = true;
+  settle_lost(seg, g, chain, 0, 1);
+  while (g.unit < seg.code.end) run_next(seg, g, 1);
+  end_short(0, begin, begin + 1, true);
 }
 
 /// The value of a lone item was popped. Gives back the permit that it was run with.

@@ -172,6 +172,13 @@ inline bool engine::is_chained(const program_unit& first) const {
   return plain;
 }
 
+/// One chain behind the other, each with its way for single items, from end to end.
+inline bool engine::is_all_chained() const {
+  std::size_t u = 0;
+  while (u < is_chained_.size() && is_chained_[u] && code_.units[u].chain_one != nullptr) u = code_.units[u].chain_end;
+  return segments_.size() == 1 && u != 0 && u == is_chained_.size();
+}
+
 inline bool engine::is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
 
 /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.

@@ -501,23 +501,26 @@ class session {
   bool place(detail::completion* told, Make& make, time_point captured, void* into, bool has_room, bool runs_here) {
     detail::engine& items = core_->running.items();
     core_->pusher.store(detail::this_thread_mark(), std::memory_order_relaxed);
-    if constexpr (std::is_nothrow_move_constructible_v<In>) {
-      const bool oldest_gives_way =
-          !items.is_usual() &&
+    if constexpr (std::is_nothrow_move_constructible_v<In>)
+      if (!items.is_usual() &&
           (items.settings().latest_only
                ? items.has_waiting()
-               : items.settings().overflow == overflow_policy::drop_oldest && items.free_slots() == 0);
-      if (oldest_gives_way) {
-        struct made_first {
-          In* item;
-          ~made_first() { std::destroy_at(item); }
-        } const fresh{::new (static_cast<void*>(core_->spare.get())) In(make())};
-        if (replace_oldest(told, *fresh.item, captured)) return true;
-        auto from_there = [&]() -> In&& { return std::move(*fresh.item); };
-        return place_if_room(told, from_there, captured, into, has_room, runs_here);
-      }
-    }
+               : items.settings().overflow == overflow_policy::drop_oldest && items.free_slots() == 0))
+        return place_for_oldest(told, make, captured, into, has_room, runs_here);
     return place_if_room(told, make, captured, into, has_room, runs_here);
+  }
+
+  /// The item is made first, so that the oldest gives way to one that is there.
+  template <class Make>
+  [[gnu::noinline]] bool place_for_oldest(detail::completion* told, Make& make, time_point captured, void* into,
+                                          bool has_room, bool runs_here) {
+    struct made_first {
+      In* item;
+      ~made_first() { std::destroy_at(item); }
+    } const fresh{::new (static_cast<void*>(core_->spare.get())) In(make())};
+    if (replace_oldest(told, *fresh.item, captured)) return true;
+    auto from_there = [&]() -> In&& { return std::move(*fresh.item); };
+    return place_if_room(told, from_there, captured, into, has_room, runs_here);
   }
 
   template <class Make>
@@ -535,7 +538,7 @@ class session {
     items.envelope_in(slot) = envelope_of(captured);
     if (items.hands_out_all()) items.completion_in(slot) = told;
     items.set_input_in(slot, at);
-    items.publish(1, runs_here);
+    if (runs_here || !items.publish_to_nobody()) items.publish(1, runs_here);
     return true;
   }
 
@@ -562,7 +565,7 @@ class session {
     return true;
   }
 
-  item_envelope envelope_of(time_point captured) const {
+  [[gnu::always_inline]] item_envelope envelope_of(time_point captured) const {
     const detail::engine& items = core_->running.items();
     const detail::session_settings& settings = items.settings();
     if (captured == time_point() && !items.is_usual() && (settings.deadline.count() != 0 || settings.clock != nullptr))
