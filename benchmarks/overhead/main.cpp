@@ -13,10 +13,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include "contenders.hpp"
 #include "fastflow_chain.hpp"
@@ -39,6 +44,26 @@ struct outcome {
 };
 std::map<std::string, outcome> measured;
 
+/// What the contenders run beside.
+struct surroundings {
+  std::size_t threads = 2;  ///< that oneTBB may have
+  int busy = 0;             ///< threads of somebody else that want a processor all the time
+};
+
+/// So many threads that do nothing of use, for as long as this lives.
+class busy_threads {
+ public:
+  explicit busy_threads(int count) {
+    for (int i = 0; i < count; ++i)
+      threads_.emplace_back([](const std::stop_token& stop) {
+        for (std::uint64_t x = 1; !stop.stop_requested(); ++x) benchmark::DoNotOptimize(x);
+      });
+  }
+
+ private:
+  std::vector<std::jthread> threads_;
+};
+
 /// All contenders on one chain. The first that is asked for runs the rounds of all.
 class contest {
  public:
@@ -49,7 +74,8 @@ class contest {
     std::string problem{};
   };
 
-  contest(std::string chain, std::size_t items) : chain_(std::move(chain)), items_(static_cast<double>(items)) {}
+  contest(std::string chain, std::size_t items, surroundings beside = {})
+      : chain_(std::move(chain)), items_(static_cast<double>(items)), beside_(beside) {}
 
   void add(std::string name, std::function<std::uint64_t()> run) { all_.push_back({std::move(name), std::move(run)}); }
 
@@ -75,14 +101,16 @@ class contest {
   }
 
  private:
-  static constexpr int rounds_run = 11;
+  static constexpr int rounds_run = 11, rounds_beside_others = 41;
 
   void rounds() {
     if (!all_.front().ns.empty()) return;
+    const oneapi::tbb::global_control allowed(oneapi::tbb::global_control::max_allowed_parallelism, beside_.threads);
+    const busy_threads others(beside_.busy);
     const std::uint64_t expected = all_.front().run();
     for (contender& c : all_)
       if (c.run() != expected) c.problem = "another result than the fused loop's";  // and it is warm now
-    for (int round = 0; round < rounds_run; ++round) {
+    for (int round = 0; round < (beside_.busy != 0 ? rounds_beside_others : rounds_run); ++round) {
       for (contender& c : all_) {
         const auto start = std::chrono::steady_clock::now();
         benchmark::DoNotOptimize(c.run());
@@ -95,6 +123,7 @@ class contest {
 
   std::string chain_;
   double items_;
+  surroundings beside_;
   std::vector<contender> all_;
 };
 
@@ -124,6 +153,25 @@ void add_chain(const std::string& payload, const std::string& work, std::array<d
 #if LEVADA_HAS_FASTFLOW
   if constexpr (Chain::size <= 4) all->add("fastflow", [=] { return fastflow_pipeline(*items, chain); });
 #endif
+  contest::offer(all);
+}
+
+/// Four equal serial stages: ours and parallel_pipeline with more threads than processors, or beside threads of others.
+template <int Threads>
+void add_beside(const std::string& work, double ns, surroundings beside) {
+  using item = payload<8>;
+  using target = levada::target<levada::cpu<Threads>>;
+  const chain_of<true, 4> chain({ns, ns, ns, ns});
+  const auto items = std::make_shared<std::vector<item>>(static_cast<std::size_t>(20e6 / (4 * ns)));
+  for (std::size_t i = 0; i < items->size(); ++i) (*items)[i].value = i;
+  // An app has no more threads than oneTBB may have when it is deployed.
+  const oneapi::tbb::global_control allowed(oneapi::tbb::global_control::max_allowed_parallelism, Threads);
+  const auto app = std::make_shared<decltype(levada_app<item, target>(chain))>(levada_app<item, target>(chain));
+  const auto all = std::make_shared<contest>("u64/4/" + work, items->size(), beside);
+  all->add("fused", [=] { return fused_loop(*items, chain); });
+  all->add("levada", [=] { return levada_stream(*app, *items); });
+  const auto arena = std::make_shared<oneapi::tbb::task_arena>(Threads);
+  all->add("parallel_pipeline", [=] { return arena->execute([&] { return parallel_pipeline(*items, chain); }); });
   contest::offer(all);
 }
 
@@ -187,6 +235,15 @@ void print_bars() {
   if (few != measured.end() && many != measured.end())
     print_bar("1KiB in place, no work, ns an item a stage", (many->second.ns_per_item - few->second.ns_per_item) / 15,
               1, true);
+  at_least("u64/4/serial_500ns_8threads", 1.9);
+  for (const char* work : {"500ns", "5us"}) {
+    const std::string chain = std::string("u64/4/serial_") + work + "_2busy";
+    const auto ours = measured.find("overhead/levada/" + chain),
+               pipeline = measured.find("overhead/parallel_pipeline/" + chain);
+    if (ours != measured.end() && pipeline != measured.end())
+      print_bar(chain + ", throughput over parallel_pipeline", pipeline->second.ns_per_item / ours->second.ns_per_item,
+                0.9, false);
+  }
   if (const auto m = measured.find("overhead/levada_push_pop/u64/4/serial_0ns"); m != measured.end())
     print_bar("push and pop by one thread, no work, ns an item", m->second.ns_per_item, 30, true);
   for (const auto& [name, o] : measured) {
@@ -202,7 +259,6 @@ void print_bars() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const oneapi::tbb::global_control two(oneapi::tbb::global_control::max_allowed_parallelism, 2);
   add_serial<1>();
   add_serial<4>();
   add_serial<8>();
@@ -215,6 +271,10 @@ int main(int argc, char** argv) {
   add_1kib<1>();
   add_1kib<4>();
   add_1kib<16>();
+  for (const double ns : {500.0, 5000.0}) {
+    add_beside<8>("serial_" + text_of(ns) + "_8threads", ns, {.threads = 8});
+    add_beside<2>("serial_" + text_of(ns) + "_2busy", ns, {.busy = 2});
+  }
 
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

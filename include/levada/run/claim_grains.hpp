@@ -112,12 +112,23 @@ inline void engine::fetch(const segment& seg, const grain& g) const {
 /// A worker is brought where the waiting work is worth two wake-ups.
 inline void engine::invite_if_it_pays() noexcept {
   if (segments_.size() == 1 && is_cheap(segments_.front())) return;
-  if (awake_.load(std::memory_order_relaxed) >= crew_.count() || !crew_.available()) return;
+  if (awake_.load(std::memory_order_relaxed) >= most_workers() || !crew_.available()) return;
   // Those who are parked are woken anyway, and take as many.
   const sequence waiting =
       pushed_.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
   if (segments_.size() == 1 && waiting <= static_cast<sequence>(parked_.load(std::memory_order_relaxed))) return;
   if (waiting_ns() >= worth_a_worker_ns) host_.invite();
+}
+
+/// More threads than processors are of use where stages wait for something. Else whoever holds what others want loses its
+/// processor to them.
+inline int engine::most_workers() const {
+  if (crew_.processors() == crew_.count()) return crew_.count();
+  for (const segment& seg : segments_) {
+    const std::uint64_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    if (ns == 0 || ns > computing_unit_ns * (seg.code.end - seg.code.first)) return crew_.count();
+  }
+  return crew_.processors();
 }
 
 /// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are not.

@@ -46,7 +46,10 @@ class engine_host {
 /// Permits to run stages, shared by all sessions of a deployment: `cpu<N>` runs at most N threads at once, helpers included.
 class permits {
  public:
-  explicit permits(int count) : count_(count) {}
+  explicit permits(int count) : count_(count) {
+    const int here = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
+    processors_ = here == 0 ? count : std::min(count, here);
+  }
   bool try_acquire() { return try_acquire_below(count_ - reserved_.load()); }
   bool available() const { return running_.load() < count_ - reserved_.load(); }
 
@@ -62,6 +65,8 @@ class permits {
 
   int running() const { return running_.load(); }
   int count() const { return count_; }
+  /// How many threads can compute at once, of these.
+  int processors() const { return processors_; }
   /// The caller then looks for work once more, or tells those who wait for a permit.
   void release() { running_.fetch_sub(1); }
 
@@ -76,6 +81,7 @@ class permits {
   alignas(64) std::atomic<int> running_{0};
   std::atomic<int> reserved_{0};
   const int count_;
+  int processors_;
 };
 
 class completion;
@@ -904,6 +910,7 @@ class engine final : public device_client {
   bool some_ended(std::size_t at, sequence count);
   void fetch(const segment& seg, const grain& g) const;
   void invite_if_it_pays() noexcept;
+  int most_workers() const;
   /// Its items are known to take less than their way to another processor.
   [[gnu::always_inline]] static bool is_cheap(const segment& seg) {
     const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
@@ -1106,6 +1113,7 @@ class engine final : public device_client {
   static constexpr std::size_t touched_bytes = 64 * 1024;
   static constexpr std::uint64_t worth_a_worker_ns = 8'000;
   static constexpr std::uint64_t unknown_item_ns = 2'000;
+  static constexpr std::uint64_t computing_unit_ns = 50'000;  // one that takes longer may wait for something
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
   static constexpr std::uint64_t unit_ns = 8'000;
   static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
