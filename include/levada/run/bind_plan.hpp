@@ -304,9 +304,13 @@ inline int bind_threads(std::pair<int, int> bounds) {
 
 [[gnu::cold]] inline void log_deployed(const program& code) {
   std::string line = "deployed:";
-  for (const program_unit& unit : code.units) line += " \"" + unit.name + "\"";
-  log(log_level::info, line + "; segments: " + std::to_string(code.segments.size()) + ", threads at once: " +
-                           std::to_string(code.threads) + ", slots: " + std::to_string(code.slots));
+  for (const program_unit& unit : code.units) line.append(" \"").append(unit.name).append("\"");
+  const std::pair<const char*, std::size_t> numbers[] = {
+      {"; segments: ", code.segments.size()},
+      {", threads at once: ", static_cast<std::size_t>(code.threads)},
+      {", slots: ", code.slots}};
+  for (const auto& [what, number] : numbers) line.append(what).append(std::to_string(number));
+  log(log_level::info, line);
 }
 
 template <class Executor, bool OnDevices>

@@ -35,6 +35,13 @@ concept no_item_of =
 template <class Session>
 class completed_session;
 
+/// Makes an item of one that is there: `Given` is `In` where it may be moved, or `const In&`. A type of its own, since a lambda's symbol is long.
+template <class Given>
+struct item_there {
+  Given&& item;
+  Given&& operator()() const { return static_cast<Given&&>(item); }
+};
+
 /// What can hear of failed items.
 template <class F>
 concept hears_of_failures = std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>;
@@ -65,25 +72,25 @@ class session {
   bool push(In&& value, time_point captured = {})
     requires(!writes_outside)
   {
-    return emplace([&]() -> In&& { return std::move(value); }, captured);
+    return emplace(detail::item_there<In>{std::move(value)}, captured);
   }
   bool push(const In& value, time_point captured = {})
     requires(std::copy_constructible<In> && !writes_outside)
   {
-    return emplace([&]() -> const In& { return value; }, captured);
+    return emplace(detail::item_there<const In&>{value}, captured);
   }
 
   /// The same with `external_results`: the result is constructed at `into`, which is the session's until the item is popped.
   template <class Result>
     requires(std::same_as<Result&, Out>)
   bool push(In&& value, Result& into, time_point captured = {}) {
-    auto make = [&]() -> In&& { return std::move(value); };
+    detail::item_there<In> make{std::move(value)};
     return emplace_for(nullptr, make, captured, std::addressof(into));
   }
   template <class Result>
     requires(std::same_as<Result&, Out> && std::copy_constructible<In>)
   bool push(const In& value, Result& into, time_point captured = {}) {
-    auto make = [&]() -> const In& { return value; };
+    detail::item_there<const In&> make{value};
     return emplace_for(nullptr, make, captured, std::addressof(into));
   }
 
@@ -112,23 +119,23 @@ class session {
   bool try_push(In&& value, time_point captured = {})
     requires(!writes_outside)
   {
-    return try_emplace([&]() -> In&& { return std::move(value); }, captured);
+    return try_emplace(detail::item_there<In>{std::move(value)}, captured);
   }
   bool try_push(const In& value, time_point captured = {})
     requires(std::copy_constructible<In> && !writes_outside)
   {
-    return try_emplace([&]() -> const In& { return value; }, captured);
+    return try_emplace(detail::item_there<const In&>{value}, captured);
   }
   template <class Result>
     requires(std::same_as<Result&, Out>)
   bool try_push(In&& value, Result& into, time_point captured = {}) {
-    auto make = [&]() -> In&& { return std::move(value); };
+    detail::item_there<In> make{std::move(value)};
     return try_emplace_for(nullptr, make, captured, std::addressof(into));
   }
   template <class Result>
     requires(std::same_as<Result&, Out> && std::copy_constructible<In>)
   bool try_push(const In& value, Result& into, time_point captured = {}) {
-    auto make = [&]() -> const In& { return value; };
+    detail::item_there<const In&> make{value};
     return try_emplace_for(nullptr, make, captured, std::addressof(into));
   }
 
@@ -423,7 +430,7 @@ class session {
     if (captured == time_point() &&
         (detail::meets_by_time<In> || settings.deadline.count() != 0 || settings.clock != nullptr))
       captured = settings.now();
-    auto make = [&]() -> Given&& { return std::forward<Given>(given); };
+    detail::item_there<Given> make{std::forward<Given>(given)};
     ports.template place<P>(items, make, captured);
     if (items.is_cancelled()) drain();
     return true;
@@ -519,7 +526,7 @@ class session {
       ~made_first() { std::destroy_at(item); }
     } const fresh{::new (static_cast<void*>(core_->spare.get())) In(make())};
     if (replace_oldest(told, *fresh.item, captured)) return true;
-    auto from_there = [&]() -> In&& { return std::move(*fresh.item); };
+    detail::item_there<In> from_there{std::move(*fresh.item)};
     return place_if_room(told, from_there, captured, into, has_room, runs_here);
   }
 
