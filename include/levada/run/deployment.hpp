@@ -123,9 +123,10 @@ class session_gate {
   void leave() {
     if (inside_.fetch_sub(1) == 1) inside_.notify_all();
   }
-  /// From here on nobody enters; returns when nobody is inside.
+  /// From here on nobody enters; returns when nobody is inside. Whoever is has been told to go, and is gone in a moment.
   void close() {
     session_.store(nullptr);
+    for (int i = 0; i < 1'000 && inside_.load() != 0; ++i) spin_pause();
     for (int inside = inside_.load(); inside != 0; inside = inside_.load()) inside_.wait(inside);
   }
 
@@ -199,13 +200,13 @@ class session_core final : public engine_host {
   /// What is in flight becomes cancelled; returns when nothing of this session runs any more.
   [[gnu::cold]] ~session_core() {
     close();
-    cancel();
+    if (!all_finished()) cancel();
     wait_until([&] { return all_finished(); });
     for_each_engine([](engine& e) { e.wait_for_devices(); });
+    ending_.store(true);
     gate_.close();
     gate_.remove_holder();
     if (own_worker_.joinable()) {
-      ending_.store(true);
       deployment_->event.notify_all();
       own_worker_.join();
     }
@@ -543,7 +544,7 @@ class session_core final : public engine_host {
         worker_ends();
         engine_.give_back_permit();
       }
-      if (pays_for_a_worker() && spin_until([] { return false; })) continue;
+      if (!ending_.load() && pays_for_a_worker() && spin_until([&] { return ending_.load(); })) continue;
       worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
       if (!pays_for_a_worker() || !can_help()) return;
