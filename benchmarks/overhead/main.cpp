@@ -127,6 +127,13 @@ class contest {
   std::vector<contender> all_;
 };
 
+template <class Item>
+std::shared_ptr<std::vector<Item>> numbered_items(std::size_t count) {
+  auto items = std::make_shared<std::vector<Item>>(count);
+  for (std::size_t i = 0; i < count; ++i) (*items)[i].value = i;
+  return items;
+}
+
 template <class Item, class Chain>
 void add_chain(const std::string& payload, const std::string& work, std::array<double, Chain::size> nanoseconds) {
   const Chain chain(nanoseconds);
@@ -136,8 +143,7 @@ void add_chain(const std::string& payload, const std::string& work, std::array<d
   const std::size_t most = std::min<std::size_t>(100'000, 64'000'000 / sizeof(Item));
   const std::size_t count =
       std::clamp<std::size_t>(static_cast<std::size_t>(20e6 / (total + 10.0 * Chain::size)), 500, most);
-  const auto items = std::make_shared<std::vector<Item>>(count);
-  for (std::size_t i = 0; i < count; ++i) (*items)[i].value = i;
+  const auto items = numbered_items<Item>(count);
   const auto app = std::make_shared<decltype(levada_app<Item>(chain))>(levada_app<Item>(chain));
 
   const auto all = std::make_shared<contest>(payload + "/" + std::to_string(Chain::size) + "/" + work, count);
@@ -162,8 +168,7 @@ void add_beside(const std::string& work, double ns, surroundings beside) {
   using item = payload<8>;
   using target = levada::target<levada::cpu<Threads>>;
   const chain_of<true, 4> chain({ns, ns, ns, ns});
-  const auto items = std::make_shared<std::vector<item>>(static_cast<std::size_t>(20e6 / (4 * ns)));
-  for (std::size_t i = 0; i < items->size(); ++i) (*items)[i].value = i;
+  const auto items = numbered_items<item>(static_cast<std::size_t>(20e6 / (4 * ns)));
   // An app has no more threads than oneTBB may have when it is deployed.
   const oneapi::tbb::global_control allowed(oneapi::tbb::global_control::max_allowed_parallelism, Threads);
   const auto app = std::make_shared<decltype(levada_app<item, target>(chain))>(levada_app<item, target>(chain));

@@ -47,6 +47,25 @@ class lone_reference {
   std::uint64_t first_ = 0, last_ = 0;
 };
 
+/// What was popped is not what the reference says.
+template <class Popped>
+bool is_wrong(const Popped& r, std::uint64_t want) {
+  return r->has_value() ? **r != want : want != 0;
+}
+
+/// One thread pushes and pops item after item, and says behind each how many there were. How many came out wrong.
+template <class Session, class Told>
+std::uint64_t wrong_in_turns(Session& session, std::uint64_t count, const Told& told) {
+  lone_reference reference;
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    session.push(i);
+    wrong += is_wrong(session.pop(), reference(i));
+    told(i + 1);
+  }
+  return wrong;
+}
+
 /// The same without an order in its stages, so that items overtake one another; only numbers are counted here.
 constexpr auto unordered_pipeline = [] {
   return input<std::uint64_t> | stage<"spin">([](const std::uint64_t& x) {
@@ -82,8 +101,7 @@ std::uint64_t wrong_with_a_pusher(const App& app, std::uint64_t count) {
   Reference reference;
   std::uint64_t wrong = 0, at = 0;
   while (auto r = session.pop()) {
-    const std::uint64_t want = reference(at++);
-    wrong += r->has_value() ? **r != want : want != 0;
+    wrong += is_wrong(r, reference(at++));
     popped.store(at);
   }
   pusher.join();
@@ -110,8 +128,7 @@ std::uint64_t wrong_until_cancelled(const App& app, std::uint64_t after) {
       turns.store(i);
       auto r = session.pop();
       if (!r) break;
-      const std::uint64_t want = reference(i);
-      wrong += r->has_value() ? **r != want : want != 0;
+      wrong += is_wrong(r, reference(i));
     }
   } catch (const cancelled&) {
   }
@@ -136,14 +153,7 @@ std::uint64_t wrong_while_watched(const App& app, std::uint64_t count) {
       std::this_thread::yield();
     }
   });
-  lone_reference reference;
-  std::uint64_t wrong = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    session.push(i);
-    const auto r = session.pop();
-    const std::uint64_t want = reference(i);
-    wrong += r->has_value() ? **r != want : want != 0;
-  }
+  std::uint64_t wrong = wrong_in_turns(session, count, [](std::uint64_t) {});
   wrong += over.exchange(true);
   watcher.join();
   return wrong;
@@ -161,14 +171,7 @@ std::uint64_t wrong_with_a_late_helper(const App& app, std::uint64_t sessions) {
       while (turns.load() < from) std::this_thread::yield();
       while (turns.load() < count) session.drain();
     });
-    lone_reference reference;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      session.push(i);
-      const auto r = session.pop();
-      const std::uint64_t want = reference(i);
-      wrong += r->has_value() ? **r != want : want != 0;
-      turns.store(i + 1);
-    }
+    wrong += wrong_in_turns(session, count, [&](std::uint64_t done) { turns.store(done); });
     helper.join();
     CHECK(session.counts().in_flight == 0);
   }
@@ -190,9 +193,7 @@ std::uint64_t wrong_from_hand_to_hand(const App& app, std::uint64_t sessions) {
       pushed.fetch_add(1);
     };
     const auto pop = [&] {
-      const auto r = session.pop();
-      const std::uint64_t want = reference(popped.load());
-      wrong += r->has_value() ? **r != want : want != 0;
+      wrong += is_wrong(session.pop(), reference(popped.load()));
       popped.fetch_add(1);
     };
     const auto turns = [&](std::uint64_t count) {

@@ -8,7 +8,8 @@
 namespace levada::detail {
 
 /// An event count: `prepare`, look again, then `wait` or `cancel`. Whoever changes what waiters look at does so with
-/// sequentially consistent stores and calls `notify_all` behind them; a waiter then sees the change or is woken.
+/// sequentially consistent stores and calls `notify_all` behind them; a waiter then sees the change or is woken. Who knows that
+/// nobody can wait does neither: `engine::publish_to_nobody`.
 class event_count {
  public:
   std::uint32_t prepare() {

@@ -204,7 +204,7 @@ struct unit_text {
 struct chain_text {
   chain_code run = nullptr;
   std::size_t units = 0;
-  chain_code run_one = nullptr;  ///< a single item, where the chain is all there is
+  chain_code run_one = nullptr;  ///< a single item, where a few chains are all there is
 };
 
 /// Values by index.
@@ -237,7 +237,7 @@ struct program_unit {
   std::size_t group_end = 0;
   bool item_by_item = false;
   chain_code chain = nullptr;      ///< it and those that follow, up to `chain_end`
-  chain_code chain_one = nullptr;  ///< a single item, where the chain is all there is
+  chain_code chain_one = nullptr;  ///< a single item, where a few chains are all there is
   std::size_t chain_end = 0;
   std::size_t scratch_offset = 0;
   const program_fork* fork = nullptr;     ///< that begins with it, if one does

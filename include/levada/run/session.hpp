@@ -35,7 +35,8 @@ concept no_item_of =
 template <class Session>
 class completed_session;
 
-/// Makes an item of one that is there: `Given` is `In` where it may be moved, or `const In&`. A type of its own, since a lambda's symbol is long.
+/// Makes an item of one that is there: `Given` is `In` where it may be moved, or `const In&`. A type of its own, since a
+/// lambda's symbol is long.
 template <class Given>
 struct item_there {
   Given&& item;
