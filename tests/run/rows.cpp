@@ -25,11 +25,11 @@ namespace {
 
 using box = lv::target<lv::cpu<2>>;
 
-template <class App, class Reference>
+template <class Item = std::uint64_t, class App, class Reference>
 void check_rows(const App& app, const Reference& reference) {
   for (const std::size_t count : {0u, 1u, 2u, 7u, 64u, 1'000u, 20'011u}) {
     CAPTURE(count);
-    auto items = items_in_a_row(count);
+    auto items = items_in_a_row<Item>(count);
     CHECK(wrong_in_a_row(app, reference, items) == 0);
     CHECK(wrong_in_a_row(app, reference, std::as_const(items)) == 0);
     CHECK(wrong_in_a_row(app, reference, std::span(items)) == 0);
@@ -37,7 +37,7 @@ void check_rows(const App& app, const Reference& reference) {
     CHECK(wrong_in_a_row(app, reference, items | std::views::take(count / 2)) == 0);
   }
   for (const std::size_t after : {0u, 1u, 100u, 3'000u})
-    CHECK(wrong_until_stopped(app, reference, items_in_a_row(20'000), after) == 0);
+    CHECK(wrong_until_stopped(app, reference, items_in_a_row<Item>(20'000), after) == 0);
 }
 
 }  // namespace
@@ -52,6 +52,28 @@ TEST_CASE("items that the first stage changes, alone and before others, in chain
                              lv::stage<"d">(s) | lv::stage<"e">(s) | lv::stage<"f">(s) | lv::stage<"g">(s) |
                              lv::stage<"h">(s) | lv::stage<"i">(s) | lv::stage<"j">(s)),
              reference_of(s, s, s, s, s, s, s, s, s, s));
+}
+
+/// Of that size: alone, with another stage that changes it, and with one that only looks at it.
+template <std::size_t Bytes>
+void check_wide_rows() {
+  CAPTURE(Bytes);
+  using item = wide<Bytes>;
+  const widely<item, summing> s{};
+  check_rows<item>(lv::deploy<box>(lv::input<item> | lv::stage<"sum">(s)), reference_of(summing{}));
+  check_rows<item>(lv::deploy<box>(lv::input<item> | lv::stage<"a">(s) | lv::stage<"b">(s)),
+                   reference_of(summing{}, summing{}));
+  const auto mix = [m = mixing{}](const item& x) mutable { return m(x.value); };
+  check_rows<item>(lv::deploy<box>(lv::input<item> | lv::stage<"sum">(s) | lv::stage<"mix">(mix)),
+                   reference_of(summing{}, mixing{}));
+}
+
+TEST_CASE("items of some and of many cache lines that the first stage changes") {
+  check_wide_rows<16>();
+  check_wide_rows<128>();
+  check_wide_rows<136>();  // from here on one by one
+  check_wide_rows<1'000>();
+  check_wide_rows<3'136>();  // more than is asked for ahead
 }
 
 TEST_CASE("items that the first stage looks at, alone and before others") {

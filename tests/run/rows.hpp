@@ -3,6 +3,7 @@
 // Items that lie side by side, which a stream looks at only when they are begun: its results are those of a loop, and the items
 // stay what they are. For both executors.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -41,6 +42,27 @@ struct slow {
   }
 };
 
+/// An item that fills some cache lines, none of which may come without the others.
+template <std::size_t Bytes>
+struct wide {
+  wide(std::uint64_t x) : value(x) { rest.fill(x); }
+  operator std::uint64_t() const { return value; }
+
+  std::uint64_t value;
+  std::array<std::uint64_t, Bytes / sizeof(std::uint64_t) - 1> rest;
+};
+/// Changes such items as others do their values.
+template <class Item, class F>
+struct widely {
+  F f{};
+  void operator()(Item& x) {
+    for (const std::uint64_t r : x.rest)
+      if (r != x.value) throw std::logic_error("an item in pieces");
+    f(x.value);
+    x.rest.fill(x.value);
+  }
+};
+
 /// What callables give for an item, one after the other; 0: it fails.
 template <class... F>
 auto reference_of(F... f) {
@@ -60,9 +82,10 @@ auto reference_of(F... f) {
   };
 }
 
-inline std::vector<std::uint64_t> items_in_a_row(std::size_t count) {
-  std::vector<std::uint64_t> items(count);
-  for (std::size_t i = 0; i < count; ++i) items[i] = 1 + i * 2654435761u % 100'000;
+template <class Item = std::uint64_t>
+std::vector<Item> items_in_a_row(std::size_t count) {
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < count; ++i) items.emplace_back(1 + i * 2654435761u % 100'000);
   return items;
 }
 
@@ -82,8 +105,8 @@ std::size_t wrong_in_a_row(const App& app, Reference reference, Range&& range) {
 }
 
 /// The same of a stream that is given up behind so many results. Items that fail while those before them are given up still come.
-template <class App, class Reference>
-std::size_t wrong_until_stopped(const App& app, Reference reference, const std::vector<std::uint64_t>& items,
+template <class App, class Reference, class Item>
+std::size_t wrong_until_stopped(const App& app, Reference reference, const std::vector<Item>& items,
                                 std::size_t after) {
   std::stop_source source;
   std::size_t at = 0, wrong = 0;

@@ -77,6 +77,31 @@ TEST_CASE("an empty range gives nothing, a range of one item one result") {
   CHECK(values_of(app.stream(std::vector<int>{41})) == std::vector<int>{42});
 }
 
+TEST_CASE("of the few items of a short range, no thread takes all that are left") {
+  struct meeting {
+    std::atomic<int> here{0};
+    std::atomic<bool> took_place{false};
+  };
+  meeting both;
+  const auto meet = [&both](const int& i) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto is_over = [&](auto time) { return std::chrono::steady_clock::now() - start > time; };
+    if (i == 0) {  // from this one the others are known to be short
+      while (!is_over(700ns)) {
+      }
+    } else {
+      ++both.here;
+      while (!both.took_place.load() && !is_over(10s))
+        if (both.here.load() == 2) both.took_place.store(true);
+      --both.here;
+    }
+    return i;
+  };
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"meet">(lv::parallel(meet)));
+  CHECK(values_of(app.stream(std::vector{0, 1, 2, 3, 4, 5, 6, 7})) == std::vector{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(both.took_place.load());
+}
+
 TEST_CASE("any range will do: arrays, lists, views, const, rvalue and input ranges") {
   const auto app = plus_one();
   const std::vector<int> expected{2, 3, 4};

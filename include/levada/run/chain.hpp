@@ -120,6 +120,42 @@ struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps
   }
 };
 
+/// Items that their owner has in a row, and that a chain changes: each is copied to its place as the loop comes to it, so that
+/// its way here hides behind the work on the one before. Of the small ones many share a line, and all are copied at once.
+template <class Item>
+class copied_row {
+  static constexpr bool at_once = sizeof(Item) <= 128;
+
+ public:
+  /// `row` null: the items are at their places already.
+  [[gnu::always_inline]] copied_row(const std::byte* row, std::byte* places, std::size_t stride, std::size_t count)
+      : row_(at_once ? nullptr : row) {
+    if (at_once && row != nullptr)
+      for (std::size_t i = 0; i < count; ++i) std::memcpy(places + i * stride, row + i * sizeof(Item), sizeof(Item));
+  }
+  [[gnu::always_inline]] void copy(std::byte* place, std::size_t i) const {
+    if (row_ == nullptr) return;
+    constexpr std::size_t line = 64, ahead = (1024 + sizeof(Item) - 1) / sizeof(Item);
+    const std::byte* const from = row_ + i * sizeof(Item);
+    for (std::size_t b = 0; b < std::min<std::size_t>(sizeof(Item), 2048); b += line)
+      __builtin_prefetch(from + ahead * sizeof(Item) + b);
+    std::size_t bytes = sizeof(Item);
+    asm("" : "+r"(bytes));  // by the library: a string instruction, which some compilers take here, hides nothing
+    std::memcpy(place, from, bytes);
+  }
+
+ private:
+  const std::byte* const row_;
+};
+/// Others are never given so.
+template <class Item>
+  requires(!std::is_trivially_copyable_v<Item>)
+class copied_row<Item> {
+ public:
+  copied_row(const std::byte*, std::byte*, std::size_t, std::size_t) {}
+  void copy(std::byte*, std::size_t) const {}
+};
+
 template <bool Copied, class First, class... Steps>
 [[gnu::always_inline]] inline void run_chain_over(chain_call& call) noexcept {
   const unit_path* const paths = call.paths;
@@ -128,15 +164,18 @@ template <bool Copied, class First, class... Steps>
       steps(call);
   // Copies, which the callables cannot change.
   const void* const* const inputs = First::takes_input ? nullptr : call.inputs;
-  const bool in_row = Copied && !First::takes_input && call.row != nullptr;
+  const std::byte* const row = Copied ? call.row : nullptr;
+  const bool in_row = !First::takes_input && row != nullptr;
   const std::size_t count = Copied ? call.count : 1;
   const std::size_t stride = in_row ? sizeof(typename First::input) : paths[0].in.stride;
-  std::byte* const first = in_row              ? const_cast<std::byte*>(call.row)
+  std::byte* const first = in_row              ? const_cast<std::byte*>(row)
                            : inputs == nullptr ? paths[0].in.at(call.memory, call.slot)
                                                : nullptr;
+  const copied_row<typename First::input> copies(First::takes_input ? row : nullptr, first, stride, count);
   for (std::size_t i = 0; i < count; ++i) {
     try {
       for (; i < count; ++i) {
+        if constexpr (First::takes_input) copies.copy(first + i * stride, i);
         steps(inputs == nullptr ? first + i * stride : const_cast<void*>(inputs[i]), i);
       }
     } catch (...) {

@@ -33,8 +33,9 @@ inline engine::grain* engine::claim(std::size_t s) {
       return nullptr;
     }
     const std::size_t at = index(begin);
-    sequence count = std::min({there - begin, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
-                               static_cast<sequence>(slots_ - at)});
+    sequence count =
+        std::min({share_of(seg, there - begin), static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
+                  static_cast<sequence>(slots_ - at)});
     if (versions_) [[unlikely]]
       count = of_one_version(at, count);
     if (!seg.claimed.compare_exchange_strong(begin, begin + count)) {
@@ -49,6 +50,15 @@ inline engine::grain* engine::claim(std::size_t s) {
   }
   invite_if_it_pays();
   return mine;
+}
+
+/// How many of those that wait one thread takes. Of the last, fewer and fewer, so that no other is left with nothing to do, as
+/// long as they are worth a grain. (Guided self-scheduling: Polychronopoulos and Kuck, IEEE Trans. Computers, 1987.)
+inline engine::sequence engine::share_of(const segment& seg, sequence waiting) const {
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  if (ns == 0 || !has_all_.load(std::memory_order_relaxed) || is_cheap(seg)) return waiting;
+  return std::min(waiting,
+                  std::max<sequence>(waiting / (4 * static_cast<sequence>(crew_.count())), 1 + worth_a_grain_ns / ns));
 }
 
 /// What was claimed becomes a grain.
@@ -102,7 +112,8 @@ inline void engine::fetch(const segment& seg, const grain& g) const {
   const program_unit& first = code_.units[seg.code.first];
   const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
   if (is_borrowed(first.in)) {
-    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(borrowed(first.in, g.slot + i));
+    if (row_.first == nullptr)  // else side by side, and not noted yet
+      for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(borrowed(first.in, g.slot + i));
   } else if (code_.values[first.in].where == placement::slot) {
     const std::byte* const from = slot(g.slot) + code_.values[first.in].offset;
     for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * code_.slot_bytes, 1);
@@ -123,12 +134,12 @@ inline void engine::invite_if_it_pays() noexcept {
 /// More threads than processors are of use where stages wait for something. Else whoever holds what others want loses its
 /// processor to them.
 inline int engine::most_workers() const {
-  if (crew_.processors() == crew_.count()) return crew_.count();
+  if (crew_.computing_workers() == crew_.workers()) return crew_.workers();
   for (const segment& seg : segments_) {
     const std::uint64_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    if (ns == 0 || ns > computing_unit_ns * (seg.code.end - seg.code.first)) return crew_.count();
+    if (ns == 0 || ns > computing_unit_ns * (seg.code.end - seg.code.first)) return crew_.workers();
   }
-  return crew_.processors();
+  return crew_.computing_workers();
 }
 
 /// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are not.

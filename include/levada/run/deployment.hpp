@@ -40,7 +40,7 @@ struct deployment {
         devices(std::move(devices_)),
         make_backbone(make_backbone_),
         workers(workers_),
-        crew(code.threads),
+        crew(code.threads, Executor::workers(code.threads, workers)),
         executor(code.threads, workers) {}
 
   program code;
@@ -280,6 +280,7 @@ class session_core final : public engine_host {
   /// No more items will be pushed.
   void close() {
     closed_.store(true);
+    engine_.close();
     deployment_->event.notify_all();
   }
   bool is_closed() const { return closed_.load() || is_cancelled(); }

@@ -43,12 +43,13 @@ class engine_host {
   ~engine_host() = default;
 };
 
-/// Permits to run stages, shared by all sessions of a deployment: `cpu<N>` runs at most N threads at once, helpers included.
+/// Permits to run stages, shared by all sessions of a deployment: `cpu<N>` runs at most N threads at once, helpers included,
+/// of which an executor brings `workers` at most.
 class permits {
  public:
-  explicit permits(int count) : count_(count) {
+  permits(int count, int workers) : count_(count), workers_(std::min(count, workers)) {
     const int here = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
-    processors_ = here == 0 ? count : std::min(count, here);
+    computing_workers_ = here == 0 ? workers_ : std::min(workers_, here);
   }
   bool try_acquire() { return try_acquire_below(count_ - reserved_.load()); }
   bool available() const { return running_.load() < count_ - reserved_.load(); }
@@ -65,8 +66,9 @@ class permits {
 
   int running() const { return running_.load(); }
   int count() const { return count_; }
-  /// How many threads can compute at once, of these.
-  int processors() const { return processors_; }
+  int workers() const { return workers_; }
+  /// Of these, as many as can compute at once.
+  int computing_workers() const { return computing_workers_; }
   /// The caller then looks for work once more, or tells those who wait for a permit.
   void release() { running_.fetch_sub(1); }
 
@@ -80,8 +82,8 @@ class permits {
 
   alignas(64) std::atomic<int> running_{0};
   std::atomic<int> reserved_{0};
-  const int count_;
-  int processors_;
+  const int count_, workers_;
+  int computing_workers_;
 };
 
 class completion;
@@ -321,6 +323,8 @@ class engine final : public device_client {
   }
   const session_settings& settings() const { return settings_; }
   bool is_usual() const { return is_usual_; }
+  /// What was pushed is all that comes.
+  void close() { has_all_.store(true, std::memory_order_relaxed); }
 
   /// From the first item on, filtered, dropped and cancelled ones wait at the head like results.
   void hand_out_all() {
@@ -903,6 +907,7 @@ class engine final : public device_client {
 
   static bool has_free_grain(const segment& seg);
   grain* claim(std::size_t s);
+  sequence share_of(const segment& seg, sequence waiting) const;
   void begin_grain(std::size_t s, grain& g, sequence begin, sequence count);
   bool is_backed_up(const segment& seg) const;
   bool would_wait_inside() const;
@@ -1115,6 +1120,7 @@ class engine final : public device_client {
   static constexpr std::uint64_t unknown_item_ns = 2'000;
   static constexpr std::uint64_t computing_unit_ns = 50'000;  // one that takes longer may wait for something
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
+  static constexpr std::uint64_t worth_a_grain_ns = 2'000;
   static constexpr std::uint64_t unit_ns = 8'000;
   static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
   static constexpr std::uint64_t cheap_grain_ns = 8'000;
@@ -1176,6 +1182,7 @@ class engine final : public device_client {
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed
   std::atomic<bool> invites_always_{false};
+  std::atomic<bool> has_all_{false};  ///< nothing more will be pushed
   alignas(64) std::atomic<std::uint64_t> delivered_{0};
   std::atomic<std::uint64_t> failed_{0}, filtered_{0}, dropped_{0}, cancelled_count_{0}, dropped_at_the_door_{0};
 };

@@ -4,11 +4,12 @@
 // has more segments than one.
 //
 //   struct executor {
-//     executor(int threads, const worker_settings&);  // workers, started or only allowed
-//     void invite(invitation);                        // some worker calls it, soon, once
-//     static void isolated(F f);                      // calls f; user code in it takes no outer tasks
-//     template <bool WithDevices>                     // optional: nodes and edges between the segments of a session;
-//     static owner<backbone> make_backbone(...);      // without it, workers go from one to the next by themselves
+//     executor(int threads, const worker_settings&);            // workers, started or only allowed
+//     static int workers(int threads, const worker_settings&);  // how many there can be
+//     void invite(invitation);                                  // some worker calls it, soon, once
+//     static void isolated(F f);                                // calls f; user code in it takes no outer tasks
+//     template <bool WithDevices>                               // optional: nodes and edges between the segments of
+//     static owner<backbone> make_backbone(...);                // a session; else workers go from one to the next
 //   };
 
 #include <cstddef>

@@ -24,7 +24,7 @@ inline void engine::offer_branches(std::size_t count) noexcept {
   event_.notify_all();
   const int wanted = std::min(static_cast<int>(count), crew_.count() - crew_.running());
   const int idle = awake_.load() - busy_.load() + parked_.load();
-  for (int there = idle; there < wanted && awake_.load() < crew_.count(); ++there) host_.invite();
+  for (int there = idle; there < wanted && awake_.load() < crew_.workers(); ++there) host_.invite();
 }
 
 /// Runs branches of the grain's item on this thread from the given one on, as long as there are some. True: all are done, and

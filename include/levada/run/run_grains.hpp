@@ -167,7 +167,6 @@ inline bool engine::run_chain(segment& seg, grain& g, std::size_t count) noexcep
   if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
   const program_unit& unit = code_.units[g.unit];
   const bool begins_in_row = g.unit == 0 && row_.first != nullptr;
-  if (begins_in_row && destroys_input_) place_from_row(g);
   chain_call call = call_of_chain(g.unit, g.memory, g.slot, count, begins_in_row ? in_row(g.begin) : nullptr);
   unit.chain(call);
   if (call.lost_some) [[unlikely]] {

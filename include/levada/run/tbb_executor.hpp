@@ -120,6 +120,10 @@ class tbb_executor {
     detail::check_processors(workers.processors);
   }
 
+  static int workers(int threads, const detail::worker_settings& workers) {
+    return workers.arena.arena != nullptr || threads == 1 ? threads : threads - 1;
+  }
+
   void invite(detail::invitation i) {
     if (workers_.are_plain())
       arena_->enqueue([i]() noexcept { i.call(i.argument); });

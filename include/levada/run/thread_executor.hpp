@@ -37,6 +37,8 @@ class thread_executor {
     for (std::thread& t : threads_) t.join();
   }
 
+  static int workers(int threads, const detail::worker_settings&) { return threads; }
+
   void invite(detail::invitation i) {
     {
       const std::lock_guard lock(mutex_);
