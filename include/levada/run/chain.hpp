@@ -121,26 +121,27 @@ struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps
 };
 
 /// Items that their owner has in a row, and that a chain changes: each is copied to its place as the loop comes to it, so that
-/// its way here hides behind the work on the one before. Of the small ones many share a line, and all are copied at once.
+/// its way here hides behind the work on those before. Of small ones many share a line, and all are copied at once.
 template <class Item>
 class copied_row {
-  static constexpr bool at_once = sizeof(Item) <= 128;
+  static constexpr std::size_t line = 64, at_once = 2 * line;
+  static constexpr std::size_t ahead = 4096, most_asked_for = 2048;  // enough for the way from memory
 
  public:
   /// `row` null: the items are at their places already.
   [[gnu::always_inline]] copied_row(const std::byte* row, std::byte* places, std::size_t stride, std::size_t count)
-      : row_(at_once ? nullptr : row) {
-    if (at_once && row != nullptr)
+      : row_(sizeof(Item) <= at_once ? nullptr : row) {
+    if (sizeof(Item) <= at_once && row != nullptr)
       for (std::size_t i = 0; i < count; ++i) std::memcpy(places + i * stride, row + i * sizeof(Item), sizeof(Item));
   }
   [[gnu::always_inline]] void copy(std::byte* place, std::size_t i) const {
     if (row_ == nullptr) return;
-    constexpr std::size_t line = 64, ahead = (1024 + sizeof(Item) - 1) / sizeof(Item);
+    constexpr std::size_t items_ahead = (ahead + sizeof(Item) - 1) / sizeof(Item);
     const std::byte* const from = row_ + i * sizeof(Item);
-    for (std::size_t b = 0; b < std::min<std::size_t>(sizeof(Item), 2048); b += line)
-      __builtin_prefetch(from + ahead * sizeof(Item) + b);
+    for (std::size_t b = 0; b < std::min(sizeof(Item), most_asked_for); b += line)
+      __builtin_prefetch(from + items_ahead * sizeof(Item) + b);
     std::size_t bytes = sizeof(Item);
-    asm("" : "+r"(bytes));  // by the library: a string instruction, which some compilers take here, hides nothing
+    asm("" : "+r"(bytes));  // by the library: behind a string instruction, which some compilers take, nothing hides
     std::memcpy(place, from, bytes);
   }
 

@@ -219,8 +219,7 @@ class item_stream {
   /// To be called once. Starts the stream.
   iterator begin() {
     if constexpr (Feed::in_a_row) {
-      // Where several stages share the work, large items are copied ahead of who works on them.
-      takes_row_ = (borrows_ || sizeof(In) <= 64 || core_->items().is_lone_stage()) && core_->items().takes_row();
+      takes_row_ = core_->items().takes_row();
       if (takes_row_)
         core_->items().set_row({reinterpret_cast<const std::byte*>(feed_.next_in_row()), sizeof(In),
                                 borrows_ ? &place_row<true> : &place_row<false>});
