@@ -8,7 +8,6 @@
 //   added_p50_ns, added_p99_ns (live/lone): how much longer a lone item takes than its stages, after 2 ms of idleness
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -27,6 +26,8 @@
 
 #include <levada/levada.hpp>
 
+#include "../overhead/bar.hpp"
+#include "../overhead/busy_threads.hpp"
 #include "../overhead/work.hpp"
 
 namespace {
@@ -77,9 +78,7 @@ std::vector<bar> bars;
 
 void print_bars() {
   if (!bars.empty()) std::printf("\nwhat we hold ourselves to (other threads asleep)\n");
-  for (const bar& b : bars)
-    std::printf("  %-40s %9.2f  at most  %9.2f  %s\n", b.what, b.value, b.at_most,
-                b.value <= b.at_most ? "met" : "not met");
+  for (const bar& b : bars) overhead::print_bar(b.what, b.value, b.at_most, true);
 }
 
 /// Calls `make` at the moments of a Poisson process.
@@ -176,17 +175,11 @@ void add_ages(const std::string& what, const std::string& contender, double load
   const std::string name = "live/" + what + "/" + contender + "/" + std::to_string(load).substr(0, 3);
   benchmark::RegisterBenchmark(name.c_str(),
                                [=](benchmark::State& state) {
-                                 std::atomic<bool> stop{false};
-                                 std::jthread noise;
-                                 if (neighbour)
-                                   noise = std::jthread([&] {
-                                     for (std::uint64_t x = 1; !stop; ++x) benchmark::DoNotOptimize(x);
-                                   });
+                                 const overhead::busy_threads noise(neighbour ? 1 : 0);
                                  const double before = processor_us();
                                  outcome o;
                                  for (auto _ : state) o = run(load);
                                  const double spent = processor_us() - before;
-                                 stop = true;
                                  state.counters["age_p50_us"] = quantile(o.ages_us, 0.5);
                                  state.counters["age_p999_us"] = quantile(o.ages_us, 0.999);
                                  state.counters["delivered"] =

@@ -13,9 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +21,8 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include "bar.hpp"
+#include "busy_threads.hpp"
 #include "contenders.hpp"
 #include "fastflow_chain.hpp"
 #include "taskflow_chain.hpp"
@@ -48,20 +48,6 @@ std::map<std::string, outcome> measured;
 struct surroundings {
   std::size_t threads = 2;  ///< that oneTBB may have
   int busy = 0;             ///< threads of somebody else that want a processor all the time
-};
-
-/// So many threads that do nothing of use, for as long as this lives.
-class busy_threads {
- public:
-  explicit busy_threads(int count) {
-    for (int i = 0; i < count; ++i)
-      threads_.emplace_back([](const std::stop_token& stop) {
-        for (std::uint64_t x = 1; !stop.stop_requested(); ++x) benchmark::DoNotOptimize(x);
-      });
-  }
-
- private:
-  std::vector<std::jthread> threads_;
 };
 
 /// All contenders on one chain. The first that is asked for runs the rounds of all.
@@ -180,6 +166,27 @@ void add_beside(const std::string& work, double ns, surroundings beside) {
   contest::offer(all);
 }
 
+/// Streams of a few items, one behind the other: four serial stages of 1 us, ours and parallel_pipeline.
+void add_few(std::size_t count) {
+  using item = payload<8>;
+  const chain_of<true, 4> chain({1000, 1000, 1000, 1000});
+  const std::size_t streams = 5'000 / count;
+  const auto items = numbered_items<item>(count);
+  const auto app = std::make_shared<decltype(levada_app<item>(chain))>(levada_app<item>(chain));
+  const auto all = std::make_shared<contest>("u64/4/serial_1us_" + std::to_string(count) + "items", streams * count);
+  const auto add = [&](const char* name, auto stream) {
+    all->add(name, [=] {
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; i < streams; ++i) sum = mix(sum, stream());
+      return sum;
+    });
+  };
+  add("fused", [=] { return fused_loop(*items, chain); });
+  add("levada", [=] { return levada_stream(*app, *items); });
+  add("parallel_pipeline", [=] { return parallel_pipeline(*items, chain); });
+  contest::offer(all);
+}
+
 std::string text_of(double ns) {
   return ns >= 1000 ? std::to_string(static_cast<int>(ns / 1000)) + "us" : std::to_string(static_cast<int>(ns)) + "ns";
 }
@@ -204,12 +211,6 @@ void add_1kib() {
 
 // ---- what we hold ourselves to ----
 
-void print_bar(const std::string& what, double value, double bar, bool at_most) {
-  const bool met = at_most ? value <= bar : value >= bar;
-  std::printf("  %-52s %9.2f  %s %9.2f  %s\n", what.c_str(), value, at_most ? "at most " : "at least", bar,
-              met ? "met" : "not met");
-}
-
 void at_least(const std::string& chain, double bar) {
   if (const auto m = measured.find("overhead/levada/" + chain); m != measured.end())
     print_bar(chain + ", speed-up", m->second.speedup, bar, false);
@@ -224,7 +225,8 @@ void print_bars() {
       print_bar(chain + ", ns an item", ours->second.ns_per_item,
                 std::max(fused->second.ns_per_item + 3, fused->second.ns_per_item * 1.5), true);
     if (*n == '1' && n[1] == 0) {
-      for (const char* work : {"500ns", "1us", "10us"}) at_least(std::string("u64/1/serial_") + work, 0.95);
+      for (const char* work : {"50ns", "100ns", "200ns", "500ns", "1us", "10us"})
+        at_least(std::string("u64/1/serial_") + work, 0.95);
       continue;
     }
     for (const char* work : {"50ns", "100ns", "200ns", "500ns"})
@@ -276,6 +278,7 @@ int main(int argc, char** argv) {
   add_1kib<1>();
   add_1kib<4>();
   add_1kib<16>();
+  for (const std::size_t count : {2u, 4u, 8u, 16u, 64u}) add_few(count);
   for (const double ns : {500.0, 5000.0}) {
     add_beside<8>("serial_" + text_of(ns) + "_8threads", ns, {.threads = 8});
     add_beside<2>("serial_" + text_of(ns) + "_2busy", ns, {.busy = 2});
