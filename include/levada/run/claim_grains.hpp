@@ -56,7 +56,7 @@ inline engine::grain* engine::claim(std::size_t s) {
 /// long as they are worth a grain. (Guided self-scheduling: Polychronopoulos and Kuck, IEEE Trans. Computers, 1987.)
 inline engine::sequence engine::share_of(const segment& seg, sequence waiting) const {
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-  if (ns == 0 || !has_all_.load(std::memory_order_relaxed) || is_cheap(seg)) return waiting;
+  if (ns == 0 || !closed_.load(std::memory_order_relaxed) || is_cheap(seg)) return waiting;
   return std::min(waiting,
                   std::max<sequence>(waiting / (4 * static_cast<sequence>(crew_.count())), 1 + worth_a_grain_ns / ns));
 }

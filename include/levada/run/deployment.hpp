@@ -270,7 +270,7 @@ class session_core final : public engine_host {
   }
 
   /// All that came to a region is finished there, and nothing can be carried to the next.
-  bool all_finished() const { return engine_.all_finished() && (!later_ || later_->all_finished(closed_.load())); }
+  bool all_finished() const { return engine_.all_finished() && (!later_ || later_->all_finished(engine_.is_closed())); }
   /// The same; and counted, where no result waits before it.
   bool all_settled() {
     if (!later_) return engine_.all_settled();
@@ -279,11 +279,10 @@ class session_core final : public engine_host {
 
   /// No more items will be pushed.
   void close() {
-    closed_.store(true);
     engine_.close();
     deployment_->event.notify_all();
   }
-  bool is_closed() const { return closed_.load() || is_cancelled(); }
+  bool is_closed() const { return engine_.is_closed() || is_cancelled(); }
   bool is_cancelled() const { return engine_.is_cancelled(); }
   /// What will come out has come.
   bool has_all() const {
@@ -400,15 +399,15 @@ class session_core final : public engine_host {
   }
   bool take_step(std::size_t step) noexcept {
     const std::size_t first = deployment_->code.segments.size();
-    return step < first ? engine_.step(step) : later_->take_step(step - first, closed_.load());
+    return step < first ? engine_.step(step) : later_->take_step(step - first, engine_.is_closed());
   }
   bool visit_all() noexcept {
     bool any = engine_.visit();
-    if (later_) any |= later_->visit_all(closed_.load());
+    if (later_) any |= later_->visit_all(engine_.is_closed());
     return any;
   }
   bool may_have_work() const { return engine_.has_waiting() || has_work(); }
-  bool has_work() const { return engine_.has_work() || (later_ && later_->has_work(closed_.load())); }
+  bool has_work() const { return engine_.has_work() || (later_ && later_->has_work(engine_.is_closed())); }
   std::uint32_t hints() const {
     std::uint32_t all = 0;
     for_each_engine([&](const engine& e) { all += e.hints(); });
@@ -559,7 +558,6 @@ class session_core final : public engine_host {
   engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;
   owner<backbone> backbone_;
   session_gate& gate_;
-  std::atomic<bool> closed_{false};
   std::atomic<bool> ending_{false};
   std::thread own_worker_;
   std::stop_callback<cancel_session<session_core>> on_stop_;

@@ -324,7 +324,8 @@ class engine final : public device_client {
   const session_settings& settings() const { return settings_; }
   bool is_usual() const { return is_usual_; }
   /// What was pushed is all that comes.
-  void close() { has_all_.store(true, std::memory_order_relaxed); }
+  void close() { closed_.store(true); }
+  bool is_closed() const { return closed_.load(); }
 
   /// From the first item on, filtered, dropped and cancelled ones wait at the head like results.
   void hand_out_all() {
@@ -1182,7 +1183,7 @@ class engine final : public device_client {
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed
   std::atomic<bool> invites_always_{false};
-  std::atomic<bool> has_all_{false};  ///< nothing more will be pushed
+  std::atomic<bool> closed_{false};
   alignas(64) std::atomic<std::uint64_t> delivered_{0};
   std::atomic<std::uint64_t> failed_{0}, filtered_{0}, dropped_{0}, cancelled_count_{0}, dropped_at_the_door_{0};
 };
