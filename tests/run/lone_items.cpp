@@ -92,6 +92,13 @@ TEST_CASE("lone items through more stages than one loop takes fail in any of the
   CHECK(session.counts().delivered == 3'000 - failed);
 }
 
+TEST_CASE("lone items of one session and those of others that come and go keep to the threads of the target") {
+  crowd in;
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(counted_pipeline(in));
+  CHECK(wrong_beside_other_sessions(app, 20'000) == 0);
+  CHECK(in.most.load() == 1);
+}
+
 TEST_CASE("a lone item before a change of the rate is popped behind it") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>>(
       lv::input<std::uint64_t> |

@@ -178,6 +178,47 @@ std::uint64_t wrong_with_a_late_helper(const App& app, std::uint64_t sessions) {
   return wrong;
 }
 
+/// Who is in a stage.
+struct crowd {
+  std::atomic<int> here{0}, most{0};
+};
+inline auto counted_pipeline(crowd& in) {
+  return input<std::uint64_t> | stage<"count">([&in](const std::uint64_t& x) {
+           const int now = in.here.fetch_add(1) + 1;
+           if (now > in.most.load()) in.most.store(now);
+           std::uint64_t y = x;
+           for (int i = 0; i < 50; ++i) y = y * 6364136223846793005u + 1;
+           in.here.fetch_sub(1);
+           return x + (y == 42 ? 1 : 0);
+         });
+}
+/// Where one thread pushes and pops lone items in the only session that there is, another opens sessions of its own, one
+/// behind the other, for as many turns. How many items come out wrong.
+template <class App>
+std::uint64_t wrong_beside_other_sessions(const App& app, std::uint64_t sessions) {
+  std::atomic<bool> over{false};
+  const auto turns = [](auto& session, std::uint64_t count) {
+    std::uint64_t wrong = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      session.push(i);
+      wrong += is_wrong(session.pop(), i);
+    }
+    return wrong;
+  };
+  std::atomic<std::uint64_t> wrong{0};
+  std::thread first([&] {
+    auto session = app.open();
+    while (!over.load()) wrong += turns(session, 50);
+  });
+  for (std::uint64_t n = 0; n < sessions; ++n) {
+    auto session = app.open();
+    wrong += turns(session, n % 4 + 1);
+  }
+  over.store(true);
+  first.join();
+  return wrong.load();
+}
+
 /// Two threads push and pop in turns, one behind the other, for as long as each likes; now and then one only pushes, and the
 /// other waits for what comes.
 template <class App>

@@ -21,4 +21,8 @@ TEST_CASE("lone items share nothing unguarded with who pushes, cancels and looks
   CHECK(wrong_while_watched(app, 2'000) == 0);
   CHECK(wrong_with_a_late_helper(app, 50) == 0);
   CHECK(wrong_from_hand_to_hand(app, 100) == 0);
+  crowd in;
+  CHECK(wrong_beside_other_sessions(
+            lv::deploy<lv::target<lv::cpu<1>>, lv::run_by<lv::thread_executor>>(counted_pipeline(in)), 1'000) == 0);
+  CHECK(in.most.load() == 1);
 }

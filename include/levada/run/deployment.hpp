@@ -294,8 +294,9 @@ class session_core final : public engine_host {
 
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {
-    if (engine_.settings().dedicated || !may_have_work() || !deployment_->crew.try_acquire()) return false;
+    if (engine_.settings().dedicated || !may_have_work()) return false;
     engine_.enter();
+    if (!deployment_->crew.try_acquire()) return false;
     bool any = false;
     isolated([&] {
       any = visit_all();
@@ -318,7 +319,7 @@ class session_core final : public engine_host {
       take(engine_.head_value());
       engine_.leave_lone();
     } else {
-      engine_.give_back_permit();
+      engine_.give_back_lone();
     }
     return is_value;
   }
@@ -549,10 +550,12 @@ class session_core final : public engine_host {
       // What came between the last look and now found a worker awake and invited nobody.
       if (!pays_for_a_worker() || !can_help()) return;
       worker_awake();
+      if (has_heavy_fence) heavy_fence();  // before it looks at what the one thread of the session does
     }
   }
 
   std::shared_ptr<deployment<Executor>> deployment_;
+  const permits::session in_crew_{deployment_->crew};
   engine engine_;
   owner<later_regions> later_;  ///< where the rate changes
   engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;

@@ -52,7 +52,37 @@ class permits {
     computing_workers_ = here == 0 ? workers_ : std::min(workers_, here);
   }
   bool try_acquire() { return try_acquire_below(count_ - reserved_.load()); }
-  bool available() const { return running_.load() < count_ - reserved_.load(); }
+  bool available() const { return running() < count_ - reserved_.load(); }
+
+  /// Lives as long as anything of a session.
+  class session {
+   public:
+    explicit session(permits& crew) : crew_(crew) {
+      if (crew.sessions_.fetch_add(1) != 0 && has_heavy_fence) heavy_fence();
+    }
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+    ~session() { crew_.sessions_.fetch_sub(1); }
+
+   private:
+    permits& crew_;
+  };
+  bool has_one_session() const { return sessions_.load(std::memory_order_acquire) == 1; }
+  /// A permit without a locked operation, for the one thread that ever entered the one session that there is, while nobody
+  /// else works. A light fence, behind which the thread looks whether it is still the only one: others enter before they ask
+  /// for a permit, and take a heavy one there.
+  [[gnu::always_inline]] bool try_acquire_alone() {
+    if (!has_one_session()) return false;  // another's thread may have the flag
+    alone_.store(1, std::memory_order_relaxed);
+    light_fence();
+    if (has_one_session() && running_.load(std::memory_order_relaxed) == 0) return true;
+    release_alone();
+    return false;
+  }
+  void release_alone() {
+    alone_.store(0, std::memory_order_release);
+    light_fence();
+  }
 
   /// The next permit is kept for the caller, who takes it as soon as there is one or says that it needs none any more.
   void reserve() { reserved_.fetch_add(1); }
@@ -62,9 +92,9 @@ class permits {
     return true;
   }
   void give_up_reserved() { reserved_.fetch_sub(1); }
-  bool any_left() const { return running_.load() < count_; }
+  bool any_left() const { return running() < count_; }
 
-  int running() const { return running_.load(); }
+  int running() const { return running_.load() + alone_.load(); }
   int count() const { return count_; }
   int workers() const { return workers_; }
   /// Of these, as many as can compute at once.
@@ -75,12 +105,14 @@ class permits {
  private:
   bool try_acquire_below(int most) {
     int running = running_.load();
-    while (running < most)
+    while (running + alone_.load() < most)
       if (running_.compare_exchange_weak(running, running + 1)) return true;
     return false;
   }
 
   alignas(64) std::atomic<int> running_{0};
+  std::atomic<int> alone_{0};
+  std::atomic<int> sessions_{0};
   std::atomic<int> reserved_{0};
   const int count_, workers_;
   int computing_workers_;
@@ -530,9 +562,11 @@ class engine final : public device_client {
   bool may_have_lone() const {
     return runs_lone_ && pushed_.load(std::memory_order_acquire) == head_ + 1 && kept_ == 0;
   }
+  bool try_acquire_alone() noexcept;
   bool claim_lone() noexcept;
   bool run_lone() noexcept;
   void leave_lone() noexcept;
+  void give_back_lone() noexcept;
 
   /// One grain, at most, at each segment in turn. Says whether anything was done. The caller holds a permit.
   [[gnu::noinline]] bool visit() noexcept {
@@ -1162,6 +1196,7 @@ class engine final : public device_client {
 
   std::atomic<thread_mark> sole_{nullptr};  ///< the only one that was ever here; this engine: several may be
   std::atomic<bool> claims_alone_{false};   ///< and it is about to claim, without regard to others
+  bool runs_alone_ = false;                 ///< the lone item, with a permit that others need not be told of
 
   std::atomic<meter*> meter_{nullptr};
   std::atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on

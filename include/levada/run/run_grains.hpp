@@ -17,13 +17,14 @@ namespace levada::detail {
 inline bool engine::claim_lone() noexcept {
   const bool alone = enter();
   if (alone) claims_alone_.store(true, std::memory_order_relaxed);
-  const bool permitted = crew_.try_acquire();
+  runs_alone_ = alone && try_acquire_alone();
+  const bool permitted = runs_alone_ || crew_.try_acquire();
   // Others who come from here on have said so before they look, and wait for the claim.
-  fence_behind_locked();
+  if (!runs_alone_) fence_behind_locked();
   const bool claims =
       permitted && is_lone_ready() && (alone && is_still_alone() ? claim_alone() : claim_among_others());
   claims_alone_.store(false, std::memory_order_release);
-  if (permitted && !claims) give_back_permit();
+  if (permitted && !claims) give_back_lone();
   return claims;
 }
 
@@ -79,6 +80,20 @@ inline void engine::lose_lone(segment& seg, grain& g, std::size_t u) noexcept {
   end_short(0, begin, begin + 1, true);
 }
 
+inline bool engine::try_acquire_alone() noexcept {
+  if (!crew_.try_acquire_alone()) return false;
+  if (is_still_alone()) return true;
+  crew_.release_alone();
+  return false;
+}
+
+inline void engine::give_back_lone() noexcept {
+  if (!runs_alone_) return give_back_permit();
+  crew_.release_alone();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  event_.notify_all();
+}
+
 /// The value of a lone item was popped. Gives back the permit that it was run with.
 inline void engine::leave_lone() noexcept {
   segment& seg = segments_.front();
@@ -89,8 +104,14 @@ inline void engine::leave_lone() noexcept {
   // is seen below.
   seg.finished.store(end, std::memory_order_release);
   popped_.store(end, std::memory_order_release);
-  crew_.release();
-  fence_behind_locked();
+  if (runs_alone_) {
+    crew_.release_alone();
+    if (is_still_alone() && crew_.has_one_session() && !is_shared()) return;  // nobody waits for any of that
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  } else {
+    crew_.release();
+    fence_behind_locked();
+  }
   // Others may have begun what came meanwhile.
   sequence frontier = end;
   if (seg.claimed.load() != end && follow_stamps(seg, frontier)) pass_over();
