@@ -12,6 +12,11 @@
 
 namespace levada {
 
+namespace detail {
+/// Items in flight where nothing else is said.
+inline constexpr std::size_t usual_slots = 64;
+}  // namespace detail
+
 /// A sub-graph with the backend that could take it (Collage, TVM RFC 62).
 struct candidate {
   std::size_t first = 0;          ///< the first node
@@ -35,7 +40,7 @@ struct device_info {
   std::size_t l1_bytes = 32 << 10;
   std::size_t l2_bytes = 1 << 20;
   std::size_t memory_bytes = ~std::size_t{0};  ///< that a plan may keep on it
-  std::size_t slots = 64;                      ///< the items in flight that it keeps memory for
+  std::size_t slots = detail::usual_slots;     ///< the items in flight that it keeps memory for
 };
 
 }  // namespace levada

@@ -101,16 +101,16 @@ struct plan_info {
 
 /// What a deployment asks for besides its target.
 struct plan_request {
-  std::size_t slots = 64;          ///< 0: as many as suit the items
-  std::span<const cost> prices{};  ///< of the partition's units: without them no branch is run beside another
-  bool has_workers = true;         ///< false: all runs on one thread, whatever the processor has
+  std::size_t slots = detail::usual_slots;  ///< 0: as many as suit the items
+  std::span<const cost> prices{};           ///< of the partition's units: without them no branch is run beside another
+  bool has_workers = true;                  ///< false: all runs on one thread, whatever the processor has
 };
 
 namespace detail {
 
 inline constexpr std::size_t cache_line = 64;  // what plan_info::alignment is at least
 inline constexpr std::size_t largest_grain = 16;
-inline constexpr std::size_t usual_slots = 64, most_slots = 256;
+inline constexpr std::size_t most_slots = 256;
 /// What no Vulkan device may exceed in asking for the alignment of a storage buffer's offset.
 inline constexpr std::size_t device_buffer_alignment = 256;
 /// More grains in flight than this make workers wait for each other's tickets (measured: 0.2 times the speed without a cap).
