@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -214,6 +215,21 @@ TEST_CASE("across devices, with few slots, in sessions that only try, and begun 
   }
 }
 
+TEST_CASE("states are not reset while results wait that others are behind") {
+  const auto app =
+      lv::deploy<box, lv::slots<2>>(lv::input<int> | lv::repeat<10> |
+                                    lv::stage<"count">([n = 0](const int& i) mutable { return std::pair(i, ++n); }));
+  auto session = app.open();
+  session.push(7);
+  session.push(8);
+  CHECK_THROWS_WITH_AS(session.reset(), "levada: reset: results wait, and what is behind them is not finished",
+                       lv::error);
+  for (int i = 0; i < 20; ++i) CHECK(session.pop()->value() == std::pair(i < 10 ? 7 : 8, i + 1));
+  session.reset();
+  session.push(9);
+  CHECK(session.pop()->value() == std::pair(9, 1));
+}
+
 TEST_CASE("given up half-way, with batches begun and results unpopped") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"text">(+[](const int& i) { return text(i); }) |
                                    lv::batch<7> | lv::repeat<3>);
@@ -250,8 +266,12 @@ TEST_CASE("a batch of a live source is given short when its time is over, by the
     CHECK(!slow.try_pop());
     std::this_thread::yield();
   }
-  clock.advance(std::chrono::milliseconds(21));
+  CHECK(slow.due() == clock.now() + std::chrono::milliseconds(20));
+  slow.drain();  // as far as the clock has come
+  CHECK(!slow.try_pop());
+  clock.advance_to(*slow.due());
   CHECK(**slow.pop() == 1);
   CHECK(**slow.pop() == 2);
   CHECK(!slow.try_pop());
+  CHECK(!slow.due());
 }

@@ -125,6 +125,57 @@ TEST_CASE("a session used only through try_* makes progress while others keep th
   CHECK(eventually([&] { return trying.try_pop().has_value(); }));
 }
 
+TEST_CASE("a session used only through try_* makes progress beside one that is fed without end") {
+  const auto spinning = lv::input<int> | lv::stage<"spin">(lv::parallel([](const int& v) {
+                          const auto until = std::chrono::steady_clock::now() + 100us;
+                          while (std::chrono::steady_clock::now() < until) {
+                          }
+                          return v;
+                        }));
+  const auto beside = [&](const auto& app, auto... options) {
+    std::atomic<bool> stop{false};
+    auto busy = app.open();
+    std::thread feeder([&] {
+      while (!stop) busy.push(1);
+      busy.close();
+    });
+    std::thread popper([&] {
+      while (busy.pop()) {
+      }
+    });
+    for (int turn = 0; turn < 4; ++turn) {
+      std::this_thread::sleep_for(20ms);  // the worker is at the other by then
+      auto trying = app.template open<decltype(options)...>();
+      CHECK(drives_by_trying(trying, 10));
+    }
+    stop = true;
+    feeder.join();
+    popper.join();
+  };
+  SUBCASE("cpu<1>") { beside(lv::deploy<cpu_only<1>>(spinning)); }
+  SUBCASE("cpu<2>") { beside(lv::deploy<cpu_only<2>>(spinning)); }
+  SUBCASE("dedicated") { beside(lv::deploy<cpu_only<1>>(spinning), lv::dedicated()); }
+  SUBCASE("realtime") { beside(lv::deploy<cpu_only<1>>(spinning), lv::realtime()); }
+  SUBCASE("another app's workers are the same") {
+    const auto app = lv::deploy<cpu_only<2>>(spinning);
+    auto trying = app.open();
+    std::thread fed([&] { beside(lv::deploy<cpu_only<2>>(spinning)); });
+    for (int turn = 0; turn < 4; ++turn) CHECK(drives_by_trying(trying, 10));
+    fed.join();
+  }
+}
+
+TEST_CASE("pop waits for a thread that takes its time before it pushes") {
+  const auto app = lv::deploy<cpu_only<1>>(sum_pipeline());
+  auto session = app.open();
+  std::thread late([&] {
+    std::this_thread::sleep_for(5s);
+    session.push(1);
+  });
+  CHECK(session.pop()->value() == 2);
+  late.join();
+}
+
 TEST_CASE("items given by push are worked on for a thread that only tries to pop") {
   const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
   auto session = app.open();

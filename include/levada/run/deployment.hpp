@@ -270,12 +270,19 @@ class session_core final : public engine_host {
   }
 
   /// All that came to a region is finished there, and nothing can be carried to the next.
-  bool all_finished() const { return engine_.all_finished() && (!later_ || later_->all_finished(engine_.is_closed())); }
-  /// The same; and counted, where no result waits before it.
+  bool all_finished() const {
+    return engine_.all_finished() && (!later_ || later_->all_finished(engine_.is_closed(), true));
+  }
+  /// The same; and counted, where no result waits before it. In the time of a clock of its own: as far as that has come.
   bool all_settled() {
     if (!later_) return engine_.all_settled();
-    return all_finished() && results().all_settled();
+    return engine_.all_finished() && later_->all_finished(engine_.is_closed(), engine_.settings().clock == nullptr) &&
+           results().all_settled();
   }
+  /// Results wait to be popped before more can be finished.
+  bool is_backed_up() const { return later_ && later_->is_backed_up(); }
+  /// When something will be given whatever comes, by the session's clock; 0: nothing was begun.
+  std::int64_t due() const { return later_ ? later_->due() : 0; }
 
   /// No more items will be pushed.
   void close() {
@@ -355,9 +362,11 @@ class session_core final : public engine_host {
     if (engine_.settings().dedicated) return;
     gate_.add_holder();
     worker_awake();
+    invited_.fetch_add(1);
     try {
       deployment_->executor.invite({&session_core::work, &gate_});
     } catch (...) {  // no memory for a task: those who wait do the work themselves
+      invited_.fetch_sub(1);
       worker_asleep();
       gate_.remove_holder();
     }
@@ -452,7 +461,7 @@ class session_core final : public engine_host {
   void serve_alone() noexcept {
     dress_for_good(deployment_->workers);
     while (!ending_.load(std::memory_order_relaxed)) {
-      if (can_work() && deployment_->crew.try_acquire()) {
+      if (has_work() && (deployment_->crew.try_acquire() || wait_for_permit())) {
         isolated([&] {
           while (visit_all()) {
           }
@@ -462,7 +471,7 @@ class session_core final : public engine_host {
         spin_pause();
       } else {
         const std::uint32_t epoch = deployment_->event.prepare();
-        if (can_work() || ending_.load())
+        if (has_work() || ending_.load())
           deployment_->event.cancel();
         else
           deployment_->event.wait(epoch);
@@ -478,7 +487,7 @@ class session_core final : public engine_host {
     const std::uint32_t epoch = deployment_->event.prepare();
     if (reason()) {
       deployment_->event.cancel();
-    } else if (engine_.settings().polls || (later_ && later_->waits_for_time())) {  // nobody wakes this thread then
+    } else if (engine_.settings().polls || due() != 0) {  // nobody wakes this thread then
       deployment_->event.cancel();
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     } else {
@@ -503,6 +512,7 @@ class session_core final : public engine_host {
   static void work(void* gate_pointer) noexcept {
     auto* const gate = static_cast<session_gate*>(gate_pointer);
     if (auto* const self = static_cast<session_core*>(gate->enter())) {
+      self->invited_.fetch_sub(1);
       self->work_here();
       gate->leave();
     }
@@ -511,12 +521,16 @@ class session_core final : public engine_host {
 
   /// Where nobody may ever come back for the work of this session, its worker waits for a permit, and gets the next one.
   bool wait_for_permit() noexcept {
-    if (!engine_.invites_always()) return false;
+    if (!engine_.invites_always() && !engine_.settings().dedicated) return false;
     permits& crew = deployment_->crew;
     event_count& event = deployment_->event;
     crew.reserve();
     while (has_work()) {
       if (crew.try_acquire_reserved()) return true;
+      if (engine_.settings().polls) {
+        spin_pause();
+        continue;
+      }
       const std::uint32_t epoch = event.prepare();
       if (!has_work() || crew.any_left())
         event.cancel();
@@ -528,10 +542,16 @@ class session_core final : public engine_host {
     return false;
   }
 
+  /// How long a worker stays while others wait for one.
+  static constexpr std::chrono::microseconds slice{200};
+  /// Sessions that share the workers wait for one; this one's own invitations aside.
+  bool others_wait() const { return deployment_->executor.invited() > invited_.load(); }
+
   void work_here() noexcept {
     for (;;) {
       if (deployment_->crew.try_acquire() || wait_for_permit()) {
         worker_begins();
+        const auto since = std::chrono::steady_clock::now();
         visit v;
         do {
           isolated([&] {
@@ -541,16 +561,20 @@ class session_core final : public engine_host {
             else
               v.any = visit_all();
           });
-        } while (v.any && pays_for_a_worker());
+        } while (v.any && pays_for_a_worker() && (!others_wait() || std::chrono::steady_clock::now() - since < slice));
         worker_ends();
         engine_.give_back_permit();
       }
-      if (!ending_.load() && pays_for_a_worker() && spin_until([&] { return ending_.load(); })) continue;
+      const bool gives_way = others_wait();
+      if (!gives_way && !ending_.load() && pays_for_a_worker() && spin_until([&] { return ending_.load(); })) continue;
       worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
-      if (!pays_for_a_worker() || !can_help()) return;
+      if (!pays_for_a_worker() || !(gives_way ? has_work() : can_help())) return;
       worker_awake();
       if (has_heavy_fence) heavy_fence();  // before it looks at what the one thread of the session does
+      if (!gives_way) continue;
+      invite();  // it comes back behind them
+      return worker_asleep();
     }
   }
 
@@ -562,6 +586,7 @@ class session_core final : public engine_host {
   owner<backbone> backbone_;
   session_gate& gate_;
   std::atomic<bool> ending_{false};
+  std::atomic<int> invited_{0};  ///< workers that have not come yet
   std::thread own_worker_;
   std::stop_callback<cancel_session<session_core>> on_stop_;
 };

@@ -6,7 +6,8 @@
 //   struct executor {
 //     executor(int threads, const worker_settings&);            // workers, started or only allowed
 //     static int workers(int threads, const worker_settings&);  // how many there can be
-//     void invite(invitation);                                  // some worker calls it, soon, once
+//     void invite(invitation);                                  // some worker calls it, soon, once; those before it first
+//     int invited() const;                                      // how many such calls no worker has come to yet
 //     static void isolated(F f);                                // calls f; user code in it takes no outer tasks
 //     template <bool WithDevices>                               // optional: nodes and edges between the segments of
 //     static owner<backbone> make_backbone(...);                // a session; else workers go from one to the next

@@ -4,6 +4,7 @@
 // virtual here; the classes behind it are templates, so that a program whose pipelines keep their rate does not compile them.
 
 #include <cstddef>
+#include <cstdint>
 
 #include <levada/core/storage.hpp>
 #include <levada/run/engine.hpp>
@@ -37,9 +38,12 @@ class later_regions {
   /// One of that: the relay to a region, then its segments, numbered on from region to region.
   virtual bool take_step(std::size_t step, bool no_more) noexcept = 0;
   virtual bool has_work(bool no_more) = 0;
-  virtual bool all_finished(bool no_more) = 0;
-  /// Something will be done at some time, whatever comes.
-  virtual bool waits_for_time() const = 0;
+  /// `in_time`: what will be given at some time is not finished before.
+  virtual bool all_finished(bool no_more, bool in_time) = 0;
+  /// What a region has finished finds no room in the next.
+  virtual bool is_backed_up() const = 0;
+  /// When the first of what was begun will be given, whatever comes: relay::due.
+  virtual std::int64_t due() const = 0;
   /// Nothing more comes to the last.
   virtual bool has_ended() const = 0;
   virtual void reset_relays() = 0;
@@ -112,18 +116,24 @@ class open_regions final : public later_regions {
     }
     return false;
   }
-  bool all_finished(bool no_more) override {
+  bool all_finished(bool no_more, bool in_time) override {
     for (auto& r : regions_) {
       if (!r->items.all_finished() || r->from_before.is_busy() || can_carry(*r, no_more)) return false;
-      if (r->from_before.waits_for_time() && !r->items.is_cancelled()) return false;
+      if (in_time && r->from_before.due() != 0 && !r->items.is_cancelled()) return false;
       no_more = r->from_before.has_ended();
     }
     return true;
   }
-  bool waits_for_time() const override {
+  bool is_backed_up() const override {
     for (const auto& r : regions_)
-      if (r->from_before.waits_for_time()) return true;
+      if (r->from_before.is_backed_up()) return true;
     return false;
+  }
+  std::int64_t due() const override {
+    std::int64_t first = 0;
+    for (const auto& r : regions_)
+      if (const std::int64_t due = r->from_before.due(); due != 0 && (first == 0 || due < first)) first = due;
+    return first;
   }
   bool has_ended() const override { return regions_.back()->from_before.has_ended(); }
   void reset_relays() override {

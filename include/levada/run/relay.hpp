@@ -97,8 +97,13 @@ class relay {
     if (busy_.load() || ended_.load() || !to_.has_slot_for(to_.pushed())) return false;
     return from_.has_unpopped() || (no_more && from_.all_finished()) || is_overdue();
   }
-  /// What it has begun will be given at some time, whatever comes.
-  bool waits_for_time() const { return began_.load() != 0; }
+  /// When what it has begun will be given, whatever comes, in nanoseconds of the session's clock; 0: it has begun nothing.
+  std::int64_t due() const {
+    const std::int64_t began = began_.load();
+    return began != 0 ? began + of_.code->timeout.count() : 0;
+  }
+  /// Items wait for room behind it.
+  bool is_backed_up() const { return from_.has_unpopped() && !to_.has_slot_for(to_.pushed()); }
   /// Nothing will come through any more.
   bool has_ended() const { return ended_.load() || from_.is_cancelled(); }
   bool is_busy() const { return busy_.load(); }
@@ -143,8 +148,8 @@ class relay {
   }
   std::int64_t now() const { return std::max<std::int64_t>(1, from_.settings().now().time_since_epoch().count()); }
   bool is_overdue() const {
-    const std::int64_t began = began_.load();
-    return began != 0 && now() - began >= of_.code->timeout.count();
+    const std::int64_t at = due();
+    return at != 0 && now() >= at;
   }
 
   /// What was begun, by the rule for what is not whole. Says whether that gave anything.

@@ -236,15 +236,19 @@ class session {
     core_->running.close();
   }
 
-  /// Works and waits until all that was pushed is finished and waits to be popped.
+  /// Works and waits until all that was pushed is finished and waits to be popped, or can go no further before results of a
+  /// changed rate are. In the time of a clock, what that time does not bring is not waited for: see `due`.
   void drain() {
     core_->running.wait_until([&] { return core_->running.all_settled(); });
   }
 
   /// Waits until all that was pushed is finished, and gives every stage the state it had when the session was opened. Only by
-  /// the pushing thread. Throws levada::error where a state cannot be copied.
+  /// the pushing thread. Throws levada::error where a state cannot be copied, or results wait to be popped before the rest can
+  /// be finished.
   void reset() {
     drain();
+    if (core_->running.is_backed_up())
+      throw error("levada: reset: results wait, and what is behind them is not finished");
     core_->running.reset_states();
   }
 
@@ -294,6 +298,12 @@ class session {
 
   /// The time that it goes by: the machine's, or that of the clock it was opened with.
   time_point now() const { return core_->running.items().settings().now(); }
+
+  /// When what was begun is given, whatever comes, as batches with a timeout are: for who moves the clock. Empty: never.
+  std::optional<time_point> due() const {
+    const std::int64_t at = core_->running.due();
+    return at != 0 ? std::optional(time_point(std::chrono::nanoseconds(at))) : std::nullopt;
+  }
 
   /// Switches measuring on or off, at any moment, from any thread. The first time allocates; what is measured adds up.
   void measure(bool on = true) { core_->running.measure(on); }
@@ -385,11 +395,8 @@ class session {
         core_->running.wait_for_another(
             [&] { return has() || !is_full(); }, other,
             "levada: pop: the session is full of what another output has not popped, and only this thread ever popped");
-      } else if (core_->unknown_pushers) {
-        core_->running.wait_until([&] { return has() || is_full(); });
       } else {
-        core_->running.wait_for_another([&] { return has() || is_full(); }, core_->pusher,
-                                        "levada: pop: nothing is in flight, and only this thread has ever pushed");
+        await_pusher([&] { return has() || is_full(); });
       }
     }
   }
@@ -473,12 +480,17 @@ class session {
     core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
     if (items.has_result() || (core_->running.help() && items.has_result())) return true;
     const auto done = [&] { return items.has_result() || core_->running.is_over(); };
-    if (core_->unknown_pushers)
+    await_pusher(done);
+    return items.has_result();
+  }
+  /// What is not in flight comes when it is pushed; where nobody has pushed yet, somebody may be on the way.
+  template <class Done>
+  void await_pusher(const Done& done) {
+    if (core_->unknown_pushers || core_->pusher.load() == nullptr)
       core_->running.wait_until(done);
     else
       core_->running.wait_for_another(done, core_->pusher,
                                       "levada: pop: nothing is in flight, and only this thread has ever pushed");
-    return items.has_result();
   }
 
   template <class... Side>

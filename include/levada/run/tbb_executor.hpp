@@ -6,8 +6,10 @@
 // they run on the thread that enters: nothing is spawned, queued or allocated on the way. A worker is invited by
 // task_arena::enqueue, one pooled task each time. try_put from a thread outside would need somebody in wait_for_all.
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <oneapi/tbb/flow_graph.h>
@@ -21,29 +23,34 @@
 namespace levada {
 namespace detail {
 
-/// One arena for each number of threads and priority, for all deployments and to the end of the process: an arena that is
-/// destroyed keeps its memory while a task of it was not run (6 KB each, oneTBB 2021.8). How many threads run the stages of
-/// a deployment is up to its permits.
-inline oneapi::tbb::task_arena& shared_arena(int threads, priority wanted) {
+/// The workers of an arena, for all deployments that have them, and who waits for one.
+struct arena_workers {
+  oneapi::tbb::task_arena* arena;
+  int threads;
+  priority wanted;
+  std::atomic<int> invited{0};
+  arena_workers* next;
+};
+
+/// Of the caller's arena; or of one of ours for each number of threads and priority. To the end of the process: workers may come
+/// late, and an arena that is destroyed keeps its memory while a task of it was not run (6 KB each, oneTBB 2021.8). How many
+/// threads run the stages of a deployment is up to its permits.
+inline arena_workers& workers_of(oneapi::tbb::task_arena* given, int threads, priority wanted) {
   using oneapi::tbb::task_arena;
-  struct shared {
-    int threads;
-    priority wanted;
-    task_arena arena;
-    shared* next;
-  };
   struct arenas {
     std::mutex mutex;
-    shared* first = nullptr;
+    arena_workers* ours = nullptr;
+    arena_workers* callers = nullptr;
   };
-  static arenas& found = *new arenas;  // reachable to the end: workers may come late
+  static arenas& found = *new arenas;
   const std::lock_guard lock(found.mutex);
-  for (shared* s = found.first; s != nullptr; s = s->next)
-    if (s->threads == threads && s->wanted == wanted) return s->arena;
+  arena_workers*& first = given != nullptr ? found.callers : found.ours;
+  for (arena_workers* w = first; w != nullptr; w = w->next)
+    if (given != nullptr ? w->arena == given : w->threads == threads && w->wanted == wanted) return *w;
   using level = task_arena::priority;
   const level p = wanted == priority::low ? level::low : wanted == priority::high ? level::high : level::normal;
-  found.first = new shared{threads, wanted, task_arena(threads, 1, p), found.first};
-  return found.first->arena;
+  first = new arena_workers{given != nullptr ? given : new task_arena(threads, 1, p), threads, wanted, {0}, first};
+  return *first;
 }
 
 }  // namespace detail
@@ -115,8 +122,8 @@ class tbb_executor {
   /// beyond the number of processors would make it print a warning.
   tbb_executor(int threads, const detail::worker_settings& workers)
       : workers_(workers),
-        arena_(workers.arena.arena != nullptr ? static_cast<oneapi::tbb::task_arena*>(workers.arena.arena)
-                                              : &detail::shared_arena(allowed(threads), workers.priority)) {
+        of_arena_(detail::workers_of(static_cast<oneapi::tbb::task_arena*>(workers.arena.arena), allowed(threads),
+                                     workers.priority)) {
     detail::check_processors(workers.processors);
   }
 
@@ -125,15 +132,26 @@ class tbb_executor {
   }
 
   void invite(detail::invitation i) {
-    if (workers_.are_plain())
-      arena_->enqueue([i]() noexcept { i.call(i.argument); });
-    else
-      arena_->enqueue([i, workers = workers_]() noexcept {
-        const detail::thread_before before = detail::dress(workers);
-        i.call(i.argument);
-        detail::undress(workers, before);  // oneTBB's workers are everybody's
-      });
+    of_arena_.invited.fetch_add(1);
+    try {
+      if (workers_.are_plain())
+        of_arena_.arena->enqueue([i, &of = of_arena_]() noexcept {
+          of.invited.fetch_sub(1);
+          i.call(i.argument);
+        });
+      else
+        of_arena_.arena->enqueue([i, &of = of_arena_, workers = workers_]() noexcept {
+          of.invited.fetch_sub(1);
+          const detail::thread_before before = detail::dress(workers);
+          i.call(i.argument);
+          detail::undress(workers, before);  // oneTBB's workers are everybody's
+        });
+    } catch (...) {
+      of_arena_.invited.fetch_sub(1);
+      throw;
+    }
   }
+  int invited() const { return of_arena_.invited.load(); }
 
   template <class F>
   static void isolated(F f) {
@@ -155,7 +173,7 @@ class tbb_executor {
   }
 
   const detail::worker_settings workers_;
-  oneapi::tbb::task_arena* const arena_;
+  detail::arena_workers& of_arena_;
 };
 
 /// oneTBB runs what no option gives to another executor.

@@ -3,8 +3,10 @@
 // run/thread_executor.hpp: plain std::threads in place of oneTBB, without one symbol of it: the same engine for
 // ThreadSanitizer, which would report oneTBB's own uninstrumented synchronisation.
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -44,8 +46,10 @@ class thread_executor {
       const std::lock_guard lock(mutex_);
       waiting_.push_back(i);
     }
+    invited_.fetch_add(1);
     changed_.notify_one();
   }
+  int invited() const { return invited_.load(); }
 
   template <class F>
   static void isolated(F f) {
@@ -58,9 +62,10 @@ class thread_executor {
     for (;;) {
       changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
-      const detail::invitation i = waiting_.back();
-      waiting_.pop_back();
+      const detail::invitation i = waiting_.front();
+      waiting_.pop_front();
       lock.unlock();
+      invited_.fetch_sub(1);
       i.call(i.argument);
       lock.lock();
     }
@@ -68,7 +73,8 @@ class thread_executor {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<detail::invitation> waiting_;
+  std::deque<detail::invitation> waiting_;
+  std::atomic<int> invited_{0};
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
