@@ -2,6 +2,7 @@
 // Recordings: a replay gives the bits of the live run, whatever the machine did meanwhile, in the time of its clock; a file
 // that is cut off or of other items says so.
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -138,6 +139,41 @@ TEST_CASE("a replay drops what came late, and nothing for the time its own work 
   CHECK(second.dropped == 20);
   // Items without a capture time were captured when they were pushed.
   CHECK(all.front().captured == time_point(1h + 20ms));
+}
+
+TEST_CASE("a replay gives what was begun when its time is over, and the rest at the end") {
+  const levada::test::temporary_file file("recording");
+  const auto pipeline = lv::input<int> | lv::batch<4, lv::timeout<20_ms>> |
+                        lv::stage<"sum">([n = 0](const std::array<int, 4>& b) mutable {
+                          return b[0] + 10 * b[1] + 100 * b[2] + 1'000 * b[3] + 10'000 * ++n;
+                        }) |
+                        lv::repeat<3>;
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::slots<2>>(pipeline);
+  {
+    lv::virtual_clock clock(time_point(1h));
+    auto session = app.open(clock);
+    lv::recorder<int> tape(file.path);
+    for (int i = 1; i <= 9; ++i) {
+      clock.advance(i == 3 || i == 6 ? 50ms : 1ms);
+      tape.push(session, i);
+      session.drain();
+      while (session.try_pop()) session.drain();
+    }
+  }
+  std::vector<int> sums;
+  std::vector<time_point> captured;
+  lv::recording<int> from(file.path);
+  const lv::item_counts counts = lv::replay(from, app, [&](const lv::result<int>& r, const lv::item_envelope& e) {
+    sums.push_back(*r);
+    captured.push_back(e.captured);
+  });
+  std::vector<int> expected;
+  for (const int sum : {10'021, 20'543, 39'876}) expected.insert(expected.end(), 3, sum);
+  CHECK(sums == expected);
+  CHECK(captured.front() == time_point(1h + 1ms));
+  CHECK(captured.back() == time_point(1h + 104ms));
+  CHECK(counts.pushed == 9);
+  CHECK(counts.in_flight == 0);
 }
 
 TEST_CASE("a session in the time of a clock drops what the clock says is late") {

@@ -166,13 +166,24 @@ item_counts replay(recording<Item>& from, const App& app, Use use) {
   virtual_clock clock;
   auto session = app.template open<Options...>(clock);
   item_envelope envelope;
+  const auto use_all = [&] {
+    for (bool any = true; any;) {  // where the rate changes, what was popped makes room for more
+      session.drain();
+      any = false;
+      for (; auto out = session.try_pop(envelope); any = true) use(*std::move(out), std::as_const(envelope));
+    }
+  };
   for (auto item = from.next(); item != nullptr; item = from.next()) {
+    for (auto due = session.due(); due && *due <= item->pushed; due = session.due()) {
+      clock.advance_to(*due);
+      use_all();
+    }
     clock.advance_to(item->pushed);
     session.push(item->value, item->captured);
-    session.drain();
-    while (auto out = session.try_pop(envelope)) use(*std::move(out), std::as_const(envelope));
+    use_all();
   }
   session.close();
+  while (auto out = session.pop(envelope)) use(*std::move(out), std::as_const(envelope));
   return session.counts();
 }
 
