@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,6 +44,15 @@ void copy(const std::string& from, const std::string& to) {
   std::remove(to.c_str());
   std::ofstream(to, std::ios::binary) << std::ifstream(from, std::ios::binary).rdbuf();
 }
+
+struct kept_lines final : lv::log_sink {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  void write(lv::log_level, std::string_view line) noexcept override {
+    const std::lock_guard lock(mutex);
+    lines.emplace_back(line);
+  }
+};
 
 answer outcome_of(const lv::result<answer>& r) {
   try {
@@ -92,6 +103,9 @@ TEST_CASE("a library that is not what the program expects is refused with a reas
   CHECK(says(error_of(at("library_of_later")),
              "it is a library of version " + std::to_string(lv::pipeline_library_version + 1) +
                  ", this program takes version " + std::to_string(lv::pipeline_library_version)));
+#if defined(__GLIBCXX__) && !defined(_GLIBCXX_DEBUG)
+  CHECK(says(error_of(at("library_in_debug_mode")), "it uses libstdc++ in debug mode, this program libstdc++"));
+#endif
   CHECK(says(error_of<answer(long)>(at("library_1")),
              "its item is int (4 bytes, aligned to 4), this program's is long (8 bytes, aligned to 8)"));
   CHECK(says(error_of<void(int)>(at("library_1")),
@@ -107,6 +121,49 @@ TEST_CASE("another file under the name of a loaded library is refused, since the
   copy(at("library_2"), path);
   CHECK(says(error_of(path), "the file has changed since it was loaded; a new version needs a new name"));
   std::remove(path.c_str());
+}
+
+TEST_CASE("a file that could not be loaded, or was closed again, may be replaced") {
+  const std::string path = at("mended");
+  std::remove(path.c_str());
+  std::ofstream(path) << "no library";
+  CHECK(says(error_of(path), "mended.so: "));
+  copy(at("library_of_nothing"), path);
+  CHECK(says(error_of(path), "it holds no pipeline"));
+  copy(at("library_of_later"), path);
+  CHECK(says(error_of(path), "it is a library of version"));
+  copy(at("library_2"), path);
+  CHECK(lv::load_pipeline<answer(int)>(path)(1).library == 2);
+  copy(at("library_1"), path);
+  CHECK(says(error_of(path), "the file has changed since it was loaded"));
+  std::remove(path.c_str());
+}
+
+TEST_CASE("a file without a folder is the one in the working directory, under either name") {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(LEVADA_LIBRARIES);
+  copy("library_1.so", "without_folder.so");
+  CHECK(lv::load_pipeline<answer(int)>("without_folder.so")(1).library == 1);
+  CHECK(lv::load_pipeline<answer(int)>("./without_folder.so")(1).library == 1);
+  copy("library_2.so", "without_folder.so");
+  CHECK(says(error_of("without_folder.so"), "without_folder.so: the file has changed since it was loaded"));
+  CHECK(says(error_of("./without_folder.so"), "./without_folder.so: the file has changed since it was loaded"));
+  std::filesystem::remove("without_folder.so");
+  std::filesystem::current_path(before);
+}
+
+TEST_CASE("what a library logs is heard by the program's sink of that moment") {
+  const std::string deployed = "deployed: \"answer\" \"count\"; segments: 1, threads at once: 2, slots: 16";
+  kept_lines first, second;
+  lv::log_to(&first);
+  static_cast<void>(lv::load_pipeline<answer(int)>(at("library_1")));
+  lv::log_to(&second);
+  static_cast<void>(lv::load_pipeline<answer(int)>(at("library_1")));
+  lv::log_to(nullptr);
+  static_cast<void>(lv::load_pipeline<answer(int)>(at("library_1")));
+  const std::vector<std::string> lines{"load_pipeline: " + at("library_1") + " is loaded", deployed};
+  CHECK(first.lines == lines);
+  CHECK(second.lines == lines);
 }
 
 TEST_CASE("two libraries take turns under load, and nothing is lost") {

@@ -3,19 +3,19 @@
 // run/load_pipeline.hpp: a pipeline from a shared library, by dlopen. The library is never unloaded: a worker of oneTBB may
 // be on its way out of the library's code when all else of it is gone, and exceptions that left it are destroyed by its code.
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <cstddef>
-#include <cstdlib>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <levada/core/error.hpp>
 #include <levada/core/log.hpp>
+#include <levada/core/type_words.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/pipeline_library.hpp>
 
@@ -27,9 +27,7 @@ namespace detail {
 }
 
 inline std::string words_of(const pipeline_library::type& type) {
-  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type.name, nullptr, nullptr, nullptr),
-                                                    [](void* memory) { std::free(memory); });
-  return std::string(name ? name.get() : type.name) + " (" + std::to_string(type.bytes) + " bytes, aligned to " +
+  return type_words(type.name) + " (" + std::to_string(type.bytes) + " bytes, aligned to " +
          std::to_string(type.alignment) + ")";
 }
 
@@ -39,33 +37,42 @@ inline void check_type(const std::string& path, const char* role, const pipeline
     cannot_load(path, std::string("its ") + role + " is " + words_of(there) + ", this program's is " + words_of(here));
 }
 
-/// dlopen gives what it loaded before under a path, though another file may stand there now.
-inline void check_unchanged(const std::string& path) {
-  struct seen {
-    std::string path;
-    struct stat file;
-  };
+/// Whether another file stands at `path` than the one that is loaded under it, which dlopen would give. What could not be
+/// loaded, or was closed again, may be replaced.
+inline bool is_replaced(const std::string& path) {
   static std::mutex& mutex = *new std::mutex;
-  static std::vector<seen>& all = *new std::vector<seen>;
+  static std::map<std::string, struct stat>& seen = *new std::map<std::string, struct stat>;
   struct stat now;
-  if (::stat(path.c_str(), &now) != 0) return;  // dlopen says so
+  if (::stat(path.c_str(), &now) != 0) return false;  // dlopen says so
   const std::lock_guard lock(mutex);
-  for (const seen& s : all) {
-    if (s.path != path) continue;
-    if (s.file.st_dev != now.st_dev || s.file.st_ino != now.st_ino || s.file.st_mtim.tv_sec != now.st_mtim.tv_sec ||
-        s.file.st_mtim.tv_nsec != now.st_mtim.tv_nsec)
-      cannot_load(path, "the file has changed since it was loaded; a new version needs a new name");
-    return;
+  struct stat& then = seen.try_emplace(path, now).first->second;
+  const bool is_other = then.st_dev != now.st_dev || then.st_ino != now.st_ino ||
+                        then.st_mtim.tv_sec != now.st_mtim.tv_sec || then.st_mtim.tv_nsec != now.st_mtim.tv_nsec;
+  if (is_other) {
+    if (void* const loaded = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) return ::dlclose(loaded), true;
+    then = now;
   }
-  all.push_back({path, now});
+  return false;
+}
+
+/// Where libraries log to: to what this program logs to at that moment.
+struct log_of_libraries final : log_sink {
+  void write(log_level level, std::string_view line) noexcept override { log(level, line); }
+};
+inline log_of_libraries libraries_log;
+
+/// A library has a log of its own, since its symbols are hidden, and nobody who could have set it.
+inline void hand_log_to(const pipeline_library& library) {
+  log_sink* none = nullptr;
+  if (library.log != &current_log_sink) library.log->compare_exchange_strong(none, &libraries_log);
 }
 
 /// The library at `path`, with what it says of itself where that is what `here` says.
 inline const pipeline_library& open_library(const std::string& path, const pipeline_library& here) {
-  check_unchanged(path);
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  if (is_replaced(file)) cannot_load(path, "the file has changed since it was loaded; a new version needs a new name");
   // Closed again where it is none of ours: nothing of it has run then.
-  std::unique_ptr<void, int (*)(void*)> handle(
-      ::dlopen((path.find('/') == std::string::npos ? "./" + path : path).c_str(), RTLD_NOW | RTLD_LOCAL), ::dlclose);
+  std::unique_ptr<void, int (*)(void*)> handle(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), ::dlclose);
   if (!handle) cannot_load(path, ::dlerror());
   void* const symbol = ::dlsym(handle.get(), "levada_pipeline");
   if (symbol == nullptr) cannot_load(path, "it holds no pipeline: no symbol levada_pipeline");
@@ -78,6 +85,7 @@ inline const pipeline_library& open_library(const std::string& path, const pipel
   check_type(path, "item", there.item, here.item);
   check_type(path, "result", there.result, here.result);
   static_cast<void>(handle.release());
+  hand_log_to(there);
   if (is_logged()) log(log_level::info, "load_pipeline: " + path + " is loaded");
   return there;
 }
@@ -87,7 +95,8 @@ inline const pipeline_library& open_library(const std::string& path, const pipel
 /// A new deployment of the pipeline in the shared library at `path`. Throws levada::error where the library, its version or
 /// its types are not those of this program, and what the deployment throws. Types are compared by name, size and alignment:
 /// whoever changes the inside of one and keeps these breaks both sides. What a result refers to by virtual functions or
-/// deleters of its own is code of the library, which stays.
+/// deleters of its own is code of the library, which stays. What the library logs is heard by the program's sink, unless the
+/// library set one itself.
 template <class Signature>
 any_pipeline<Signature> load_pipeline(const std::string& path) {
   const pipeline_library& library = detail::open_library(path, detail::library_of<Signature>::describe(nullptr));

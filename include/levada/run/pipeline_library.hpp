@@ -3,19 +3,21 @@
 // run/pipeline_library.hpp: a pipeline as a shared library of one C symbol, which says what it is and how to make it. The unit
 // that defines the pipeline names it there; run/load_pipeline.hpp loads it. The CMake function levada_add_pipeline builds it.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <type_traits>
 #include <typeinfo>
 
+#include <levada/core/log.hpp>
 #include <levada/run/any_pipeline.hpp>
 
 namespace levada {
 
 /// Counts up with every change of what stands in a library: the record below, the virtual functions behind any_pipeline, and the
 /// values they give, statistics among them.
-inline constexpr std::uint32_t pipeline_library_version = 3;
+inline constexpr std::uint32_t pipeline_library_version = 4;
 
 /// What a library says of itself. Its first member stays the first.
 struct pipeline_library {
@@ -26,19 +28,29 @@ struct pipeline_library {
   std::uint32_t version;
   const char* standard_library;  ///< whose optional, shared_ptr and exception_ptr go in and out
   type item, result;
-  void (*make)(void* where);  ///< constructs the any_pipeline there; throws what the pipeline's deployment throws
+  void (*make)(void* where);    ///< constructs the any_pipeline there; throws what the pipeline's deployment throws
+  std::atomic<log_sink*>* log;  ///< whom its lines go to
 };
 
 namespace detail {
 
+/// Its containers are in statistics and reports: those of libstdc++'s debug mode are other ones.
+#define LEVADA_TEXT_OF(...) #__VA_ARGS__
+#define LEVADA_TEXT(...) LEVADA_TEXT_OF(__VA_ARGS__)
 inline constexpr const char* standard_library_name =
 #if defined(_LIBCPP_VERSION)
-    "libc++";
+    "libc++ of std::" LEVADA_TEXT(_LIBCPP_ABI_NAMESPACE)
 #elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
-    "libstdc++";
+    "libstdc++"
 #else
-    "libstdc++ of before C++11";
+    "libstdc++ of before C++11"
 #endif
+#ifdef _GLIBCXX_DEBUG
+        " in debug mode"
+#endif
+    ;
+#undef LEVADA_TEXT
+#undef LEVADA_TEXT_OF
 
 template <class T>
 pipeline_library::type library_type() {
@@ -53,7 +65,8 @@ struct library_of;
 template <class Result, class In>
 struct library_of<Result(In)> {
   static pipeline_library describe(void (*make)(void*)) {
-    return {pipeline_library_version, standard_library_name, library_type<In>(), library_type<Result>(), make};
+    return {pipeline_library_version, standard_library_name, library_type<In>(), library_type<Result>(), make,
+            &current_log_sink};
   }
 };
 
