@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -202,6 +203,67 @@ TEST_CASE("a session in the time of a clock drops what the clock says is late") 
   CHECK(s.age.max == 4'000'000);
 }
 
+TEST_CASE("an item without a capture time was captured when it was pushed, in the live run as in its replay") {
+  const levada::test::temporary_file file("recording");
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<1>>, lv::slots<1>>(lv::input<int> | lv::stage<"slow">([](const int& x) {
+                                                         std::this_thread::sleep_for(2ms);
+                                                         return x;
+                                                       }));
+  std::vector<time_point> live;
+  const auto check = [&]<class... Options>(lv::type_list<Options...>) {
+    live.clear();
+    auto session = app.open<Options...>();
+    lv::recorder<int> tape(file.path);
+    // With one slot, all but the first wait inside push.
+    std::thread pusher([&] {
+      for (int i = 0; i < 4; ++i) CHECK(tape.push(session, i));
+      while (!tape.try_push(session, 4)) std::this_thread::yield();
+      tape.flush();
+      session.close();
+    });
+    lv::item_envelope e;
+    while (session.pop(e)) live.push_back(e.captured);
+    pusher.join();
+    REQUIRE(live.size() == 5);
+    lv::recording<int> from(file.path);
+    std::size_t next = 0;
+    lv::replay<Options...>(from, app, [&](const lv::result<int>&, const lv::item_envelope& again) {
+      CHECK(again.captured == live[next++]);
+    });
+    CHECK(next == 5);
+  };
+  check(lv::type_list<>{});
+  check(lv::type_list<lv::deadline<1000_ms>>{});
+}
+
+TEST_CASE("items of one size are told apart by their types") {
+  const levada::test::temporary_file file("recording");
+  { lv::recorder<int> tape(file.path); }
+  CHECK(lv::recording<int>(file.path).next() == nullptr);
+  CHECK(error_of([&] { lv::recording<float> r(file.path); }) ==
+        "levada: " + file.path + ": is no recording of items of 4 bytes (float)");
+}
+
+TEST_CASE("an item without a default constructor is read as it was") {
+  struct reading {
+    int value;
+    explicit reading(int v) : value(v) {}
+  };
+  const levada::test::temporary_file file("recording");
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(lv::input<reading> |
+                                                      lv::stage<"value">([](const reading& r) { return r.value; }));
+  {
+    auto session = app.open();
+    lv::recorder<reading> tape(file.path);
+    for (int i = 0; i < 3; ++i) tape.push(session, reading(i));
+  }
+  lv::recording<reading> from(file.path);
+  int next = 0;
+  lv::replay(from, app, [&](const lv::result<int>& r, const lv::item_envelope&) { CHECK(r.value() == next++); });
+  CHECK(next == 3);
+}
+
 TEST_CASE("what a session did not take is not recorded") {
   const levada::test::temporary_file file("recording");
   const auto app =
@@ -235,7 +297,7 @@ TEST_CASE("a file that is cut off, of other items, or none says so, and what cam
     for (int i = 0; i < 3; ++i) tape.push(session, numbered(i));
   }
   CHECK(error_of([&] { lv::recording<lv::tensor<float, 3, 2>> r(file.path); }) ==
-        "levada: " + file.path + ": is no recording of items of float[3x2]");
+        "levada: " + file.path + ": is no recording of items of float[3x2] (levada::tensor<float, 3ul, 2ul>)");
   const auto whole = std::filesystem::file_size(file.path);
   for (std::uintmax_t cut = 1; cut < sizeof(frame) + 16; cut += 3) {
     std::filesystem::resize_file(file.path, whole - cut);
@@ -246,5 +308,5 @@ TEST_CASE("a file that is cut off, of other items, or none says so, and what cam
   }
   std::filesystem::resize_file(file.path, 9);
   CHECK(error_of([&] { lv::recording<frame> r(file.path); }) ==
-        "levada: " + file.path + ": is no recording of items of float[2x3]");
+        "levada: " + file.path + ": is no recording of items of float[2x3] (levada::tensor<float, 2ul, 3ul>)");
 }

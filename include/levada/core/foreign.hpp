@@ -2,12 +2,27 @@
 #pragma once
 // core/foreign.hpp: memory that belongs to somebody else (a driver's ring, another library) for as long as an item needs it.
 
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include <levada/core/error.hpp>
 
 namespace levada {
+
+/// Whether a value only says where something lies, as pointers and views do: another process can do nothing with its bytes.
+/// Specialised for views of one's own.
+template <class T>
+inline constexpr bool points_elsewhere = std::is_pointer_v<T>;
+template <class T, std::size_t N>
+inline constexpr bool points_elsewhere<std::span<T, N>> = true;
+template <class C, class Traits>
+inline constexpr bool points_elsewhere<std::basic_string_view<C, Traits>> = true;
+template <class T, std::size_t N>
+inline constexpr bool points_elsewhere<std::array<T, N>> = points_elsewhere<T>;
 
 /// A view of foreign memory that gives the memory back: the hook is called exactly once per buffer, with the context and
 /// the view, when the item is destroyed, wherever that is: behind its last stage, where it failed or was filtered, dropped

@@ -120,6 +120,9 @@ class image_view {
   std::array<image_plane, planes> planes_;
 };
 
+template <class Format, std::size_t Height, std::size_t Width>
+inline constexpr bool points_elsewhere<image_view<Format, Height, Width>> = true;
+
 /// A picture on loan: what a camera pushes into a pipeline, and gets back once.
 template <class Format, std::size_t Height, std::size_t Width>
 using image_buffer = foreign<image_view<Format, Height, Width>>;

@@ -3,11 +3,15 @@
 // interop/recording.hpp: what was pushed into a session, and when, in a file; and the same stream once more, in the time of
 // a clock that only the recording moves.
 //
-// The file is a line, "levada recording 1 <item>\n", and for each item its capture time and the moment of its push, as 64-bit
-// nanoseconds of the session's clock (a capture time of 0: none was given), and the bytes of its value. All in the byte order
-// of the machine.
+// The file is a line, "levada recording 2 <item> <name of its type, as typeid spells it>\n", and for each item its capture time
+// and the moment of its push, as 64-bit nanoseconds of the session's clock, and the bytes of its value. All in the byte order of
+// the machine.
 
+#include <array>
+#include <bit>
 #include <chrono>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -16,9 +20,12 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include <levada/core/error.hpp>
+#include <levada/core/foreign.hpp>
+#include <levada/core/type_words.hpp>
 #include <levada/graph/describe.hpp>
 #include <levada/graph/mistake.hpp>
 #include <levada/plan/words.hpp>
@@ -28,12 +35,18 @@ namespace levada {
 
 template <class Item>
 struct recording_keeps_items_that_are_copied_as_bytes : detail::mistake {};
+template <class Item>
+struct recording_would_keep_addresses_of_items_that_lie_elsewhere : detail::mistake {};
 
 namespace detail {
 
 template <class Item>
+std::string recorded_item_text() {
+  return item_text(value_of<Item>(value_info::nobody));
+}
+template <class Item>
 std::string recording_line() {
-  return "levada recording 1 " + item_text(value_of<Item>(value_info::nobody)) + "\n";
+  return "levada recording 2 " + recorded_item_text<Item>() + " " + typeid(Item).name() + "\n";
 }
 
 struct recorded_times {
@@ -48,13 +61,15 @@ inline std::chrono::steady_clock::time_point time_after_start(std::int64_t ns) {
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::nanoseconds(ns)));
 }
 
-/// Where an item is copied as bytes, or the mistake.
+/// Where the bytes of an item are not all of it, if anywhere.
 template <class Item>
 consteval auto recording_mistake() {
-  if constexpr (std::is_trivially_copyable_v<Item>)
-    return no_mistake{};
-  else
+  if constexpr (!std::is_trivially_copyable_v<Item>)
     return recording_keeps_items_that_are_copied_as_bytes<Item>{};
+  else if constexpr (points_elsewhere<Item>)
+    return recording_would_keep_addresses_of_items_that_lie_elsewhere<Item>{};
+  else
+    return no_mistake{};
 }
 
 }  // namespace detail
@@ -79,15 +94,18 @@ class recorder {
     write(line.data(), line.size());
   }
 
-  /// As the session's push, which it may throw and refuse as.
+  /// As the session's push, which it may throw and refuse as. An item without a capture time was captured now, in the session
+  /// as in the file, so that both runs see the same.
   template <class Out, class Executor>
   bool push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
     const time_point pushed = into.now();
+    if (captured == time_point{}) captured = pushed;
     return into.push(value, captured) && keep(value, captured, pushed);
   }
   template <class Out, class Executor>
   bool try_push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
     const time_point pushed = into.now();
+    if (captured == time_point{}) captured = pushed;
     return into.try_push(value, captured) && keep(value, captured, pushed);
   }
 
@@ -129,7 +147,8 @@ class recording {
     std::string line(wanted.size(), '\0');
     file_.read(line.data(), static_cast<std::streamsize>(line.size()));
     if (!file_ || line != wanted)
-      throw error("levada: " + name_ + ": is no recording of items of " + item_text_of(wanted));
+      throw error("levada: " + name_ + ": is no recording of items of " + detail::recorded_item_text<Item>() + " (" +
+                  detail::type_words(typeid(Item).name()) + ")");
   }
 
   /// The next one; null behind the last. Throws levada::error where the file ends in the middle of it.
@@ -137,7 +156,7 @@ class recording {
     detail::recorded_times times;
     file_.read(reinterpret_cast<char*>(&times), sizeof times);
     if (file_.gcount() == 0 && file_.eof()) return nullptr;
-    auto item = std::unique_ptr<recorded_item<Item>>(new recorded_item<Item>);
+    auto item = room();
     if (file_) file_.read(reinterpret_cast<char*>(std::addressof(item->value)), sizeof item->value);
     if (!file_) throw error("levada: " + name_ + ": ends in the middle of item " + std::to_string(count_));
     item->captured = detail::time_after_start(times.captured);
@@ -147,9 +166,13 @@ class recording {
   }
 
  private:
-  static std::string item_text_of(const std::string& line) {
-    const std::size_t at = sizeof "levada recording 1";
-    return line.substr(at, line.size() - at - 1);
+  /// For an item whose bytes come from the file, whether or not it can be made of nothing.
+  static std::unique_ptr<recorded_item<Item>> room() {
+    using recorded = recorded_item<Item>;
+    if constexpr (std::default_initializable<Item>)
+      return std::unique_ptr<recorded>(new recorded);
+    else
+      return std::unique_ptr<recorded>(new recorded{std::bit_cast<Item>(std::array<std::byte, sizeof(Item)>{})});
   }
 
   std::string name_;
