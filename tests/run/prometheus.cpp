@@ -190,6 +190,35 @@ TEST_CASE("a label name that Prometheus does not take, or that is taken, is refu
                        lv::error);
 }
 
+TEST_CASE("several sessions are one page: each metric has its lines once, and the samples of all below") {
+  const lv::prometheus_label left[] = {{"camera", "left"}}, right[] = {{"camera", "right"}};
+  lv::session_statistics other = some();
+  other.slots = 8;
+  other.stages.pop_back();
+  const lv::labelled_statistics both[] = {{left, some()}, {right, other}};
+  const exposition e(lv::prometheus_text(both));
+  CHECK(e.value("levada_slots", {{"camera", "left"}}) == 64);
+  CHECK(e.value("levada_slots", {{"camera", "right"}}) == 8);
+  const exposition one(lv::prometheus_text(some(), left)), another(lv::prometheus_text(other, right));
+  CHECK(e.types == one.types);
+  CHECK(e.samples.size() == one.samples.size() + another.samples.size());
+  for (const exposition* alone : {&one, &another})
+    for (const sample& s : alone->samples)
+      if (!std::isnan(s.value)) CHECK(e.value(s.name, s.labels) == s.value);
+}
+
+TEST_CASE("sessions that Prometheus could not tell apart are refused") {
+  const lv::prometheus_label ab[] = {{"a", "1"}, {"b", "2"}}, ba[] = {{"b", "2"}, {"a", "1"}}, empty[] = {{"a", ""}},
+                             wrong[] = {{"le", "1"}};
+  using list = std::vector<lv::labelled_statistics>;
+  const std::string same = "levada: prometheus_text: two sessions have the same labels";
+  CHECK_THROWS_WITH_AS(lv::prometheus_text(list{{ab, some()}, {ba, some()}}), same.c_str(), lv::error);
+  CHECK_THROWS_WITH_AS(lv::prometheus_text(list{{ab, some()}, {{}, some()}, {empty, some()}}), same.c_str(), lv::error);
+  CHECK_THROWS_AS(lv::prometheus_text(list{{ab, some()}, {wrong, some()}}), lv::error);
+  const exposition e(lv::prometheus_text(list{{ab, some()}, {{}, some()}}));
+  CHECK(e.value("levada_slots", {{"a", "1"}, {"b", "2"}}) == 64);
+}
+
 TEST_CASE("a session's own statistics are written the same way") {
   const auto app =
       lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"twice">([](const int& x) { return 2 * x; }));

@@ -2,11 +2,14 @@
 #pragma once
 // run/prometheus.hpp: what was measured in Prometheus' text exposition format 0.0.4, to be served by whatever serves.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <levada/core/error.hpp>
 #include <levada/plan/text.hpp>
@@ -20,14 +23,21 @@ struct prometheus_label {
   std::string_view value;
 };
 
+/// One of several sessions on a page, and what tells it apart.
+struct labelled_statistics {
+  std::span<const prometheus_label> labels;
+  session_statistics statistics;
+};
+
 namespace detail {
 
 class prometheus_writer {
  public:
-  explicit prometheus_writer(std::span<const prometheus_label> labels) {
+  /// Samples from here on are of the session of these labels.
+  void begin_session(std::span<const prometheus_label> labels) {
+    common_.clear();
     for (const prometheus_label& l : labels) append_label(common_, l.name, l.value);
   }
-
   /// The lines before the samples of a metric, whose names all begin with `name`.
   void metric(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
@@ -105,73 +115,107 @@ constexpr bool is_label_name(std::string_view name) {
   return true;
 }
 
+/// Label names are names, and no two sessions have the same labels: to Prometheus, in any order, and those without a value
+/// are none.
+inline void check_labels(std::span<const labelled_statistics> sessions) {
+  std::vector<std::vector<std::pair<std::string_view, std::string_view>>> seen;
+  for (const labelled_statistics& one : sessions) {
+    auto& labels = seen.emplace_back();
+    for (const auto& [name, value] : one.labels) {
+      const auto has_name = [n = name](const prometheus_label& l) { return l.name == n; };
+      if (!is_label_name(name) || std::count_if(one.labels.begin(), one.labels.end(), has_name) != 1)
+        throw error("levada: prometheus_text: label \"" + std::string(name) + "\" cannot be used");
+      if (!value.empty()) labels.emplace_back(name, value);
+    }
+    std::sort(labels.begin(), labels.end());
+    if (std::count(seen.begin(), seen.end(), labels) != 1)
+      throw error("levada: prometheus_text: two sessions have the same labels");
+  }
+}
+
 }  // namespace detail
 
-/// The statistics as Prometheus scrapes them, times in seconds. `labels` tell sessions apart; stages are labelled with their
-/// name and their position. Throws levada::error for a label name that Prometheus does not take, or that is used here.
-inline std::string prometheus_text(const session_statistics& s, std::span<const prometheus_label> labels = {}) {
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    bool wrong = !detail::is_label_name(labels[i].name);
-    for (std::size_t j = 0; j < i; ++j) wrong |= labels[j].name == labels[i].name;
-    if (wrong) throw error("levada: prometheus_text: label \"" + std::string(labels[i].name) + "\" cannot be used");
-  }
+/// The statistics of several sessions as Prometheus scrapes them: one page, since none may have a metric in two places. Times are
+/// in seconds; `labels` tell sessions apart; stages are labelled with their name and their position. Throws levada::error for
+/// a label name that Prometheus does not take, or that is used here, and for two sessions of the same labels.
+inline std::string prometheus_text(std::span<const labelled_statistics> sessions) {
+  detail::check_labels(sessions);
   using writer = detail::prometheus_writer;
-  writer w(labels);
+  using statistics = const session_statistics&;
+  writer w;
+  const auto metric = [&](std::string_view name, std::string_view type, std::string_view help, auto samples) {
+    w.metric(name, type, help);
+    for (const labelled_statistics& one : sessions) w.begin_session(one.labels), samples(one.statistics);
+  };
   const auto label = [](std::string_view name, std::string_view value) {
     std::string list;
     writer::append_label(list, name, value);
     return list;
   };
-  const auto of_stage = [&](std::size_t i) {
-    std::string list = label("stage", s.stages[i].name);
-    writer::append_label(list, "position", writer::digits(i));
-    return list;
+  const auto of_stages = [&](std::string_view name, std::string_view type, std::string_view help, auto samples) {
+    metric(name, type, help, [&](statistics s) {
+      for (std::size_t i = 0; i < s.stages.size(); ++i) {
+        std::string list = label("stage", s.stages[i].name);
+        writer::append_label(list, "position", writer::digits(i));
+        samples(list, s.stages[i]);
+      }
+    });
   };
-  const auto of_segment = [&](std::size_t i) { return label("segment", writer::digits(i)); };
+  const auto of_segments = [&](std::string_view name, std::string_view help, auto samples) {
+    metric(name, "summary", help, [&](statistics s) {
+      for (std::size_t i = 0; i < s.segments.size(); ++i) samples(label("segment", writer::digits(i)), s.segments[i]);
+    });
+  };
+  using list = const std::string&;
 
-  w.metric("levada_items_pushed_total", "counter", "Items given to the pipeline.");
-  w.sample({}, s.items.pushed);
-  w.metric("levada_items_total", "counter", "Items that left the pipeline, by what became of them.");
-  w.sample(label("outcome", "delivered"), s.items.delivered);
-  w.sample(label("outcome", "failed"), s.items.failed);
-  w.sample(label("outcome", "filtered"), s.items.filtered);
-  w.sample(label("outcome", "dropped"), s.items.dropped);
-  w.sample(label("outcome", "cancelled"), s.items.cancelled);
-  w.metric("levada_items_in_flight", "gauge", "Items in the pipeline.");
-  w.sample({}, s.items.in_flight);
-  w.metric("levada_slots", "gauge", "Items that fit into the pipeline.");
-  w.sample({}, s.slots);
+  metric("levada_items_pushed_total", "counter", "Items given to the pipeline.",
+         [&](statistics s) { w.sample({}, s.items.pushed); });
+  metric("levada_items_total", "counter", "Items that left the pipeline, by what became of them.", [&](statistics s) {
+    w.sample(label("outcome", "delivered"), s.items.delivered);
+    w.sample(label("outcome", "failed"), s.items.failed);
+    w.sample(label("outcome", "filtered"), s.items.filtered);
+    w.sample(label("outcome", "dropped"), s.items.dropped);
+    w.sample(label("outcome", "cancelled"), s.items.cancelled);
+  });
+  metric("levada_items_in_flight", "gauge", "Items in the pipeline.",
+         [&](statistics s) { w.sample({}, s.items.in_flight); });
+  metric("levada_slots", "gauge", "Items that fit into the pipeline.", [&](statistics s) { w.sample({}, s.slots); });
 
-  w.metric("levada_stage_items_total", "counter", "Items that came to a stage.");
-  for (std::size_t i = 0; i < s.stages.size(); ++i) w.sample(of_stage(i), s.stages[i].items);
-  w.metric("levada_stage_ended_total", "counter", "Items that ended at a stage, by how.");
-  for (std::size_t i = 0; i < s.stages.size(); ++i) {
-    const stage_statistics& stage = s.stages[i];
-    w.sample(of_stage(i) + "," + label("outcome", "failed"), stage.failed);
-    w.sample(of_stage(i) + "," + label("outcome", "filtered"), stage.filtered);
-    w.sample(of_stage(i) + "," + label("outcome", "dropped"), stage.dropped);
-    w.sample(of_stage(i) + "," + label("outcome", "cancelled"), stage.cancelled);
-  }
-  w.metric("levada_stage_seconds", "summary", "Time that a stage takes for an item.");
-  for (std::size_t i = 0; i < s.stages.size(); ++i) w.summary(of_stage(i), s.stages[i].time);
-  w.metric("levada_stage_waiting_seconds", "summary", "Time that an item stands before a stage.");
-  for (std::size_t i = 0; i < s.stages.size(); ++i) w.summary(of_stage(i), s.stages[i].waited);
-  w.metric("levada_segment_waiting_seconds", "summary", "Time that an item waits to be begun by a segment.");
-  for (std::size_t i = 0; i < s.segments.size(); ++i) w.summary(of_segment(i), s.segments[i].waited);
-  w.metric("levada_device_seconds", "summary", "Time that a device takes for an item, by its own clock.");
-  for (std::size_t i = 0; i < s.segments.size(); ++i) {
-    const auto part = [&](std::string_view name, const distribution& d) {
-      if (d.count != 0) w.summary(of_segment(i) + "," + label("part", name), d);
-    };
-    part("upload", s.segments[i].upload);
-    part("compute", s.segments[i].compute);
-    part("download", s.segments[i].download);
-  }
-  w.metric("levada_age_seconds", "summary", "Age of items at the output, since their capture.");
-  w.summary({}, s.age);
-  w.metric("levada_slots_occupied_max", "gauge", "Most items that were in the pipeline at once, as pushes found it.");
-  w.sample({}, s.occupied.max);
+  of_stages("levada_stage_items_total", "counter", "Items that came to a stage.",
+            [&](list of, const stage_statistics& s) { w.sample(of, s.items); });
+  of_stages("levada_stage_ended_total", "counter", "Items that ended at a stage, by how.",
+            [&](list of, const stage_statistics& s) {
+              w.sample(of + "," + label("outcome", "failed"), s.failed);
+              w.sample(of + "," + label("outcome", "filtered"), s.filtered);
+              w.sample(of + "," + label("outcome", "dropped"), s.dropped);
+              w.sample(of + "," + label("outcome", "cancelled"), s.cancelled);
+            });
+  of_stages("levada_stage_seconds", "summary", "Time that a stage takes for an item.",
+            [&](list of, const stage_statistics& s) { w.summary(of, s.time); });
+  of_stages("levada_stage_waiting_seconds", "summary", "Time that an item stands before a stage.",
+            [&](list of, const stage_statistics& s) { w.summary(of, s.waited); });
+  of_segments("levada_segment_waiting_seconds", "Time that an item waits to be begun by a segment.",
+              [&](list of, const segment_statistics& s) { w.summary(of, s.waited); });
+  of_segments("levada_device_seconds", "Time that a device takes for an item, by its own clock.",
+              [&](list of, const segment_statistics& s) {
+                const auto part = [&](std::string_view name, const distribution& d) {
+                  if (d.count != 0) w.summary(of + "," + label("part", name), d);
+                };
+                part("upload", s.upload);
+                part("compute", s.compute);
+                part("download", s.download);
+              });
+  metric("levada_age_seconds", "summary", "Age of items at the output, since their capture.",
+         [&](statistics s) { w.summary({}, s.age); });
+  metric("levada_slots_occupied_max", "gauge", "Most items that were in the pipeline at once, as pushes found it.",
+         [&](statistics s) { w.sample({}, s.occupied.max); });
   return std::move(w).text();
+}
+
+/// The same of one session.
+inline std::string prometheus_text(session_statistics s, std::span<const prometheus_label> labels = {}) {
+  const labelled_statistics only[] = {{labels, std::move(s)}};
+  return prometheus_text(only);
 }
 
 }  // namespace levada
