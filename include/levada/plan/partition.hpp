@@ -9,11 +9,11 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <levada/core/bounded.hpp>
 #include <levada/graph/graph_info.hpp>
 #include <levada/plan/candidate.hpp>
+#include <levada/plan/growing.hpp>
 
 namespace levada {
 
@@ -131,7 +131,7 @@ constexpr std::array<std::size_t, N> preferred_candidates(const std::array<std::
                                                           std::span<const candidate> candidates,
                                                           std::span<const backend_info> backends) {
   std::array<std::size_t, N> best{}, last_at{};
-  std::vector<std::size_t> before(candidates.size(), nobody);  // the one before at the same node
+  growing<std::size_t> before(candidates.size());  // the one before at the same node
   for (std::size_t i = 0; i < count; ++i) best[i] = last_at[i] = nobody;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     if (candidates[c].first >= count) continue;
