@@ -88,6 +88,25 @@ TEST_CASE("workers stay on their processors, have their name, and begin with the
   SUBCASE("std::thread") { check_dressed<lv::run_by<lv::thread_executor>>(); }
 }
 
+TEST_CASE("workers stay where the thread that deploys them does not run") {
+  cpu_set_t ours;
+  REQUIRE(sched_getaffinity(0, sizeof ours, &ours) == 0);
+  if (!CPU_ISSET(0, &ours) || !CPU_ISSET(1, &ours)) return;
+  std::thread([] {
+    cpu_set_t first, after;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    CHECK(sched_setaffinity(0, sizeof first, &first) == 0);
+    const auto app = lv::deploy<lv::target<lv::cpu<2, lv::affinity<1>>>>(where());
+    CHECK(visit(app).processor == 1);
+    using elsewhere = lv::target<lv::cpu<1, lv::affinity<1, 1023>>>;
+    CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<elsewhere>(where())),
+                         "levada: affinity: this process may not run on processor 1023", lv::error);
+    CHECK(sched_getaffinity(0, sizeof after, &after) == 0);
+    CHECK(CPU_EQUAL(&first, &after));
+  }).join();
+}
+
 TEST_CASE("a oneTBB worker is undressed when it leaves") {
   {
     const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::worker_name<"dressed">>(where());

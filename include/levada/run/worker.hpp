@@ -66,14 +66,22 @@ struct on_worker_start {
 
 namespace detail {
 
-/// Throws levada::error where a processor of the set is not ours.
+/// Throws levada::error where a processor of the set is not ours. That the calling thread does not run there says nothing:
+/// another may.
 inline void check_processors([[maybe_unused]] const processor_set& set) {
 #ifdef __linux__
-  cpu_set_t ours;
-  if (set.count == 0 || sched_getaffinity(0, sizeof ours, &ours) != 0) return;
-  for (int i = 0; i < set.count; ++i)
-    if (!CPU_ISSET(static_cast<std::size_t>(set.numbers[i]), &ours))
+  cpu_set_t own;
+  if (set.count == 0 || sched_getaffinity(0, sizeof own, &own) != 0) return;
+  for (int i = 0; i < set.count; ++i) {
+    const auto number = static_cast<std::size_t>(set.numbers[i]);
+    if (CPU_ISSET(number, &own)) continue;
+    cpu_set_t there;
+    CPU_ZERO(&there);
+    CPU_SET(number, &there);
+    if (sched_setaffinity(0, sizeof there, &there) != 0)
       throw error("levada: affinity: this process may not run on processor " + std::to_string(set.numbers[i]));
+    sched_setaffinity(0, sizeof own, &own);
+  }
 #endif
 }
 
