@@ -120,6 +120,28 @@ TEST_CASE("every item's way is there: stages on workers, the device, slots; and 
   CHECK(counters == count);
 }
 
+TEST_CASE("where the rate changes, each region has a counter of its slots") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::slots<8>>(
+      lv::input<int> | lv::repeat<3> | lv::stage<"a">([](const int& x) { return x; }) | lv::repeat<2> |
+      lv::stage<"b">([](const int& x) { return x; }));
+  auto session = app.open();
+  session.trace();
+  for (int i = 0; i < 5; ++i) {
+    session.push(i);
+    for (int r = 0; r < 6; ++r) CHECK(session.pop()->value() == i);
+  }
+  const lv::session_trace t = session.traced();
+  CHECK(t.regions == 3);
+  std::map<std::string, int> counters;
+  const json written = parsed(t);
+  for (const json& e : written.at("traceEvents"))
+    if (e.at("ph") == "C") ++counters[e.at("name")];
+  CHECK(counters.size() == 3);
+  CHECK(counters["slots"] == 5);
+  CHECK(counters.count("slots of region 1") == 1);
+  CHECK(counters.count("slots of region 2") == 1);
+}
+
 TEST_CASE("a ring keeps the last events and says how many are lost; switched off, nothing is kept") {
   const auto app =
       lv::deploy<lv::target<lv::cpu<1>>>(lv::input<int> | lv::stage<"a">(lv::serial([](const int& x) { return x; })));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // interop/trace.hpp: a session's trace in the JSON trace event format, which Perfetto and chrome://tracing open. Workers are
-// threads with grains and, inside, the stages; items that wait, items at devices and what these do are async events; slots a
-// counter.
+// threads with grains and, inside, the stages; items that wait, items at devices and what these do are async events; the slots
+// of each region are a counter.
 
 #include <algorithm>
 #include <cstdint>
@@ -125,7 +125,7 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
         w.async("download", "device", e);
         break;
       case trace_kind::occupied:
-        w.counter("slots", e);
+        w.counter(e.what == 0 ? "slots" : "slots of region " + std::to_string(e.what), e);
         break;
     }
   }

@@ -20,7 +20,7 @@ enum class trace_kind : std::uint8_t {
   upload,   ///< and the device, by its own clock, at these parts of it
   compute,
   download,
-  occupied  ///< so many slots were in use: `count`
+  occupied  ///< so many slots of region `what` were in use: `count`
 };
 
 /// One event: when in nanoseconds of the steady clock, and of which items.
@@ -39,6 +39,7 @@ struct session_trace {
   std::vector<std::string> stages;  ///< names of the units
   std::vector<trace_event> events;  ///< in no order
   std::uint64_t overwritten = 0;    ///< older events that are lost
+  std::uint32_t regions = 1;        ///< between changes of the rate, each with slots of its own
 };
 
 namespace detail {
@@ -49,12 +50,13 @@ void append(Trace& all, Trace behind, std::size_t segments) {
   for (trace_event& e : behind.events) {
     if (e.kind == trace_kind::stage || e.kind == trace_kind::waiting)
       e.what += static_cast<std::uint32_t>(all.stages.size());
-    else if (e.kind != trace_kind::occupied)
-      e.what += static_cast<std::uint32_t>(segments);
+    else
+      e.what += e.kind == trace_kind::occupied ? all.regions : static_cast<std::uint32_t>(segments);
   }
   all.stages.insert(all.stages.end(), behind.stages.begin(), behind.stages.end());
   all.events.insert(all.events.end(), behind.events.begin(), behind.events.end());
   all.overwritten += behind.overwritten;
+  all.regions += behind.regions;
 }
 
 /// The last events of one writer.
