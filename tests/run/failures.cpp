@@ -156,6 +156,21 @@ TEST_CASE("retry: f is called again up to n times, its state stays, and the last
   CHECK(found == std::vector<int>{101, 204, 305, -1, 509, 610});
 }
 
+TEST_CASE("retry of a retried callable: each of its calls is tried as often as it says") {
+  const nothing_leaks guard;
+  const auto often = [](auto retried) {
+    const auto app = lv::deploy<lv::target<lv::cpu<1>>>(lv::input<int> | lv::stage<"f">(std::move(retried)));
+    return app(0);
+  };
+  const auto f = [t = throws_at{{1, 2, 3, 4, 5}}](const int&) mutable {
+    t.check();
+    return t.call;
+  };
+  CHECK(often(lv::retry<1>(lv::retry<2>(f))) == 6);
+  CHECK(often(lv::retry<2>(lv::serial(lv::retry<1>(f)))) == 6);
+  CHECK_THROWS_WITH(often(lv::retry<1>(lv::retry<1>(f))), "call 4");
+}
+
 TEST_CASE("retry of a filter, a destination stage, a sink and a function") {
   const nothing_leaks guard;
   SUBCASE("filter") {

@@ -28,14 +28,18 @@ struct retried {
   }
 };
 
-/// `f`, called up to `Again` times more where it throws.
+/// `f`, called up to `Again` times more where it throws; where it is a callable of that kind, each of its calls is its own.
 template <std::size_t Again, class F>
 constexpr auto retry(F f) {
   return retried<F, Again>{std::move(f)};
 }
+template <std::size_t Again, class F, std::size_t Before>
+constexpr auto retry(retried<F, Before> f) {
+  return retried<F, (Again + 1) * (Before + 1) - 1>{std::move(f.callable)};
+}
 template <std::size_t Again, class F, concurrency Stated>
 constexpr auto retry(with_concurrency<F, Stated> f) {
-  return with_concurrency<retried<F, Again>, Stated>{{std::move(f.callable)}};
+  return with_concurrency<decltype(retry<Again>(std::move(f.callable))), Stated>{retry<Again>(std::move(f.callable))};
 }
 
 /// A stage whose callable is called again. A template of its own: other stages need not ask whether they are one.
