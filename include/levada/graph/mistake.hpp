@@ -53,6 +53,8 @@ struct cpu_takes_a_maximum_an_affinity_and_an_l2_each_once : detail::mistake {};
 template <class Given>
 struct deploy_has_no_such_option : detail::mistake {};
 struct deploy_needs_at_least_one_slot : detail::mistake {};
+template <class Given>
+struct name_of_a_worker_has_15_characters_at_most : detail::mistake {};
 
 // ---- the line ----
 template <class Given>

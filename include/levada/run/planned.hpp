@@ -338,7 +338,10 @@ consteval auto call_mistake() {
     return deploy_has_no_such_option<type_at<type_list<Options...>, first_true(unknown)>>{};
   } else if constexpr ((std::same_as<Options, slots<0>> || ...))
     return deploy_needs_at_least_one_slot{};
-  else
+  else if constexpr ((names_at_length<Options> || ...)) {
+    constexpr bool long_ones[] = {names_at_length<Options>...};
+    return name_of_a_worker_has_15_characters_at_most<type_at<type_list<Options...>, first_true(long_ones)>>{};
+  } else
     return no_mistake{};
 }
 

@@ -49,6 +49,7 @@ struct inline_when_idle {};
 
 template <class Given>
 struct session_has_no_such_option : detail::mistake {};
+struct deadline_of_no_time_would_drop_every_item : detail::mistake {};
 template <class Item>
 struct session_that_drops_older_items_needs_items_that_move_without_throwing : detail::mistake {};
 template <class Item, class Result>
@@ -124,6 +125,11 @@ constexpr session_settings settings_of() {
   return s;
 }
 
+template <class Option>
+inline constexpr bool leaves_no_time = false;
+template <duration Age>
+inline constexpr bool leaves_no_time<levada::deadline<Age>> = (Age <= duration{});
+
 /// The first of the options that is none.
 template <class First, class... Rest>
 consteval auto unknown_option() {
@@ -138,6 +144,8 @@ template <class Item, class Result, class... Options>
 consteval auto session_mistake() {
   if constexpr (!(is_session_option<Options> && ...))
     return unknown_option<Options...>();
+  else if constexpr ((leaves_no_time<Options> || ...))
+    return deadline_of_no_time_would_drop_every_item{};
   else if constexpr (settings_of<Options...>().drops_older() && !std::is_nothrow_move_constructible_v<Item>)
     return session_that_drops_older_items_needs_items_that_move_without_throwing<Item>{};
   else if constexpr (settings_of<Options...>().dedicated && settings_of<Options...>().inline_when_idle)

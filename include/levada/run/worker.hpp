@@ -45,11 +45,15 @@ struct worker_settings {
 
 /// Option of `deploy`: the name of its workers, as a debugger shows it; 15 characters at most.
 template <fixed_string Name>
-  requires(Name.view().size() <= 15)
 struct worker_name {
   static constexpr auto text = Name;
   static constexpr void apply(detail::worker_settings& w) { w.name = text.view().data(); }
 };
+
+template <class Option>
+inline constexpr bool names_at_length = false;
+template <fixed_string Name>
+inline constexpr bool names_at_length<worker_name<Name>> = (Name.view().size() > 15);
 
 /// Option of `deploy`: workers before, or behind, others. oneTBB: the priority of the arena; else the nice value, as far as
 /// the system lets us.
