@@ -63,6 +63,38 @@ TEST_CASE("a cv::Mat of another size or type is refused") {
   CHECK_THROWS_AS((as_image_buffer<pixel::gray, 4, 6>(cv::Mat())), error);
 }
 
+TEST_CASE("yuyv and nv12 go over to OpenCV and back") {
+  const picture_memory<image_view<pixel::yuyv, 4, 6>> packed(3);
+  const auto yuyv = as_image_view<pixel::yuyv, 4, 6>(as_mat(packed.view()));
+  CHECK(yuyv.row(0, 3) == packed.view().row(0, 3));
+  CHECK(yuyv.plane(0).pitch == packed.view().plane(0).pitch);
+  CHECK_THROWS_AS((as_image_view<pixel::yuyv, 4, 6>(cv::Mat(4, 3, CV_8UC4))), error);
+
+  const picture_memory<image_view<pixel::nv12, 4, 6>> planes(3);
+  const auto nv12 = as_image_view<pixel::nv12, 4, 6>(as_mat<0>(planes.view()), as_mat<1>(planes.view()));
+  for (const std::size_t p : {0u, 1u}) {
+    CHECK(nv12.row(p, 1) == planes.view().row(p, 1));
+    CHECK(nv12.plane(p).pitch == planes.view().plane(p).pitch);
+  }
+  CHECK_THROWS_WITH_AS((as_image_view<pixel::nv12, 4, 6>(cv::Mat(4, 6, CV_8UC1), cv::Mat(4, 6, CV_8UC2))),
+                       "levada: as_image_view<nv12, 4, 6>: the cv::Mat of the second plane has 4 rows, 6 columns, 2 "
+                       "channels of depth 0",
+                       error);
+}
+
+TEST_CASE("a buffer of two planes keeps the memory of both") {
+  // As decoders give it: the chroma below the luma.
+  cv::Mat whole(6, 6, CV_8UC1, cv::Scalar(128));
+  auto buffer = as_image_buffer<pixel::nv12, 4, 6>(whole.rowRange(0, 4), whole.rowRange(4, 6).reshape(2));
+  CHECK(whole.u->refcount == 3);
+  CHECK(buffer->row(1, 1) == whole.ptr(5));
+  auto app = deploy<target<cpu<1>>>(input<image_buffer<pixel::nv12, 4, 6>> | image::to_rgb<>);
+  auto session = app.open();
+  session.push(std::move(buffer));
+  CHECK(session.pop()->value()(3, 5, 2) == 130);  // 1.164 times 112
+  CHECK(whole.u->refcount == 1);
+}
+
 TEST_CASE("a buffer made of a cv::Mat keeps its memory, and gives it back in a pipeline") {
   cv::Mat mat(4, 6, CV_8UC1, cv::Scalar(9));
   const std::uint8_t* const bytes = mat.data;
