@@ -5,6 +5,7 @@
 
 extern "C" [[gnu::visibility("default")]] const levada::pipeline_library* levada_pipeline();
 const levada::pipeline_library* levada_pipeline() {
-  static const levada::pipeline_library later = {levada::pipeline_library_version + 1, nullptr, {}, {}, nullptr, nullptr};
+  static const levada::pipeline_library later = {
+      levada::pipeline_library_version + 1, nullptr, {}, {}, nullptr, nullptr};
   return &later;
 }
