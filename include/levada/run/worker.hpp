@@ -50,11 +50,6 @@ struct worker_name {
   static constexpr void apply(detail::worker_settings& w) { w.name = text.view().data(); }
 };
 
-template <class Option>
-inline constexpr bool names_at_length = false;
-template <fixed_string Name>
-inline constexpr bool names_at_length<worker_name<Name>> = (Name.view().size() > 15);
-
 /// Option of `deploy`: workers before, or behind, others. oneTBB: the priority of the arena; else the nice value, as far as
 /// the system lets us.
 template <priority Priority>
@@ -69,6 +64,12 @@ struct on_worker_start {
 };
 
 namespace detail {
+
+/// More of a name than the system keeps of a thread's.
+template <class Option>
+inline constexpr bool names_at_length = false;
+template <fixed_string Name>
+inline constexpr bool names_at_length<worker_name<Name>> = (Name.view().size() > 15);
 
 /// Throws levada::error where a processor of the set is not ours. That the calling thread does not run there says nothing:
 /// another may.
