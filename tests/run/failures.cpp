@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -91,6 +92,17 @@ TEST_CASE("a stage that throws for 3 % of items before one with state: each item
 }
 
 TEST_CASE("a stage is told of each item that ends before it, in the item's place") { on_each_machine<told_sum>(); }
+
+TEST_CASE("an app that calls itself says where it would wait for itself") {
+  std::function<int(int)> again;
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(
+      lv::input<int> | lv::stage<"again">([&again](const int& x) { return x == 0 ? 0 : again(x - 1) + 1; }));
+  again = [&app](int x) { return app(x); };
+  CHECK(app(0) == 0);
+  CHECK_THROWS_WITH_AS(app(1), "levada: an app is called in a stage of its own, and runs as many calls as it may",
+                       lv::error);
+  CHECK(app(0) == 0);
+}
 
 TEST_CASE("an inline call tells the stages behind the one where the item ends") {
   const nothing_leaks guard;

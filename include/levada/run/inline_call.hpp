@@ -11,6 +11,7 @@
 #include <levada/core/storage.hpp>
 #include <levada/run/inline_run.hpp>
 #include <levada/run/program.hpp>
+#include <levada/run/thread_mark.hpp>
 
 namespace levada::detail {
 
@@ -60,7 +61,7 @@ class inline_context {
 };
 
 /// Contexts for as many inline calls at once as the processor's threads; a single one where stages have state. Made when
-/// first needed.
+/// first needed. A call waits for one; throws levada::error in a stage of another call, since it could wait for itself.
 class inline_contexts {
  public:
   explicit inline_contexts(const program& code)
@@ -82,7 +83,7 @@ class inline_contexts {
 
  private:
   struct alignas(64) place {
-    std::atomic<bool> busy{false};
+    std::atomic<thread_mark> holder{nullptr};
     owner<inline_context> context;
   };
 
@@ -90,9 +91,8 @@ class inline_contexts {
     for (;;) {
       const std::uint32_t seen = returned_.load();
       for (std::size_t i = 0; i < places_.size(); ++i) {
-        bool expected = false;
-        if (places_[i].busy.load(std::memory_order_relaxed) || !places_[i].busy.compare_exchange_strong(expected, true))
-          continue;
+        thread_mark holder = places_[i].holder.load(std::memory_order_relaxed);
+        if (holder != nullptr || !places_[i].holder.compare_exchange_strong(holder, this_thread_mark())) continue;
         if (!places_[i].context) {
           try {
             places_[i].context = owner<inline_context>(new inline_context(code_));
@@ -103,6 +103,9 @@ class inline_contexts {
         }
         return i;
       }
+      for (const place& p : places_)
+        if (p.holder.load(std::memory_order_relaxed) == this_thread_mark())
+          throw error("levada: an app is called in a stage of its own, and runs as many calls as it may");
       waiters_.fetch_add(1);
       returned_.wait(seen);
       waiters_.fetch_sub(1);
@@ -110,7 +113,7 @@ class inline_contexts {
   }
 
   void give_back(std::size_t index) {
-    places_[index].busy.store(false);
+    places_[index].holder.store(nullptr);
     returned_.fetch_add(1);
     if (waiters_.load() != 0) returned_.notify_all();
   }
