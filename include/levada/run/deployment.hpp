@@ -403,8 +403,8 @@ class session_core final : public engine_host {
       if (r != 0) *next++ = false;
       for (const program_segment& s : d.program_of(r).segments) *next++ = queue_of(d, s.device) != nullptr;
     }
-    return d.make_backbone(on_device, this, [](void* self, std::size_t step, visit& v) noexcept {
-      v.any |= static_cast<session_core*>(self)->take_step(step);
+    return d.make_backbone(on_device, this, [](void* session, std::size_t step, visit& v) noexcept {
+      v.any |= static_cast<session_core*>(session)->take_step(step);
     });
   }
   bool take_step(std::size_t step) noexcept {
