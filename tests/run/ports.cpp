@@ -221,6 +221,34 @@ TEST_CASE(
   CHECK(!session.pop());
 }
 
+TEST_CASE(
+    "ports that meet by number block or reject, each as it was told; a session that drops takes whole items alone") {
+  const auto app = lv::deploy<box, lv::slots<4>>(two_by_two());
+  auto session = app.open<lv::overflow<lv::reject, "n">>();
+  for (int i = 0; i < 4; ++i) CHECK(session.push<"n">(i));
+  CHECK(!session.push<"n">(4));
+  std::jthread names([&] {
+    for (int i = 0; i < 200; ++i) CHECK(session.push<"name">(text(i)));
+  });
+  std::jthread numbers([&] {
+    for (int i = 4; i < 200; ++i)
+      while (!session.push<"n">(i)) std::this_thread::yield();
+  });
+  for (int i = 0; i < 200; ++i) CHECK((**session.pop()).get<"text">() == text(i) + "!+" + std::to_string(i));
+  names.join();
+  numbers.join();
+  CHECK(session.counts().pushed == 200);
+  CHECK(session.counts().dropped == 0);
+
+  auto dropping = app.open<lv::overflow<lv::drop_newest>>();
+  CHECK(dropping.push({text(0), 0}));
+  CHECK_THROWS_WITH_AS(
+      dropping.push<"n">(1),
+      "levada: push: a session that drops items is pushed whole items, not ports: they would lose their "
+      "partners",
+      lv::error);
+}
+
 TEST_CASE("ports changed in place, by a stage that throws and is told of those that did not come") {
   struct told {
     int missing = 0;

@@ -2,9 +2,12 @@
 // Streams joined by time: what meets is what an offline matcher finds in the whole recording, however the pushes interleave.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <thread>
@@ -15,6 +18,9 @@
 #include <levada/graph/sync.hpp>
 #include <levada/levada.hpp>
 #include <levada/run/virtual_clock.hpp>
+
+#include "items.hpp"
+#include "overflow_race.hpp"
 
 namespace lv = levada;
 using namespace lv::literals;
@@ -200,4 +206,294 @@ TEST_CASE("more items meet than there are slots, and none is lost; graphs take t
   session.close();
   for (int i = 0; i < 100; ++i) CHECK(**session.pop() == i + i % 7);
   CHECK(!session.pop());
+}
+
+// ---- what a port does when it is full ----
+
+namespace {
+
+using lv::test::check_account;
+using frame = lv::test::tracked<0>;
+using reading = lv::test::tracked<1>;
+using frame_and_reading = lv::named_items<lv::named_item<"frame", frame>, lv::named_item<"imu", reading>>;
+constexpr int ring = 256;
+
+/// The `i`-th frame and the `i`-th reading are captured at once.
+time_point captured(int i) { return time_point() + 1s + std::chrono::milliseconds(i); }
+
+const auto values = [](const frame_and_reading& both) {
+  return std::pair(both.get<"frame">().checked(), both.get<"imu">().checked());
+};
+
+auto tracked_pairs() {
+  return lv::deploy<box>(lv::sync_by_time<lv::tolerance<0_ms>>(lv::port<"frame", frame>, lv::port<"imu", reading>) |
+                         lv::stage<"values">(values));
+}
+
+/// Those from `begin` to `end`, without it.
+std::vector<int> numbers(int begin, int end) {
+  std::vector<int> all(static_cast<std::size_t>(end - begin));
+  std::iota(all.begin(), all.end(), begin);
+  return all;
+}
+
+/// The frames that met, each the reading of its own time.
+template <class Session>
+std::vector<int> met_frames(Session& session) {
+  std::vector<int> met;
+  while (auto r = session.pop()) {
+    CHECK((*r)->first == (*r)->second);
+    met.push_back((*r)->first);
+  }
+  return met;
+}
+
+/// What is left of 300 that come to a ring of 256 before any partner: which are still there, and what push says of each.
+struct of_full {
+  lv::overflow_policy policy;
+  std::vector<int> kept;
+  bool takes_more, counts_more;
+};
+const of_full rejecting{lv::reject, numbers(0, ring), false, false};
+const of_full oldest{lv::drop_oldest, numbers(300 - ring, 300), true, true};
+const of_full newest{lv::drop_newest, numbers(0, ring), false, true};
+
+template <lv::fixed_string Port, class Session, class Item>
+void push_300(Session& session, Item, bool takes_more) {
+  for (int i = 0; i < 300; ++i)
+    CHECK((i % 2 != 0 ? session.template push<Port>(Item(i), captured(i))
+                      : session.template try_push<Port>(Item(i), captured(i))) == (i < ring || takes_more));
+}
+
+/// The other port is not asked: it blocks, and has room.
+template <class... Options>
+void check_full_frames(const of_full& expected) {
+  const lv::test::nothing_leaks guard;
+  auto session = tracked_pairs().template open<Options...>();
+  push_300<"frame">(session, frame(), expected.takes_more);
+  const std::uint64_t pushed = expected.counts_more ? 300 : ring;
+  CHECK(session.counts().pushed == pushed);
+  CHECK(session.counts().in_flight == ring);
+  CHECK(session.counts().dropped == pushed - ring);
+  std::vector<int> met;
+  std::jthread readings([&] {
+    for (int i = 0; i < 300; ++i) CHECK(session.template push<"imu">(reading(i), captured(i)));
+    session.close();
+  });
+  CHECK(met_frames(session) == expected.kept);
+  readings.join();
+  CHECK(session.counts().pushed == pushed);
+  CHECK(session.counts().delivered == ring);
+  check_account(session.counts());
+}
+
+template <class... Options>
+void check_full_readings(const of_full& expected) {
+  const lv::test::nothing_leaks guard;
+  auto session = tracked_pairs().template open<Options...>();
+  push_300<"imu">(session, reading(), expected.takes_more);
+  CHECK(session.counts().pushed == 0);
+  std::jthread frames([&] {
+    for (int i = 0; i < 300; ++i) CHECK(session.template push<"frame">(frame(i), captured(i)));
+    session.close();
+  });
+  CHECK(met_frames(session) == expected.kept);
+  frames.join();
+  CHECK(session.counts().pushed == 300);
+  CHECK(session.counts().dropped == 300 - ring);
+  check_account(session.counts());
+}
+
+}  // namespace
+
+TEST_CASE("a full port rejects, or drops its oldest or its newest, whatever the session does and the other port") {
+  SUBCASE("frames") {
+    check_full_frames<lv::overflow<lv::reject, "frame">>(rejecting);
+    check_full_frames<lv::overflow<lv::drop_oldest, "frame">>(oldest);
+    check_full_frames<lv::overflow<lv::drop_newest, "frame">>(newest);
+  }
+  SUBCASE("readings") {
+    check_full_readings<lv::overflow<lv::reject, "imu">>(rejecting);
+    check_full_readings<lv::overflow<lv::drop_oldest, "imu">>(oldest);
+    check_full_readings<lv::overflow<lv::drop_newest, "imu">>(newest);
+  }
+  SUBCASE("the port says otherwise than the session, before it or behind it") {
+    check_full_frames<lv::overflow<lv::drop_oldest, "frame">, lv::overflow<lv::block>>(oldest);
+    check_full_frames<lv::overflow<lv::drop_oldest>, lv::overflow<lv::block, "imu">>(oldest);
+    check_full_frames<lv::overflow<lv::block, "imu">, lv::overflow<lv::drop_newest, "frame">>(newest);
+    check_full_readings<lv::overflow<lv::drop_newest>, lv::overflow<lv::block, "frame">>(newest);
+  }
+  SUBCASE("one option for several") {
+    auto session = tracked_pairs().open<lv::overflow<lv::reject, "imu", "frame">>();
+    push_300<"frame">(session, frame(), false);
+    CHECK(session.push<"imu">(reading(0), captured(-500)));
+    CHECK(session.counts().in_flight == ring);
+  }
+}
+
+TEST_CASE("a full port that blocks waits for a partner, or throws where only this thread ever pushed") {
+  const lv::test::nothing_leaks guard;
+  auto session = tracked_pairs().open<lv::overflow<lv::drop_oldest>, lv::overflow<lv::block, "frame">>();
+  for (int i = 0; i < ring; ++i) CHECK(session.push<"frame">(frame(i), captured(i)));
+  CHECK(!session.try_push<"frame">(frame(ring), captured(ring)));
+  CHECK_THROWS_WITH_AS(session.push<"frame">(frame(ring), captured(ring)),
+                       "levada: push: this port is full, and only this thread has ever pushed to the others",
+                       lv::error);
+  CHECK(session.counts().pushed == ring);
+  std::jthread readings([&] {
+    for (int i = 0; i < 300; ++i) CHECK(session.push<"imu">(reading(i), captured(i)));
+  });
+  CHECK(session.push<"frame">(frame(ring), captured(ring)));
+  readings.join();
+  session.close();
+  CHECK(met_frames(session) == numbers(0, ring + 1));
+  check_account(session.counts());
+}
+
+TEST_CASE("a port that waits goes on when its items lost their use to an item that has no partner yet") {
+  for (int round = 0; round < 20; ++round) {
+    auto session = tracked_pairs().open();
+    std::atomic<int> pushed{0};
+    session.push<"frame">(frame(0), captured(0));
+    std::jthread readings([&] {
+      for (int i = 0; i <= 600; ++i, ++pushed) session.push<"imu">(reading(i), captured(i));
+    });
+    CHECK((*session.pop())->first == 0);
+    while (pushed < ring) std::this_thread::yield();
+    std::this_thread::sleep_for(1ms);  // it waits
+    std::jthread frames([&] { session.push<"frame">(frame(600), captured(600)); });
+    CHECK((*session.pop())->first == 600);
+  }
+}
+
+TEST_CASE("a slow imu beside a fast camera: the camera drops its oldest, the imu blocks and loses nothing") {
+  constexpr int frames = 20'000, every = 10;
+  const lv::test::nothing_leaks guard;
+  const auto app = lv::deploy<box, lv::slots<4>>(
+      lv::sync_by_time<lv::tolerance<5_ms>>(lv::port<"frame", frame>, lv::port<"imu", reading>) |
+      lv::stage<"values">(values));
+  auto session = app.open<lv::overflow<lv::drop_oldest, "frame">, lv::overflow<lv::block, "imu">>();
+  std::atomic<int> shown{0};
+  std::jthread camera([&] {
+    for (int i = 0; i < frames; ++i, ++shown) CHECK(session.push<"frame">(frame(i), captured(i)));
+  });
+  std::jthread imu([&] {
+    for (int i = 0; i < frames; i += every) {
+      while (shown < std::min(frames, i + 2 * ring)) std::this_thread::yield();  // always behind
+      CHECK(session.push<"imu">(reading(i), captured(i)));
+    }
+    camera.join();
+    session.close();
+  });
+  int last = -1;
+  std::uint64_t met = 0;
+  for (; auto r = session.pop(); ++met) {
+    const auto [shot, read] = **r;
+    CHECK(shot > last);
+    CHECK(std::abs(shot - read) <= 5);
+    last = shot;
+  }
+  imu.join();
+  const lv::item_counts counts = session.counts();
+  CHECK(counts.pushed == frames);
+  CHECK(counts.delivered == met);
+  CHECK(counts.dropped == frames - met);
+  CHECK(met < frames - ring);
+  CHECK(last >= frames - every);
+  check_account(counts);
+}
+
+namespace {
+
+struct tries {
+  std::uint64_t all = 0, taken = 0;
+};
+
+/// Pushes as fast as it goes, and then, until it is taken, a last item that lets all others go.
+template <lv::fixed_string Port, class Item, class Session>
+tries race_to(Session& session, int count) {
+  tries of;
+  for (int i = 0; i < count; ++i, ++of.all) {
+    of.taken += i % 3 == 2 ? session.template try_push<Port>(Item(i), captured(i))
+                           : session.template push<Port>(Item(i), captured(i));
+    if (i % 64 == 0) std::this_thread::yield();
+  }
+  for (bool is_taken = false; !is_taken; of.taken += is_taken, ++of.all)
+    is_taken = session.template push<Port>(Item(count), captured(2 * count));
+  return of;
+}
+
+/// Three ports, a thread for each, and one that pops.
+template <lv::overflow_policy Frame, lv::overflow_policy Imu>
+void race_of_ports() {
+  using depth = lv::test::tracked<2>;
+  using three =
+      lv::named_items<lv::named_item<"frame", frame>, lv::named_item<"imu", reading>, lv::named_item<"depth", depth>>;
+  constexpr int count = 5000;
+  const lv::test::nothing_leaks guard;
+  const auto app = lv::deploy<box, lv::slots<4>>(
+      lv::sync_by_time<lv::tolerance<2_ms>>(lv::port<"frame", frame>, lv::port<"imu", reading>,
+                                            lv::held(lv::port<"depth", depth>)) |
+      lv::stage<"near">([](const three& in) {
+        const int at = in.get<"frame">().checked(), since = at - in.get<"depth">().checked();
+        return std::abs(at - in.get<"imu">().checked()) <= 2 && since >= 0 && since <= 2 ? at : -1;
+      }));
+  auto session = app.template open<lv::overflow<Frame, "frame">, lv::overflow<Imu, "imu">>();
+  tries of_frames;
+  std::jthread closer([&] {
+    std::jthread depths([&] { race_to<"depth", depth>(session, count); });
+    std::jthread readings([&] { race_to<"imu", reading>(session, count); });
+    std::jthread frames([&] { of_frames = race_to<"frame", frame>(session, count); });
+    frames.join(), readings.join(), depths.join();
+    session.close();
+  });
+  int last = -1, wrong = 0;
+  std::uint64_t met = 0;
+  for (; auto r = session.pop(); ++met) {
+    wrong += **r <= last;
+    last = **r;
+  }
+  closer.join();
+  CHECK(wrong == 0);
+  const lv::item_counts counts = session.counts();
+  CHECK(counts.pushed == (lv::detail::drops(Frame) ? of_frames.all : of_frames.taken));
+  CHECK(counts.delivered == met);
+  check_account(counts);
+}
+
+}  // namespace
+
+TEST_CASE("three ports, each pushed to by a thread that is too fast: every item of the first is accounted for") {
+  SUBCASE("block") { race_of_ports<lv::block, lv::block>(); }
+  SUBCASE("block, drop_oldest") { race_of_ports<lv::block, lv::drop_oldest>(); }
+  SUBCASE("reject, block") { race_of_ports<lv::reject, lv::block>(); }
+  SUBCASE("drop_oldest, block") { race_of_ports<lv::drop_oldest, lv::block>(); }
+  SUBCASE("drop_oldest") { race_of_ports<lv::drop_oldest, lv::drop_oldest>(); }
+  SUBCASE("drop_newest, block") { race_of_ports<lv::drop_newest, lv::block>(); }
+}
+
+TEST_CASE("closed or cancelled with items in full rings: each is counted, and who waits for room hears of it") {
+  const lv::test::nothing_leaks guard;
+  std::atomic<bool> told{false};
+  auto session = tracked_pairs().open<lv::overflow<lv::drop_newest, "imu">>();
+  for (int i = 0; i < 300; ++i) session.push<"imu">(reading(i), captured(i - 900));
+  std::jthread pusher([&] {
+    for (int i = 0; i < ring; ++i) CHECK(session.push<"frame">(frame(i), captured(i)));
+    try {
+      session.push<"frame">(frame(ring), captured(ring));
+    } catch (const lv::cancelled&) {
+      told = true;
+    }
+  });
+  while (session.counts().in_flight != ring) std::this_thread::yield();
+  std::this_thread::sleep_for(1ms);  // it waits
+  SUBCASE("closed") { session.close(); }
+  SUBCASE("cancelled") { session.cancel(); }
+  pusher.join();
+  CHECK(told);
+  CHECK(!session.pop());
+  CHECK(!session.try_push<"imu">(reading(300), captured(0)));
+  CHECK(session.counts().pushed == ring);
+  CHECK(session.counts().dropped == ring);
+  check_account(session.counts());
 }

@@ -41,6 +41,7 @@ struct named_items<Last> {
   typename Last::item first;
 
   static constexpr std::size_t size = 1;
+  static consteval std::size_t index_of(std::string_view name) { return detail::index_of_name<Last>(name); }
   template <std::size_t I>
   static consteval std::size_t offset() {
     return 0;
@@ -69,6 +70,10 @@ struct named_items<First, Next, Rest...> {
   constexpr named_items(A&& a, B&&... b) : first(std::forward<A>(a)), rest{std::forward<B>(b)...} {}
 
   static constexpr std::size_t size = 2 + sizeof...(Rest);
+  /// `size` where there is none of that name.
+  static consteval std::size_t index_of(std::string_view name) {
+    return detail::index_of_name<First, Next, Rest...>(name);
+  }
 
   /// Where the `I`-th item lies.
   template <std::size_t I>
@@ -96,14 +101,14 @@ struct named_items<First, Next, Rest...> {
   }
 
   template <fixed_string Name>
-    requires(detail::index_of_name<First, Next, Rest...>(Name.view()) < size)
+    requires(index_of(Name.view()) < size)
   constexpr auto& get() {
-    return at<detail::index_of_name<First, Next, Rest...>(Name.view())>();
+    return at<index_of(Name.view())>();
   }
   template <fixed_string Name>
-    requires(detail::index_of_name<First, Next, Rest...>(Name.view()) < size)
+    requires(index_of(Name.view()) < size)
   constexpr const auto& get() const {
-    return at<detail::index_of_name<First, Next, Rest...>(Name.view())>();
+    return at<index_of(Name.view())>();
   }
 };
 
@@ -111,5 +116,25 @@ template <class T>
 inline constexpr bool is_named_items = false;
 template <class... Named>
 inline constexpr bool is_named_items<named_items<Named...>> = true;
+
+namespace detail {
+
+/// The index of a port among those of a session's items; their number where there is none of that name.
+template <class Item, fixed_string Port>
+inline constexpr std::size_t port_of = Item::index_of(Port.view());
+
+template <class Item, fixed_string Port>
+consteval bool has_port() {
+  if constexpr (is_named_items<Item>)
+    return port_of<Item, Port> != Item::size;
+  else
+    return false;
+}
+
+/// Their ports meet by capture times (graph/sync.hpp), not by number.
+template <class Item>
+inline constexpr bool meets_by_time = false;
+
+}  // namespace detail
 
 }  // namespace levada

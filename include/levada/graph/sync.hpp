@@ -98,6 +98,9 @@ inline constexpr bool is_named_items<synced_items<Rule, Named...>> = true;
 
 namespace detail {
 
+template <class Rule, class... Named>
+inline constexpr bool meets_by_time<synced_items<Rule, Named...>> = true;
+
 template <duration Tolerance>
 constexpr duration tolerance_in(levada::tolerance<Tolerance>) {
   return Tolerance;

@@ -301,6 +301,12 @@ class engine final : public device_client {
     }
   }
 
+  /// Who waits for something to change looks again.
+  void tell_waiters() {
+    hint();
+    if (!settings_.polls) event_.notify_all();
+  }
+
   /// The next item comes as one that has failed before it came.
   void push_failed(std::exception_ptr why, const item_envelope& envelope) {
     const std::size_t at = input_index(0);
@@ -492,8 +498,7 @@ class engine final : public device_client {
     kept_ = 0;
     popped_.store(head_);
     if (head_ != finished()) pass_over();
-    hint();
-    if (!settings_.polls) event_.notify_all();
+    tell_waiters();
   }
   std::size_t kept() const { return kept_; }
 

@@ -237,13 +237,13 @@ class executable {
   template <class... Options>
     requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, output, Options...>())>
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
-    return session<item, popped<Options...>, Executor>(app_, std::move(stop), detail::settings_of<Options...>());
+    return session<item, popped<Options...>, Executor>(app_, std::move(stop), detail::settings_for<item, Options...>());
   }
   /// The same in the time of `clock`, which outlives the session.
   template <class... Options>
     requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, output, Options...>())>
   [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
-    detail::session_settings settings = detail::settings_of<Options...>();
+    detail::session_settings settings = detail::settings_for<item, Options...>();
     settings.clock = &clock;
     return session<item, popped<Options...>, Executor>(app_, std::move(stop), settings);
   }

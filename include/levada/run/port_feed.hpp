@@ -151,17 +151,9 @@ class port_feed<named_items<Named...>> {
   std::atomic<bool> publishing_{false};
 };
 
-/// The index of a port among those of a session's items; their number where there is none of that name.
-template <class Item, fixed_string Port>
-inline constexpr std::size_t port_of = 0;
-template <class... Named, fixed_string Port>
-inline constexpr std::size_t port_of<named_items<Named...>, Port> = index_of_name<Named...>(Port.view());
-
 template <class Item, fixed_string Port, class Given>
 consteval auto port_mistake() {
-  if constexpr (!is_named_items<Item>) {
-    return session_has_no_port_of_that_name<Port, Item>{};
-  } else if constexpr (port_of<Item, Port> == Item::size) {
+  if constexpr (!has_port<Item, Port>()) {
     return session_has_no_port_of_that_name<Port, Item>{};
   } else {
     using part = std::remove_cvref_t<decltype(std::declval<Item&>().template at<port_of<Item, Port>>())>;

@@ -105,11 +105,7 @@ class port_results<named_items<Named...>> {
 
 template <class Out, fixed_string Port>
 consteval auto output_mistake() {
-  if constexpr (!is_named_items<Out>)
-    return session_has_no_output_of_that_name<Port, Out>{};
-  else
-    return std::conditional_t<port_of<Out, Port> == Out::size, session_has_no_output_of_that_name<Port, Out>,
-                              no_mistake>{};
+  return std::conditional_t<has_port<Out, Port>(), no_mistake, session_has_no_output_of_that_name<Port, Out>>{};
 }
 
 }  // namespace levada::detail

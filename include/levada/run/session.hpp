@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <stop_token>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -406,7 +407,8 @@ class session {
     detail::engine& items = core_->running.items();
     auto& ports = core_->ports;
     const detail::session_settings& settings = items.settings();
-    if (detail::meets_by_time<In> ? settings.latest_only : settings.drops())
+    const overflow_policy policy = settings.overflow_of(P);
+    if (settings.latest_only || (!detail::meets_by_time<In> && detail::drops(policy)))
       throw error(
           "levada: push: a session that drops items is pushed whole items, not ports: they would lose their partners");
     if (items.pushed() != 0 && !ports.is_used())
@@ -418,7 +420,7 @@ class session {
       return core_->running.is_closed();
     };
     const auto room = [&] { return ports.template has_room<P>(items) || is_closed(); };
-    if (waits && settings.waits_when_full() && !room()) {
+    if (waits && policy == overflow_policy::block && !room()) {
       if (const std::atomic<detail::thread_mark> other = ports.pushers().other_than(P);
           ports.template is_ahead<P>(items))
         core_->running.wait_for_another(
@@ -430,9 +432,9 @@ class session {
       if (waits) throw cancelled("levada: push: the session is closed or cancelled");
       return false;
     }
-    if (!waits) core_->running.invite_always();
-    if (!ports.template has_room<P>(items)) {
-      if (P == 0 && settings.overflow == overflow_policy::drop_newest) items.count_dropped_at_the_door();
+    if (!waits || policy != overflow_policy::block) core_->running.invite_always();
+    if (!make_room<P>(policy, waits)) {
+      if (P == 0 && detail::drops(policy)) items.count_dropped_at_the_door();
       return false;
     }
     if (captured == time_point() &&
@@ -440,8 +442,24 @@ class session {
       captured = settings.now();
     detail::item_there<Given> make{std::forward<Given>(given)};
     ports.template place<P>(items, make, captured);
+    close_behind_last();
     if (items.is_cancelled()) drain();
     return true;
+  }
+
+  /// Says whether a port has room now, by its oldest item if that is to give way. It does not while another thread lets
+  /// items meet, which who waits waits for.
+  template <std::size_t P>
+  bool make_room([[maybe_unused]] overflow_policy policy, [[maybe_unused]] bool waits) {
+    detail::engine& items = core_->running.items();
+    auto& ports = core_->ports;
+    if constexpr (detail::meets_by_time<In>)
+      while (policy == overflow_policy::drop_oldest && !ports.template has_room<P>(items) &&
+             !ports.template drop_oldest<P>(items)) {
+        if (!waits) return false;
+        std::this_thread::yield();
+      }
+    return ports.template has_room<P>(items);
   }
 
   /// `told` hears what becomes of the item, where the session completes items: run/completion.hpp. `into`: where its result
@@ -630,8 +648,13 @@ class session {
   void let_in() {
     if constexpr (detail::meets_by_time<In>) {
       core_->ports.meet(core_->running.items());
-      if (core_->ports.has_ended() && core_->ports.is_empty()) core_->running.close();
+      close_behind_last();
     }
+  }
+  /// Nothing waits before it any more, and nothing more comes.
+  void close_behind_last() {
+    if constexpr (detail::meets_by_time<In>)
+      if (core_->ports.has_ended() && core_->ports.is_empty()) core_->running.close();
   }
 
   detail::owner<core_state> core_;

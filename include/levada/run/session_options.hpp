@@ -2,10 +2,17 @@
 #pragma once
 // run/session_options.hpp: what can be said to `app.open<Options...>()`.
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
+#include <levada/core/fixed_string.hpp>
+#include <levada/core/named_items.hpp>
+#include <levada/core/type_list.hpp>
 #include <levada/core/units.hpp>
 #include <levada/graph/mistake.hpp>
 #include <levada/run/virtual_clock.hpp>
@@ -21,7 +28,10 @@ enum class overflow_policy : std::uint8_t {
 };
 using enum overflow_policy;
 
-template <overflow_policy Policy>
+/// With names it is that of these ports of a session that is pushed to by port; the others have the session's. A port is
+/// full where its items wait for partners, or for room behind them. Ports that meet by number may only block or reject:
+/// what is dropped from one would shift its partners.
+template <overflow_policy Policy, fixed_string... Ports>
 struct overflow {};
 
 /// At most one item waits for its first stage: a newer one takes its place, and it is counted as dropped. push never waits.
@@ -59,8 +69,18 @@ template <class Result>
 struct session_writes_only_results_that_need_no_destruction_into_memory_of_the_caller : detail::mistake {};
 struct session_that_drops_older_items_cannot_write_results_into_memory_of_the_caller : detail::mistake {};
 struct session_whose_stages_stay_off_the_calling_threads_cannot_run_an_item_inline : detail::mistake {};
+template <fixed_string Port>
+struct session_is_told_twice_what_this_port_does_when_full : detail::mistake {};
+template <class Option>
+struct ports_that_meet_by_number_block_or_reject_for_what_is_dropped_would_shift_partners : detail::mistake {};
+struct session_of_the_latest_item_only_is_pushed_whole_items_not_ports : detail::mistake {};
+struct session_of_any_pipeline_is_pushed_whole_items_not_ports : detail::mistake {};
 
 namespace detail {
+
+constexpr bool drops(overflow_policy policy) {
+  return policy == overflow_policy::drop_oldest || policy == overflow_policy::drop_newest;
+}
 
 /// The options of a session as values.
 struct session_settings {
@@ -70,12 +90,14 @@ struct session_settings {
   bool polls = false;
   bool inline_when_idle = false;
   bool external_results = false;
-  std::chrono::nanoseconds deadline{0};  ///< 0: none
-  const virtual_clock* clock = nullptr;  ///< null: the machine's
+  std::chrono::nanoseconds deadline{0};    ///< 0: none
+  const virtual_clock* clock = nullptr;    ///< null: the machine's
+  const overflow_policy* ports = nullptr;  ///< what each does; null: as the session
 
   std::chrono::steady_clock::time_point now() const {
     return clock != nullptr ? clock->now() : std::chrono::steady_clock::now();
   }
+  constexpr overflow_policy overflow_of(std::size_t port) const { return ports != nullptr ? ports[port] : overflow; }
   /// Items come in as none of them says otherwise.
   constexpr bool is_usual() const {
     return waits_when_full() && !inline_when_idle && deadline.count() == 0 && clock == nullptr;
@@ -89,8 +111,8 @@ struct session_settings {
 
 template <class Option>
 inline constexpr bool is_session_option = false;
-template <overflow_policy Policy>
-inline constexpr bool is_session_option<levada::overflow<Policy>> = true;
+template <overflow_policy Policy, fixed_string... Ports>
+inline constexpr bool is_session_option<levada::overflow<Policy, Ports...>> = true;
 template <>
 inline constexpr bool is_session_option<levada::latest_only> = true;
 template <duration Age>
@@ -104,9 +126,9 @@ inline constexpr bool is_session_option<levada::external_results> = true;
 template <>
 inline constexpr bool is_session_option<levada::inline_when_idle> = true;
 
-template <overflow_policy Policy>
-constexpr void set(session_settings& s, levada::overflow<Policy>) {
-  s.overflow = Policy;
+template <overflow_policy Policy, fixed_string... Ports>
+constexpr void set([[maybe_unused]] session_settings& s, levada::overflow<Policy, Ports...>) {
+  if constexpr (sizeof...(Ports) == 0) s.overflow = Policy;
 }
 constexpr void set(session_settings& s, levada::latest_only) { s.latest_only = true; }
 template <duration Age>
@@ -129,6 +151,72 @@ template <class Option>
 inline constexpr bool leaves_no_time = false;
 template <duration Age>
 inline constexpr bool leaves_no_time<levada::deadline<Age>> = (Age <= duration{});
+
+/// The ports that an option names.
+template <class Option>
+inline constexpr std::array<std::string_view, 0> ports_in{};
+template <overflow_policy Policy, fixed_string... Ports>
+inline constexpr std::array<std::string_view, sizeof...(Ports)> ports_in<levada::overflow<Policy, Ports...>>{
+    Ports.view()...};
+template <class... Options>
+inline constexpr bool name_ports = (!ports_in<Options>.empty() || ...);
+
+template <class Item>
+constexpr void set_ports(auto&, auto) {}
+template <class Item, overflow_policy Policy, fixed_string... Ports>
+constexpr void set_ports([[maybe_unused]] auto& policies, levada::overflow<Policy, Ports...>) {
+  ((policies[port_of<Item, Ports>] = Policy), ...);
+}
+/// What each port does.
+template <class Item, class... Options>
+inline constexpr auto port_policies = [] {
+  std::array<overflow_policy, Item::size> policies{};
+  policies.fill(settings_of<Options...>().overflow);
+  (set_ports<Item>(policies, Options{}), ...);
+  return policies;
+}();
+
+/// The options of a session of `Item`s, which have the ports that are named.
+template <class Item, class... Options>
+constexpr session_settings settings_for() {
+  session_settings s = settings_of<Options...>();
+  if constexpr (name_ports<Options...>) s.ports = port_policies<Item, Options...>.data();
+  return s;
+}
+
+template <class First, class... Others>
+consteval auto first_mistake(First, Others... others) {
+  if constexpr (First::is_mistake || sizeof...(Others) == 0)
+    return First{};
+  else
+    return first_mistake(others...);
+}
+
+template <class Item, fixed_string Port, class... Options>
+consteval auto named_port_mistake() {
+  constexpr auto times = (std::ranges::count(ports_in<Options>, Port.view()) + ...);
+  if constexpr (!has_port<Item, Port>())
+    return session_has_no_port_of_that_name<Port, Item>{};
+  else if constexpr (times > 1)
+    return session_is_told_twice_what_this_port_does_when_full<Port>{};
+  else
+    return no_mistake{};
+}
+
+/// What is wrong with one of the options of a session that is pushed to by port, if anything.
+template <class Item, class Option, class... Options>
+struct port_option_mistake : type_tag<no_mistake> {};
+template <class Item, class... Options>
+struct port_option_mistake<Item, levada::latest_only, Options...>
+    : type_tag<session_of_the_latest_item_only_is_pushed_whole_items_not_ports> {};
+template <class Item, overflow_policy Policy, fixed_string... Ports, class... Options>
+struct port_option_mistake<Item, levada::overflow<Policy, Ports...>, Options...> {
+  using dropping = ports_that_meet_by_number_block_or_reject_for_what_is_dropped_would_shift_partners<
+      levada::overflow<Policy, Ports...>>;
+  using type =
+      decltype(first_mistake(named_port_mistake<Item, Ports, Options...>()...,
+                             std::conditional_t<drops(Policy) && !meets_by_time<Item>, dropping, no_mistake>{}));
+};
 
 /// The first of the options that is none.
 template <class First, class... Rest>
@@ -155,6 +243,8 @@ consteval auto session_mistake() {
     return session_writes_only_results_that_need_no_destruction_into_memory_of_the_caller<Result>{};
   else if constexpr (settings_of<Options...>().external_results && settings_of<Options...>().drops_older())
     return session_that_drops_older_items_cannot_write_results_into_memory_of_the_caller{};
+  else if constexpr (name_ports<Options...>)
+    return first_mistake(typename port_option_mistake<Item, Options, Options...>::type{}...);
   else
     return no_mistake{};
 }
@@ -165,6 +255,8 @@ consteval auto erased_session_mistake() {
   using found = decltype(session_mistake<Item, Result, Options...>());
   if constexpr (!found::is_mistake && settings_of<Options...>().external_results)
     return session_of_any_pipeline_gives_its_results_by_value{};
+  else if constexpr (!found::is_mistake && name_ports<Options...>)
+    return session_of_any_pipeline_is_pushed_whole_items_not_ports{};
   else
     return found{};
 }

@@ -2,7 +2,7 @@
 #pragma once
 // run/time_feed.hpp: items of several ports, each pushed by a thread of its own with its capture time, meet by these times and
 // become the items of a session: graph/sync.hpp says the rule. Each port has a ring; whoever pushes or pops lets them meet,
-// one thread at a time. What is to become of an item whose ring is full, the session's `overflow` says.
+// one thread at a time. What is to become of an item whose ring is full, the `overflow` of its port says, or the session's.
 
 #include <algorithm>
 #include <array>
@@ -49,10 +49,12 @@ class timed_ring {
     times_[index(at)] = when;
     end_.store(at + 1);
   }
-  /// By who empties it.
-  void pop() {
+  /// By who empties it. Says whether it was full: then who fills it may wait.
+  bool pop() {
     std::destroy_at(&at(0));
-    begin_.store(begin_.load(std::memory_order_relaxed) + 1);
+    const std::uint64_t begin = begin_.load(std::memory_order_relaxed);
+    begin_.store(begin + 1);
+    return end_.load() - begin == capacity;
   }
   void clear() {
     while (size() != 0) pop();
@@ -87,8 +89,21 @@ class time_feed<synced_items<Rule, First, Others...>> {
   bool has_room(engine& of) {
     if (!ring<P>().full()) return true;
     meet(of);
-    if (ring<P>().full() && of.settings().overflow == overflow_policy::drop_oldest) drop_oldest<P>(of);
     return !ring<P>().full();
+  }
+  /// The oldest item of a full port gives way. False while another thread lets items meet: it may be in use.
+  template <std::size_t P>
+  bool drop_oldest(engine& of) {
+    const std::uint32_t asked = asked_.load();
+    bool expected = false;
+    if (!busy_.compare_exchange_strong(expected, true)) return false;
+    if (ring<P>().full()) {
+      ring<P>().pop();
+      if (P == 0) of.count_dropped_at_the_door();
+    }
+    busy_.store(false);
+    if (asked_.load() != asked) meet(of);
+    return true;
   }
   /// It waits for partners, not for room behind it.
   template <std::size_t P>
@@ -122,7 +137,9 @@ class time_feed<synced_items<Rule, First, Others...>> {
       if (!busy_.compare_exchange_strong(expected, true)) return;  // who is at it looks again
       while (meet_one(of)) {
       }
+      const bool tells = std::exchange(freed_, false) || has_ended();
       busy_.store(false);
+      if (tells) of.tell_waiters();
       if (asked_.load() == asked) return;
     }
   }
@@ -141,17 +158,6 @@ class time_feed<synced_items<Rule, First, Others...>> {
   template <std::size_t P>
   const auto& ring() const {
     return std::get<P>(rings_);
-  }
-
-  template <std::size_t P>
-  void drop_oldest(engine& of) {
-    bool expected = false;
-    if (!busy_.compare_exchange_strong(expected, true)) return;
-    if (ring<P>().full()) {
-      ring<P>().pop();
-      if (P == 0) of.count_dropped_at_the_door();
-    }
-    busy_.store(false);
   }
 
   /// The partner of an item: of two neighbours in time, where between, or nobody.
@@ -185,7 +191,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
     } else {
       of.count_dropped_at_the_door();
     }
-    ring<0>().pop();
+    freed_ |= ring<0>().pop();
     return true;
   }
 
@@ -209,7 +215,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
     auto& of = ring<P>();
     // What lies before the last one that is not later is of no use to this item, nor to those behind it.
     std::size_t size = of.size();  // once: it grows meanwhile
-    for (; size > 1 && of.time(1) <= when; --size) of.pop();
+    for (; size > 1 && of.time(1) <= when; --size) freed_ |= of.pop();
     const bool has_before = size > 0 && of.time(0) <= when;
     const bool exact = has_before && of.time(0) == when;
     const std::size_t behind = has_before && !exact ? 1 : 0;
@@ -238,14 +244,8 @@ class time_feed<synced_items<Rule, First, Others...>> {
   port_threads<ports> pushers_;
   std::atomic<bool> used_{false}, ended_{false}, busy_{false};
   std::atomic<std::uint32_t> asked_{0};
+  bool freed_ = false;  ///< a full ring has room again; by who is busy
 };
-
-template <class Rule, class... Named, fixed_string Port>
-inline constexpr std::size_t port_of<synced_items<Rule, Named...>, Port> = index_of_name<Named...>(Port.view());
-template <class Item>
-inline constexpr bool meets_by_time = false;
-template <class Rule, class... Named>
-inline constexpr bool meets_by_time<synced_items<Rule, Named...>> = true;
 
 template <class Item>
 struct feed_of : std::conditional_t<is_named_items<Item>, type_tag<port_feed<Item>>, type_tag<no_port_feed<Item>>> {};
