@@ -497,3 +497,28 @@ TEST_CASE("closed or cancelled with items in full rings: each is counted, and wh
   CHECK(session.counts().dropped == ring);
   check_account(session.counts());
 }
+
+TEST_CASE("items that are filtered leave room for those that wait before the pipeline, as those that are popped do") {
+  const auto app = lv::deploy<box, lv::slots<2>>(
+      lv::sync_by_time<lv::tolerance<0_ms>>(lv::port<"frame", frame>, lv::port<"imu", reading>) |
+      lv::stage<"last">([](const frame_and_reading& both) -> std::optional<int> {
+        const int i = both.get<"frame">().checked();
+        return i % 50 == 49 ? std::optional(i) : std::nullopt;
+      }));
+  auto session = app.open();
+  for (int i = 0; i < 120; ++i) {
+    session.push<"frame">(frame(i), captured(i));
+    session.push<"imu">(reading(i), captured(i));
+  }
+  session.close();
+  CHECK(**session.pop() == 49);
+  std::optional<lv::result<int>> taken;
+  SUBCASE("pop") { taken = session.pop(); }
+  SUBCASE("try_pop") {
+    while (!(taken = session.try_pop())) std::this_thread::yield();
+  }
+  CHECK(**taken == 99);
+  CHECK(!session.pop());
+  CHECK(session.counts().filtered == 118);
+  check_account(session.counts());
+}

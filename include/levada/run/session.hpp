@@ -388,7 +388,10 @@ class session {
   void await_output() {
     detail::engine& items = core_->running.results();
     auto& outputs = core_->outputs;
-    const auto has = [&] { return outputs.template has_result<P>(items) || core_->running.has_all(); };
+    const auto has = [&] {
+      let_in();
+      return outputs.template has_result<P>(items) || core_->running.has_all();
+    };
     const auto is_full = [&] { return outputs.template waits_for_others<P>(items); };
     while (!has()) {
       if (is_full()) {
@@ -497,8 +500,10 @@ class session {
     detail::engine& items = core_->running.results();
     core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
     if (items.has_result() || (core_->running.help() && items.has_result())) return true;
-    const auto done = [&] { return items.has_result() || core_->running.is_over(); };
-    await_pusher(done);
+    await_pusher([&] {
+      let_in();  // items that gave no result left room, too
+      return items.has_result() || core_->running.is_over();
+    });
     return items.has_result();
   }
   /// What is not in flight comes when it is pushed; where nobody has pushed yet, somebody may be on the way.
@@ -517,6 +522,7 @@ class session {
     core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
     std::optional<result<Out>> taken;
     if (core_->running.results().has_result()) take(taken, envelope, side...);
+    if (!taken) let_in();
     if (!taken || core_->running.changes_rate())
       core_->running.invite_if_idle();  // there is room again behind a region
     return taken;

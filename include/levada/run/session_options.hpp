@@ -2,7 +2,6 @@
 #pragma once
 // run/session_options.hpp: what can be said to `app.open<Options...>()`.
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -194,7 +193,14 @@ consteval auto first_mistake(First, Others... others) {
 
 template <class Item, fixed_string Port, class... Options>
 consteval auto named_port_mistake() {
-  constexpr auto times = (std::ranges::count(ports_in<Options>, Port.view()) + ...);
+  constexpr std::size_t times = [] {
+    std::size_t n = 0;
+    (([&](const auto& ports) {
+       for (const std::string_view port : ports) n += port == Port.view() ? 1 : 0;
+     }(ports_in<Options>)),
+     ...);
+    return n;
+  }();
   if constexpr (!has_port<Item, Port>())
     return session_has_no_port_of_that_name<Port, Item>{};
   else if constexpr (times > 1)
