@@ -20,7 +20,7 @@ HEADERS = ["any_pipeline", "hot_swap", "load_pipeline", "pipeline_library"]
 LIMIT = 1.3
 # What a consumer may see of levada.
 SEEN = re.compile(
-    r"levada/(core/(error|fixed_string|item_envelope|log|result|type_words|units)|graph/mistake"
+    r"levada/(core/(error|fixed_string|item_envelope|log|named_items|result|type_list|type_words|units)|graph/mistake"
     r"|run/(any_\w+|hot_swap|item_counts|load_pipeline|pipeline_library|session_options|statistics|virtual_clock))\.hpp"
 )
 FOREIGN = re.compile(r"/(tbb|oneapi|xsimd)/")
