@@ -115,6 +115,33 @@ TEST_CASE("a result moves move-only values and copies what can be copied") {
   static_assert(!std::is_copy_constructible_v<result<std::unique_ptr<int>>>);
 }
 
+TEST_CASE("a result whose value throws when it is assigned is what it threw") {
+  struct fragile {
+    explicit fragile(int m) : moves(m) {}
+    fragile(fragile&& other) : moves(other.moves - 1), held(std::move(other.held)) {
+      if (moves == 0) throw error("it broke");
+    }
+    int moves;
+    std::shared_ptr<int> held = std::make_shared<int>(0);
+  };
+  result<fragile> r(from_call, [] { return fragile(9); });
+  const std::weak_ptr<int> before = r->held;
+  result<fragile> early(from_call, [] { return fragile(1); }), late(from_call, [] { return fragile(2); });
+  CHECK_THROWS_AS(r = std::move(early), error);  // on its way here
+  CHECK(r->moves == 9);
+  CHECK(!before.expired());
+  CHECK_THROWS_AS(r = std::move(late), error);
+  CHECK(before.expired());
+  CHECK_THROWS_WITH_AS(r.value(), "it broke", error);
+  r = result<fragile>(from_call, [] { return fragile(9); });
+  CHECK(r->moves == 8);
+  static_assert(std::is_nothrow_move_assignable_v<result<std::unique_ptr<int>>>);
+
+  fragile broken(1), whole(2);
+  CHECK_THROWS_AS(result<fragile>(moved_from, broken).value(), error);
+  CHECK(result<fragile>(moved_from, whole)->moves == 1);
+}
+
 TEST_CASE("a result is constructed in place from a call") {
   struct immovable {
     int value;

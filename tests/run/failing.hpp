@@ -3,11 +3,13 @@
 // run/failing.hpp: a stage that throws for three items in a hundred and one that filters, before a stage with state; and the
 // loop that does the same.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -24,6 +26,24 @@ struct unlucky : std::runtime_error {
 
 constexpr bool fails(int v) { return v % 100 == 7 || v % 100 == 8 || v % 100 == 61; }
 constexpr bool is_filtered(int v) { return v % 10 == 4; }
+
+/// An item whose move throws for those three in a hundred, while it is said to.
+struct fragile {
+  static inline std::atomic<bool> breaks{false};
+
+  fragile(int v) : held(v) {}
+  fragile(fragile&& other) : held(std::move(other.unharmed())) {}
+  fragile& operator=(fragile&&) = delete;
+  int value() const { return held.checked(); }
+
+  tracked<0> held;
+
+ private:
+  tracked<0>& unharmed() {
+    if (breaks && fails(value())) throw unlucky(value());
+    return held;
+  }
+};
 
 /// The sum over the items that reach it, and what it was told of the others.
 struct told_sum {

@@ -329,3 +329,54 @@ TEST_CASE("four sessions of one app on four streams equal four isolated runs") {
     CHECK(together[k] == isolated[k]);
   }
 }
+
+TEST_CASE("a result whose move throws is that exception, and those behind it come") {
+  const nothing_leaks guard;
+  constexpr int count = 63;
+  const auto pops_all = [&](auto& session, auto pop) {
+    for (int i = 0; i < count; ++i) session.push(i);
+    session.close();
+    session.drain();
+    fragile::breaks = true;
+    int next = 0;
+    while (auto r = pop()) {
+      if (*r)
+        CHECK((**r).value() == next);
+      else
+        CHECK_THROWS_AS(r->value(), unlucky);
+      CHECK(r->has_value() == !fails(next++));
+    }
+    fragile::breaks = false;
+    CHECK(next == count);
+    CHECK(session.counts().delivered == count);
+    CHECK(session.counts().in_flight == 0);
+    CHECK(session.is_over());
+  };
+  const auto make = lv::stage<"make">([](const int& v) { return fragile(v); });
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | make);
+  SUBCASE("pop") {
+    auto session = app.open();
+    pops_all(session, [&] { return session.pop(); });
+  }
+  SUBCASE("pop with its envelope") {
+    auto session = app.open();
+    lv::item_envelope envelope;
+    pops_all(session, [&] { return session.pop(envelope); });
+    CHECK(envelope.sequence == count - 1);
+  }
+  SUBCASE("try_pop") {
+    auto session = app.open();
+    pops_all(session, [&] { return session.try_pop(); });
+  }
+  SUBCASE("pop of an output") {
+    const auto outputs = lv::deploy<lv::target<lv::cpu<2>>>(
+        lv::graph(lv::port<"n", int>, lv::node<"make", "n">(make),
+                  lv::node<"same", "n">(lv::stage<"same">([](const int& v) { return v; })), lv::output<"made", "make">,
+                  lv::output<"number", "same">));
+    auto session = outputs.open();
+    pops_all(session, [&, number = 0]() mutable {
+      if (auto r = session.pop<"number">()) CHECK(**r == number++);
+      return session.pop<"made">();
+    });
+  }
+}

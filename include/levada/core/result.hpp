@@ -13,6 +13,10 @@ namespace levada {
 struct from_call_t {};
 inline constexpr from_call_t from_call{};
 
+/// Asks `result` to move its value from where it is. Where that throws, the exception is the result.
+struct moved_from_t {};
+inline constexpr moved_from_t moved_from{};
+
 /// A value or an exception. `*r` and `r->` need a value; `value()` throws the exception instead.
 template <class T>
 class [[nodiscard]] result {
@@ -21,6 +25,14 @@ class [[nodiscard]] result {
 
   template <class F>
   result(from_call_t, F&& f) : value_(std::forward<F>(f)()), has_value_(true) {}
+  result(moved_from_t, T& value) noexcept : has_value_(true) {
+    try {
+      std::construct_at(std::addressof(value_), std::move(value));
+    } catch (...) {
+      std::construct_at(std::addressof(error_), std::current_exception());
+      has_value_ = false;
+    }
+  }
   result(T value) : value_(std::move(value)), has_value_(true) {}
   result(std::exception_ptr error) : error_(std::move(error)), has_value_(false) {}
 
@@ -38,9 +50,20 @@ class [[nodiscard]] result {
     else
       std::construct_at(std::addressof(error_), other.error_);
   }
+  /// Where moving the value throws, the exception is the result as well.
   result& operator=(result other) noexcept(std::is_nothrow_move_constructible_v<T>) {
     std::destroy_at(this);
-    return *std::construct_at(this, std::move(other));
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      std::construct_at(this, std::move(other));
+    } else {
+      try {
+        std::construct_at(this, std::move(other));
+      } catch (...) {
+        std::construct_at(this, std::current_exception());
+        throw;
+      }
+    }
+    return *this;
   }
   ~result() {
     if (has_value_)

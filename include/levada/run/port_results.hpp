@@ -67,8 +67,7 @@ class port_results<named_items<Named...>> {
     if (of.has_failed(at))
       into.emplace(of.error_of(at));
     else
-      into.emplace(from_call,
-                   [&]() -> item<P>&& { return std::move(static_cast<items*>(of.value_of(at))->template at<P>()); });
+      into.emplace(moved_from, static_cast<items*>(of.value_of(at))->template at<P>());
   }
   template <std::size_t P>
   const item_envelope& envelope(engine& of) {

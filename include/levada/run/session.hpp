@@ -176,8 +176,8 @@ class session {
   auto try_push(const Given& value, const When& captured);
 
   /// The next result in input order; filtered, dropped and cancelled items are passed over. Works while it waits. Empty when
-  /// the session is closed or cancelled and nothing more comes. Throws levada::error when nothing is in flight and only the
-  /// calling thread has ever pushed.
+  /// the session is closed or cancelled and nothing more comes. One whose move throws is that exception, and counts as
+  /// delivered. Throws levada::error when nothing is in flight and only the calling thread has ever pushed.
   std::optional<result<Out>> pop() {
     pop_whole();
     std::optional<result<Out>> taken;
@@ -631,7 +631,7 @@ class session {
     else if constexpr (writes_outside)
       taken.emplace(*static_cast<std::remove_reference_t<Out>*>(items.head_value()));
     else if constexpr (!std::is_void_v<Out>)
-      taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(items.head_value())); });
+      taken.emplace(moved_from, *static_cast<Out*>(items.head_value()));
     items.drop_head();
     items.free_kept();
     let_in();
@@ -643,9 +643,7 @@ class session {
                   std::is_trivially_destructible_v<In> && !writes_outside && !is_named_items<Out> &&
                   !detail::meets_by_time<In>) {
       core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
-      return core_->running.pop_lone([&](void* value) {
-        taken.emplace(from_call, [&]() -> Out&& { return std::move(*static_cast<Out*>(value)); });
-      });
+      return core_->running.pop_lone([&](void* value) { taken.emplace(moved_from, *static_cast<Out*>(value)); });
     } else {
       return false;
     }
