@@ -2,6 +2,7 @@
 // Results that come to the caller: callback, future, coroutine, event descriptor; and pushes from many threads.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -98,6 +99,22 @@ TEST_CASE("a late item's future says that it was dropped") {
   CHECK(in_time.get() == 2);
 }
 
+TEST_CASE("a coroutine's item is as old as it says") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  std::atomic<int> resumed{0}, without{0};
+  lv::awaitable_session session(app.open<lv::deadline<60_s>>());
+  const auto each = [&](std::chrono::steady_clock::time_point captured) -> detached {
+    const auto r = co_await session.asynchronous(1, captured);
+    without += !r;
+    ++resumed;
+  };
+  each(std::chrono::steady_clock::now() - std::chrono::hours(1));
+  each({});
+  while (resumed != 2) std::this_thread::yield();
+  CHECK(without == 1);
+  CHECK(session.counts().dropped == 1);
+}
+
 TEST_CASE("futures come from many threads") {
   const auto app =
       lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"twice">([](const int& v) { return 2 * v; }));
@@ -132,6 +149,39 @@ TEST_CASE("a coroutine waits for room without holding up a thread, and resumes o
   g.open = true;
   while (resumed != 50) std::this_thread::yield();
   CHECK(elsewhere == 50);
+}
+
+TEST_CASE("a coroutine whose item throws on its way into the pipeline hears of it, and the others go on") {
+  const nothing_leaks guard;
+  gate g;
+  const auto app =
+      lv::deploy<box, lv::slots<4>>(lv::input<fragile> | lv::stage<"value">(lv::serial([&](const fragile& f) {
+                                      g.pass();
+                                      return f.value();
+                                    })));
+  constexpr int count = 100;
+  std::atomic<int> ended{0}, wrong{0};
+  {
+    lv::awaitable_session session(app.open<lv::dedicated>());
+    const auto each = [&](int v, bool breaks) -> detached {
+      auto awaited = session.asynchronous(fragile(v));
+      fragile::breaks = breaks;
+      const auto r = co_await awaited;
+      const bool failed = outcome_of(v, [&] { return r.value(); }) == -1 - static_cast<long>(lv::missing::failed);
+      wrong += failed ? !fails(v) : !r || *r != v || fails(v);
+      ++ended;
+    };
+    each(7, true);  // there is room
+    CHECK(ended == 1);
+    fragile::breaks = false;
+    for (int i = 0; i < count; ++i) each(i, i == count - 1);  // some wait for room
+    g.open = true;
+    while (ended != count + 1) std::this_thread::yield();
+    fragile::breaks = false;
+    CHECK(session.counts().pushed == session.counts().delivered);
+    CHECK(session.counts().in_flight == 0);
+  }
+  CHECK(wrong <= 0);
 }
 
 TEST_CASE("a push that waits for room holds up later pushes, and nobody who pops") {
@@ -199,4 +249,25 @@ TEST_CASE("the descriptor of a session that is over stays readable, and a cancel
   CHECK(!session.try_pop());
   CHECK(session.is_over());
   CHECK(::poll(&waiting, 1, 0) == 1);
+}
+
+TEST_CASE("the descriptor is not left readable where nothing is left, though nobody asked it") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  lv::event_session session(app.open());
+  pollfd waiting{session.descriptor(), POLLIN, 0};
+  int found = 0;  // where nothing is left
+  bool stuck = false;
+  for (int i = 0; i < 10'000 && !stuck; ++i) {
+    session.push(i);
+    while (!session.try_pop()) {
+    }
+    found += session.try_pop().has_value();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!stuck && ::poll(&waiting, 1, 0) == 1) {
+      found += session.try_pop().has_value();
+      stuck = std::chrono::steady_clock::now() > end;
+    }
+  }
+  CHECK(found == 0);
+  CHECK(!stuck);
 }

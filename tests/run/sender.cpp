@@ -2,6 +2,7 @@
 // Items as senders, with receivers written by hand.
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -14,7 +15,10 @@
 #include <levada/run/sender.hpp>
 #include <levada/run/tbb_executor.hpp>
 
+#include "failing.hpp"
+
 namespace lv = levada;
+using namespace lv::literals;
 
 namespace {
 
@@ -131,4 +135,43 @@ TEST_CASE("a receiver may end its operation; items without a result complete wit
     CHECK(there.expired());
   }
   CHECK(sum == count * (count - 1) / 2);
+}
+
+TEST_CASE(
+    "a sender whose item throws on its way into the pipeline completes with the error, the others with their results") {
+  using lv::test::fragile;
+  const lv::test::nothing_leaks guard;
+  std::atomic<bool> open{false};
+  const auto app =
+      lv::deploy<box, lv::slots<4>>(lv::input<fragile> | lv::stage<"value">(lv::serial([&](const fragile& f) {
+                                      while (!open) std::this_thread::yield();
+                                      return f.value();
+                                    })));
+  lv::awaitable_session session(app.open<lv::dedicated>());
+  using sender = lv::item_sender<execution, decltype(app.open())>;
+  constexpr int count = 70;
+  std::vector<outcome> outcomes(count);
+  std::vector<std::unique_ptr<operation<sender>>> operations;
+  for (int i = 0; i < count; ++i)
+    operations.emplace_back(new operation<sender>(
+        lv::send<execution>(session, fragile(i)).connect(receiver{&outcomes[static_cast<std::size_t>(i)]})));
+  fragile::breaks = true;
+  for (auto& o : operations) o->start();
+  open = true;
+  for (int i = 0; i < count; ++i)
+    CHECK(outcomes[static_cast<std::size_t>(i)].wait() == (lv::test::fails(i) ? "item " : "") + std::to_string(i));
+  fragile::breaks = false;
+}
+
+TEST_CASE("a sender's item is as old as it says") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  lv::awaitable_session session(app.open<lv::deadline<60_s>>());
+  outcome late, in_time;
+  auto first = lv::send<execution>(session, 1, std::chrono::steady_clock::now() - std::chrono::hours(1))
+                   .connect(receiver{&late});
+  auto second = lv::send<execution>(session, 2).connect(receiver{&in_time});
+  first.start();
+  second.start();
+  CHECK(late.wait() == "levada: the item was dropped");
+  CHECK(in_time.wait() == "2");
 }

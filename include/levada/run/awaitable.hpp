@@ -28,6 +28,7 @@ class awaitable_session {
  public:
   using item = typename Session::item;
   using output = typename Session::output;
+  using time_point = typename Session::time_point;
 
   explicit awaitable_session(Session of) : core_(std::make_unique<core_state>(std::move(of))) {
     core_->completed.items().hand_out_all();
@@ -43,7 +44,8 @@ class awaitable_session {
   class pending : public detail::completion {
    public:
     template <class Given>
-    pending(awaitable_session& of, Given&& given) : of_(*of.core_), given_(std::forward<Given>(given)) {}
+    pending(awaitable_session& of, Given&& given, time_point captured)
+        : of_(*of.core_), given_(std::forward<Given>(given)), captured_(captured) {}
     pending(const pending&) = delete;
     pending& operator=(const pending&) = delete;
 
@@ -62,7 +64,7 @@ class awaitable_session {
 
    protected:
     /// False: it is refused, and `take` has said why.
-    bool begin() { return of_.begin(*this); }
+    bool begin() noexcept { return of_.begin(*this); }
 
     std::conditional_t<std::is_void_v<output>, std::nullptr_t, std::optional<output>> value_{};
     std::exception_ptr why_;
@@ -71,6 +73,7 @@ class awaitable_session {
     friend core_state;
     core_state& of_;
     item given_;
+    const time_point captured_;
   };
 
   /// Waits in a coroutine for what becomes of one item.
@@ -79,17 +82,17 @@ class awaitable_session {
     using pending::pending;
 
     bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> waiting) {
+    bool await_suspend(std::coroutine_handle<> waiting) noexcept {
       waiting_ = waiting;
       return this->begin();
     }
-    /// The result; without value, the stage's exception, no_result (filtered or dropped), or cancelled.
+    /// The result; without value, the exception of the stage or of a move, no_result (filtered or dropped), or cancelled.
     result<output> await_resume() {
       if (this->why_) return result<output>(std::move(this->why_));
       if constexpr (std::is_void_v<output>)
         return result<output>();
       else
-        return result<output>(std::move(*this->value_));
+        return result<output>(moved_from, *this->value_);
     }
     void done() noexcept override { waiting_.resume(); }
 
@@ -97,11 +100,12 @@ class awaitable_session {
     std::coroutine_handle<> waiting_;
   };
 
-  awaited asynchronous(item&& given) { return awaited(*this, std::move(given)); }
-  awaited asynchronous(const item& given)
+  /// An item to be awaited, captured at a time that travels with it.
+  awaited asynchronous(item&& given, time_point captured = {}) { return awaited(*this, std::move(given), captured); }
+  awaited asynchronous(const item& given, time_point captured = {})
     requires std::copy_constructible<item>
   {
-    return awaited(*this, given);
+    return awaited(*this, given, captured);
   }
 
   void close() { core_->completed.session().close(); }
@@ -114,47 +118,59 @@ class awaitable_session {
     explicit core_state(Session of) : completed(std::move(of)) {}
 
     /// Gives the item to the pipeline, or lets it wait for room. False: it is refused, and the coroutine goes on.
-    bool begin(pending& a) {
+    bool begin(pending& a) noexcept {
       const std::lock_guard lock(mutex);
-      if (!completed.running().is_closed()) {
-        if (first == nullptr && give(a)) return true;  // the coroutine may be over by now
-        if (completed.waits_when_full()) {
-          *last = &a;
-          last = &a.next;
-          waiting.fetch_add(1);
-          if (completed.running().is_closed()) completed.session().close();  // says so to the thread once more
-          return true;
+      try {
+        if (!completed.running().is_closed()) {
+          if (first == nullptr && give(a)) return true;  // the coroutine may be over by now
+          if (completed.waits_when_full()) {
+            *last = &a;
+            last = &a.next;
+            waiting.fetch_add(1);
+            if (completed.running().is_closed()) completed.session().close();  // says so to the thread once more
+            return true;
+          }
         }
+        a.take(nullptr, detail::why_missing(completed.running().is_closed() ? missing::cancelled : missing::dropped));
+      } catch (...) {  // the item's move threw
+        a.take(nullptr, std::current_exception());
       }
-      a.take(nullptr, detail::why_missing(completed.running().is_closed() ? missing::cancelled : missing::dropped));
       return false;
     }
     bool give(pending& a) {
-      return completed.try_push_for(&a, [&]() -> item&& { return std::move(a.given_); }, {});
+      return completed.try_push_for(
+          &a, [&]() -> item&& { return std::move(a.given_); }, a.captured_);
     }
 
     /// Gives those that wait to the pipeline while there is room; where it is closed, gives them up.
     void admit() noexcept {
-      detail::completion* given_up = nullptr;
+      detail::completion* refused = nullptr;
       {
         const std::lock_guard lock(mutex);
-        if (completed.running().is_closed()) {
-          given_up = std::exchange(first, nullptr);
-          waiting.store(0);
-        }
-        while (first != nullptr) {
-          detail::completion* const behind = first->next;  // once it is given it may be over
-          if (!give(*static_cast<pending*>(first))) break;
+        const bool gives_up = completed.running().is_closed();
+        for (detail::completion** end = &refused; first != nullptr;) {
+          pending& a = *static_cast<pending*>(first);
+          detail::completion* const behind = a.next;  // once it is given it may be over
+          std::exception_ptr why;
+          try {
+            if (gives_up)
+              why = detail::why_missing(missing::cancelled);
+            else if (!give(a))
+              break;
+          } catch (...) {  // its move threw
+            why = std::current_exception();
+          }
           first = behind;
           waiting.fetch_sub(1);
+          if (why == nullptr) continue;
+          a.take(nullptr, why);
+          a.next = nullptr;
+          *end = &a;
+          end = &a.next;
         }
         if (first == nullptr) last = &first;
       }
-      while (given_up != nullptr) {
-        detail::completion* const one = std::exchange(given_up, given_up->next);
-        one->take(nullptr, detail::why_missing(missing::cancelled));
-        one->done();
-      }
+      while (refused != nullptr) std::exchange(refused, refused->next)->done();
     }
 
     void serve() noexcept {

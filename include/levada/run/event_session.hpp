@@ -54,7 +54,8 @@ class event_session {
   {
     return session().try_push(given, captured);
   }
-  /// The next result. Empty where the descriptor is not readable; where nothing is left, it is readable from then on no more.
+  /// The next result. Empty where the descriptor is not readable, or only just became so; where nothing is left, it is
+  /// readable from then on no more.
   std::optional<result<output>> try_pop() {
     return pop_with([&] { return session().try_pop(); });
   }
@@ -93,9 +94,9 @@ class event_session {
       for (;;) {
         completed.running().wait_until(
             [&] { return completed.items().has_result() || completed.running().is_over() || whose == turn::over; });
+        events.set();  // first: who has the turn may find nothing left, and reset it
         turn mine = turn::watcher;
         if (!whose.compare_exchange_strong(mine, turn::caller)) return;
-        events.set();
         whose.wait(turn::caller);
         if (whose == turn::over) return;
       }

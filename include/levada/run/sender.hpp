@@ -37,29 +37,26 @@ template <class Execution, class Session>
 class item_sender {
   using session = awaitable_session<Session>;
   using item = typename session::item;
+  using time_point = typename session::time_point;
 
  public:
   using sender_concept = typename Execution::sender_concept;
   using completion_signatures = typename detail::completions_with<Execution, typename session::output>::type;
 
   template <class Given>
-  item_sender(session& of, Given&& given) : of_(&of), item_(std::forward<Given>(given)) {}
+  item_sender(session& of, Given&& given, time_point captured)
+      : of_(&of), item_(std::forward<Given>(given)), captured_(captured) {}
 
   template <class Receiver>
   class operation final : session::pending {
    public:
     using operation_state_concept = typename Execution::operation_state_concept;
     template <class Given>
-    operation(session& of, Given&& given, Receiver to)
-        : session::pending(of, std::forward<Given>(given)), to_(std::move(to)) {}
+    operation(session& of, Given&& given, time_point captured, Receiver to)
+        : session::pending(of, std::forward<Given>(given), captured), to_(std::move(to)) {}
 
     void start() & noexcept {
-      try {
-        if (this->begin()) return;  // it may be over by now
-      } catch (...) {
-        this->why_ = std::current_exception();
-      }
-      done();
+      if (!this->begin()) done();  // else it may be over by now
     }
 
    private:
@@ -91,24 +88,26 @@ class item_sender {
 
   template <class Receiver>
   operation<Receiver> connect(Receiver to) && {
-    return {*of_, std::move(item_), std::move(to)};
+    return {*of_, std::move(item_), captured_, std::move(to)};
   }
   template <class Receiver>
     requires std::copy_constructible<item>
   operation<Receiver> connect(Receiver to) const& {
-    return {*of_, item_, std::move(to)};
+    return {*of_, item_, captured_, std::move(to)};
   }
 
  private:
   session* of_;
   item item_;
+  time_point captured_;
 };
 
-/// An item of the session as a sender. The session outlives what it is connected to.
+/// An item of the session as a sender, captured at a time that travels with it. The session outlives what it is connected to.
 template <class Execution, class Session, class Given>
   requires std::constructible_from<typename Session::item, Given>
-[[nodiscard]] item_sender<Execution, Session> send(awaitable_session<Session>& session, Given&& given) {
-  return {session, std::forward<Given>(given)};
+[[nodiscard]] item_sender<Execution, Session> send(awaitable_session<Session>& session, Given&& given,
+                                                   typename Session::time_point captured = {}) {
+  return {session, std::forward<Given>(given), captured};
 }
 
 }  // namespace levada
