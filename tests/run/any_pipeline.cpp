@@ -16,6 +16,7 @@
 
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/multi_producer.hpp>
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
@@ -271,4 +272,46 @@ TEST_CASE("a session of an erased pipeline has options, envelopes, hooks, credit
   const lv::session_statistics s = session.statistics();
   CHECK(s.items.dropped == 1);
   CHECK(s.stages.at(0).items == 5);
+}
+
+TEST_CASE("sessions and streams of an erased pipeline measure and trace") {
+  const lv::any_pipeline<int(int)> twice =
+      lv::deploy<box>(lv::input<int> | lv::stage<"twice">([](const int& v) { return 2 * v; }));
+  auto session = twice.open();
+  session.trace();
+  session.push(1);
+  CHECK(session.pop()->value() == 2);
+  const lv::session_trace of_session = session.traced();
+  CHECK(of_session.stages == std::vector<std::string>{"twice"});
+  CHECK(of_session.events.empty() == !lv::has_statistics);
+
+  const std::vector<int> items(100, 1);
+  auto results = twice.stream(items);
+  results.measure();
+  results.trace(1'000);
+  for (auto& r : results) REQUIRE(*r == 2);
+  const lv::session_statistics s = results.statistics();
+  CHECK(s.items.delivered == 100);
+  CHECK(s.stages.at(0).items == (lv::has_statistics ? 100 : 0));
+  const lv::session_trace of_stream = results.traced();
+  CHECK(of_stream.events.empty() == !lv::has_statistics);
+}
+
+TEST_CASE("many threads push into a session of an erased pipeline") {
+  const lv::any_pipeline<int(int)> same =
+      lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"same">(lv::serial([](const int& v) { return v; })));
+  auto session = same.open();
+  lv::multi_producer producers(session);
+  std::atomic<int> left{4};
+  std::vector<std::thread> pushing;
+  for (int t = 0; t < 4; ++t)
+    pushing.emplace_back([&] {
+      for (int i = 0; i < 500; ++i)
+        if (i % 3 != 0 || !producers.try_push(i)) producers.push(i);
+      if (left.fetch_sub(1) == 1) session.close();
+    });
+  long sum = 0;
+  while (auto r = session.pop()) sum += r->value();
+  for (std::thread& t : pushing) t.join();
+  CHECK(sum == 4 * 500 * 499 / 2);
 }

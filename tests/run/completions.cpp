@@ -271,3 +271,67 @@ TEST_CASE("the descriptor is not left readable where nothing is left, though nob
   CHECK(found == 0);
   CHECK(!stuck);
 }
+
+TEST_CASE("many threads push into sessions with callbacks and events") {
+  const auto app =
+      lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"same">(lv::serial([](const int& v) { return v; })));
+  constexpr int threads = 4, each = 500;
+  const auto push_all = [](auto& session) {
+    lv::multi_producer producers(session);
+    std::vector<std::thread> pushing;
+    for (int t = 0; t < threads; ++t)
+      pushing.emplace_back([&] {
+        for (int i = 0; i < each; ++i)
+          if (i % 3 != 0 || !producers.try_push(i)) producers.push(i);
+      });
+    for (std::thread& t : pushing) t.join();
+    session.close();
+  };
+  long sum = 0;
+  {
+    lv::callback_session session(app.open(), [&](lv::result<int&> r) { sum += *r; });
+    push_all(session);
+    session.drain();
+  }
+  lv::event_session session(app.open());
+  std::thread pushing([&] { push_all(session); });
+  while (!session.is_over()) {
+    pollfd waiting{session.descriptor(), POLLIN, 0};
+    if (::poll(&waiting, 1, -1) != 1) break;
+    while (auto r = session.try_pop()) sum += **r;
+  }
+  pushing.join();
+  CHECK(sum == 2L * threads * each * (each - 1) / 2);
+}
+
+TEST_CASE("sessions whose results come to the caller say what a session says") {
+  const auto app = lv::deploy<box, lv::slots<8>>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  const auto says = [](auto& session, auto push) {
+    CHECK(session.credits() == 8);
+    session.measure();
+    session.trace();
+    push();
+    while (session.counts().in_flight != 0) std::this_thread::yield();
+    CHECK(session.statistics().items.delivered == 1);
+    CHECK(session.statistics().slots == 8);
+    CHECK(session.traced().stages.size() == 1);
+    if (lv::has_statistics) {
+      CHECK(session.statistics().stages.at(0).items == 1);
+      CHECK(!session.traced().events.empty());
+    }
+    session.close();
+    CHECK(session.credits() == 0);
+  };
+  lv::callback_session called(app.open(), [](lv::result<int&>) {});
+  says(called, [&] { called.push(1); });
+  lv::future_session future(app.open());
+  says(future, [&] { future.push_future(1).wait(); });
+  lv::awaitable_session awaited(app.open());
+  std::atomic<int> resumed{0}, without{0};
+  says(awaited, [&] { count_one(awaited, 1, resumed, without); });
+  lv::event_session event(app.open());
+  says(event, [&] {
+    event.push(1);
+    while (!event.try_pop()) std::this_thread::yield();
+  });
+}

@@ -250,6 +250,10 @@ template <class Item, class Range>
 struct pipeline_streams_a_range_of_its_items : detail::mistake {};
 template <class Item>
 struct item_cannot_be_copied_move_it_in : detail::mistake {};
+template <class Session>
+struct results_are_handed_out_by_a_session_of_an_app_and_popped_from_any_other : detail::mistake {};
+template <class Session>
+struct session_takes_no_items_from_several_threads : detail::mistake {};
 template <class Given>
 struct on_error_takes_a_noexcept_function_of_a_sequence_number_and_an_exception : detail::mistake {};
 template <class Declared, class Actual>

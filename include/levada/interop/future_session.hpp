@@ -19,7 +19,9 @@ namespace levada {
 /// is the order in which `push_future` was entered. A future without value has the exception of the stage, no_result where
 /// the item was filtered or dropped, or cancelled. The session's end cancels what is in flight and makes all futures ready.
 template <class Session>
-class future_session {
+class future_session : public detail::session_calls<future_session<Session>, Session> {
+  friend detail::session_calls<future_session, Session>;
+
  public:
   using item = typename Session::item;
   using output = typename Session::output;
@@ -45,11 +47,6 @@ class future_session {
   {
     return push([&]() -> const item& { return given; }, captured);
   }
-
-  void close() { core_->completed.session().close(); }
-  void cancel() { core_->completed.session().cancel(); }
-  bool is_over() const { return core_->completed.session().is_over(); }
-  item_counts counts() const { return core_->completed.session().counts(); }
 
  private:
   class promised final : public detail::completion {
@@ -90,5 +87,11 @@ class future_session {
 
   std::unique_ptr<core_state> core_;
 };
+
+template <class Mistake>
+class future_session<mistake_found<Mistake>>;
+template <class Session>
+  requires detail::only_popped<Session>
+future_session(Session) -> future_session<detail::popped_instead<Session>>;
 
 }  // namespace levada

@@ -70,6 +70,9 @@ class session_interface {
   virtual item_counts counts() = 0;
   virtual void measure(bool on) = 0;
   virtual session_statistics statistics() = 0;
+  virtual void trace(std::size_t events) = 0;
+  virtual session_trace traced() = 0;
+  virtual void let_others_push() = 0;
 };
 
 }  // namespace detail
@@ -122,6 +125,13 @@ class any_session {
   item_counts counts() const { return of_->counts(); }
   void measure(bool on = true) { of_->measure(on); }
   session_statistics statistics() const { return of_->statistics(); }
+  void trace(std::size_t events = 65'536) { of_->trace(events); }
+  /// For who includes run/trace_log.hpp, or interop/trace.hpp, which writes it.
+  template <class Trace = session_trace>
+  Trace traced() const {
+    return of_->traced();
+  }
+  void let_others_push() { of_->let_others_push(); }
 
  private:
   std::unique_ptr<detail::session_interface<In, Out>> of_;

@@ -13,6 +13,7 @@
 
 #include <levada/core/result.hpp>
 #include <levada/run/item_counts.hpp>
+#include <levada/run/statistics.hpp>
 
 namespace levada {
 namespace detail {
@@ -92,6 +93,10 @@ class stream_interface {
   /// The next result, valid until the next call; null at the end.
   virtual stream_result<Out>* next() = 0;
   virtual item_counts counts() = 0;
+  virtual void measure(bool on) = 0;
+  virtual session_statistics statistics() = 0;
+  virtual void trace(std::size_t events) = 0;
+  virtual session_trace traced() = 0;
 };
 
 }  // namespace detail
@@ -132,6 +137,14 @@ class any_stream {
   std::default_sentinel_t end() const { return {}; }
 
   item_counts counts() const { return of_->counts(); }
+  void measure(bool on = true) { of_->measure(on); }
+  session_statistics statistics() const { return of_->statistics(); }
+  void trace(std::size_t events = 65'536) { of_->trace(events); }
+  /// For who includes run/trace_log.hpp, or interop/trace.hpp, which writes it.
+  template <class Trace = session_trace>
+  Trace traced() const {
+    return of_->traced();
+  }
 
  private:
   std::unique_ptr<detail::stream_interface<Out>> of_;

@@ -22,7 +22,8 @@ namespace levada {
 /// whose item is refused at once goes on where it is. The session outlives the coroutines that wait for it, and is not
 /// destroyed by one of them; its end cancels what is in flight and resumes all.
 template <class Session>
-class awaitable_session {
+class awaitable_session : public detail::session_calls<awaitable_session<Session>, Session> {
+  friend detail::session_calls<awaitable_session, Session>;
   struct core_state;
 
  public:
@@ -108,11 +109,6 @@ class awaitable_session {
     return awaited(*this, given, captured);
   }
 
-  void close() { core_->completed.session().close(); }
-  void cancel() { core_->completed.session().cancel(); }
-  bool is_over() const { return core_->completed.session().is_over(); }
-  item_counts counts() const { return core_->completed.session().counts(); }
-
  private:
   struct core_state {
     explicit core_state(Session of) : completed(std::move(of)) {}
@@ -188,5 +184,11 @@ class awaitable_session {
 
   std::unique_ptr<core_state> core_;
 };
+
+template <class Mistake>
+class awaitable_session<mistake_found<Mistake>>;
+template <class Session>
+  requires detail::only_popped<Session>
+awaitable_session(Session) -> awaitable_session<detail::popped_instead<Session>>;
 
 }  // namespace levada

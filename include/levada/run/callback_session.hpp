@@ -2,7 +2,6 @@
 #pragma once
 // run/callback_session.hpp: a session whose results are handed to a function.
 
-#include <chrono>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -17,11 +16,11 @@ namespace levada {
 /// runs no other result is handed out, and it may push only what fits in. One thread pushes at a time. The session's end
 /// cancels what is in flight, and hands out what was finished.
 template <class Session, class F>
-class callback_session {
+class callback_session : public detail::pushed_session_calls<callback_session<Session, F>, Session> {
+  friend detail::session_calls<callback_session, Session>;
+
  public:
-  using item = typename Session::item;
   using output = typename Session::output;
-  using time_point = typename Session::time_point;
   using handed = std::conditional_t<std::is_void_v<output>, result<void>, result<std::add_lvalue_reference_t<output>>>;
 
   callback_session(Session of, F f) : core_(std::make_unique<core_state>(std::move(of), std::move(f))) {
@@ -33,27 +32,10 @@ class callback_session {
     if (core_) core_->completed.end();
   }
 
-  /// As in a session.
-  bool push(item&& given, time_point captured = {}) { return session().push(std::move(given), captured); }
-  bool push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return session().push(given, captured);
-  }
-  bool try_push(item&& given, time_point captured = {}) { return session().try_push(std::move(given), captured); }
-  bool try_push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return session().try_push(given, captured);
-  }
-  void close() { session().close(); }
-  void cancel() { session().cancel(); }
   /// Works and waits until `f` has returned for all that was pushed.
   void drain() {
     core_->completed.running().wait_until([&] { return core_->completed.items().all_popped(); });
   }
-  bool is_over() const { return core_->completed.session().is_over(); }
-  item_counts counts() const { return core_->completed.session().counts(); }
 
  private:
   struct core_state {
@@ -80,9 +62,13 @@ class callback_session {
     F f;
   };
 
-  Session& session() { return core_->completed.session(); }
-
   std::unique_ptr<core_state> core_;
 };
+
+template <class Mistake, class F>
+class callback_session<mistake_found<Mistake>, F>;
+template <class Session, class F>
+  requires detail::only_popped<Session>
+callback_session(Session, F) -> callback_session<detail::popped_instead<Session>, F>;
 
 }  // namespace levada

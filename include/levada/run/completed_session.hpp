@@ -10,13 +10,25 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <levada/core/result.hpp>
+#include <levada/graph/mistake.hpp>
 #include <levada/run/completion.hpp>
 #include <levada/run/session.hpp>
+#include <levada/run/session_calls.hpp>
 
 namespace levada::detail {
+
+/// Its results are popped, and cannot be handed out: it is no session of an app.
+template <class Session>
+inline constexpr bool only_popped = true;
+template <class In, class Out, class Executor>
+inline constexpr bool only_popped<session<In, Out, Executor>> = false;
+/// What is deduced then in its place. Never defined.
+template <class Session>
+using popped_instead = mistake_found<results_are_handed_out_by_a_session_of_an_app_and_popped_from_any_other<Session>>;
 
 template <class Session>
 class completed_session {

@@ -52,6 +52,9 @@ class erased_session final : public session_interface<typename Session::item, ty
   item_counts counts() override { return of_.counts(); }
   void measure(bool on) override { of_.measure(on); }
   session_statistics statistics() override { return of_.statistics(); }
+  void trace(std::size_t events) override { of_.trace(events); }
+  session_trace traced() override { return of_.traced(); }
+  void let_others_push() override { of_.let_others_push(); }
 
  private:
   Session of_;
@@ -114,6 +117,10 @@ class erased_stream final : public stream_interface<Out> {
     return *at_ == of_.end() ? nullptr : std::addressof(**at_);
   }
   item_counts counts() override { return of_.counts(); }
+  void measure(bool on) override { of_.measure(on); }
+  session_statistics statistics() override { return of_.statistics(); }
+  void trace(std::size_t events) override { of_.trace(events); }
+  session_trace traced() override { return of_.traced(); }
 
  private:
   Stream of_;

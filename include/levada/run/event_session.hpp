@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,11 +21,11 @@ namespace levada {
 /// stays so until `try_pop` found nothing; when the session is over it is readable for good. One thread pushes and one pops at
 /// a time. Neither `try_push` nor `try_pop` ever blocks. Throws levada::error where the system has no descriptor left.
 template <class Session>
-class event_session {
+class event_session : public detail::pushed_session_calls<event_session<Session>, Session> {
+  friend detail::session_calls<event_session, Session>;
+
  public:
-  using item = typename Session::item;
   using output = typename Session::output;
-  using time_point = typename Session::time_point;
 
   explicit event_session(Session of) : core_(std::make_unique<core_state>(std::move(of))) {
     core_->completed.items().invite_always();
@@ -42,30 +40,14 @@ class event_session {
   /// To be polled for reading, and never read, written or closed.
   int descriptor() const { return core_->events.descriptor; }
 
-  bool push(item&& given, time_point captured = {}) { return session().push(std::move(given), captured); }
-  bool push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return session().push(given, captured);
-  }
-  bool try_push(item&& given, time_point captured = {}) { return session().try_push(std::move(given), captured); }
-  bool try_push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return session().try_push(given, captured);
-  }
   /// The next result. Empty where the descriptor is not readable, or only just became so; where nothing is left, it is
   /// readable from then on no more.
   std::optional<result<output>> try_pop() {
-    return pop_with([&] { return session().try_pop(); });
+    return pop_with([&] { return this->session().try_pop(); });
   }
   std::optional<result<output>> try_pop(item_envelope& envelope) {
-    return pop_with([&] { return session().try_pop(envelope); });
+    return pop_with([&] { return this->session().try_pop(envelope); });
   }
-  void close() { session().close(); }
-  void cancel() { session().cancel(); }
-  bool is_over() const { return core_->completed.session().is_over(); }
-  item_counts counts() const { return core_->completed.session().counts(); }
 
  private:
   /// Whose turn it is to look for results.
@@ -116,16 +98,21 @@ class event_session {
   std::optional<result<output>> pop_with(Pop pop) {
     if (core_->whose != turn::caller) return std::nullopt;
     auto popped = pop();
-    if (!popped && !is_over()) {
+    if (!popped && !this->is_over()) {
       core_->events.reset();
       core_->whose = turn::watcher;
       core_->whose.notify_all();
     }
     return popped;
   }
-  Session& session() { return core_->completed.session(); }
 
   std::unique_ptr<core_state> core_;
 };
+
+template <class Mistake>
+class event_session<mistake_found<Mistake>>;
+template <class Session>
+  requires detail::only_popped<Session>
+event_session(Session) -> event_session<detail::popped_instead<Session>>;
 
 }  // namespace levada

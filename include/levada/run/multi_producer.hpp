@@ -8,10 +8,14 @@
 #include <cstdint>
 #include <utility>
 
-#include <levada/run/session.hpp>
+#include <levada/graph/mistake.hpp>
 
 namespace levada {
 namespace detail {
+
+/// It takes items from one thread after the other.
+template <class Session>
+concept lets_others_push = requires(Session& s) { s.let_others_push(); };
 
 /// One thread at a time, in the order in which they came.
 class turnstile {
@@ -57,16 +61,16 @@ class turnstile {
 }  // namespace detail
 
 /// Any number of threads push through it: `multi_producer producers(session)`. The items' order is the order in which `push`
-/// was entered. A push that waits for room holds up the pushes behind it, and nobody who pops. It refers to the session, which
-/// is popped, closed and cancelled as before; meanwhile all pushes go through it.
+/// was entered. A push that waits for room holds up the pushes behind it, and nobody who pops. It refers to the session, of an
+/// app or an any_pipeline, with callbacks or events, which is popped, closed and cancelled as before; meanwhile all pushes go
+/// through it.
 template <class Session>
 class multi_producer {
  public:
   using item = typename Session::item;
-  static_assert(!Session::writes_outside, "a session with external_results has one pusher");
   using time_point = typename Session::time_point;
 
-  explicit multi_producer(Session& of) : session_(of) { of.core_->unknown_pushers = true; }
+  explicit multi_producer(Session& of) : session_(of) { of.let_others_push(); }
 
   bool push(item&& given, time_point captured = {}) {
     const detail::turnstile::turn mine(order_);
@@ -92,5 +96,11 @@ class multi_producer {
   Session& session_;
   detail::turnstile order_;
 };
+
+template <class Mistake>
+class multi_producer<mistake_found<Mistake>>;
+template <class Session>
+  requires(!detail::lets_others_push<Session>)
+multi_producer(Session&) -> multi_producer<mistake_found<session_takes_no_items_from_several_threads<Session>>>;
 
 }  // namespace levada

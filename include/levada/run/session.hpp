@@ -50,9 +50,6 @@ concept hears_of_failures = std::is_nothrow_invocable_v<F&, std::uint64_t, const
 
 }  // namespace detail
 
-template <class Session>
-class multi_producer;
-
 /// One running instance of an app: its own stage state and slots, the app's weights and plan. One thread pushes and one pops
 /// at a time; they may be the same. Movable; its end cancels what is in flight. `Out` is void behind a sink: then only failed
 /// items are popped. It is a reference in a session with `external_results`.
@@ -297,6 +294,14 @@ class session {
     return all;
   }
 
+  /// Others than the last thread that pushed may push the next item: `pop` waits for them. Said by multi_producer, which has
+  /// them push one at a time.
+  void let_others_push()
+    requires(!writes_outside)
+  {
+    core_->unknown_pushers = true;
+  }
+
   /// The time that it goes by: the machine's, or that of the clock it was opened with.
   time_point now() const { return core_->running.items().settings().now(); }
 
@@ -319,8 +324,6 @@ class session {
  private:
   template <class>
   friend class detail::completed_session;
-  template <class>
-  friend class multi_producer;
 
   struct core_state {
     core_state(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,

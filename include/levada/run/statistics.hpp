@@ -67,6 +67,8 @@ struct session_statistics {
   std::size_t slots = 0;
 };
 
+struct session_trace;  ///< run/trace_log.hpp, for who looks at one
+
 namespace detail {
 
 /// What is measured behind a change of the rate: `all` goes on with it. What counts items and slots stays that of the first
