@@ -21,6 +21,7 @@
 #include <levada/run/simulated.hpp>
 #include <levada/run/tbb_executor.hpp>
 
+#include "beside.hpp"
 #include "items.hpp"
 #include "progress.hpp"
 
@@ -126,40 +127,14 @@ TEST_CASE("a session used only through try_* makes progress while others keep th
 }
 
 TEST_CASE("a session used only through try_* makes progress beside one that is fed without end") {
-  const auto spinning = lv::input<int> | lv::stage<"spin">(lv::parallel([](const int& v) {
-                          const auto until = std::chrono::steady_clock::now() + 100us;
-                          while (std::chrono::steady_clock::now() < until) {
-                          }
-                          return v;
-                        }));
-  const auto beside = [&](const auto& app, auto... options) {
-    std::atomic<bool> stop{false};
-    auto busy = app.open();
-    std::thread feeder([&] {
-      while (!stop) busy.push(1);
-      busy.close();
-    });
-    std::thread popper([&] {
-      while (busy.pop()) {
-      }
-    });
-    for (int turn = 0; turn < 4; ++turn) {
-      std::this_thread::sleep_for(20ms);  // the worker is at the other by then
-      auto trying = app.template open<decltype(options)...>();
-      CHECK(drives_by_trying(trying, 10));
-    }
-    stop = true;
-    feeder.join();
-    popper.join();
-  };
-  SUBCASE("cpu<1>") { beside(lv::deploy<cpu_only<1>>(spinning)); }
-  SUBCASE("cpu<2>") { beside(lv::deploy<cpu_only<2>>(spinning)); }
-  SUBCASE("dedicated") { beside(lv::deploy<cpu_only<1>>(spinning), lv::dedicated()); }
-  SUBCASE("realtime") { beside(lv::deploy<cpu_only<1>>(spinning), lv::realtime()); }
+  SUBCASE("cpu<1>") { CHECK(is_served_beside_a_fed_one(lv::deploy<cpu_only<1>>(spinning()))); }
+  SUBCASE("cpu<2>") { CHECK(is_served_beside_a_fed_one(lv::deploy<cpu_only<2>>(spinning()))); }
+  SUBCASE("dedicated") { CHECK(is_served_beside_a_fed_one<lv::dedicated>(lv::deploy<cpu_only<1>>(spinning()))); }
+  SUBCASE("realtime") { CHECK(is_served_beside_a_fed_one<lv::realtime>(lv::deploy<cpu_only<1>>(spinning()))); }
   SUBCASE("another app's workers are the same") {
-    const auto app = lv::deploy<cpu_only<2>>(spinning);
+    const auto app = lv::deploy<cpu_only<2>>(spinning());
     auto trying = app.open();
-    std::thread fed([&] { beside(lv::deploy<cpu_only<2>>(spinning)); });
+    std::thread fed([&] { CHECK(is_served_beside_a_fed_one(lv::deploy<cpu_only<2>>(spinning()))); });
     for (int turn = 0; turn < 4; ++turn) CHECK(drives_by_trying(trying, 10));
     fed.join();
   }

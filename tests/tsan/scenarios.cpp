@@ -10,6 +10,7 @@
 
 #include <levada/run/thread_executor.hpp>
 
+#include <run/beside.hpp>
 #include <run/progress.hpp>
 #include <run/scenarios.hpp>
 #include <run/watchdog.hpp>
@@ -22,6 +23,12 @@ TEST_CASE("no race through four segments") { scenario<lv::thread_executor, in_fo
 TEST_CASE("no race through a device in the middle") { scenario<lv::thread_executor, device_in_the_middle>(1); }
 TEST_CASE("no race through two devices") { scenario<lv::thread_executor, two_devices>(1); }
 TEST_CASE("no race through adjacent devices") { scenario<lv::thread_executor, adjacent_devices>(1); }
+
+TEST_CASE("no race where a worker gives way to a session that waits for one") {
+  CHECK(is_served_beside_a_fed_one(lv::deploy<lv::target<lv::cpu<1>>, lv::run_by<lv::thread_executor>>(spinning())));
+  CHECK(is_served_beside_a_fed_one<lv::dedicated>(
+      lv::deploy<lv::target<lv::cpu<1>>, lv::run_by<lv::thread_executor>>(spinning())));
+}
 
 TEST_CASE("no race between branches on the processor and on devices") {
   const auto app = lv::deploy<lv::target<lv::cpu<3>, lv::simulated<0>>, lv::run_by<lv::thread_executor>, lv::slots<8>>(

@@ -542,10 +542,13 @@ class session_core final : public engine_host {
     return false;
   }
 
-  /// How long a worker stays while others wait for one.
-  static constexpr std::chrono::microseconds slice{200};
   /// Sessions that share the workers wait for one; this one's own invitations aside.
   bool others_wait() const { return deployment_->executor.invited() > invited_.load(); }
+  /// A worker is wanted elsewhere, or its permit, and has had it for a while.
+  bool gives_way(std::chrono::steady_clock::time_point since) const {
+    return (others_wait() || deployment_->crew.is_reserved()) &&
+           std::chrono::steady_clock::now() - since > std::chrono::microseconds(200);
+  }
 
   void work_here() noexcept {
     for (;;) {
@@ -561,18 +564,19 @@ class session_core final : public engine_host {
             else
               v.any = visit_all();
           });
-        } while (v.any && pays_for_a_worker() && (!others_wait() || std::chrono::steady_clock::now() - since < slice));
+        } while (v.any && pays_for_a_worker() && !gives_way(since));
         worker_ends();
         engine_.give_back_permit();
+        if (v.any && pays_for_a_worker() && !others_wait()) continue;  // it was the permit
       }
-      const bool gives_way = others_wait();
-      if (!gives_way && !ending_.load() && pays_for_a_worker() && spin_until([&] { return ending_.load(); })) continue;
+      const bool goes = others_wait();
+      if (!goes && !ending_.load() && pays_for_a_worker() && spin_until([&] { return ending_.load(); })) continue;
       worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
-      if (!pays_for_a_worker() || !(gives_way ? has_work() : can_help())) return;
+      if (!pays_for_a_worker() || !(goes ? has_work() : can_help())) return;
       worker_awake();
       if (has_heavy_fence) heavy_fence();  // before it looks at what the one thread of the session does
-      if (!gives_way) continue;
+      if (!goes) continue;
       invite();  // it comes back behind them
       return worker_asleep();
     }

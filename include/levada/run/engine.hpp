@@ -92,6 +92,7 @@ class permits {
     return true;
   }
   void give_up_reserved() { reserved_.fetch_sub(1); }
+  bool is_reserved() const { return reserved_.load() != 0; }
   bool any_left() const { return running() < count_; }
 
   int running() const { return running_.load() + alone_.load(); }
