@@ -40,8 +40,7 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
   /// To be polled for reading, and never read, written or closed.
   int descriptor() const { return core_->events.descriptor; }
 
-  /// The next result. Empty where the descriptor is not readable, or only just became so; where nothing is left, it is
-  /// readable from then on no more.
+  /// The next result. Empty where the descriptor is not readable; where nothing is left, it is readable from then on no more.
   std::optional<result<output>> try_pop() {
     return pop_with([&] { return this->session().try_pop(); });
   }
@@ -76,9 +75,9 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
       for (;;) {
         completed.running().wait_until(
             [&] { return completed.items().has_result() || completed.running().is_over() || whose == turn::over; });
-        events.set();  // first: who has the turn may find nothing left, and reset it
         turn mine = turn::watcher;
         if (!whose.compare_exchange_strong(mine, turn::caller)) return;
+        events.set();
         whose.wait(turn::caller);
         if (whose == turn::over) return;
       }
@@ -96,7 +95,10 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
 
   template <class Pop>
   std::optional<result<output>> pop_with(Pop pop) {
-    if (core_->whose != turn::caller) return std::nullopt;
+    if (core_->whose != turn::caller) {
+      core_->events.reset();  // set late, for what was popped meanwhile
+      if (core_->whose != turn::caller) return std::nullopt;
+    }
     auto popped = pop();
     if (!popped && !this->is_over()) {
       core_->events.reset();
