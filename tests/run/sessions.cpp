@@ -126,17 +126,23 @@ TEST_CASE("a session used only through try_* makes progress while others keep th
   CHECK(eventually([&] { return trying.try_pop().has_value(); }));
 }
 
-TEST_CASE("a session used only through try_* makes progress beside one that is fed without end") {
-  SUBCASE("cpu<1>") { CHECK(is_served_beside_a_fed_one(lv::deploy<cpu_only<1>>(spinning()))); }
-  SUBCASE("cpu<2>") { CHECK(is_served_beside_a_fed_one(lv::deploy<cpu_only<2>>(spinning()))); }
-  SUBCASE("dedicated") { CHECK(is_served_beside_a_fed_one<lv::dedicated>(lv::deploy<cpu_only<1>>(spinning()))); }
-  SUBCASE("realtime") { CHECK(is_served_beside_a_fed_one<lv::realtime>(lv::deploy<cpu_only<1>>(spinning()))); }
-  SUBCASE("another app's workers are the same") {
-    const auto app = lv::deploy<cpu_only<2>>(spinning());
+TEST_CASE("sessions make progress beside one that is fed without end") {
+  const auto one = lv::deploy<cpu_only<1>>(spinning());
+  SUBCASE("for the only permit") { CHECK(all_are_served_beside_a_fed_one(one)); }
+  SUBCASE("which a thread of its own has") { CHECK(all_are_served_beside_a_fed_one<lv::dedicated>(one)); }
+  SUBCASE("which a polling thread has") { CHECK(all_are_served_beside_a_fed_one<lv::realtime>(one)); }
+  SUBCASE("for two") { CHECK(all_are_served_beside_a_fed_one(lv::deploy<cpu_only<2>>(spinning()))); }
+  SUBCASE("and two that are fed, for two") {
+    const auto two = lv::deploy<cpu_only<2>>(spinning());
+    fed_session also(two.open<lv::dedicated>());
+    CHECK(all_are_served_beside_a_fed_one<lv::dedicated>(two));
+  }
+  SUBCASE("for the workers, which another app has, too") {
+    const auto app = lv::deploy<cpu_only<2>>(spinning()), other = lv::deploy<cpu_only<2>>(spinning());
     auto trying = app.open();
-    std::thread fed([&] { CHECK(is_served_beside_a_fed_one(lv::deploy<cpu_only<2>>(spinning()))); });
+    std::thread beside([&] { CHECK(all_are_served_beside_a_fed_one(other)); });
     for (int turn = 0; turn < 4; ++turn) CHECK(drives_by_trying(trying, 10));
-    fed.join();
+    beside.join();
   }
 }
 

@@ -98,15 +98,11 @@ class recorder {
   /// as in the file, so that both runs see the same.
   template <class Out, class Executor>
   bool push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
-    const time_point pushed = into.now();
-    if (captured == time_point{}) captured = pushed;
-    return into.push(value, captured) && keep(value, captured, pushed);
+    return record(into, value, captured, [&](time_point at) { return into.push(value, at); });
   }
   template <class Out, class Executor>
   bool try_push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
-    const time_point pushed = into.now();
-    if (captured == time_point{}) captured = pushed;
-    return into.try_push(value, captured) && keep(value, captured, pushed);
+    return record(into, value, captured, [&](time_point at) { return into.try_push(value, at); });
   }
 
   /// All that was pushed is in the file, or levada::error says that it could not be written.
@@ -116,7 +112,11 @@ class recorder {
   }
 
  private:
-  bool keep(const Item& value, time_point captured, time_point pushed) {
+  template <class Session, class Push>
+  bool record(const Session& into, const Item& value, time_point captured, Push push) {
+    const time_point pushed = into.now();
+    if (captured == time_point{}) captured = pushed;
+    if (!push(captured)) return false;
     const detail::recorded_times times{detail::nanoseconds_since_start(captured),
                                        detail::nanoseconds_since_start(pushed)};
     write(&times, sizeof times);

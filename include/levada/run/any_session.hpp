@@ -15,6 +15,8 @@
 #include <levada/core/item_envelope.hpp>
 #include <levada/core/result.hpp>
 #include <levada/run/item_counts.hpp>
+#include <levada/run/observed_calls.hpp>
+#include <levada/run/push_calls.hpp>
 #include <levada/run/statistics.hpp>
 
 namespace levada {
@@ -48,6 +50,15 @@ class failure_listener {
   virtual ~failure_listener() = default;
   virtual void failed(std::uint64_t sequence, const std::exception_ptr& why) noexcept = 0;
 };
+template <class F>
+class failure_function final : public failure_listener {
+ public:
+  explicit failure_function(F f) : f_(std::move(f)) {}
+  void failed(std::uint64_t sequence, const std::exception_ptr& why) noexcept override { f_(sequence, why); }
+
+ private:
+  F f_;
+};
 
 /// What a session does, erased once per call.
 template <class In, class Out>
@@ -79,7 +90,8 @@ class session_interface {
 
 /// One running instance of an any_pipeline: run/session.hpp says what each call does.
 template <class In, class Out>
-class any_session {
+class any_session : public detail::push_calls<any_session<In, Out>, In>,
+                    public detail::observed_calls<any_session<In, Out>> {
  public:
   using item = In;
   using output = Out;
@@ -87,18 +99,6 @@ class any_session {
 
   explicit any_session(std::unique_ptr<detail::session_interface<In, Out>> of) : of_(std::move(of)) {}
 
-  bool push(In&& given, time_point captured = {}) { return of_->push(std::move(given), captured); }
-  bool push(const In& given, time_point captured = {})
-    requires std::copy_constructible<In>
-  {
-    return of_->push(given, captured);
-  }
-  bool try_push(In&& given, time_point captured = {}) { return of_->try_push(std::move(given), captured); }
-  bool try_push(const In& given, time_point captured = {})
-    requires std::copy_constructible<In>
-  {
-    return of_->try_push(given, captured);
-  }
   std::optional<result<Out>> pop() { return of_->pop(nullptr); }
   std::optional<result<Out>> pop(item_envelope& envelope) { return of_->pop(&envelope); }
   std::optional<result<Out>> try_pop() { return of_->try_pop(nullptr); }
@@ -113,27 +113,20 @@ class any_session {
   template <class F>
     requires std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>
   void on_error(F f) {
-    struct listener final : detail::failure_listener {
-      explicit listener(F&& given) : f(std::move(given)) {}
-      void failed(std::uint64_t sequence, const std::exception_ptr& why) noexcept override { f(sequence, why); }
-      F f;
-    };
-    of_->on_error(std::make_unique<listener>(std::move(f)));
+    of_->on_error(std::make_unique<detail::failure_function<F>>(std::move(f)));
   }
 
   bool is_over() const { return of_->is_over(); }
-  item_counts counts() const { return of_->counts(); }
-  void measure(bool on = true) { of_->measure(on); }
-  session_statistics statistics() const { return of_->statistics(); }
-  void trace(std::size_t events = 65'536) { of_->trace(events); }
-  /// For who includes run/trace_log.hpp, or interop/trace.hpp, which writes it.
-  template <class Trace = session_trace>
-  Trace traced() const {
-    return of_->traced();
-  }
   void let_others_push() { of_->let_others_push(); }
 
  private:
+  friend detail::push_calls<any_session, In>;
+  friend detail::observed_calls<any_session>;
+
+  bool push_given(detail::given_item<In> given, time_point captured) { return of_->push(given, captured); }
+  bool try_push_given(detail::given_item<In> given, time_point captured) { return of_->try_push(given, captured); }
+  auto& observed() const { return *of_; }
+
   std::unique_ptr<detail::session_interface<In, Out>> of_;
 };
 

@@ -13,6 +13,7 @@
 
 #include <levada/core/result.hpp>
 #include <levada/run/item_counts.hpp>
+#include <levada/run/observed_calls.hpp>
 #include <levada/run/statistics.hpp>
 
 namespace levada {
@@ -103,7 +104,7 @@ class stream_interface {
 
 /// The results of a range's items, in order, as an input range: run/stream.hpp says how they come.
 template <class Out>
-class any_stream {
+class any_stream : public detail::observed_calls<any_stream<Out>> {
  public:
   using result_type = detail::stream_result<Out>;
 
@@ -136,17 +137,10 @@ class any_stream {
   iterator begin() { return iterator(of_.get()); }
   std::default_sentinel_t end() const { return {}; }
 
-  item_counts counts() const { return of_->counts(); }
-  void measure(bool on = true) { of_->measure(on); }
-  session_statistics statistics() const { return of_->statistics(); }
-  void trace(std::size_t events = 65'536) { of_->trace(events); }
-  /// For who includes run/trace_log.hpp, or interop/trace.hpp, which writes it.
-  template <class Trace = session_trace>
-  Trace traced() const {
-    return of_->traced();
-  }
-
  private:
+  friend detail::observed_calls<any_stream>;
+  auto& observed() const { return *of_; }
+
   std::unique_ptr<detail::stream_interface<Out>> of_;
 };
 

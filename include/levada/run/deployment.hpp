@@ -49,7 +49,6 @@ struct deployment {
   backbone_code make_backbone;           ///< null where workers go from segment to segment by themselves
   worker_settings workers;
   permits crew;
-  event_count event;
   std::atomic<bool> measures{false};  ///< sessions measure themselves from their start
   Executor executor;
 
@@ -181,11 +180,11 @@ class session_core final : public engine_host {
   [[gnu::cold]] session_core(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop,
                              const session_settings& settings = {})
       : deployment_(std::move(of)),
-        engine_(deployment_->code, queues(*deployment_, deployment_->code), deployment_->crew, deployment_->event,
-                *this, borrows_input, settings),
+        engine_(deployment_->code, queues(*deployment_, deployment_->code), deployment_->crew, event_, *this,
+                borrows_input, settings),
         later_(deployment_->later
-                   ? deployment_->later->open({engine_, deployment_->crew, deployment_->event, *this, behind(settings)},
-                                              &queues_of, deployment_.get())
+                   ? deployment_->later->open({engine_, deployment_->crew, event_, *this, behind(settings)}, &queues_of,
+                                              deployment_.get())
                    : owner<later_regions>()),
         backbone_(backbone_for(*deployment_)),
         gate_(session_gate::open(this)),
@@ -207,7 +206,7 @@ class session_core final : public engine_host {
     gate_.close();
     gate_.remove_holder();
     if (own_worker_.joinable()) {
-      deployment_->event.notify_all();
+      event_.notify_all();
       own_worker_.join();
     }
   }
@@ -287,7 +286,7 @@ class session_core final : public engine_host {
   /// No more items will be pushed.
   void close() {
     engine_.close();
-    deployment_->event.notify_all();
+    event_.notify_all();
   }
   bool is_closed() const { return engine_.is_closed() || is_cancelled(); }
   bool is_cancelled() const { return engine_.is_cancelled(); }
@@ -304,16 +303,7 @@ class session_core final : public engine_host {
     if (engine_.settings().dedicated || !may_have_work()) return false;
     engine_.enter();
     if (!deployment_->crew.try_acquire()) return false;
-    bool any = false;
-    isolated([&] {
-      any = visit_all();
-      // Cheap items that only this thread works on: all that wait, in one go.
-      while (any && !engine_.is_shared() && !engine_.has_devices() && (later_ || engine_.may_have_more()) &&
-             visit_all()) {
-      }
-    });
-    engine_.give_back_permit();
-    return any;
+    return help_with_permit();
   }
 
   /// Where a lone item waits for this thread, which pops: runs it and hands its value to `take`. Says whether there was one.
@@ -336,7 +326,7 @@ class session_core final : public engine_host {
     while (!done()) {
       if (help()) continue;
       if (spin_until(done)) continue;
-      park_unless([&] { return done() || can_help(); });
+      park_unless(done);
     }
   }
 
@@ -354,7 +344,7 @@ class session_core final : public engine_host {
         continue;
       }
       const bool was_finished = all_finished();
-      park_unless([&] { return done() || can_help() || all_finished() != was_finished; });
+      park_unless([&] { return done() || all_finished() != was_finished; });
     }
   }
 
@@ -457,43 +447,78 @@ class session_core final : public engine_host {
   bool can_work() { return has_work() && deployment_->crew.available(); }
   bool can_help() { return !engine_.settings().dedicated && can_work(); }
 
+  bool help_with_permit() {
+    bool any = false;
+    at_work_.fetch_add(1);
+    isolated([&] {
+      any = visit_all();
+      // Cheap items that only this thread works on: all that wait, in one go.
+      while (any && !engine_.is_shared() && !engine_.has_devices() && (later_ || engine_.may_have_more()) &&
+             !deployment_->crew.are_overdue() && visit_all()) {
+      }
+    });
+    at_work_.fetch_sub(1);
+    engine_.give_back_permit();
+    return any;
+  }
+  /// A worker with a permit: visits as long as there is work and `more()`, and nobody waits for the worker or the permit.
+  bool serve(condition more) noexcept {
+    at_work_.fetch_add(1);
+    const auto since = std::chrono::steady_clock::now();
+    visit v;
+    do {
+      isolated([&] {
+        v.any = false;
+        if (backbone_)
+          backbone_->enter(v);
+        else
+          v.any = visit_all();
+      });
+    } while (v.any && more() && !gives_way(since));
+    at_work_.fetch_sub(1);
+    engine_.give_back_permit();
+    return v.any;
+  }
+
   /// The worker of a dedicated session, which is the only one it has.
   void serve_alone() noexcept {
     dress_for_good(deployment_->workers);
     while (!ending_.load(std::memory_order_relaxed)) {
-      if (has_work() && (deployment_->crew.try_acquire() || wait_for_permit())) {
-        isolated([&] {
-          while (visit_all()) {
-          }
-        });
-        engine_.give_back_permit();
+      if (has_work() && acquire_permit()) {
+        serve([] { return true; });
       } else if (engine_.settings().polls) {
         spin_pause();
       } else {
-        const std::uint32_t epoch = deployment_->event.prepare();
+        const std::uint32_t epoch = event_.prepare();
         if (has_work() || ending_.load())
-          deployment_->event.cancel();
+          event_.cancel();
         else
-          deployment_->event.wait(epoch);
+          event_.wait(epoch);
       }
     }
   }
 
+  /// Parks until something changes, unless `reason()`. A session that others have left no permit waits for the next one.
   void park_unless(condition reason) {
     for_each_engine([](engine& e) {
       e.enter();
       e.helper_parks();
     });
-    const std::uint32_t epoch = deployment_->event.prepare();
-    if (reason()) {
-      deployment_->event.cancel();
+    bool permitted = false;
+    const std::uint32_t epoch = event_.prepare();
+    if (reason() || can_help()) {
+      event_.cancel();
+    } else if (is_left_out()) {
+      event_.cancel();
+      permitted = wait_for_permit(reason);
     } else if (engine_.settings().polls || due() != 0) {  // nobody wakes this thread then
-      deployment_->event.cancel();
+      event_.cancel();
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     } else {
-      deployment_->event.wait(epoch);
+      event_.wait(epoch);
     }
     for_each_engine([](engine& e) { e.helper_goes(); });
+    if (permitted) help_with_permit();
   }
 
   /// Spins until `done()`, or until there is work again. To bring a thread back takes longer than to keep one that has
@@ -519,63 +544,55 @@ class session_core final : public engine_host {
     gate->remove_holder();
   }
 
-  /// Where nobody may ever come back for the work of this session, its worker waits for a permit, and gets the next one.
-  bool wait_for_permit() noexcept {
-    if (!engine_.invites_always() && !engine_.settings().dedicated) return false;
-    permits& crew = deployment_->crew;
-    event_count& event = deployment_->event;
-    crew.reserve();
-    while (has_work()) {
-      if (crew.try_acquire_reserved()) return true;
+  /// There is work that no thread of this session is at, and none may begin. Whoever gives a permit back tells its own session,
+  /// and the line.
+  bool is_left_out() const { return !engine_.settings().dedicated && at_work_.load() == 0 && has_work(); }
+  /// Waits for a permit, in the line, as long as there is work and not `done()`. Says whether it has it.
+  bool wait_for_permit(condition done) noexcept {
+    permits::place place(deployment_->crew, event_);
+    while (has_work() && !done()) {
+      if (place.try_acquire()) return true;
       if (engine_.settings().polls) {
         spin_pause();
         continue;
       }
-      const std::uint32_t epoch = event.prepare();
-      if (!has_work() || crew.any_left())
-        event.cancel();
+      const std::uint32_t epoch = event_.prepare();
+      if (!has_work() || done() || place.is_next())
+        event_.cancel();
       else
-        event.wait(epoch);
+        event_.wait(epoch);
     }
-    crew.give_up_reserved();
-    event.notify_all();
     return false;
+  }
+  /// Of a worker: it waits where nobody may ever come back for the work of this session.
+  bool acquire_permit() noexcept {
+    return deployment_->crew.try_acquire() ||
+           ((engine_.invites_always() || engine_.settings().dedicated) && wait_for_permit([] { return false; }));
   }
 
   /// Sessions that share the workers wait for one; this one's own invitations aside.
   bool others_wait() const { return deployment_->executor.invited() > invited_.load(); }
-  /// A worker is wanted elsewhere, or its permit, and has had it for a while.
+  /// A worker, which has been here for a while, is wanted elsewhere, or its permit.
   bool gives_way(std::chrono::steady_clock::time_point since) const {
-    return (others_wait() || deployment_->crew.is_reserved()) &&
-           std::chrono::steady_clock::now() - since > std::chrono::microseconds(200);
+    return deployment_->crew.are_overdue() ||
+           (others_wait() && std::chrono::steady_clock::now() - since > std::chrono::microseconds(200));
   }
 
   void work_here() noexcept {
     for (;;) {
-      if (deployment_->crew.try_acquire() || wait_for_permit()) {
+      if (acquire_permit()) {
         worker_begins();
-        const auto since = std::chrono::steady_clock::now();
-        visit v;
-        do {
-          isolated([&] {
-            v.any = false;
-            if (backbone_)
-              backbone_->enter(v);
-            else
-              v.any = visit_all();
-          });
-        } while (v.any && pays_for_a_worker() && !gives_way(since));
+        const bool any = serve([&] { return pays_for_a_worker(); });
         worker_ends();
-        engine_.give_back_permit();
-        if (v.any && pays_for_a_worker() && !others_wait()) continue;  // it was the permit
+        if (any && pays_for_a_worker() && !others_wait()) continue;  // it was the permit
       }
       const bool goes = others_wait();
-      if (!goes && !ending_.load() && pays_for_a_worker() && spin_until([&] { return ending_.load(); })) continue;
+      const bool stays = !goes && !deployment_->crew.are_overdue() && !ending_.load() && pays_for_a_worker();
+      if (stays && spin_until([&] { return ending_.load(); })) continue;
       worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
       if (!pays_for_a_worker() || !(goes ? has_work() : can_help())) return;
-      worker_awake();
-      if (has_heavy_fence) heavy_fence();  // before it looks at what the one thread of the session does
+      for_each_engine([](engine& e) { e.worker_awake_again(); });
       if (!goes) continue;
       invite();  // it comes back behind them
       return worker_asleep();
@@ -584,6 +601,7 @@ class session_core final : public engine_host {
 
   std::shared_ptr<deployment<Executor>> deployment_;
   const permits::session in_crew_{deployment_->crew};
+  event_count event_;
   engine engine_;
   owner<later_regions> later_;  ///< where the rate changes
   engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;
@@ -591,6 +609,7 @@ class session_core final : public engine_host {
   session_gate& gate_;
   std::atomic<bool> ending_{false};
   std::atomic<int> invited_{0};  ///< workers that have not come yet
+  std::atomic<int> at_work_{0};  ///< threads with a permit
   std::thread own_worker_;
   std::stop_callback<cancel_session<session_core>> on_stop_;
 };

@@ -26,6 +26,7 @@
 #include <levada/run/event_count.hpp>
 #include <levada/run/item_counts.hpp>
 #include <levada/run/meter.hpp>
+#include <levada/run/permits.hpp>
 #include <levada/run/program.hpp>
 #include <levada/run/session_options.hpp>
 #include <levada/run/thread_mark.hpp>
@@ -41,82 +42,6 @@ class engine_host {
 
  protected:
   ~engine_host() = default;
-};
-
-/// Permits to run stages, shared by all sessions of a deployment: `cpu<N>` runs at most N threads at once, helpers included,
-/// of which an executor brings `workers` at most.
-class permits {
- public:
-  permits(int count, int workers) : count_(count), workers_(std::min(count, workers)) {
-    const int here = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
-    computing_workers_ = here == 0 ? workers_ : std::min(workers_, here);
-  }
-  bool try_acquire() { return try_acquire_below(count_ - reserved_.load()); }
-  bool available() const { return running() < count_ - reserved_.load(); }
-
-  /// Lives as long as anything of a session.
-  class session {
-   public:
-    explicit session(permits& crew) : crew_(crew) {
-      if (crew.sessions_.fetch_add(1) != 0 && has_heavy_fence) heavy_fence();
-    }
-    session(const session&) = delete;
-    session& operator=(const session&) = delete;
-    ~session() { crew_.sessions_.fetch_sub(1); }
-
-   private:
-    permits& crew_;
-  };
-  bool has_one_session() const { return sessions_.load(std::memory_order_acquire) == 1; }
-  /// A permit without a locked operation, for the one thread that ever entered the one session that there is, while nobody
-  /// else works. A light fence, behind which the thread looks whether it is still the only one: others enter before they ask
-  /// for a permit, and take a heavy one there.
-  [[gnu::always_inline]] bool try_acquire_alone() {
-    if (!has_one_session()) return false;  // another's thread may have the flag
-    alone_.store(1, std::memory_order_relaxed);
-    light_fence();
-    if (has_one_session() && running_.load(std::memory_order_relaxed) == 0) return true;
-    release_alone();
-    return false;
-  }
-  void release_alone() {
-    alone_.store(0, std::memory_order_release);
-    light_fence();
-  }
-
-  /// The next permit is kept for the caller, who takes it as soon as there is one or says that it needs none any more.
-  void reserve() { reserved_.fetch_add(1); }
-  bool try_acquire_reserved() {
-    if (!try_acquire_below(count_)) return false;
-    reserved_.fetch_sub(1);
-    return true;
-  }
-  void give_up_reserved() { reserved_.fetch_sub(1); }
-  bool is_reserved() const { return reserved_.load() != 0; }
-  bool any_left() const { return running() < count_; }
-
-  int running() const { return running_.load() + alone_.load(); }
-  int count() const { return count_; }
-  int workers() const { return workers_; }
-  /// Of these, as many as can compute at once.
-  int computing_workers() const { return computing_workers_; }
-  /// The caller then looks for work once more, or tells those who wait for a permit.
-  void release() { running_.fetch_sub(1); }
-
- private:
-  bool try_acquire_below(int most) {
-    int running = running_.load();
-    while (running + alone_.load() < most)
-      if (running_.compare_exchange_weak(running, running + 1)) return true;
-    return false;
-  }
-
-  alignas(64) std::atomic<int> running_{0};
-  std::atomic<int> alone_{0};
-  std::atomic<int> sessions_{0};
-  std::atomic<int> reserved_{0};
-  const int count_, workers_;
-  int computing_workers_;
 };
 
 class completion;
@@ -561,7 +486,7 @@ class engine final : public device_client {
   /// Behind work that took one.
   void give_back_permit() noexcept {
     crew_.release();
-    event_.notify_all();  // to those who wait for a permit
+    event_.notify_all();  // to others of the session who wait for a permit
   }
 
   /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
@@ -572,6 +497,7 @@ class engine final : public device_client {
   bool claim_lone() noexcept;
   bool run_lone() noexcept;
   void leave_lone() noexcept;
+  bool release_lone() noexcept;
   void give_back_lone() noexcept;
 
   /// One grain, at most, at each segment in turn. Says whether anything was done. The caller holds a permit.
@@ -621,6 +547,11 @@ class engine final : public device_client {
   std::uint32_t hints() const { return hints_.load(std::memory_order_relaxed); }
 
   void worker_awake() { awake_.fetch_add(1); }
+  /// The same of one that nobody invited: before it looks at what the one thread that was ever here does.
+  void worker_awake_again() {
+    worker_awake();
+    if (sole_.load() != this) heavy_fence();
+  }
   /// Workers are at this session, so that its items go from processor to processor.
   bool is_shared() const { return awake_.load(std::memory_order_relaxed) != 0; }
   bool has_devices() const { return has_devices_; }

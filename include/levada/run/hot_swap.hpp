@@ -348,32 +348,16 @@ class hot_swap;
 /// full pipeline; in a session whose push does not wait the pipeline before takes the item. Results are popped: callbacks, futures
 /// and awaitables are of a session of one pipeline.
 template <class Signature>
-class hot_session {
+class hot_session : public detail::push_calls<hot_session<Signature>, typename any_pipeline<Signature>::item> {
  public:
   using item = typename any_pipeline<Signature>::item;
   using output = typename any_pipeline<Signature>::output;
-
   using time_point = std::chrono::steady_clock::time_point;
 
   hot_session(std::shared_ptr<detail::swap_point<Signature>> point,
               const typename detail::session_chain<Signature>::opener& how)
       : chain_(std::make_unique<detail::session_chain<Signature>>(std::move(point), how)) {}
 
-  /// Gives an item, and says whether the pipeline has it. Throws levada::error when the session is closed or cancelled, or full of
-  /// results that only the calling thread could pop.
-  bool push(item&& given, time_point captured = {}) { return chain_->push(std::move(given), captured); }
-  bool push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return chain_->push(given, captured);
-  }
-  /// Gives an item if there is room, and says whether.
-  bool try_push(item&& given, time_point captured = {}) { return chain_->try_push(std::move(given), captured); }
-  bool try_push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return chain_->try_push(given, captured);
-  }
   /// How many items the next pushes have room for.
   std::size_t credits() const { return chain_->credits(); }
   /// The next result in input order, across swaps. Empty when the session is closed or cancelled and nothing more comes.
@@ -399,12 +383,7 @@ class hot_session {
   template <class F>
     requires std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>
   void on_error(F f) {
-    struct listener final : detail::failure_listener {
-      explicit listener(F&& given) : f(std::move(given)) {}
-      void failed(std::uint64_t sequence, const std::exception_ptr& why) noexcept override { f(sequence, why); }
-      F f;
-    };
-    chain_->on_error(std::make_shared<listener>(std::move(f)));
+    chain_->on_error(std::make_shared<detail::failure_function<F>>(std::move(f)));
   }
 
   bool is_over() const { return chain_->is_over(); }
@@ -415,6 +394,11 @@ class hot_session {
   session_statistics statistics() const { return chain_->statistics(); }
 
  private:
+  friend detail::push_calls<hot_session, item>;
+
+  bool push_given(detail::given_item<item> given, time_point captured) { return chain_->push(given, captured); }
+  bool try_push_given(detail::given_item<item> given, time_point captured) { return chain_->try_push(given, captured); }
+
   std::unique_ptr<detail::session_chain<Signature>> chain_;
 };
 

@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <concepts>
 #include <cstdint>
 #include <utility>
 
 #include <levada/graph/mistake.hpp>
+#include <levada/run/push_calls.hpp>
 
 namespace levada {
 namespace detail {
@@ -63,36 +63,28 @@ class turnstile {
 /// Any number of threads push through it: `multi_producer producers(session)`. The items' order is the order in which `push`
 /// was entered. A push that waits for room holds up the pushes behind it, and nobody who pops. It refers to the session, of an
 /// app or an any_pipeline, with callbacks or events, which is popped, closed and cancelled as before; meanwhile all pushes go
-/// through it.
+/// through it. `try_push` says false, too, where another thread is pushing.
 template <class Session>
-class multi_producer {
+class multi_producer : public detail::push_calls<multi_producer<Session>, typename Session::item> {
  public:
   using item = typename Session::item;
   using time_point = typename Session::time_point;
 
   explicit multi_producer(Session& of) : session_(of) { of.let_others_push(); }
 
-  bool push(item&& given, time_point captured = {}) {
+ private:
+  friend detail::push_calls<multi_producer, typename Session::item>;
+
+  template <class Given>
+  bool push_given(Given&& given, time_point captured) {
     const detail::turnstile::turn mine(order_);
-    return session_.push(std::move(given), captured);
+    return session_.push(std::forward<Given>(given), captured);
   }
-  bool push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    const detail::turnstile::turn mine(order_);
-    return session_.push(given, captured);
-  }
-  /// Says false, too, where another thread is pushing.
-  bool try_push(item&& given, time_point captured = {}) {
-    return order_.try_at_once([&] { return session_.try_push(std::move(given), captured); });
-  }
-  bool try_push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return order_.try_at_once([&] { return session_.try_push(given, captured); });
+  template <class Given>
+  bool try_push_given(Given&& given, time_point captured) {
+    return order_.try_at_once([&] { return session_.try_push(std::forward<Given>(given), captured); });
   }
 
- private:
   Session& session_;
   detail::turnstile order_;
 };

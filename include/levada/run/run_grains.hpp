@@ -87,11 +87,22 @@ inline bool engine::try_acquire_alone() noexcept {
   return false;
 }
 
-inline void engine::give_back_lone() noexcept {
-  if (!runs_alone_) return give_back_permit();
+/// Gives back the permit of the lone item. Says whether anybody may wait for it, or for what was done before.
+inline bool engine::release_lone() noexcept {
+  if (!runs_alone_) {
+    crew_.release();
+    fence_behind_locked();
+    return true;
+  }
   crew_.release_alone();
+  if (is_still_alone() && crew_.has_one_session() && !is_shared()) return false;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  event_.notify_all();
+  crew_.tell_line();
+  return true;
+}
+
+inline void engine::give_back_lone() noexcept {
+  if (release_lone()) event_.notify_all();
 }
 
 /// The value of a lone item was popped. Gives back the permit that it was run with.
@@ -100,18 +111,11 @@ inline void engine::leave_lone() noexcept {
   advance_head();
   const sequence end = known_finished_ = head_;
   count_by_popper(delivered_);
-  // One locked operation for all three: who looks at any of them behind a sequentially consistent one of its own sees them, or
-  // is seen below.
+  // One locked operation for these and the permit: who looks at any of them behind a sequentially consistent one of its own sees
+  // them, or is seen below.
   seg.finished.store(end, std::memory_order_release);
   popped_.store(end, std::memory_order_release);
-  if (runs_alone_) {
-    crew_.release_alone();
-    if (is_still_alone() && crew_.has_one_session() && !is_shared()) return;  // nobody waits for any of that
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  } else {
-    crew_.release();
-    fence_behind_locked();
-  }
+  if (!release_lone()) return;
   // Others may have begun what came meanwhile.
   sequence frontier = end;
   if (seg.claimed.load() != end && follow_stamps(seg, frontier)) pass_over();

@@ -3,19 +3,18 @@
 // run/session_calls.hpp: what the sessions that own one of an app, and hand out its results, pass on to it.
 
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <utility>
 
-#include <levada/run/item_counts.hpp>
-#include <levada/run/statistics.hpp>
+#include <levada/run/observed_calls.hpp>
+#include <levada/run/push_calls.hpp>
 #include <levada/run/trace_log.hpp>
 
 namespace levada::detail {
 
 /// Of any thread, as in a session. `Owner` has it as `core_->completed`.
 template <class Owner, class Session>
-class session_calls {
+class session_calls : public observed_calls<Owner> {
  public:
   using item = typename Session::item;
   using output = typename Session::output;
@@ -25,37 +24,37 @@ class session_calls {
   void close() { session().close(); }
   void cancel() { session().cancel(); }
   bool is_over() const { return session().is_over(); }
-  item_counts counts() const { return session().counts(); }
-  void measure(bool on = true) { session().measure(on); }
-  session_statistics statistics() const { return session().statistics(); }
-  void trace(std::size_t events = 65'536) { session().trace(events); }
-  session_trace traced() const { return session().traced(); }
 
  protected:
   Session& session() const { return static_cast<const Owner&>(*this).core_->completed.session(); }
+
+ private:
+  friend observed_calls<Owner>;
+  Session& observed() const { return session(); }
 };
 
 /// And of one thread at a time, where items are pushed as into a session.
 template <class Owner, class Session>
-class pushed_session_calls : public session_calls<Owner, Session> {
-  using calls = session_calls<Owner, Session>;
+class pushed_session_calls : public session_calls<Owner, Session>,
+                             public push_calls<pushed_session_calls<Owner, Session>, typename Session::item> {
+  using session_part = session_calls<Owner, Session>;
+  using push_part = push_calls<pushed_session_calls, typename Session::item>;
 
  public:
-  using typename calls::item, typename calls::time_point;
+  using typename session_part::item, typename session_part::time_point;
 
-  bool push(item&& given, time_point captured = {}) { return this->session().push(std::move(given), captured); }
-  bool push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return this->session().push(given, captured);
-  }
-  bool try_push(item&& given, time_point captured = {}) { return this->session().try_push(std::move(given), captured); }
-  bool try_push(const item& given, time_point captured = {})
-    requires std::copy_constructible<item>
-  {
-    return this->session().try_push(given, captured);
-  }
   void let_others_push() { this->session().let_others_push(); }
+
+ private:
+  friend push_part;
+  template <class Given>
+  bool push_given(Given&& given, time_point captured) {
+    return this->session().push(std::forward<Given>(given), captured);
+  }
+  template <class Given>
+  bool try_push_given(Given&& given, time_point captured) {
+    return this->session().try_push(std::forward<Given>(given), captured);
+  }
 };
 
 }  // namespace levada::detail

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include <oneapi/tbb/flow_graph.h>
@@ -132,24 +131,14 @@ class tbb_executor {
   }
 
   void invite(detail::invitation i) {
-    of_arena_.invited.fetch_add(1);
-    try {
-      if (workers_.are_plain())
-        of_arena_.arena->enqueue([i, &of = of_arena_]() noexcept {
-          of.invited.fetch_sub(1);
-          i.call(i.argument);
-        });
-      else
-        of_arena_.arena->enqueue([i, &of = of_arena_, workers = workers_]() noexcept {
-          of.invited.fetch_sub(1);
-          const detail::thread_before before = detail::dress(workers);
-          i.call(i.argument);
-          detail::undress(workers, before);  // oneTBB's workers are everybody's
-        });
-    } catch (...) {
-      of_arena_.invited.fetch_sub(1);
-      throw;
-    }
+    if (workers_.are_plain())
+      enqueue([i]() noexcept { i.call(i.argument); });
+    else
+      enqueue([i, workers = workers_]() noexcept {
+        const detail::thread_before before = detail::dress(workers);
+        i.call(i.argument);
+        detail::undress(workers, before);  // oneTBB's workers are everybody's
+      });
   }
   int invited() const { return of_arena_.invited.load(); }
 
@@ -165,6 +154,19 @@ class tbb_executor {
   }
 
  private:
+  template <class Call>
+  void enqueue(Call call) {
+    of_arena_.invited.fetch_add(1);
+    try {
+      of_arena_.arena->enqueue([call = std::move(call), &of = of_arena_]() noexcept {
+        of.invited.fetch_sub(1);
+        call();
+      });
+    } catch (...) {
+      of_arena_.invited.fetch_sub(1);
+      throw;
+    }
+  }
   /// oneTBB prints a warning when asked for more workers than it may have.
   static int allowed(int threads) {
     using control = oneapi::tbb::global_control;
