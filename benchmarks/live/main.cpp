@@ -6,8 +6,11 @@
 //   delivered: share of the items that came out; cpu_us_per_item: processor time of the process for each item made
 //   pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, an item each ms
 //   added_p50_ns, added_p99_ns (live/lone): how much longer a lone item takes than its stages, after 2 ms of idleness
+//   items_per_s, least_share (live/sessions): of that many sessions that are fed without end, by two threads each, through two
+//   stages of 50 us on cpu<2>; what came out of all, and of the last one, 1 being as much as of the others
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -289,6 +292,61 @@ std::function<std::uint64_t(std::uint64_t)> push_and_pop() {
   };
 }
 
+// ---- sessions side by side ----
+
+std::uint64_t half_work(std::uint64_t x) {
+  static const std::uint32_t rounds = rounds_of(50'000);
+  return spin(x, rounds);
+}
+
+/// Runs for a while; then `feed(stop, count)` of each session ends, and has counted its results.
+using feeding = std::function<void(const std::atomic<bool>& stop, std::atomic<std::size_t>& count)>;
+
+void add_sessions(const std::string& contender, std::size_t sessions, std::function<feeding()> open) {
+  benchmark::RegisterBenchmark(
+      ("live/sessions/" + contender + "/" + std::to_string(sessions)).c_str(),
+      [=](benchmark::State& state) {
+        half_work(1);
+        std::vector<std::atomic<std::size_t>> counts(sessions);
+        for (auto _ : state) {
+          std::atomic<bool> stop{false};
+          std::vector<std::jthread> threads;
+          for (auto& count : counts) threads.emplace_back([&, feed = open()] { feed(stop, count); });
+          std::this_thread::sleep_for(length);
+          stop = true;
+        }
+        std::size_t all = 0, least = ~std::size_t{0};
+        for (const auto& count : counts) all += count, least = std::min(least, count.load());
+        state.counters["items_per_s"] = static_cast<double>(all) / std::chrono::duration<double>(length).count();
+        state.counters["least_share"] = static_cast<double>(least * sessions) / static_cast<double>(all);
+      })
+      ->Iterations(1)
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
+}
+
+template <class... Options>
+feeding fed_session() {
+  static const auto app = lv::deploy<box>(lv::input<std::uint64_t> | lv::stage<"first">(lv::serial(half_work)) |
+                                          lv::stage<"second">(lv::serial(half_work)));
+  return [](const std::atomic<bool>& stop, std::atomic<std::size_t>& count) {
+    auto session = app.template open<Options...>();
+    const std::jthread pusher([&] {
+      while (!stop) session.push(1);
+      session.close();
+    });
+    while (session.pop())
+      if (!stop) ++count;
+  };
+}
+
+/// A thread that computes what comes: the system shares the processors out.
+feeding thread_of_its_own() {
+  return [](const std::atomic<bool>& stop, std::atomic<std::size_t>& count) {
+    for (std::uint64_t x = 1; !stop; ++count) benchmark::DoNotOptimize(x = half_work(half_work(x)));
+  };
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -315,6 +373,12 @@ int main(int argc, char** argv) {
     return std::function<std::uint64_t(std::uint64_t)>(
         [app = std::make_shared<decltype(app_of_four())>(app_of_four())](std::uint64_t x) { return (*app)(x); });
   });
+
+  for (const std::size_t sessions : {1, 2, 4, 8}) {
+    add_sessions("levada", sessions, &fed_session<>);
+    add_sessions("levada_dedicated", sessions, &fed_session<lv::dedicated>);
+    add_sessions("thread_each", sessions, &thread_of_its_own);
+  }
 
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
