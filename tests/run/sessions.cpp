@@ -146,6 +146,61 @@ TEST_CASE("sessions make progress beside one that is fed without end") {
   }
 }
 
+TEST_CASE("items that nobody waits for are run beside a session that is fed without end") {
+  std::atomic<int> last{0};
+  const auto app = lv::deploy<cpu_only<1>>(spinning() | lv::sink<"note">([&](const int& v) { last = v; }));
+  auto fed = app.open<lv::dedicated>();
+  std::atomic<bool> stop{false};
+  std::thread feeder([&] {
+    while (!stop) fed.push(0);
+    fed.close();
+  });
+  auto now_and_then = app.open();
+  for (int i = 1; i <= 300; ++i) {
+    now_and_then.push(i);
+    std::this_thread::sleep_for(std::chrono::microseconds(i % 40));  // while a worker is leaving, or has gone
+    if (!eventually([&] { return now_and_then.counts().in_flight == 0; })) {
+      FAIL_CHECK("item " << i << " was not run");
+      break;
+    }
+  }
+  stop = true;
+  feeder.join();
+}
+
+TEST_CASE("a permit that one session gives back is taken by another that has a thread at work") {
+  std::atomic<int> begun{0}, passed{0};
+  std::atomic<bool> let_first{false}, let_other{false};
+  const auto app =
+      lv::deploy<cpu_only<2>, lv::slots<8>>(lv::input<int> | lv::stage<"held">(lv::parallel([&](const int& v) {
+                                              if (v > 0) return ++passed;
+                                              ++begun;
+                                              while (!(v == 0 ? let_first : let_other)) std::this_thread::yield();
+                                              return 0;
+                                            })));
+  auto one = app.open(), other = app.open();
+  const auto pops = [](auto& session) {
+    while (session.pop()) {
+    }
+  };
+  other.push(-1);
+  other.close();
+  std::thread other_popper([&] { pops(other); });
+  std::thread pusher([&] {
+    for (int i = 0; i < 20; ++i) one.push(i);  // more than there are slots: it waits, too
+    one.close();
+  });
+  std::thread popper([&] { pops(one); });
+  CHECK(eventually([&] { return begun == 2; }));
+  std::this_thread::sleep_for(5ms);  // the others are parked
+  let_other = true;
+  CHECK(eventually([&] { return passed >= 7; }));  // of the eight that have slots, one of which is held
+  let_first = true;
+  pusher.join();
+  popper.join();
+  other_popper.join();
+}
+
 TEST_CASE("pop waits for a thread that takes its time before it pushes") {
   const auto app = lv::deploy<cpu_only<1>>(sum_pipeline());
   auto session = app.open();

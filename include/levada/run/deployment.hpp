@@ -544,23 +544,27 @@ class session_core final : public engine_host {
     gate->remove_holder();
   }
 
-  /// There is work that no thread of this session is at, and none may begin. Whoever gives a permit back tells its own session,
-  /// and the line.
-  bool is_left_out() const { return !engine_.settings().dedicated && at_work_.load() == 0 && has_work(); }
-  /// Waits for a permit, in the line, as long as there is work and not `done()`. Says whether it has it.
+  /// There is work, and perhaps others have all permits: who gives one back tells its own session, and the lines.
+  bool is_left_out() const {
+    return !engine_.settings().dedicated && !deployment_->crew.has_one_session() && has_work();
+  }
+  /// Waits for a permit, in a line, as long as there is work and not `done()`. Says whether it has it.
   bool wait_for_permit(condition done) noexcept {
-    permits::place place(deployment_->crew, event_);
     while (has_work() && !done()) {
-      if (place.try_acquire()) return true;
-      if (engine_.settings().polls) {
-        spin_pause();
-        continue;
-      }
-      const std::uint32_t epoch = event_.prepare();
-      if (!has_work() || done() || place.is_next())
-        event_.cancel();
-      else
-        event_.wait(epoch);
+      const bool hurries = at_work_.load() == 0;
+      permits::place place(deployment_->crew, event_, hurries);
+      do {
+        if (place.try_acquire()) return true;
+        if (engine_.settings().polls) {
+          spin_pause();
+          continue;
+        }
+        const std::uint32_t epoch = event_.prepare();
+        if (!has_work() || done() || place.may_acquire() || (!hurries && at_work_.load() == 0))
+          event_.cancel();
+        else
+          event_.wait(epoch);
+      } while (has_work() && !done() && (hurries || at_work_.load() != 0));
     }
     return false;
   }
@@ -591,7 +595,8 @@ class session_core final : public engine_host {
       if (stays && spin_until([&] { return ending_.load(); })) continue;
       worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
-      if (!pays_for_a_worker() || !(goes ? has_work() : can_help())) return;
+      const bool waits = goes || engine_.invites_always();  // for its turn, or for a permit
+      if (!pays_for_a_worker() || !(waits ? has_work() : can_help())) return;
       for_each_engine([](engine& e) { e.worker_awake_again(); });
       if (!goes) continue;
       invite();  // it comes back behind them

@@ -18,6 +18,15 @@ namespace levada::detail {
 /// of which an executor brings `workers` at most.
 class permits {
  public:
+  class place;
+
+ private:
+  struct waiting_line {
+    std::atomic<place*> first{nullptr};
+    place* last = nullptr;
+  };
+
+ public:
   permits(int count, int workers) : count_(count), workers_(std::min(count, workers)) {
     const int here = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
     computing_workers_ = here == 0 ? workers_ : std::min(workers_, here);
@@ -31,7 +40,7 @@ class permits {
   }
   /// Behind a sequentially consistent operation that left a permit.
   [[gnu::always_inline]] void tell_line() {
-    if (first_.load() != nullptr) [[unlikely]]
+    if (waiting_.load() != 0) [[unlikely]]
       tell_first();
   }
 
@@ -57,58 +66,76 @@ class permits {
     alone_.store(1, std::memory_order_relaxed);
     light_fence();
     if (has_one_session() && running_.load(std::memory_order_relaxed) == 0) return true;
-    release_alone();
+    give_up_alone();
     return false;
   }
   void release_alone() {
     alone_.store(0, std::memory_order_release);
     light_fence();
   }
+  /// The same where others may have come and found it taken.
+  [[gnu::noinline]] void give_up_alone() {
+    release_alone();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    tell_line();
+  }
 
-  /// A place in the line of those who wait for a permit; left at the end, or with one. `event` tells the first that there is
-  /// one.
+  /// A place in one of the two lines of threads that wait for a permit, left at the end, or with one. `event` tells the first
+  /// that there is one. A thread whose session has others at work is not in a hurry: it comes behind all that are.
   class place {
    public:
-    place(permits& crew, event_count& event) : crew_(crew), event_(event) {
-      const std::lock_guard lock(crew.line_);
-      before_ = std::exchange(crew.last_, this);
+    place(permits& crew, event_count& event, bool hurries) : crew_(crew), event_(event), hurries_(hurries) {
+      const std::lock_guard lock(crew.mutex_);
+      crew.waiting_.fetch_add(1);
+      before_ = std::exchange(line().last, this);
       if (before_ != nullptr)
         before_->behind_ = this;
       else
-        crew.call(this);
+        become_first(this);
     }
     place(const place&) = delete;
     place& operator=(const place&) = delete;
     ~place() { leave(); }
 
-    bool is_next() const { return crew_.first_.load() == this && crew_.any_left(); }
+    bool may_acquire() const { return crew_.running() < open(); }
     bool try_acquire() {
-      if (crew_.first_.load() != this || !crew_.try_acquire_below(crew_.count_)) return false;
+      if (!crew_.try_acquire_below(open())) return false;
       leave();
       return true;
     }
 
    private:
     friend class permits;
+
+    waiting_line& line() { return hurries_ ? crew_.hurried_ : crew_.patient_; }
+    int open() const {
+      if (!hurries_) return crew_.open_to_all();
+      return crew_.hurried_.first.load() == this ? crew_.count_ : 0;
+    }
+    void become_first(place* of) {
+      line().first.store(of);
+      if (hurries_) crew_.called_.store(of != nullptr ? now() : nobody);
+    }
     void leave() {
-      const std::lock_guard lock(crew_.line_);
+      const std::lock_guard lock(crew_.mutex_);
       if (std::exchange(has_left_, true)) return;
-      (behind_ != nullptr ? behind_->before_ : crew_.last_) = before_;
-      if (before_ != nullptr) {
+      crew_.waiting_.fetch_sub(1);
+      (behind_ != nullptr ? behind_->before_ : line().last) = before_;
+      if (before_ != nullptr)
         before_->behind_ = behind_;
-      } else {
-        crew_.call(behind_);
-        if (behind_ != nullptr && crew_.any_left()) behind_->event_.notify_all();
-      }
+      else
+        become_first(behind_);
+      if (crew_.any_left()) crew_.tell_first_locked();
     }
 
     permits& crew_;
     event_count& event_;
+    const bool hurries_;
     place* before_;
     place* behind_ = nullptr;
     bool has_left_ = false;
   };
-  /// The first in the line has waited long: those who have a permit give it back when their visit is over, and no others get
+  /// The first that hurries has waited long: those who have a permit give it back when their visit is over, and no others get
   /// one.
   bool are_overdue() const {
     const clock::duration called = called_.load();
@@ -131,15 +158,14 @@ class permits {
   static constexpr clock::duration nobody = clock::duration::max();
 
   [[gnu::noinline, gnu::cold]] void tell_first() {
-    const std::lock_guard lock(line_);
-    if (place* const first = first_.load()) first->event_.notify_all();
+    const std::lock_guard lock(mutex_);
+    tell_first_locked();
+  }
+  void tell_first_locked() {
+    place* const first = hurried_.first.load() != nullptr ? hurried_.first.load() : patient_.first.load();
+    if (first != nullptr) first->event_.notify_all();
   }
   int open_to_all() const { return are_overdue() ? count_ - 1 : count_; }
-  /// Under the lock of the line.
-  void call(place* first) {
-    first_.store(first);
-    called_.store(first != nullptr ? now() : nobody);
-  }
   bool try_acquire_below(int most) {
     int running = running_.load();
     while (running + alone_.load() < most)
@@ -152,10 +178,10 @@ class permits {
   std::atomic<int> sessions_{0};
   const int count_, workers_;
   int computing_workers_;
-  std::mutex line_;
-  std::atomic<place*> first_{nullptr};
-  place* last_ = nullptr;
-  std::atomic<clock::duration> called_{nobody};  ///< when the first in the line became that
+  std::atomic<int> waiting_{0};  ///< in both lines
+  std::mutex mutex_;             ///< of the lines
+  waiting_line hurried_, patient_;
+  std::atomic<clock::duration> called_{nobody};  ///< when the first that hurries became that
 };
 
 }  // namespace levada::detail

@@ -83,7 +83,7 @@ inline void engine::lose_lone(segment& seg, grain& g, std::size_t u) noexcept {
 inline bool engine::try_acquire_alone() noexcept {
   if (!crew_.try_acquire_alone()) return false;
   if (is_still_alone()) return true;
-  crew_.release_alone();
+  crew_.give_up_alone();
   return false;
 }
 
