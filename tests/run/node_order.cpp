@@ -58,6 +58,13 @@ constexpr bool stands(std::initializer_list<std::string_view> names) {
 
 }  // namespace
 
+TEST_CASE("a callable is a node: a stage, or of several others a join") {
+  const auto app = lv::deploy<box>(lv::graph(
+      lv::port<"x", int>, lv::node<"twice", "x">([](const int& v) { return 2 * v; }),
+      lv::node<"all", "twice", "x">([](const int& a, const int& b) { return a + b; }), lv::output<"all", "all">));
+  CHECK(app(5) == 15);
+}
+
 TEST_CASE("two lines of ops whose nodes are written by turns are a kernel each") {
   const auto app = lv::deploy<box, lv::backends<rows, lv::reference>>(
       lv::graph(lv::port<"x", vector>, lv::node<"a", "x">(named_relu<"a">), lv::node<"b", "x">(named_relu<"b">),

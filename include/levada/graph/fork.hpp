@@ -303,6 +303,16 @@ template <fixed_string Name, class Out, class F>
   return detail::make_join<Name, Out>(std::move(f));
 }
 
+/// A callable is a stage of the node's name, or, of several nodes, a join.
+template <fixed_string Name, fixed_string... From, class F>
+  requires(!pipeline_part<F>)
+[[gnu::always_inline]] constexpr auto node(F f) {
+  if constexpr (sizeof...(From) == 1)
+    return node<Name, From...>(stage<Name>(std::move(f)));
+  else
+    return node<Name, From...>(join<Name>(std::move(f)));
+}
+
 namespace detail {
 
 // ---- in the flattened pipeline: a block of nodes between marks ----

@@ -235,21 +235,25 @@ class executable {
 
   /// A session: push and pop, with the options of run/session_options.hpp.
   template <class... Options>
-    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, output, Options...>())>
+    requires(!Rim::has_source) &&
+            correct<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())>
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
     return session<item, popped<Options...>, Executor>(app_, std::move(stop), detail::settings_for<item, Options...>());
   }
   /// The same in the time of `clock`, which outlives the session.
   template <class... Options>
-    requires(!Rim::has_source) && correct<decltype(detail::session_mistake<item, output, Options...>())>
+    requires(!Rim::has_source) &&
+            correct<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())>
   [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
     detail::session_settings settings = detail::settings_for<item, Options...>();
     settings.clock = &clock;
     return session<item, popped<Options...>, Executor>(app_, std::move(stop), settings);
   }
   template <class... Options>
-    requires(!Rim::has_source && decltype(detail::session_mistake<item, output, Options...>())::is_mistake)
-  mistake_found<decltype(detail::session_mistake<item, output, Options...>())> open(std::stop_token = {}) const;
+    requires(!Rim::has_source &&
+             decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())::is_mistake)
+  mistake_found<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())> open(
+      std::stop_token = {}) const;
 
   /// The parameters of the stages in `lv::params<Group>(...)`.
   template <fixed_string Group>

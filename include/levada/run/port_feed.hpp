@@ -151,10 +151,13 @@ class port_feed<named_items<Named...>> {
   std::atomic<bool> publishing_{false};
 };
 
-template <class Item, fixed_string Port, class Given>
+/// What is wrong with a push of `Given` to that port of a session that gives `Out`, if anything.
+template <class Item, class Out, fixed_string Port, class Given>
 consteval auto port_mistake() {
   if constexpr (!has_port<Item, Port>()) {
     return session_has_no_port_of_that_name<Port, Item>{};
+  } else if constexpr (std::is_reference_v<Out>) {
+    return session_with_external_results_is_pushed_whole_items_not_ports{};
   } else {
     using part = std::remove_cvref_t<decltype(std::declval<Item&>().template at<port_of<Item, Port>>())>;
     return std::conditional_t<std::constructible_from<part, Given>, no_mistake,

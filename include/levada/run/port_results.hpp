@@ -104,7 +104,12 @@ class port_results<named_items<Named...>> {
 
 template <class Out, fixed_string Port>
 consteval auto output_mistake() {
-  return std::conditional_t<has_port<Out, Port>(), no_mistake, session_has_no_output_of_that_name<Port, Out>>{};
+  if constexpr (!has_port<std::remove_reference_t<Out>, Port>())
+    return session_has_no_output_of_that_name<Port, std::remove_reference_t<Out>>{};
+  else if constexpr (std::is_reference_v<Out>)
+    return session_with_external_results_is_popped_whole_results_not_outputs{};
+  else
+    return no_mistake{};
 }
 
 }  // namespace levada::detail

@@ -141,22 +141,23 @@ class session {
   /// Gives an item to a port of a graph of several: the items of all ports with the same number are one item of the session, and
   /// are captured when that of the first port is. One thread at a time a port, any thread for each. Waits for room as `push` does.
   template <fixed_string Port, class Given>
-    requires correct<decltype(detail::port_mistake<In, Port, Given>())>
+    requires correct<decltype(detail::port_mistake<In, Out, Port, Given>())>
   bool push(Given&& given, time_point captured = {}) {
     return emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, true);
   }
   /// The same where there is room. Never blocks and never runs a stage.
   template <fixed_string Port, class Given>
-    requires correct<decltype(detail::port_mistake<In, Port, Given>())>
+    requires correct<decltype(detail::port_mistake<In, Out, Port, Given>())>
   bool try_push(Given&& given, time_point captured = {}) {
     return emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, false);
   }
   template <fixed_string Port, class Given>
-    requires(decltype(detail::port_mistake<In, Port, Given>())::is_mistake)
-  mistake_found<decltype(detail::port_mistake<In, Port, Given>())> push(Given&& given, time_point captured = {});
+    requires(decltype(detail::port_mistake<In, Out, Port, Given>())::is_mistake)
+  mistake_found<decltype(detail::port_mistake<In, Out, Port, Given>())> push(Given&& given, time_point captured = {});
   template <fixed_string Port, class Given>
-    requires(decltype(detail::port_mistake<In, Port, Given>())::is_mistake)
-  mistake_found<decltype(detail::port_mistake<In, Port, Given>())> try_push(Given&& given, time_point captured = {});
+    requires(decltype(detail::port_mistake<In, Out, Port, Given>())::is_mistake)
+  mistake_found<decltype(detail::port_mistake<In, Out, Port, Given>())> try_push(Given&& given,
+                                                                                 time_point captured = {});
 
   /// How many items fit in now: a driver may be told to skip the next one before it is made.
   std::size_t credits() const { return core_->running.is_closed() ? 0 : core_->running.items().free_slots(); }

@@ -74,6 +74,10 @@ template <class Option>
 struct ports_that_meet_by_number_block_or_reject_for_what_is_dropped_would_shift_partners : detail::mistake {};
 struct session_of_the_latest_item_only_is_pushed_whole_items_not_ports : detail::mistake {};
 struct session_of_any_pipeline_is_pushed_whole_items_not_ports : detail::mistake {};
+struct session_with_external_results_is_pushed_whole_items_not_ports : detail::mistake {};
+struct session_with_external_results_is_popped_whole_results_not_outputs : detail::mistake {};
+struct pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_memory_of_the_caller : detail::mistake {
+};
 
 namespace detail {
 
@@ -255,7 +259,17 @@ consteval auto session_mistake() {
     return no_mistake{};
 }
 
-/// The same of a pipeline that is known by its item types alone.
+/// The same of an app.
+template <class Item, class Result, bool ChangesRate, class... Options>
+consteval auto app_session_mistake() {
+  using found = decltype(session_mistake<Item, Result, Options...>());
+  if constexpr (!found::is_mistake && ChangesRate && settings_of<Options...>().external_results)
+    return pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_memory_of_the_caller{};
+  else
+    return found{};
+}
+
+/// And of a pipeline that is known by its item types alone.
 template <class Item, class Result, class... Options>
 consteval auto erased_session_mistake() {
   using found = decltype(session_mistake<Item, Result, Options...>());
