@@ -246,6 +246,33 @@ TEST_CASE("a retried stage is told of the items that end before it") {
   CHECK(found == std::vector<int>{1, 104, 209});
 }
 
+TEST_CASE("a join is told of the items that end before it, and may be called again") {
+  struct sums {
+    long of = 0;
+    int calls = 0;
+    long operator()(const int& a, const long& b) {
+      if (++calls % 2 == 1) throw std::runtime_error("the first call");
+      return of += a + b;
+    }
+    void missed(lv::missing) noexcept { of += 100; }
+  };
+  const auto branches = lv::fork(lv::identity, lv::stage<"odd">([](const int& v) {
+                                   if (v % 2 == 0) throw std::runtime_error("even");
+                                   return 10L * v;
+                                 }));
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | branches | lv::join<"sum">(lv::retry<1>(sums())));
+  const std::vector<int> items{0, 1, 2, 3};
+  std::vector<long> given;
+  for (auto&& r : app.stream(items)) given.push_back(r.has_value() ? *r : -1);
+  CHECK(given == std::vector<long>{-1, 111, -1, 244});
+
+  const auto once = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | branches | lv::join<"sum">(sums()));
+  given.clear();
+  for (auto&& r : once.stream(items)) given.push_back(r.has_value() ? *r : -1);
+  CHECK(given == std::vector<long>{-1, -1, -1, 233});
+}
+
 TEST_CASE("on_error hears of each failed item before it is delivered, with its sequence number") {
   const auto app = lv::deploy<lv::target<lv::cpu<4>>>(failing_sum<skipping_sum>());
   auto session = app.open();

@@ -273,16 +273,34 @@ struct joining {
   constexpr decltype(auto) operator()(const branch_items<T...>& items, Out& out) {
     return items.apply([&](const T&... t) -> decltype(auto) { return callable(t..., out); });
   }
+
+  void missed(missing why) noexcept(told_without_throwing<F>)
+    requires told_of_missing_items<F>
+  {
+    callable.missed(why);
+  }
 };
 template <class Stage>
 inline constexpr bool joins = false;
 template <fixed_string Name, class F, concurrency C, written W, class Out>
 inline constexpr bool joins<callable_stage<Name, joining<F>, C, W, Out>> = true;
+template <fixed_string Name, class F, std::size_t Again, concurrency C, written W, class Out>
+inline constexpr bool joins<retried_stage<Name, joining<F>, Again, C, W, Out>> = true;
 
 template <fixed_string Name, class Out, class F, concurrency Stated>
 [[gnu::always_inline]] constexpr auto make_join(with_concurrency<F, Stated>&& f) {
   constexpr written how = std::is_void_v<Out> ? written::nothing : written::destination;
   return make_stage<Name, how, Out>(with_concurrency<joining<F>, Stated>{joining<F>(std::move(f.callable))});
+}
+template <fixed_string Name, class Out, class F, std::size_t Again, concurrency Stated>
+constexpr auto make_join(with_concurrency<retried<F, Again>, Stated>&& f) {
+  constexpr written how = std::is_void_v<Out> ? written::nothing : written::destination;
+  using again = retried<joining<F>, Again>;
+  return make_stage<Name, how, Out>(with_concurrency<again, Stated>{again{joining<F>(std::move(f.callable.callable))}});
+}
+template <fixed_string Name, class Out, class F, std::size_t Again>
+constexpr auto make_join(retried<F, Again>&& f) {
+  return make_join<Name, Out>(with_concurrency<retried<F, Again>, natural_concurrency<F>>{std::move(f)});
 }
 template <fixed_string Name, class Out, class F>
 [[gnu::always_inline]] constexpr auto make_join(F&& f) {

@@ -5,7 +5,7 @@
 //   stage<"ask">(retry<2>(f))      at most three calls; what the last one throws is the item's
 //
 // Each call gets the item as it came, and a fresh output; a state of `f` stays as the failed call left it. So `f` may be a
-// map, a filter, a destination stage or a sink, and may not consume or change its item.
+// map, a filter, a destination stage, a join or a sink, and may not consume or change its item.
 
 #include <cstddef>
 #include <utility>
