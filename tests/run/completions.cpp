@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -14,6 +17,7 @@
 #include <levada/run/thread_executor.hpp>
 
 #include "completing.hpp"
+#include "wide_items.hpp"
 
 namespace lv = levada;
 using namespace lv::literals;
@@ -141,6 +145,7 @@ TEST_CASE("a coroutine waits for room without holding up a thread, and resumes o
   const std::thread::id here = std::this_thread::get_id();
   const auto each = [&](int v) -> detached {
     auto r = co_await session.asynchronous(v);
+    static_assert(std::is_same_v<decltype(r), lv::result<int>>);
     elsewhere += std::this_thread::get_id() != here && r && *r == v;
     ++resumed;
   };
@@ -182,6 +187,133 @@ TEST_CASE("a coroutine whose item throws on its way into the pipeline hears of i
     CHECK(session.counts().in_flight == 0);
   }
   CHECK(wrong <= 0);
+}
+
+TEST_CASE("tensors are awaited in coroutines whose frames are not aligned for them") {
+  const auto app = lv::deploy<box, lv::slots<4>>(
+      lv::input<wide_tensor> | lv::stage<"next">([](const wide_tensor& v) -> std::optional<wide_tensor> {
+        const int i = static_cast<int>(v[0]);
+        if (fails(i)) throw unlucky(i);
+        if (is_filtered(i)) return std::nullopt;
+        wide_tensor next = v;
+        for (float& f : next) ++f;
+        return next;
+      }));
+  constexpr int count = 300;
+  std::vector<wide_tensor> given(count);
+  for (int i = 0; i < count; ++i) given[static_cast<std::size_t>(i)].fill(static_cast<float>(i));
+  std::atomic<int> ended{0}, values{0}, wrong{0};
+  lv::awaitable_session session(app.open());
+  const auto each = [&](const wide_tensor& item, int i) -> detached {
+    const auto r = co_await session.asynchronous(item);
+    static_assert(std::is_same_v<decltype(r), const lv::result<lv::apart<wide_tensor>>>);
+    const long expected =
+        fails(i) || is_filtered(i) ? -1 - static_cast<long>(fails(i) ? lv::missing::failed : lv::missing::filtered) : i;
+    wrong += outcome_of(i, [&] { return static_cast<long>(r.value()[63]) - 1; }) != expected;
+    if (r) {
+      ++values;
+      wrong += !lies_aligned(*r) || r->data() != r.value().data() || (*r)(0) != static_cast<float>(i + 1) || r.error();
+    }
+    const auto made = co_await [&] {
+      wide_tensor next = item;
+      next.fill(1);
+      return session.asynchronous(std::move(next));
+    }();
+    wrong += !lies_aligned(*made) || (*made)[63] != 2;
+    ++ended;
+  };
+  for (int i = 0; i < count; ++i) each(given[static_cast<std::size_t>(i)], i);
+  while (ended != count) std::this_thread::yield();
+  CHECK(values == count - 3 * 3 - count / 10);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a coroutine's move-only item of any alignment is destroyed once, and lies aligned, whatever becomes of it") {
+  const nothing_leaks guard;
+  constexpr int count = 100;
+  std::atomic<int> ended{0};
+  std::vector<long> outcomes(count);
+  std::vector<wide> given;
+  given.reserve(count);
+  for (int i = 0; i < count; ++i) given.emplace_back(i);
+  const auto each = [&](auto& session, int i) -> detached {
+    auto r = co_await session.asynchronous(std::move(given[static_cast<std::size_t>(i)]));
+    outcomes[static_cast<std::size_t>(i)] = outcome_of(i, [&] { return r.value().value(); });
+    if (r) {
+      const auto moved = std::move(r);
+      if (moved->value() != i) outcomes[static_cast<std::size_t>(i)] = -100;
+    }
+    ended.fetch_add(1);
+  };
+  gate g;
+  const auto app = lv::deploy<box, lv::slots<4>>(
+      lv::input<wide> | lv::stage<"keep">(lv::serial([&](wide&& w) -> std::optional<wide> {
+        g.pass();
+        if (fails(w.value())) throw unlucky(w.value());
+        return is_filtered(w.value()) ? std::nullopt : std::optional<wide>(std::move(w));
+      })));
+  const auto missing_as = [](lv::missing why) { return -1 - static_cast<long>(why); };
+  int wrong = 0;
+
+  SUBCASE("a value, failed, or filtered") {
+    lv::awaitable_session session(app.open<lv::dedicated>());
+    for (int i = 0; i < count; ++i) each(session, i);  // most wait for room
+    g.open = true;
+    while (ended != count) std::this_thread::yield();
+    for (int i = 0; i < count; ++i)
+      wrong += outcomes[static_cast<std::size_t>(i)] != (fails(i)         ? missing_as(lv::missing::failed)
+                                                         : is_filtered(i) ? missing_as(lv::missing::filtered)
+                                                                          : i);
+  }
+  SUBCASE("given up, or refused") {
+    {
+      lv::awaitable_session session(app.open<lv::dedicated>());
+      for (int i = 0; i < count - 1; ++i) each(session, i);
+      session.cancel();
+      each(session, count - 1);
+      g.open = true;
+    }
+    for (int i = 1; i < count; ++i)
+      wrong += outcomes[static_cast<std::size_t>(i)] != missing_as(lv::missing::cancelled) && i > 4;
+    wrong += outcomes.back() != missing_as(lv::missing::cancelled);
+  }
+  SUBCASE("dropped") {
+    lv::awaitable_session session(app.open<lv::dedicated, lv::overflow<lv::drop_oldest>>());
+    for (int i = 0; i < count; ++i) each(session, i);
+    g.open = true;
+    while (ended != count) std::this_thread::yield();
+    int dropped = 0;
+    for (const long o : outcomes) dropped += o == missing_as(lv::missing::dropped);
+    CHECK(dropped >= count - 8);
+    CHECK(outcomes.back() == count - 1);
+  }
+  CHECK(wrong == 0);
+  CHECK(ended == count);
+}
+
+TEST_CASE("a result of a value that lies apart is used as any result") {
+  const nothing_leaks guard;
+  using of_wide = lv::result<lv::apart<wide>>;
+  static_assert(alignof(of_wide) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  static_assert(!std::is_copy_constructible_v<of_wide> && std::is_nothrow_move_constructible_v<of_wide>);
+  static_assert(std::is_same_v<decltype(*std::declval<of_wide&>()), wide&>);
+  static_assert(std::is_same_v<decltype(*std::declval<of_wide>()), wide&&>);
+  of_wide one(lv::apart<wide>(wide(1)));
+  const wide* const there = &*one;
+  const of_wide moved = std::move(one);
+  CHECK(&*moved == there);
+  CHECK(moved->value() == 1);
+  const of_wide without(std::make_exception_ptr(unlucky(2)));
+  CHECK(!without);
+  CHECK_THROWS_AS(static_cast<void>(without.value()), unlucky);
+
+  lv::result<lv::apart<wide_tensor>> first(lv::apart<wide_tensor>(wide_tensor{}));
+  auto second = first;
+  second->fill(1);
+  CHECK((*first)[0] == 0);
+  first = second;
+  CHECK(*first == *second);
+  CHECK(&*first != &*second);
 }
 
 TEST_CASE("a push that waits for room holds up later pushes, and nobody who pops") {

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <concepts>
+#include <coroutine>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -15,7 +18,9 @@
 #include <levada/run/sender.hpp>
 #include <levada/run/tbb_executor.hpp>
 
+#include "completing.hpp"
 #include "failing.hpp"
+#include "wide_items.hpp"
 
 namespace lv = levada;
 using namespace lv::literals;
@@ -55,6 +60,10 @@ struct receiver {
 
   void set_value() && noexcept { end("nothing"); }
   void set_value(int&& value) && noexcept { end(std::to_string(value)); }
+  void set_value(lv::test::wide&& value) && noexcept {
+    const lv::test::wide taken = std::move(value);
+    end(std::to_string(taken.value()));
+  }
   void set_error(std::exception_ptr why) && noexcept {
     try {
       std::rethrow_exception(why);
@@ -161,6 +170,45 @@ TEST_CASE(
   for (int i = 0; i < count; ++i)
     CHECK(outcomes[static_cast<std::size_t>(i)].wait() == (lv::test::fails(i) ? "item " : "") + std::to_string(i));
   fragile::breaks = false;
+}
+
+TEST_CASE("a sender and its operation lie in a coroutine's frame, whatever the alignment of item and value") {
+  using lv::test::detached, lv::test::wide;
+  const lv::test::nothing_leaks guard;
+  const auto app = lv::deploy<box, lv::slots<4>>(lv::input<wide> | lv::stage<"same">([](wide&& w) {
+                                                   if (lv::test::fails(w.value())) throw lv::test::unlucky(w.value());
+                                                   return std::move(w);
+                                                 }));
+  lv::awaitable_session session(app.open());
+  using sender = lv::item_sender<execution, decltype(app.open())>;
+  static_assert(alignof(sender) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  static_assert(alignof(operation<sender>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  static_assert(std::same_as<sender::completion_signatures, execution::completions<wide&&>>);
+
+  constexpr int count = 100;
+  std::vector<outcome> outcomes(count);
+  std::vector<wide> given;
+  given.reserve(count);
+  for (int i = 0; i < count; ++i) given.emplace_back(i);
+  std::vector<std::coroutine_handle<>> held(count);
+  struct suspended {
+    std::coroutine_handle<>* as;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) noexcept { *as = h; }
+    void await_resume() noexcept {}
+  };
+  const auto each = [&](std::size_t i) -> detached {
+    auto sent = lv::send<execution>(session, std::move(given[i]));
+    co_await suspended{&held[i]};
+    auto sending = std::move(sent).connect(receiver{&outcomes[i]});
+    sending.start();
+    co_await suspended{&held[i]};
+  };
+  for (std::size_t i = 0; i < count; ++i) each(i);
+  for (const std::coroutine_handle<> h : held) h.resume();
+  for (int i = 0; i < count; ++i)
+    CHECK(outcomes[static_cast<std::size_t>(i)].wait() == (lv::test::fails(i) ? "item " : "") + std::to_string(i));
+  for (const std::coroutine_handle<> h : std::vector(held)) h.resume();
 }
 
 TEST_CASE("a sender's item is as old as it says") {

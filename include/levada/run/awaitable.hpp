@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/apart.hpp>
 #include <levada/run/completed_session.hpp>
 
 namespace levada {
@@ -41,7 +42,7 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
     if (core_) core_->completed.end();
   }
 
-  /// An item on its way, and what became of it.
+  /// An item on its way, and what became of it. It may lie in a coroutine's frame, whatever the alignment of the item.
   class pending : public detail::completion {
    public:
     template <class Given>
@@ -67,13 +68,13 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
     /// False: it is refused, and `take` has said why.
     bool begin() noexcept { return of_.begin(*this); }
 
-    std::conditional_t<std::is_void_v<output>, std::nullptr_t, std::optional<output>> value_{};
+    std::conditional_t<std::is_void_v<output>, std::nullptr_t, std::optional<detail::in_frame<output>>> value_{};
     std::exception_ptr why_;
 
    private:
     friend core_state;
     core_state& of_;
-    item given_;
+    detail::in_frame<item> given_;
     const time_point captured_;
   };
 
@@ -88,12 +89,14 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
       return this->begin();
     }
     /// The result; without value, the exception of the stage or of a move, no_result (filtered or dropped), or cancelled.
-    result<output> await_resume() {
-      if (this->why_) return result<output>(std::move(this->why_));
+    result<detail::in_frame<output>> await_resume() {
+      using in_frame = result<detail::in_frame<output>>;
+      static_assert(detail::fits_in_frame<awaited> && detail::fits_in_frame<in_frame>);
+      if (this->why_) return in_frame(std::move(this->why_));
       if constexpr (std::is_void_v<output>)
-        return result<output>();
+        return in_frame();
       else
-        return result<output>(moved_from, *this->value_);
+        return in_frame(moved_from, *this->value_);
     }
     void done() noexcept override { waiting_.resume(); }
 
@@ -101,7 +104,10 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
     std::coroutine_handle<> waiting_;
   };
 
-  /// An item to be awaited, captured at a time that travels with it.
+  /// An item to be awaited, captured at a time that travels with it. A coroutine's frame is aligned as plain `operator new`
+  /// aligns: where that is too little for item or value, they lie elsewhere, and `co_await` gives a `result<apart<output>>`, used
+  /// as any result. The coroutine's own locals, parameters and temporaries lie in the frame; what a lambda makes, as in
+  /// `co_await [&] { return session.asynchronous(make()); }()`, does not.
   awaited asynchronous(item&& given, time_point captured = {}) { return awaited(*this, std::move(given), captured); }
   awaited asynchronous(const item& given, time_point captured = {})
     requires std::copy_constructible<item>
@@ -135,7 +141,7 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
     }
     bool give(pending& a) {
       return completed.try_push_for(
-          &a, [&]() -> item&& { return std::move(a.given_); }, a.captured_);
+          &a, [&]() -> item&& { return std::move(detail::value_in(a.given_)); }, a.captured_);
     }
 
     /// Gives those that wait to the pipeline while there is room; where it is closed, gives them up.

@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/apart.hpp>
 #include <levada/run/awaitable.hpp>
 
 namespace levada {
@@ -33,6 +34,7 @@ struct completions_with<Execution, void> : std::type_identity<typename Execution
 
 /// Sends an item through the session, where it is started: its result is the value, the exception of its stage, or no_result where it
 /// was filtered or dropped, the error; it is stopped where the session gives it up. Completes where a coroutine would be resumed.
+/// Itself and its operations may lie in a coroutine's frame, whatever the alignment of item and value; the value is passed on as it is.
 template <class Execution, class Session>
 class item_sender {
   using session = awaitable_session<Session>;
@@ -56,6 +58,7 @@ class item_sender {
         : session::pending(of, std::forward<Given>(given), captured), to_(std::move(to)) {}
 
     void start() & noexcept {
+      static_assert(detail::fits_in_frame<typename session::pending>);
       if (!this->begin()) done();  // else it may be over by now
     }
 
@@ -66,7 +69,7 @@ class item_sender {
         if constexpr (std::is_void_v<typename session::output>)
           std::move(to_).set_value();
         else
-          std::move(to_).set_value(std::move(*this->value_));
+          std::move(to_).set_value(std::move(detail::value_in(*this->value_)));
       } else if (is_given_up()) {
         std::move(to_).set_stopped();
       } else {
@@ -98,7 +101,7 @@ class item_sender {
 
  private:
   session* of_;
-  item item_;
+  detail::in_frame<item> item_;
   time_point captured_;
 };
 
