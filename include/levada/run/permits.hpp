@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -138,7 +139,7 @@ class permits {
   /// The first that hurries has waited long: those who have a permit give it back when their visit is over, and no others get
   /// one.
   bool are_overdue() const {
-    const clock::duration called = called_.load();
+    const clock::rep called = called_.load();
     return called != nobody && now() - called > patience;
   }
   bool any_left() const { return running() < count_; }
@@ -151,11 +152,10 @@ class permits {
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr clock::duration patience = std::chrono::microseconds(1000);
+  static constexpr clock::rep patience = clock::duration(std::chrono::milliseconds(1)).count();
+  static constexpr clock::rep nobody = std::numeric_limits<clock::rep>::max();
 
-  static clock::duration now() { return clock::now().time_since_epoch(); }
-
-  static constexpr clock::duration nobody = clock::duration::max();
+  static clock::rep now() { return clock::now().time_since_epoch().count(); }
 
   [[gnu::noinline, gnu::cold]] void tell_first() {
     const std::lock_guard lock(mutex_);
@@ -181,7 +181,7 @@ class permits {
   std::atomic<int> waiting_{0};  ///< in both lines
   std::mutex mutex_;             ///< of the lines
   waiting_line hurried_, patient_;
-  std::atomic<clock::duration> called_{nobody};  ///< when the first that hurries became that
+  std::atomic<clock::rep> called_{nobody};  ///< when the first that hurries became that
 };
 
 }  // namespace levada::detail
