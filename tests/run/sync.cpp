@@ -6,10 +6,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -521,4 +524,88 @@ TEST_CASE("items that are filtered leave room for those that wait before the pip
   CHECK(!session.pop());
   CHECK(session.counts().filtered == 118);
   check_account(session.counts());
+}
+
+// ---- what throws while items meet ----
+
+namespace {
+
+/// Its move or its copy throws where the item is told so.
+struct fragile {
+  fragile(int n, bool moves_badly = false, bool copies_badly = false)
+      : number(n), throws_when_moved(moves_badly), throws_when_copied(copies_badly) {}
+  fragile(const fragile& other) : fragile(other.number.checked(), other.throws_when_moved, other.throws_when_copied) {
+    if (throws_when_copied && is_armed) throw std::bad_alloc();
+  }
+  fragile(fragile&& other) : fragile(other.number.checked(), other.throws_when_moved, other.throws_when_copied) {
+    if (throws_when_moved && is_armed) throw std::runtime_error("move");
+  }
+  lv::test::tracked<2> number;
+  bool throws_when_moved, throws_when_copied;
+  static inline std::atomic<bool> is_armed{false};
+};
+
+struct midway {
+  lv::test::tracked<3> operator()(const lv::test::tracked<3>& before, const lv::test::tracked<3>& behind,
+                                  double) const {
+    if (before.checked() == 3) throw std::runtime_error("gap");
+    return lv::test::tracked<3>((before.checked() + behind.checked()) / 2);
+  }
+};
+
+using three_parts = lv::named_items<lv::named_item<"frame", fragile>, lv::named_item<"pose", fragile>,
+                                    lv::named_item<"imu", lv::test::tracked<3>>>;
+
+/// Six frames between readings; what becomes of the third or fourth is `bad`.
+void check_one_fails(bool frame_fails, bool pose_fails, bool imu_fails) {
+  const lv::test::nothing_leaks guard;
+  const auto app = lv::deploy<box, lv::slots<4>>(
+      lv::sync_by_time<lv::tolerance<20_ms>>(lv::port<"frame", fragile>, lv::held(lv::port<"pose", fragile>),
+                                             lv::interpolated(lv::port<"imu", lv::test::tracked<3>>, midway{})) |
+      lv::stage<"sum">([](const three_parts& in) {
+        return 100 * in.get<"frame">().number.checked() + 10 * in.get<"pose">().number.checked() +
+               in.get<"imu">().checked();
+      }));
+  auto session = app.open();
+  std::vector<std::uint64_t> heard;
+  session.on_error([&](std::uint64_t sequence, const std::exception_ptr&) noexcept { heard.push_back(sequence); });
+  const int bad = imu_fails ? 3 : 2;
+  const auto at = [](int i) { return captured(10 * i); };
+  for (int i = 0; i <= 6; ++i) {  // whatever throws while items meet is not for who pushes
+    session.push<"imu">(lv::test::tracked<3>(imu_fails || i != 3 ? i : 4), at(i));
+    if (i == 6) break;
+    session.push<"pose">(fragile(i, false, pose_fails && i == bad), at(i));
+    fragile::is_armed = false;
+    session.push<"frame">(fragile(i, frame_fails && i == bad), at(i) + 5ms);
+    fragile::is_armed = true;
+  }
+  fragile::is_armed = true;
+  session.close();
+  for (int i = 0; i < 6; ++i) {
+    CAPTURE(i);
+    lv::item_envelope envelope;
+    const auto r = session.pop(envelope);
+    REQUIRE(r);
+    CHECK(envelope.sequence == static_cast<std::uint64_t>(i));
+    CHECK(envelope.captured == at(i) + 5ms);
+    CHECK(r->has_value() == (i != bad));
+    if (i == bad && pose_fails) CHECK_THROWS_AS(r->value(), std::bad_alloc);
+    if (i == bad && frame_fails) CHECK_THROWS_WITH_AS(r->value(), "move", std::runtime_error);
+    if (i == bad && imu_fails) CHECK_THROWS_WITH_AS(r->value(), "gap", std::runtime_error);
+    if (r->has_value()) CHECK(**r / 10 == 11 * i);
+  }
+  CHECK(!session.pop());
+  CHECK(session.is_over());
+  CHECK(heard == std::vector<std::uint64_t>{static_cast<std::uint64_t>(bad)});
+  CHECK(session.counts().failed == 1);
+  CHECK(session.counts().delivered == 5);
+  check_account(session.counts());
+}
+
+}  // namespace
+
+TEST_CASE("an item that throws while it meets its partners fails in its place, and its neighbours go on") {
+  SUBCASE("its move") { check_one_fails(true, false, false); }
+  SUBCASE("the copy of a partner that is kept") { check_one_fails(false, true, false); }
+  SUBCASE("what lies between") { check_one_fails(false, false, true); }
 }

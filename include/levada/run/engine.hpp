@@ -242,6 +242,11 @@ class engine final : public device_client {
     some_come_failed_.store(true, std::memory_order_relaxed);
     publish(1);
   }
+  /// The next item fails as it comes, and who listens hears of it.
+  void fail_at_the_door(std::exception_ptr why, const item_envelope& envelope) {
+    if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, envelope.sequence, why);
+    push_failed(std::move(why), envelope);
+  }
   /// Some that were popped as values went into nothing behind that.
   void count_dropped_behind(std::size_t count) {
     delivered_.fetch_sub(count);

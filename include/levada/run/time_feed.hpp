@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <new>
 #include <thread>
@@ -116,10 +117,10 @@ class time_feed<synced_items<Rule, First, Others...>> {
   template <std::size_t P, class Make>
   void place(engine& of, Make& make, time_point captured) {
     if (captured < last_[P]) throw error("levada: push: an item of this port was captured later than this one");
-    last_[P] = captured;
     used_.store(true, std::memory_order_relaxed);
     pushers_.note(P);
     ring<P>().push(make, captured);
+    last_[P] = captured;
     meet(of);
   }
 
@@ -129,8 +130,8 @@ class time_feed<synced_items<Rule, First, Others...>> {
     meet(of);
   }
 
-  /// Lets items meet as far as it is known which. Any thread.
-  void meet(engine& of) {
+  /// Lets items meet as far as it is known which. Any thread. What throws there is a failed item's.
+  void meet(engine& of) noexcept {
     for (;;) {
       const std::uint32_t asked = asked_.fetch_add(1) + 1;
       bool expected = false;
@@ -167,7 +168,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
     double at = 0;
   };
 
-  bool meet_one(engine& of) {
+  bool meet_one(engine& of) noexcept {
     if (ring<0>().size() == 0 || of.free_slots() == 0) return false;
     return meet_at(of, ring<0>().time(0), std::make_index_sequence<sizeof...(Others)>());
   }
@@ -182,12 +183,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
     }
     if (!known) return false;
     if (there) {
-      std::byte* const at = static_cast<std::byte*>(of.input_place());
-      ::new (static_cast<void*>(at)) part<0>(std::move(ring<0>().at(0)));
-      (construct<O + 1>(at, partners[O]), ...);
-      of.input_envelope() = {of.next_sequence(), when};
-      of.set_input(0, at);
-      of.publish(1);
+      put_together<O...>(of, when, partners);
     } else {
       of.count_dropped_at_the_door();
     }
@@ -195,6 +191,33 @@ class time_feed<synced_items<Rule, First, Others...>> {
     return true;
   }
 
+  /// Where a part throws, the item is one that has failed, and the others are destroyed.
+  template <std::size_t... O>
+  void put_together(engine& of, time_point when, const partner* partners) noexcept {
+    const item_envelope envelope{of.next_sequence(), when};
+    std::byte* const at = static_cast<std::byte*>(of.input_place());
+    std::size_t made = 0;
+    try {
+      ::new (static_cast<void*>(at)) part<0>(std::move(ring<0>().at(0)));
+      ++made;
+      ((construct<O + 1>(at, partners[O]), ++made), ...);
+      of.input_envelope() = envelope;
+      of.set_input(0, at);
+      of.publish(1);
+    } catch (...) {
+      destroy_if<0>(made > 0, at);
+      (destroy_if<O + 1>(made > O + 1, at), ...);
+      try {
+        of.fail_at_the_door(std::current_exception(), envelope);
+      } catch (...) {  // no memory even for that
+        of.count_dropped_at_the_door();
+      }
+    }
+  }
+  template <std::size_t P>
+  static void destroy_if(bool is_made, std::byte* items_at) noexcept {
+    if (is_made) std::destroy_at(std::launder(reinterpret_cast<part<P>*>(items_at + items::template offset<P>())));
+  }
   template <std::size_t P>
   void construct(std::byte* items_at, const partner& with) {
     void* const at = items_at + items::template offset<P>();
