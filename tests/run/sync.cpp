@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams joined by time: what meets is what an offline matcher finds in the whole recording, however the pushes interleave.
 
+#include <poll.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -20,10 +22,13 @@
 #include <doctest/doctest.h>
 #include <levada/graph/sync.hpp>
 #include <levada/levada.hpp>
+#include <levada/run/callback_session.hpp>
+#include <levada/run/event_session.hpp>
 #include <levada/run/virtual_clock.hpp>
 
 #include "items.hpp"
 #include "overflow_race.hpp"
+#include "progress.hpp"
 
 namespace lv = levada;
 using namespace lv::literals;
@@ -190,6 +195,175 @@ TEST_CASE("a port that gives nothing is waited for as long as it may stall, by t
   CHECK(!session.pop());
   CHECK(session.counts().dropped == 2);
   CHECK_THROWS_AS(session.push<"imu">(1.0), lv::cancelled);
+}
+
+namespace {
+
+auto stalling() {
+  return lv::sync_by_time<lv::tolerance<20_ms>, lv::stall<100_ms>>(lv::port<"frame", double>,
+                                                                   lv::held(lv::port<"imu", double>)) |
+         lv::stage<"pair">(pair_up);
+}
+
+/// A frame that waits for an imu which gives nothing more.
+template <class Session>
+void push_one_that_waits(Session& session) {
+  session.template push<"imu">(1.0, session.now() - 1ms);
+  session.template push<"frame">(2.0);
+}
+
+}  // namespace
+
+TEST_CASE("who waits in pop gets what a port that gives nothing has held up, though nobody pushes any more") {
+  const auto app = lv::deploy<box>(stalling());
+  const auto check = [](auto session) {
+    std::atomic<bool> has_popped{false};
+    std::optional<met_pair> met;
+    std::jthread popper([&] {
+      if (auto r = session.pop()) met = **r;
+      has_popped = true;
+    });
+    push_one_that_waits(session);
+    CHECK(session.due());
+    CHECK(lv::test::eventually([&] { return has_popped.load(); }));
+    session.cancel();
+    popper.join();
+    CHECK(met == met_pair(2.0, 1.0));
+    CHECK(!session.due());
+  };
+  SUBCASE("a usual session") { check(app.open()); }
+  SUBCASE("dedicated") { check(app.open<lv::dedicated>()); }
+  SUBCASE("realtime") { check(app.open<lv::realtime>()); }
+}
+
+TEST_CASE("drain waits for what a port that gives nothing holds up; with a clock, as far as that has come") {
+  const auto app = lv::deploy<box>(stalling());
+  SUBCASE("the machine's") {
+    auto session = app.open();
+    push_one_that_waits(session);
+    session.drain();
+    CHECK(session.try_pop());
+  }
+  const auto check = [](auto& session, lv::virtual_clock& clock) {
+    const time_point begin = clock.now();
+    CHECK(!session.due());
+    push_one_that_waits(session);
+    clock.advance(10ms);
+    session.template push<"frame">(3.0);
+    CHECK(session.due() == begin + 100ms);
+    clock.advance_to(begin + 100ms - 1ns);
+    session.drain();
+    CHECK(!session.try_pop());
+    clock.advance_to(*session.due());
+    session.drain();
+    CHECK(**session.try_pop() == met_pair(2.0, 1.0));
+    CHECK(!session.try_pop());
+    CHECK(session.due() == begin + 110ms);
+    clock.advance_to(*session.due());
+    session.drain();
+    CHECK(!session.due());
+    CHECK(**session.try_pop() == met_pair(3.0, 1.0));
+    CHECK(session.counts().in_flight == 0);
+  };
+  lv::virtual_clock clock(time_point() + 1s);
+  SUBCASE("one's own") {
+    auto session = app.open(clock);
+    check(session, clock);
+  }
+  SUBCASE("one's own, and a worker of its own") {
+    auto session = app.open<lv::dedicated>(clock);
+    check(session, clock);
+  }
+}
+
+TEST_CASE("drain does not wait for what finds no room before results are popped") {
+  const auto app = lv::deploy<box, lv::slots<1>>(stalling());
+  auto session = app.open();
+  for (int i = 0; i < 3; ++i) {
+    push_one_that_waits(session);
+    session.push<"frame">(3.0);
+  }
+  session.drain();
+  CHECK(!session.due());
+  for (int i = 0; i < 6; ++i) {
+    session.drain();
+    CHECK(session.try_pop());
+  }
+  CHECK(session.counts().in_flight == 0);
+}
+
+TEST_CASE("a port that blocks goes on when what waits before it has stalled, though only this thread pushes") {
+  const auto app = lv::deploy<box>(
+      lv::sync_by_time<lv::tolerance<0_ms>, lv::stall<4_s>>(lv::port<"frame", double>, lv::port<"imu", double>) |
+      lv::stage<"pair">(pair_up));
+  auto session = app.open();
+  for (int i = 0; i < 257; ++i) CHECK(session.push<"frame">(1.0));
+  CHECK(session.counts().pushed == 257);
+  CHECK(session.counts().dropped > 0);
+}
+
+TEST_CASE("threads of the session's own let in what a port that gives nothing has held up") {
+  const auto app = lv::deploy<box>(stalling());
+  std::atomic<int> handed{0};
+  const auto f = [&](lv::result<met_pair&> r) { handed += *r == met_pair(2.0, 1.0); };
+  const auto by_clock_of_machine = [&](auto session) {
+    push_one_that_waits(session);
+    lv::callback_session called(std::move(session), f);
+    CHECK(lv::test::eventually([&] { return handed == 1; }));
+  };
+  SUBCASE("callbacks") { by_clock_of_machine(app.open()); }
+  SUBCASE("callbacks, dedicated") { by_clock_of_machine(app.open<lv::dedicated>()); }
+  SUBCASE("callbacks, drained") {
+    auto session = app.open();
+    push_one_that_waits(session);
+    lv::callback_session called(std::move(session), f);
+    called.drain();
+    CHECK(handed == 1);
+  }
+  SUBCASE("callbacks by a clock of one's own") {
+    lv::virtual_clock clock(time_point() + 1s);
+    auto session = app.open(clock);
+    push_one_that_waits(session);
+    lv::callback_session called(std::move(session), f);
+    called.drain();
+    CHECK(handed == 0);
+    clock.advance(100ms);
+    SUBCASE("drained") {
+      called.drain();
+      CHECK(handed == 1);
+    }
+    CHECK(lv::test::eventually([&] { return handed == 1; }));
+  }
+  SUBCASE("an event descriptor") {
+    auto session = app.open();
+    push_one_that_waits(session);
+    lv::event_session events(std::move(session));
+    pollfd of{events.descriptor(), POLLIN, 0};
+    REQUIRE(::poll(&of, 1, 10'000) == 1);
+    CHECK(**events.try_pop() == met_pair(2.0, 1.0));
+  }
+  SUBCASE("the worker of a dedicated session, before a sink") {
+    const auto sink = lv::deploy<box>(stalling() | lv::stage<"hand">([&](const met_pair&) { ++handed; }));
+    auto session = sink.open<lv::dedicated>();
+    push_one_that_waits(session);
+    CHECK(lv::test::eventually([&] { return handed == 1; }));
+  }
+}
+
+TEST_CASE("callbacks of more items than there are slots, which were pushed before") {
+  const auto app = lv::deploy<box, lv::slots<2>>(
+      lv::sync_by_time<lv::tolerance<1_ms>>(lv::port<"frame", double>, lv::port<"imu", double>) |
+      lv::stage<"pair">(pair_up));
+  auto session = app.open();
+  for (int i = 0; i < 50; ++i) {
+    const time_point at = time_point() + 1s + std::chrono::milliseconds(10 * i);
+    session.push<"frame">(i, at);
+    session.push<"imu">(i, at);
+  }
+  session.close();
+  std::atomic<int> handed{0};
+  lv::callback_session called(std::move(session), [&](lv::result<met_pair&> r) { handed += r->first == handed; });
+  CHECK(lv::test::eventually([&] { return handed == 50 && called.is_over(); }));
 }
 
 TEST_CASE("more items meet than there are slots, and none is lost; graphs take the ports by their names") {

@@ -27,8 +27,8 @@ namespace levada {
 template <duration Most>
 struct tolerance {};
 
-/// An item of the first port waits at most so long for a port that gives nothing, then takes what is there, or is dropped. Without
-/// it, it waits.
+/// From its capture on, an item of the first port waits at most so long for a port that gives nothing, by the session's clock, then
+/// takes what is there, or is dropped: as soon as any thread looks, as all do that wait in the session. Without it, it waits.
 template <duration Most>
 struct stall {};
 

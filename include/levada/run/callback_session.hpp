@@ -34,7 +34,9 @@ class callback_session : public detail::pushed_session_calls<callback_session<Se
 
   /// Works and waits until `f` has returned for all that was pushed.
   void drain() {
-    core_->completed.running().wait_until([&] { return core_->completed.items().all_popped(); });
+    auto& running = core_->completed.running();
+    running.wait_until(
+        [&] { return running.holds_before_door([&] { return core_->completed.items().all_popped(); }); });
   }
 
  private:

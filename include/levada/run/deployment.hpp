@@ -16,6 +16,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/core/storage.hpp>
+#include <levada/run/door.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/executor.hpp>
 #include <levada/run/regions.hpp>
@@ -178,8 +179,9 @@ template <class Executor>
 class session_core final : public engine_host {
  public:
   [[gnu::cold]] session_core(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop,
-                             const session_settings& settings = {})
+                             const session_settings& settings = {}, door* before = nullptr)
       : deployment_(std::move(of)),
+        door_(before),
         engine_(deployment_->code, queues(*deployment_, deployment_->code), deployment_->crew, event_, *this,
                 borrows_input, settings),
         later_(deployment_->later
@@ -274,14 +276,26 @@ class session_core final : public engine_host {
   }
   /// The same; and counted, where no result waits before it. In the time of a clock of its own: as far as that has come.
   bool all_settled() {
-    if (!later_) return engine_.all_settled();
-    return engine_.all_finished() && later_->all_finished(engine_.is_closed(), engine_.settings().clock == nullptr) &&
-           results().all_settled();
+    return holds_before_door([&] {
+      if (!later_) return engine_.all_settled();
+      return engine_.all_finished() && later_->all_finished(engine_.is_closed(), !has_own_clock()) &&
+             results().all_settled();
+    });
+  }
+  /// That is so, and no item comes in behind it but those that others push or make room for.
+  bool holds_before_door(condition so) const {
+    if (door_ == nullptr) return so();
+    const engine::sequence pushed = engine_.pushed();
+    return so() && !lets_more_in() && engine_.pushed() == pushed;
   }
   /// Results wait to be popped before more can be finished.
   bool is_backed_up() const { return later_ && later_->is_backed_up(); }
   /// When something will be given whatever comes, by the session's clock; 0: nothing was begun.
-  std::int64_t due() const { return later_ ? later_->due() : 0; }
+  std::int64_t due() const {
+    const std::int64_t later = later_ ? later_->due() : 0;
+    const std::int64_t in = has_door() ? door_->due(engine_) : 0;
+    return in != 0 && (later == 0 || in < later) ? in : later;
+  }
 
   /// No more items will be pushed.
   void close() {
@@ -338,7 +352,7 @@ class session_core final : public engine_host {
       if (help()) continue;
       if (spin_until(done)) continue;
       const thread_mark last = other.load();
-      if (all_finished() && (last == nullptr || last == this_thread_mark())) {
+      if (all_finished() && !lets_more_in() && (last == nullptr || last == this_thread_mark())) {
         if (++looks > 10'000) throw error(otherwise);
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         continue;
@@ -402,12 +416,32 @@ class session_core final : public engine_host {
     return step < first ? engine_.step(step) : later_->take_step(step - first, engine_.is_closed());
   }
   bool visit_all() noexcept {
-    bool any = engine_.visit();
+    bool any = let_in();
+    any |= engine_.visit();
     if (later_) any |= later_->visit_all(engine_.is_closed());
     return any;
   }
   bool may_have_work() const { return engine_.has_waiting() || has_work(); }
-  bool has_work() const { return engine_.has_work() || (later_ && later_->has_work(engine_.is_closed())); }
+  bool has_work() const {
+    return engine_.has_work() || (later_ && later_->has_work(engine_.is_closed())) || can_let_in();
+  }
+
+  bool has_own_clock() const { return engine_.settings().clock != nullptr; }
+  bool has_door() const { return door_ != nullptr && !engine_.is_cancelled(); }
+  /// Or close behind the last.
+  bool can_let_in() const {
+    return has_door() && (door_->can_let_in(engine_) || (door_->is_over() && !engine_.is_closed()));
+  }
+  /// Items wait before the door that come in whatever others do. In the time of a clock of its own: as far as that has come.
+  bool lets_more_in() const {
+    return has_door() && (door_->opens(engine_) || (!has_own_clock() && door_->due(engine_) != 0));
+  }
+  bool let_in() noexcept {
+    if (!can_let_in()) return false;
+    door_->let_in(engine_);
+    if (door_->is_over()) close();
+    return true;
+  }
   std::uint32_t hints() const {
     std::uint32_t all = 0;
     for_each_engine([&](const engine& e) { all += e.hints(); });
@@ -469,10 +503,12 @@ class session_core final : public engine_host {
     do {
       isolated([&] {
         v.any = false;
-        if (backbone_)
+        if (backbone_) {
+          v.any = let_in();
           backbone_->enter(v);
-        else
+        } else {
           v.any = visit_all();
+        }
       });
     } while (v.any && more() && !gives_way(since));
     at_work_.fetch_sub(1);
@@ -490,13 +526,19 @@ class session_core final : public engine_host {
         spin_pause();
       } else {
         const std::uint32_t epoch = event_.prepare();
-        if (has_work() || ending_.load())
+        if (has_work() || ending_.load()) {
           event_.cancel();
-        else
+        } else if (due() != 0) {
+          event_.cancel();
+          look_again_soon();
+        } else {
           event_.wait(epoch);
+        }
       }
     }
   }
+  /// Nobody wakes this thread when it is time.
+  static void look_again_soon() { std::this_thread::sleep_for(std::chrono::microseconds(100)); }
 
   /// Parks until something changes, unless `reason()`. A session that others have left no permit waits for the next one.
   void park_unless(condition reason) {
@@ -511,9 +553,9 @@ class session_core final : public engine_host {
     } else if (is_left_out()) {
       event_.cancel();
       permitted = wait_for_permit(reason);
-    } else if (engine_.settings().polls || due() != 0) {  // nobody wakes this thread then
+    } else if (engine_.settings().polls || due() != 0) {
       event_.cancel();
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      look_again_soon();
     } else {
       event_.wait(epoch);
     }
@@ -607,6 +649,7 @@ class session_core final : public engine_host {
   std::shared_ptr<deployment<Executor>> deployment_;
   const permits::session in_crew_{deployment_->crew};
   event_count event_;
+  door* const door_;
   engine engine_;
   owner<later_regions> later_;  ///< where the rate changes
   engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;

@@ -306,7 +306,8 @@ class session {
   /// The time that it goes by: the machine's, or that of the clock it was opened with.
   time_point now() const { return core_->running.items().settings().now(); }
 
-  /// When what was begun is given, whatever comes, as batches with a timeout are: for who moves the clock. Empty: never.
+  /// When the next thing is given, whatever comes: a batch with a timeout, or an item that waits for a port that stalls. For who
+  /// moves the clock. Empty: never.
   std::optional<time_point> due() const {
     const std::int64_t at = core_->running.due();
     return at != 0 ? std::optional(time_point(std::chrono::nanoseconds(at))) : std::nullopt;
@@ -330,17 +331,17 @@ class session {
     core_state(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,
                const detail::session_settings& given)
         : spare(given.drops_older() ? detail::arena_bytes(sizeof(In), alignof(In)) : detail::arena_bytes()),
-          running(std::move(of), false, std::move(stop), given) {
+          running(std::move(of), false, std::move(stop), given, detail::door_of(ports)) {
       if (!given.waits_when_full()) running.invite_always();
     }
     detail::erased_object failure_listener;
     detail::arena_bytes spare;  ///< where an item is constructed before another gives way to it
+    [[no_unique_address]] detail::port_feed_of<In> ports;  ///< workers may be at it as long as it runs
     detail::session_core<Executor> running;
     ~core_state() {
       if constexpr (is_named_items<In>) ports.discard(running.items());
     }
     std::atomic<detail::thread_mark> pusher{nullptr}, popper{nullptr};
-    [[no_unique_address]] detail::port_feed_of<In> ports;
     std::atomic<bool> unknown_pushers{false};  ///< others than the last one may push
     [[no_unique_address]] detail::port_results<Out> outputs;
     std::atomic<bool> popped_whole{false};

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <thread>
@@ -20,6 +21,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/graph/sync.hpp>
+#include <levada/run/door.hpp>
 #include <levada/run/engine.hpp>
 #include <levada/run/port_feed.hpp>
 
@@ -75,7 +77,7 @@ template <class Items>
 class time_feed;
 
 template <class Rule, class First, class... Others>
-class time_feed<synced_items<Rule, First, Others...>> {
+class time_feed<synced_items<Rule, First, Others...>> final : public door {
  public:
   using items = synced_items<Rule, First, Others...>;
   using time_point = std::chrono::steady_clock::time_point;
@@ -85,6 +87,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
   bool has_ended() const { return ended_.load(); }
   /// All that was pushed has met or was dropped.
   bool is_empty() const { return ring<0>().size() == 0; }
+  bool is_over() const override { return has_ended() && is_empty(); }
 
   template <std::size_t P>
   bool has_room(engine& of) {
@@ -138,16 +141,21 @@ class time_feed<synced_items<Rule, First, Others...>> {
       if (!busy_.compare_exchange_strong(expected, true)) return;  // who is at it looks again
       while (meet_one(of)) {
       }
-      const bool tells = std::exchange(freed_, false) || has_ended();
+      const bool freed = std::exchange(freed_, false);
+      const bool tells = note(due_of_next(), !is_empty() && of.free_slots() == 0) || freed || has_ended();
       busy_.store(false);
       if (tells) of.tell_waiters();
-      if (asked_.load() == asked) return;
+      if (asked_.load() == asked && !opens(of)) return;
     }
   }
+  void let_in(engine& of) noexcept override { meet(of); }
 
   /// Items of the first port that wait for partners.
   std::uint64_t incomplete(const engine&) const { return ring<0>().size(); }
-  void discard(engine&) noexcept {}
+  /// Nobody pushes any more; a worker that lets items meet just now is waited for, and none does from now on.
+  void discard(engine&) noexcept {
+    while (busy_.exchange(true)) std::this_thread::yield();
+  }
 
  private:
   template <std::size_t P>
@@ -168,13 +176,26 @@ class time_feed<synced_items<Rule, First, Others...>> {
     double at = 0;
   };
 
+  /// Where the next item of the first port has waited as long as it may; 0: it waits for partners, however long.
+  std::int64_t due_of_next() const { return is_empty() || has_ended() ? 0 : due_of(ring<0>().time(0)); }
+  static std::int64_t due_of(time_point when) {
+    constexpr std::int64_t stall = Rule::stall.count();
+    const std::int64_t at = std::chrono::nanoseconds(when.time_since_epoch()).count();
+    if (stall == 0 || at > std::numeric_limits<std::int64_t>::max() - stall) return 0;
+    return std::max<std::int64_t>(1, at + stall);
+  }
+  static bool is_overdue(const engine& of, time_point when) {
+    const std::int64_t at = due_of(when);
+    return at != 0 && of.settings().now().time_since_epoch() >= std::chrono::nanoseconds(at);
+  }
+
   bool meet_one(engine& of) noexcept {
     if (ring<0>().size() == 0 || of.free_slots() == 0) return false;
     return meet_at(of, ring<0>().time(0), std::make_index_sequence<sizeof...(Others)>());
   }
   template <std::size_t... O>
   bool meet_at(engine& of, time_point when, std::index_sequence<O...>) {
-    const bool waits_no_more = has_ended() || (Rule::stall.count() != 0 && of.settings().now() - when > Rule::stall);
+    const bool waits_no_more = has_ended() || is_overdue(of, when);
     const partner partners[] = {find<O + 1>(when, waits_no_more)...};
     bool known = true, there = true;
     for (const partner& p : partners) {
@@ -265,7 +286,7 @@ class time_feed<synced_items<Rule, First, Others...>> {
   std::tuple<timed_ring<typename First::item>, timed_ring<typename Others::item>...> rings_;
   time_point last_[ports]{};
   port_threads<ports> pushers_;
-  std::atomic<bool> used_{false}, ended_{false}, busy_{false};
+  std::atomic<bool> used_{false}, ended_{false};
   std::atomic<std::uint32_t> asked_{0};
   bool freed_ = false;  ///< a full ring has room again; by who is busy
 };
@@ -276,5 +297,14 @@ template <class Rule, class... Named>
 struct feed_of<synced_items<Rule, Named...>> : type_tag<time_feed<synced_items<Rule, Named...>>> {};
 template <class Item>
 using port_feed_of = typename feed_of<Item>::type;
+
+template <class Items>
+door* door_of(time_feed<Items>& feed) {
+  return &feed;
+}
+template <class Feed>
+door* door_of(Feed&) {
+  return nullptr;
+}
 
 }  // namespace levada::detail

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/door.hpp: where items wait before they come to an engine, as those do that meet by time.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include <levada/run/engine.hpp>
+
+namespace levada::detail {
+
+/// Seen from those who wait at the session behind it. Who is busy at it says what waits; what was let in is published before.
+class door {
+ public:
+  /// Lets in what can come in now, unless another thread is at it.
+  virtual void let_in(engine& to) noexcept = 0;
+  /// Nothing waits, and nothing more comes.
+  virtual bool is_over() const = 0;
+
+  /// It lets in something now, or as soon as who is at it has done so.
+  bool opens(const engine& to) const {
+    if (to.free_slots() == 0) return false;
+    const std::int64_t at = due_.load();
+    return waits_for_room_.load() ||
+           (at != 0 && to.settings().now().time_since_epoch() >= std::chrono::nanoseconds(at));
+  }
+  bool can_let_in(const engine& to) const { return !busy_.load() && opens(to); }
+  /// When it lets in the next, whatever comes, in nanoseconds of the session's clock; 0: nothing waits for that alone.
+  std::int64_t due(const engine& to) const { return to.free_slots() != 0 ? due_.load() : 0; }
+
+ protected:
+  door() = default;
+  ~door() = default;
+
+  std::atomic<bool> busy_{false};
+
+  /// By who is busy. Says whether that is news.
+  bool note(std::int64_t due, bool waits_for_room) {
+    const bool is_news = due_.load() != due || waits_for_room_.load() != waits_for_room;
+    due_.store(due);
+    waits_for_room_.store(waits_for_room);
+    return is_news;
+  }
+
+ private:
+  std::atomic<std::int64_t> due_{0};
+  std::atomic<bool> waits_for_room_{false};
+};
+
+}  // namespace levada::detail
