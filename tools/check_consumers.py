@@ -21,7 +21,8 @@ LIMIT = 1.3
 # What a consumer may see of levada.
 SEEN = re.compile(
     r"levada/(core/(error|fixed_string|item_envelope|log|named_items|result|type_list|type_words|units)|graph/mistake"
-    r"|run/(any_\w+|hot_swap|item_counts|load_pipeline|pipeline_library|session_options|statistics|virtual_clock))\.hpp"
+    r"|run/(any_\w+|hot_swap|item_counts|load_pipeline|observed_calls|pipeline_library|push_calls|session_options"
+    r"|statistics|virtual_clock))\.hpp"
 )
 FOREIGN = re.compile(r"/(tbb|oneapi|xsimd)/")
 MARKER = re.compile(r'^# \d+ "([^<"]+)"', re.M)

@@ -13,10 +13,10 @@ int main() {
                 lv::node<"sum", "a", "b">([](const int& a, const int& b) { return a + b; }), lv::output<"sum", "sum">));
 #ifdef LEVADA_CORRECT
   auto session = app.open();
+  session.push<"b">(2);
 #else
   auto session = app.open<lv::external_results>();
 #endif
   session.push<"a">(1);
-  session.push<"b">(2);
   return session.pop().has_value() ? 0 : 1;
 }

@@ -263,7 +263,9 @@ consteval auto session_mistake() {
 template <class Item, class Result, bool ChangesRate, class... Options>
 consteval auto app_session_mistake() {
   using found = decltype(session_mistake<Item, Result, Options...>());
-  if constexpr (!found::is_mistake && ChangesRate && settings_of<Options...>().external_results)
+  if constexpr (found::is_mistake || !ChangesRate)
+    return found{};
+  else if constexpr (settings_of<Options...>().external_results)
     return pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_memory_of_the_caller{};
   else
     return found{};
