@@ -81,7 +81,7 @@ class permits {
     tell_line();
   }
 
-  /// A place in one of the two lines of threads that wait for a permit, left at the end, or with one. `event` tells the first
+  /// A place in one of the two lines of threads that wait for a permit, left at its end. `event` tells the first
   /// that there is one. A thread whose session has others at work is not in a hurry: it comes behind all that are.
   class place {
    public:
@@ -96,14 +96,20 @@ class permits {
     }
     place(const place&) = delete;
     place& operator=(const place&) = delete;
-    ~place() { leave(); }
+    ~place() {
+      const std::lock_guard lock(crew_.mutex_);
+      crew_.waiting_.fetch_sub(1);
+      (behind_ != nullptr ? behind_->before_ : line().last) = before_;
+      if (before_ != nullptr)
+        before_->behind_ = behind_;
+      else
+        become_first(behind_);
+      if (crew_.any_left()) crew_.tell_first_locked();
+    }
 
     bool may_acquire() const { return crew_.running() < open(); }
-    bool try_acquire() {
-      if (!crew_.try_acquire_below(open())) return false;
-      leave();
-      return true;
-    }
+    /// Who has one leaves.
+    bool try_acquire() { return crew_.try_acquire_below(open()); }
 
    private:
     friend class permits;
@@ -117,24 +123,12 @@ class permits {
       line().first.store(of);
       if (hurries_) crew_.called_.store(of != nullptr ? now() : nobody);
     }
-    void leave() {
-      const std::lock_guard lock(crew_.mutex_);
-      if (std::exchange(has_left_, true)) return;
-      crew_.waiting_.fetch_sub(1);
-      (behind_ != nullptr ? behind_->before_ : line().last) = before_;
-      if (before_ != nullptr)
-        before_->behind_ = behind_;
-      else
-        become_first(behind_);
-      if (crew_.any_left()) crew_.tell_first_locked();
-    }
 
     permits& crew_;
     event_count& event_;
     const bool hurries_;
     place* before_;
     place* behind_ = nullptr;
-    bool has_left_ = false;
   };
   /// The first that hurries has waited long: those who have a permit give it back when their visit is over, and no others get
   /// one.
