@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -483,6 +486,32 @@ TEST_CASE("thousands of sessions open, work a little and close") {
     auto session = lone.open();
     session.try_push(i);
   }
+}
+
+TEST_CASE("a session whose own thread cannot be started leaves nothing behind") {
+  using gate = lv::detail::session_gate;
+  const auto gate_of_a_session = [] {
+    gate& g = gate::open(nullptr);
+    g.close();
+    g.remove_holder();  // the next that is opened
+    return &g;
+  };
+  const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
+  gate* const before = gate_of_a_session();
+
+  pthread_attr_t usual, too_large;
+  REQUIRE(pthread_getattr_default_np(&usual) == 0);
+  REQUIRE(pthread_getattr_default_np(&too_large) == 0);
+  REQUIRE(pthread_attr_setstacksize(&too_large, std::size_t{1} << 50) == 0);
+  REQUIRE(pthread_setattr_default_np(&too_large) == 0);
+  CHECK_THROWS_AS(app.open<lv::dedicated>(), std::system_error);
+  REQUIRE(pthread_setattr_default_np(&usual) == 0);
+  pthread_attr_destroy(&usual);
+  pthread_attr_destroy(&too_large);
+
+  CHECK(gate_of_a_session() == before);
+  auto session = app.open<lv::dedicated>();
+  CHECK(push_and_pop(session, 1000) == sum_of(1000));
 }
 
 TEST_CASE("cancel wakes who waits in push and in pop") {

@@ -287,20 +287,20 @@ inline constexpr bool joins<callable_stage<Name, joining<F>, C, W, Out>> = true;
 template <fixed_string Name, class F, std::size_t Again, concurrency C, written W, class Out>
 inline constexpr bool joins<retried_stage<Name, joining<F>, Again, C, W, Out>> = true;
 
+template <class F>
+[[gnu::always_inline]] constexpr auto joined(F&& f) {
+  return joining<F>(std::move(f));
+}
+template <class F, std::size_t Again>
+constexpr auto joined(retried<F, Again>&& f) {
+  return retried<joining<F>, Again>{joining<F>(std::move(f.callable))};
+}
+
 template <fixed_string Name, class Out, class F, concurrency Stated>
 [[gnu::always_inline]] constexpr auto make_join(with_concurrency<F, Stated>&& f) {
   constexpr written how = std::is_void_v<Out> ? written::nothing : written::destination;
-  return make_stage<Name, how, Out>(with_concurrency<joining<F>, Stated>{joining<F>(std::move(f.callable))});
-}
-template <fixed_string Name, class Out, class F, std::size_t Again, concurrency Stated>
-constexpr auto make_join(with_concurrency<retried<F, Again>, Stated>&& f) {
-  constexpr written how = std::is_void_v<Out> ? written::nothing : written::destination;
-  using again = retried<joining<F>, Again>;
-  return make_stage<Name, how, Out>(with_concurrency<again, Stated>{again{joining<F>(std::move(f.callable.callable))}});
-}
-template <fixed_string Name, class Out, class F, std::size_t Again>
-constexpr auto make_join(retried<F, Again>&& f) {
-  return make_join<Name, Out>(with_concurrency<retried<F, Again>, natural_concurrency<F>>{std::move(f)});
+  using callable = decltype(joined(std::move(f.callable)));
+  return make_stage<Name, how, Out>(with_concurrency<callable, Stated>{joined(std::move(f.callable))});
 }
 template <fixed_string Name, class Out, class F>
 [[gnu::always_inline]] constexpr auto make_join(F&& f) {

@@ -101,6 +101,8 @@ namespace detail {
 template <class F>
 inline constexpr concurrency natural_concurrency =
     std::is_empty_v<F> || function_pointer<F> ? concurrency::parallel : concurrency::serial;
+template <class F, std::size_t Again>
+inline constexpr concurrency natural_concurrency<retried<F, Again>> = natural_concurrency<F>;
 
 template <fixed_string Name, written Written, class Out, class F>
 [[gnu::always_inline]] constexpr auto make_stage(F&& f) {

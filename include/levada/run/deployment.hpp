@@ -151,6 +151,22 @@ class session_gate {
   session_gate* next_;
 };
 
+/// Open to a session as long as it lives.
+class open_gate {
+ public:
+  explicit open_gate(void* session) : gate_(session_gate::open(session)) {}
+  open_gate(const open_gate&) = delete;
+  open_gate& operator=(const open_gate&) = delete;
+  ~open_gate() {
+    gate_.close();
+    gate_.remove_holder();
+  }
+  session_gate* get() const { return &gate_; }
+
+ private:
+  session_gate& gate_;
+};
+
 template <class Core>
 struct cancel_session {
   Core* of;
@@ -189,7 +205,7 @@ class session_core final : public engine_host {
                                               deployment_.get())
                    : owner<later_regions>()),
         backbone_(backbone_for(*deployment_)),
-        gate_(session_gate::open(this)),
+        gate_(this),
         on_stop_(std::move(stop), cancel_session<session_core>{this}) {
     if (!deployment_->last_code().has_result) invite_always();
     if (deployment_->measures.load()) measure(true);
@@ -205,8 +221,6 @@ class session_core final : public engine_host {
     wait_until([&] { return all_finished(); });
     for_each_engine([](engine& e) { e.wait_for_devices(); });
     ending_.store(true);
-    gate_.close();
-    gate_.remove_holder();
     if (own_worker_.joinable()) {
       event_.notify_all();
       own_worker_.join();
@@ -364,15 +378,15 @@ class session_core final : public engine_host {
 
   void invite() noexcept override {
     if (engine_.settings().dedicated) return;
-    gate_.add_holder();
+    gate_.get()->add_holder();
     worker_awake();
     invited_.fetch_add(1);
     try {
-      deployment_->executor.invite({&session_core::work, &gate_});
+      deployment_->executor.invite({&session_core::work, gate_.get()});
     } catch (...) {  // no memory for a task: those who wait do the work themselves
       invited_.fetch_sub(1);
       worker_asleep();
-      gate_.remove_holder();
+      gate_.get()->remove_holder();
     }
   }
 
@@ -481,39 +495,45 @@ class session_core final : public engine_host {
   bool can_work() { return has_work() && deployment_->crew.available(); }
   bool can_help() { return !engine_.settings().dedicated && can_work(); }
 
-  bool help_with_permit() {
-    bool any = false;
+  /// With a permit, which it gives back.
+  bool visit_with_permit(condition visits) noexcept {
     at_work_.fetch_add(1);
-    isolated([&] {
-      any = visit_all();
-      // Cheap items that only this thread works on: all that wait, in one go.
-      while (any && !engine_.is_shared() && !engine_.has_devices() && (later_ || engine_.may_have_more()) &&
-             !deployment_->crew.are_overdue() && visit_all()) {
-      }
-    });
+    const bool any = visits();
     at_work_.fetch_sub(1);
     engine_.give_back_permit();
     return any;
   }
-  /// A worker with a permit: visits as long as there is work and `more()`, and nobody waits for the worker or the permit.
-  bool serve(condition more) noexcept {
-    at_work_.fetch_add(1);
-    const auto since = std::chrono::steady_clock::now();
-    visit v;
-    do {
+  bool help_with_permit() noexcept {
+    return visit_with_permit([this] {
+      bool any = false;
       isolated([&] {
-        v.any = false;
-        if (backbone_) {
-          v.any = let_in();
-          backbone_->enter(v);
-        } else {
-          v.any = visit_all();
+        any = visit_all();
+        // Cheap items that only this thread works on: all that wait, in one go.
+        while (any && !engine_.is_shared() && !engine_.has_devices() && (later_ || engine_.may_have_more()) &&
+               !deployment_->crew.are_overdue() && visit_all()) {
         }
       });
-    } while (v.any && more() && !gives_way(since));
-    at_work_.fetch_sub(1);
-    engine_.give_back_permit();
-    return v.any;
+      return any;
+    });
+  }
+  /// A worker: visits as long as there is work and `more()`, and nobody waits for the worker or the permit.
+  bool serve_with_permit(condition more) noexcept {
+    return visit_with_permit([&] {
+      const auto since = std::chrono::steady_clock::now();
+      visit v;
+      do {
+        isolated([&] {
+          v.any = false;
+          if (backbone_) {
+            v.any = let_in();
+            backbone_->enter(v);
+          } else {
+            v.any = visit_all();
+          }
+        });
+      } while (v.any && more() && !gives_way(since));
+      return v.any;
+    });
   }
 
   /// The worker of a dedicated session, which is the only one it has.
@@ -521,7 +541,7 @@ class session_core final : public engine_host {
     dress_for_good(deployment_->workers);
     while (!ending_.load(std::memory_order_relaxed)) {
       if (has_work() && acquire_permit()) {
-        serve([] { return true; });
+        serve_with_permit([] { return true; });
       } else if (engine_.settings().polls) {
         spin_pause();
       } else {
@@ -620,7 +640,7 @@ class session_core final : public engine_host {
   bool others_wait() const { return deployment_->executor.invited() > invited_.load(); }
   /// A worker, which has been here for a while, is wanted elsewhere, or its permit.
   bool gives_way(std::chrono::steady_clock::time_point since) const {
-    return deployment_->crew.are_overdue() ||
+    return deployment_->crew.wants_back(since) ||
            (others_wait() && std::chrono::steady_clock::now() - since > std::chrono::microseconds(200));
   }
 
@@ -628,7 +648,7 @@ class session_core final : public engine_host {
     for (;;) {
       if (acquire_permit()) {
         worker_begins();
-        const bool any = serve([&] { return pays_for_a_worker(); });
+        const bool any = serve_with_permit([&] { return pays_for_a_worker(); });
         worker_ends();
         if (any && pays_for_a_worker() && !others_wait()) continue;  // it was the permit
       }
@@ -654,10 +674,10 @@ class session_core final : public engine_host {
   owner<later_regions> later_;  ///< where the rate changes
   engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;
   owner<backbone> backbone_;
-  session_gate& gate_;
   std::atomic<bool> ending_{false};
   std::atomic<int> invited_{0};  ///< workers that have not come yet
   std::atomic<int> at_work_{0};  ///< threads with a permit
+  const open_gate gate_;         ///< behind all that a worker looks at, which has left when it is closed
   std::thread own_worker_;
   std::stop_callback<cancel_session<session_core>> on_stop_;
 };

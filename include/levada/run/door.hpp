@@ -20,10 +20,7 @@ class door {
 
   /// It lets in something now, or as soon as who is at it has done so.
   bool opens(const engine& to) const {
-    if (to.free_slots() == 0) return false;
-    const std::int64_t at = due_.load();
-    return waits_for_room_.load() ||
-           (at != 0 && to.settings().now().time_since_epoch() >= std::chrono::nanoseconds(at));
+    return to.free_slots() != 0 && (waits_for_room_.load() || to.settings().has_come(due_.load()));
   }
   bool can_let_in(const engine& to) const { return !busy_.load() && opens(to); }
   /// When it lets in the next, whatever comes, in nanoseconds of the session's clock; 0: nothing waits for that alone.

@@ -130,11 +130,15 @@ class permits {
     place* before_;
     place* behind_ = nullptr;
   };
-  /// The first that hurries has waited long: those who have a permit give it back when their visit is over, and no others get
-  /// one.
-  bool are_overdue() const {
+  /// The first that hurries has waited long: the next permit is for it.
+  bool are_overdue() const { return is_overdue(called_.load()); }
+  /// And finds none. Whether one whose visit is over, and who has had a permit since then, gives it back: the longer the first
+  /// waits, the shorter that may be, so that who has had one longest is asked before the others.
+  bool wants_back(std::chrono::steady_clock::time_point since) const {
     const clock::rep called = called_.load();
-    return called != nobody && now() - called > patience;
+    if (!is_overdue(called) || any_left()) return false;
+    const clock::rep at = now(), overdue = at - called - patience;
+    return at - since.time_since_epoch().count() >= count_ * (patience - overdue);
   }
   bool any_left() const { return running() < count_; }
 
@@ -150,6 +154,7 @@ class permits {
   static constexpr clock::rep nobody = std::numeric_limits<clock::rep>::max();
 
   static clock::rep now() { return clock::now().time_since_epoch().count(); }
+  static bool is_overdue(clock::rep called) { return called != nobody && now() - called > patience; }
 
   [[gnu::noinline, gnu::cold]] void tell_first() {
     const std::lock_guard lock(mutex_);

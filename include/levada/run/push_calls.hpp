@@ -13,19 +13,20 @@ namespace levada::detail {
 template <class Owner, class Item>
 class push_calls {
  public:
-  using item = Item;
-  using time_point = std::chrono::steady_clock::time_point;
-
   /// Gives an item, and says whether it was taken.
-  bool push(Item&& given, time_point captured = {}) { return owner().push_given(std::move(given), captured); }
-  bool push(const Item& given, time_point captured = {})
+  bool push(Item&& given, std::chrono::steady_clock::time_point captured = {}) {
+    return owner().push_given(std::move(given), captured);
+  }
+  bool push(const Item& given, std::chrono::steady_clock::time_point captured = {})
     requires std::copy_constructible<Item>
   {
     return owner().push_given(given, captured);
   }
   /// The same, without waiting.
-  bool try_push(Item&& given, time_point captured = {}) { return owner().try_push_given(std::move(given), captured); }
-  bool try_push(const Item& given, time_point captured = {})
+  bool try_push(Item&& given, std::chrono::steady_clock::time_point captured = {}) {
+    return owner().try_push_given(std::move(given), captured);
+  }
+  bool try_push(const Item& given, std::chrono::steady_clock::time_point captured = {})
     requires std::copy_constructible<Item>
   {
     return owner().try_push_given(given, captured);

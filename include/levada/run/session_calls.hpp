@@ -37,22 +37,18 @@ class session_calls : public observed_calls<Owner> {
 template <class Owner, class Session>
 class pushed_session_calls : public session_calls<Owner, Session>,
                              public push_calls<pushed_session_calls<Owner, Session>, typename Session::item> {
-  using session_part = session_calls<Owner, Session>;
-  using push_part = push_calls<pushed_session_calls, typename Session::item>;
+  friend push_calls<pushed_session_calls, typename Session::item>;
 
  public:
-  using typename session_part::item, typename session_part::time_point;
-
   void let_others_push() { this->session().let_others_push(); }
 
  private:
-  friend push_part;
   template <class Given>
-  bool push_given(Given&& given, time_point captured) {
+  bool push_given(Given&& given, typename Session::time_point captured) {
     return this->session().push(std::forward<Given>(given), captured);
   }
   template <class Given>
-  bool try_push_given(Given&& given, time_point captured) {
+  bool try_push_given(Given&& given, typename Session::time_point captured) {
     return this->session().try_push(std::forward<Given>(given), captured);
   }
 };

@@ -100,6 +100,10 @@ struct session_settings {
   std::chrono::steady_clock::time_point now() const {
     return clock != nullptr ? clock->now() : std::chrono::steady_clock::now();
   }
+  /// Something was due at that nanosecond; 0: nothing is.
+  bool has_come(std::int64_t due) const {
+    return due != 0 && now().time_since_epoch() >= std::chrono::nanoseconds(due);
+  }
   constexpr overflow_policy overflow_of(std::size_t port) const { return ports != nullptr ? ports[port] : overflow; }
   /// Items come in as none of them says otherwise.
   constexpr bool is_usual() const {

@@ -184,10 +184,6 @@ class time_feed<synced_items<Rule, First, Others...>> final : public door {
     if (stall == 0 || at > std::numeric_limits<std::int64_t>::max() - stall) return 0;
     return std::max<std::int64_t>(1, at + stall);
   }
-  static bool is_overdue(const engine& of, time_point when) {
-    const std::int64_t at = due_of(when);
-    return at != 0 && of.settings().now().time_since_epoch() >= std::chrono::nanoseconds(at);
-  }
 
   bool meet_one(engine& of) noexcept {
     if (ring<0>().size() == 0 || of.free_slots() == 0) return false;
@@ -195,7 +191,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public door {
   }
   template <std::size_t... O>
   bool meet_at(engine& of, time_point when, std::index_sequence<O...>) {
-    const bool waits_no_more = has_ended() || is_overdue(of, when);
+    const bool waits_no_more = has_ended() || of.settings().has_come(due_of(when));
     const partner partners[] = {find<O + 1>(when, waits_no_more)...};
     bool known = true, there = true;
     for (const partner& p : partners) {
