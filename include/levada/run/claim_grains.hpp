@@ -52,13 +52,15 @@ inline engine::grain* engine::claim(std::size_t s) {
   return mine;
 }
 
-/// How many of those that wait one thread takes. Of the last, fewer and fewer, so that no other is left with nothing to do, as
-/// long as they are worth a grain. (Guided self-scheduling: Polychronopoulos and Kuck, IEEE Trans. Computers, 1987.)
+/// How many of those that wait one thread takes: an equal share where others are at work; of the last, fewer and fewer, so
+/// that no other is left with nothing to do, as long as they are worth a grain. (Guided self-scheduling: Polychronopoulos and
+/// Kuck, IEEE Trans. Computers, 1987.)
 inline engine::sequence engine::share_of(const segment& seg, sequence waiting) const {
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-  if (ns == 0 || !closed_.load(std::memory_order_relaxed) || is_cheap(seg)) return waiting;
-  return std::min(waiting,
-                  std::max<sequence>(waiting / (4 * static_cast<sequence>(crew_.count())), 1 + worth_a_grain_ns / ns));
+  const bool are_last = closed_.load(std::memory_order_relaxed);
+  if (ns == 0 || (!are_last && !is_shared()) || is_cheap(seg)) return waiting;
+  const sequence shares = (are_last ? 4 : 1) * static_cast<sequence>(crew_.count());
+  return std::min(waiting, std::max<sequence>(waiting / shares, 1 + worth_a_grain_ns / ns));
 }
 
 /// What was claimed becomes a grain.

@@ -1098,7 +1098,7 @@ class engine final : public device_client {
   static constexpr std::uint64_t computing_unit_ns = 50'000;  // one that takes longer may wait for something
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
   static constexpr std::uint64_t worth_a_grain_ns = 2'000;
-  static constexpr std::uint64_t unit_ns = 8'000;
+  static constexpr std::uint64_t unit_ns = 16'000;  // a thread's way to what another had takes 1 to 2 us a grain
   static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
   static constexpr std::uint64_t cheap_grain_ns = 8'000;
   static constexpr std::uint64_t short_grain_ns = 1'000;  // those that come meanwhile wait no longer
