@@ -160,7 +160,7 @@ template <int Threads>
 void add_beside(const std::string& work, double ns, surroundings beside) {
   using item = payload<8>;
   using target = levada::target<levada::cpu<Threads>>;
-  const chain_of<true, 4> chain({ns, ns, ns, ns});
+  const chain_of<serial_stage, 4> chain({ns, ns, ns, ns});
   const auto items = numbered_items<item>(static_cast<std::size_t>(20e6 / (4 * ns)));
   // An app has no more threads than oneTBB may have when it is deployed.
   const oneapi::tbb::global_control allowed(oneapi::tbb::global_control::max_allowed_parallelism, Threads);
@@ -176,7 +176,7 @@ void add_beside(const std::string& work, double ns, surroundings beside) {
 /// Streams of a few items, one behind the other: four serial stages of 1 us, ours and parallel_pipeline.
 void add_few(std::size_t count) {
   using item = payload<8>;
-  const chain_of<true, 4> chain({1000, 1000, 1000, 1000});
+  const chain_of<serial_stage, 4> chain({1000, 1000, 1000, 1000});
   const std::size_t streams = 5'000 / count;
   const auto items = numbered_items<item>(count);
   const auto app = std::make_shared<decltype(levada_app<item>(chain))>(levada_app<item>(chain));
@@ -203,7 +203,7 @@ void add_serial() {
   for (const double ns : {0.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 10000.0}) {
     std::array<double, N> all;
     all.fill(ns);
-    add_chain<payload<8>, chain_of<true, N>>("u64", "serial_" + text_of(ns), all);
+    add_chain<payload<8>, chain_of<serial_stage, N>>("u64", "serial_" + text_of(ns), all);
   }
 }
 
@@ -212,7 +212,7 @@ void add_1kib() {
   for (const double ns : {0.0, 100.0}) {
     std::array<double, N> all;
     all.fill(ns);
-    add_chain<payload<1024>, chain_of<true, N>>("1KiB", "serial_" + text_of(ns), all);
+    add_chain<payload<1024>, chain_of<serial_stage, N>>("1KiB", "serial_" + text_of(ns), all);
   }
 }
 
@@ -246,6 +246,7 @@ void print_bars() {
       of_two_loops(std::string("u64/") + n + "/serial_" + work);
     }
   }
+  for (const char* work : {"50ns", "100ns"}) at_least(std::string("u64/1/recursive_") + work, 0.95);
   for (const char* work : {"100ns", "500ns", "1us"}) at_least(std::string("u64/4/parallel_") + work, 1.9);
   at_least("u64/4/unbalanced_1_1_6_1us", 1.45);
   at_least("u64/4/unbalanced_3_1_1_2us", 1.9);
@@ -282,14 +283,17 @@ void print_bars() {
 
 int main(int argc, char** argv) {
   add_serial<1>();
+  for (const double ns : {50.0, 100.0})
+    add_chain<payload<8>, chain_of<recursive_stage, 1>>("u64", "recursive_" + text_of(ns), {ns});
   add_serial<4>();
   add_serial<8>();
   add_serial<16>();
   for (const double ns : {100.0, 500.0, 1000.0})
-    add_chain<payload<8>, chain_of<false, 4>>("u64", "parallel_" + text_of(ns), {ns, ns, ns, ns});
-  add_chain<payload<8>, chain_of<true, 4>>("u64", "unbalanced_1_1_6_1us", {1000, 1000, 6000, 1000});
-  add_chain<payload<8>, chain_of<true, 4>>("u64", "unbalanced_3_1_1_2us", {3000, 1000, 1000, 2000});
-  add_chain<payload<8>, chain<true, false, false, true>>("u64", "mixed_s100_p100_p600_s100ns", {100, 100, 600, 100});
+    add_chain<payload<8>, chain_of<parallel_stage, 4>>("u64", "parallel_" + text_of(ns), {ns, ns, ns, ns});
+  add_chain<payload<8>, chain_of<serial_stage, 4>>("u64", "unbalanced_1_1_6_1us", {1000, 1000, 6000, 1000});
+  add_chain<payload<8>, chain_of<serial_stage, 4>>("u64", "unbalanced_3_1_1_2us", {3000, 1000, 1000, 2000});
+  add_chain<payload<8>, chain<serial_stage, parallel_stage, parallel_stage, serial_stage>>(
+      "u64", "mixed_s100_p100_p600_s100ns", {100, 100, 600, 100});
   add_1kib<1>();
   add_1kib<4>();
   add_1kib<16>();

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 namespace overhead {
@@ -65,21 +64,26 @@ struct serial_stage {
   }
 };
 
-/// A stage without: several items at once.
+/// A stage each of whose items waits for the one before, as in a recursive filter: the processor cannot begin the next while it
+/// is at one, so that it takes the time that it is given.
+struct recursive_stage {
+  std::uint32_t rounds = 0;
+  std::uint64_t last = 0;
+
+  std::uint64_t step(std::uint64_t x) { return last = spin(x ^ (last & 1), rounds); }
+};
+
+/// A stage without state: several items at once.
 struct parallel_stage {
   std::uint32_t rounds = 0;
   std::uint64_t step(std::uint64_t x) const { return spin(x, rounds); }
 };
 
-template <bool Serial>
-using stage_of = std::conditional_t<Serial, serial_stage, parallel_stage>;
-
 /// The stages of a chain in order, and what each takes.
-template <bool... Serial>
+template <class... Stage>
 struct chain {
-  static constexpr std::size_t size = sizeof...(Serial);
-  static constexpr bool is_serial[] = {Serial...};
-  std::tuple<stage_of<Serial>...> stages;
+  static constexpr std::size_t size = sizeof...(Stage);
+  std::tuple<Stage...> stages;
 
   explicit chain(const std::array<double, size>& nanoseconds) {
     std::size_t i = 0;
@@ -87,15 +91,17 @@ struct chain {
   }
 };
 
-/// So many serial, or parallel, stages.
-template <class Serial, class Places>
+/// So many equal stages.
+template <class Stage, class Places>
 struct equal_chain;
-template <bool Serial, std::size_t... I>
-struct equal_chain<std::bool_constant<Serial>, std::index_sequence<I...>> {
-  using type = chain<(static_cast<void>(I), Serial)...>;
+template <class Stage, std::size_t... I>
+struct equal_chain<Stage, std::index_sequence<I...>> {
+  template <std::size_t>
+  using stage_at = Stage;
+  using type = chain<stage_at<I>...>;
 };
-template <bool Serial, std::size_t N>
-using chain_of = typename equal_chain<std::bool_constant<Serial>, std::make_index_sequence<N>>::type;
+template <class Stage, std::size_t N>
+using chain_of = typename equal_chain<Stage, std::make_index_sequence<N>>::type;
 
 /// What every contender gives back: it depends on all results and their order.
 inline std::uint64_t mix(std::uint64_t sum, std::uint64_t value) { return sum * 31 + value; }
