@@ -675,6 +675,58 @@ TEST_CASE("closed or cancelled with items in full rings: each is counted, and wh
   check_account(session.counts());
 }
 
+TEST_CASE("nothing meets behind a cancel: what is popped then makes room for nobody") {
+  const lv::test::nothing_leaks guard;
+  const auto app = lv::deploy<box, lv::slots<1>>(
+      lv::sync_by_time<lv::tolerance<0_ms>>(lv::port<"frame", frame>, lv::port<"imu", reading>) |
+      lv::stage<"number">([](const frame_and_reading& both) { return both.get<"frame">().checked(); }));
+  auto session = app.open();
+  for (int i = 0; i < 5; ++i) {
+    session.push<"frame">(frame(i), captured(i));
+    session.push<"imu">(reading(i), captured(i));
+  }
+  session.drain();
+  session.cancel();
+  CHECK(**session.try_pop() == 0);
+  CHECK(session.is_over());
+  CHECK(session.counts().delivered == 1);
+  CHECK(session.counts().dropped == 4);
+  check_account(session.counts());
+}
+
+TEST_CASE("ports are pushed to while the session is cancelled: behind the last result nothing is in flight") {
+  const lv::test::nothing_leaks guard;
+  const auto app = lv::deploy<box, lv::slots<4>>(
+      lv::sync_by_time<lv::tolerance<20_us>, lv::stall<200_us>>(lv::port<"frame", frame>, lv::port<"imu", reading>) |
+      lv::stage<"number">([](const frame_and_reading& both) { return both.get<"frame">().checked(); }));
+  for (int round = 0; round < 100; ++round) {
+    auto session = app.open();
+    const auto push_until_cancelled = [&]<lv::fixed_string Port, class Item>(lv::type_list<Item>) {
+      try {
+        for (int i = 0;; ++i) session.push<Port>(Item(i), captured(i));
+      } catch (const lv::cancelled&) {
+      }
+    };
+    std::jthread frames([&] { push_until_cancelled.template operator()<"frame">(lv::type_list<frame>{}); });
+    std::jthread readings([&] { push_until_cancelled.template operator()<"imu">(lv::type_list<reading>{}); });
+    std::jthread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(100 * (round % 10)));
+      session.cancel();
+    });
+    if (round % 2 == 0) {
+      while (session.pop()) {
+      }
+    } else {
+      while (!session.is_over())
+        if (!session.try_pop()) std::this_thread::yield();
+    }
+    frames.join();
+    readings.join();
+    CHECK(session.is_over());
+    check_account(session.counts());
+  }
+}
+
 TEST_CASE("items that are filtered leave room for those that wait before the pipeline, as those that are popped do") {
   const auto app = lv::deploy<box, lv::slots<2>>(
       lv::sync_by_time<lv::tolerance<0_ms>>(lv::port<"frame", frame>, lv::port<"imu", reading>) |

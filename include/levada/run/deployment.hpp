@@ -320,7 +320,7 @@ class session_core final : public engine_host {
   bool is_cancelled() const { return engine_.is_cancelled(); }
   /// What will come out has come.
   bool has_all() const {
-    if (!is_closed() || !all_finished()) return false;
+    if (!is_closed() || lets_more_in() || !all_finished()) return false;
     return (!later_ || later_->has_ended()) && results().all_finished();
   }
   /// Nothing more will come out.
@@ -448,6 +448,7 @@ class session_core final : public engine_host {
   }
   /// Items wait before the door that come in whatever others do. In the time of a clock of its own: as far as that has come.
   bool lets_more_in() const {
+    if (door_ != nullptr && is_cancelled()) return door_->is_busy();  // by who came before
     return has_door() && (door_->opens(engine_) || (!has_own_clock() && door_->due(engine_) != 0));
   }
   bool let_in() noexcept {

@@ -20,9 +20,12 @@ class door {
 
   /// It lets in something now, or as soon as who is at it has done so.
   bool opens(const engine& to) const {
-    return to.free_slots() != 0 && (waits_for_room_.load() || to.settings().has_come(due_.load()));
+    return to.free_slots() != 0 && !to.is_cancelled() &&
+           (waits_for_room_.load() || to.settings().has_come(due_.load()));
   }
-  bool can_let_in(const engine& to) const { return !busy_.load() && opens(to); }
+  bool can_let_in(const engine& to) const { return !is_busy() && opens(to); }
+  /// A thread is at it.
+  bool is_busy() const { return busy_.load(); }
   /// When it lets in the next, whatever comes, in nanoseconds of the session's clock; 0: nothing waits for that alone.
   std::int64_t due(const engine& to) const { return to.free_slots() != 0 ? due_.load() : 0; }
 

@@ -277,7 +277,7 @@ class session {
     if constexpr (is_named_items<Out>)
       if (core_->outputs.is_used()) return core_->running.has_all() && core_->running.results().all_popped();
     return core_->running.changes_rate() ? core_->running.is_over()
-                                         : core_->running.is_closed() && core_->running.items().all_popped();
+                                         : core_->running.has_all() && core_->running.items().all_popped();
   }
 
   /// Where the rate changes: of each region's own items, the first being those that are pushed.

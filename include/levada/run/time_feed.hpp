@@ -106,7 +106,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public door {
       if (P == 0) of.count_dropped_at_the_door();
     }
     busy_.store(false);
-    if (asked_.load() != asked) meet(of);
+    if (asked_.load() != asked || of.is_cancelled()) meet(of);
     return true;
   }
   /// It waits for partners, not for room behind it.
@@ -144,7 +144,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public door {
       const bool freed = std::exchange(freed_, false);
       const bool tells = note(due_of_next(), !is_empty() && of.free_slots() == 0) || freed || has_ended();
       busy_.store(false);
-      if (tells) of.tell_waiters();
+      if (tells || of.is_cancelled()) of.tell_waiters();  // who waits for the end waits for who is busy, too
       if (asked_.load() == asked && !opens(of)) return;
     }
   }
@@ -185,8 +185,9 @@ class time_feed<synced_items<Rule, First, Others...>> final : public door {
     return std::max<std::int64_t>(1, at + stall);
   }
 
+  /// Behind a cancel nothing meets: nobody may ever come back to end it.
   bool meet_one(engine& of) noexcept {
-    if (ring<0>().size() == 0 || of.free_slots() == 0) return false;
+    if (ring<0>().size() == 0 || of.free_slots() == 0 || of.is_cancelled()) return false;
     return meet_at(of, ring<0>().time(0), std::make_index_sequence<sizeof...(Others)>());
   }
   template <std::size_t... O>
