@@ -203,6 +203,19 @@ TEST_CASE("a session in the time of a clock drops what the clock says is late") 
   CHECK(s.age.max == 4'000'000);
 }
 
+TEST_CASE("what would be due behind the end of time is never due") {
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(lv::input<int> | lv::batch<2, lv::timeout<20_ms>> |
+                                                      lv::stage<"a">([](const std::array<int, 2>& b) { return b[0]; }));
+  const lv::virtual_clock clock(time_point::max() - 10ms);
+  auto session = app.open(clock);
+  session.push(1);
+  session.drain();
+  CHECK(!session.due());
+  CHECK(!session.try_pop());
+  session.close();
+  CHECK(session.pop()->value() == 1);
+}
+
 TEST_CASE("an item without a capture time was captured when it was pushed, in the live run as in its replay") {
   const levada::test::temporary_file file("recording");
   const auto app =
