@@ -37,6 +37,10 @@ template <class Item>
 struct recording_keeps_items_that_are_copied_as_bytes : detail::mistake {};
 template <class Item>
 struct recording_would_keep_addresses_of_items_that_lie_elsewhere : detail::mistake {};
+template <class App>
+struct recording_is_replayed_through_an_app_in_the_time_of_its_clock_and_through_nothing_else : detail::mistake {};
+template <class Result>
+struct replay_hands_out_results_and_has_no_memory_of_the_caller_for_them : detail::mistake {};
 
 namespace detail {
 
@@ -68,6 +72,23 @@ consteval auto recording_mistake() {
     return recording_keeps_items_that_are_copied_as_bytes<Item>{};
   else if constexpr (points_elsewhere<Item>)
     return recording_would_keep_addresses_of_items_that_lie_elsewhere<Item>{};
+  else
+    return no_mistake{};
+}
+
+/// It opens sessions in the time of a clock.
+template <class App>
+concept opens_by_clock = requires(const App& app, const virtual_clock& clock) { app.open(clock); };
+
+/// What is wrong with a replay of `Item`s through `App`, if anything: others than it takes would be converted unseen.
+template <class Item, class App, class... Options>
+consteval auto replay_mistake() {
+  if constexpr (!opens_by_clock<App>)
+    return recording_is_replayed_through_an_app_in_the_time_of_its_clock_and_through_nothing_else<App>{};
+  else if constexpr (!std::same_as<Item, typename App::item>)
+    return pipeline_takes_another_item<typename App::item, Item>{};
+  else if constexpr ((std::same_as<Options, external_results> || ...))
+    return replay_hands_out_results_and_has_no_memory_of_the_caller_for_them<typename App::output>{};
   else
     return no_mistake{};
 }
@@ -185,6 +206,7 @@ class recording {
 /// the recording and the stages alone, to the last bit, on any machine and number of threads. `use(result, envelope)` has
 /// each result, in order. Says what became of the items.
 template <class... Options, class Item, class App, class Use>
+  requires correct<decltype(detail::replay_mistake<Item, App, Options...>())>
 item_counts replay(recording<Item>& from, const App& app, Use use) {
   virtual_clock clock;
   auto session = app.template open<Options...>(clock);
@@ -209,5 +231,11 @@ item_counts replay(recording<Item>& from, const App& app, Use use) {
   while (auto out = session.pop(envelope)) use(*std::move(out), std::as_const(envelope));
   return session.counts();
 }
+
+/// Deduced and never defined: what is called with a lambda and declared alone is a second error to g++.
+template <class... Options, class Item, class App, class Use,
+          class Mistake = decltype(detail::replay_mistake<Item, App, Options...>())>
+  requires(Mistake::is_mistake)
+auto replay(recording<Item>& from, const App& app, Use use);
 
 }  // namespace levada
