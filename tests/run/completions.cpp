@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -65,6 +66,29 @@ TEST_CASE("a callback may move the result out, and hears of the failures of a si
   failures.drain();
   CHECK(failed == 30);
   CHECK(failures.counts().delivered == 970);
+}
+
+TEST_CASE("what would make a callback wait for itself throws in it") {
+  const auto app = lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  std::function<void()> first;
+  lv::callback_session session(app.open(), [&, handed = 0](lv::result<int&>) mutable {
+    if (handed++ == 0) first();
+  });
+  first = [&] {
+    CHECK_THROWS_WITH_AS(session.drain(), "levada: drain: the function that takes the results would wait for itself",
+                         lv::error);
+    int pushed = 0;
+    CHECK_THROWS_AS(
+        while (pushed < 100) {
+          session.push(0);
+          ++pushed;
+        },
+        lv::error);
+    CHECK(pushed == 3);
+  };
+  session.push(0);
+  session.drain();
+  CHECK(session.counts().delivered == 4);
 }
 
 TEST_CASE("a session with workers of its own completes off the calling threads, too") {

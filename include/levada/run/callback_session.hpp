@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/error.hpp>
 #include <levada/run/completed_session.hpp>
 
 namespace levada {
@@ -13,8 +14,8 @@ namespace levada {
 /// Calls `f(result)`, or `f(result, envelope)`, for each result in input order, never twice at once, on one thread of the
 /// session: `callback_session session(app.open(), f)`. `result` is a `result<Out&>` whose value may be moved from and is gone
 /// after the call. Filtered, dropped and cancelled items are passed over. `f` may not throw, nor destroy the session; while it
-/// runs no other result is handed out, and it may push only what fits in. One thread pushes at a time. The session's end
-/// cancels what is in flight, and hands out what was finished.
+/// runs no other result is handed out, so it may push only what fits in: a push that has to wait throws levada::error there.
+/// One thread pushes at a time. The session's end cancels what is in flight, and hands out what was finished.
 template <class Session, class F>
 class callback_session : public detail::pushed_session_calls<callback_session<Session, F>, Session> {
   friend detail::session_calls<callback_session, Session>;
@@ -32,8 +33,10 @@ class callback_session : public detail::pushed_session_calls<callback_session<Se
     if (core_) core_->completed.end();
   }
 
-  /// Works and waits until `f` has returned for all that was pushed.
+  /// Works and waits until `f` has returned for all that was pushed. Throws levada::error where `f` itself calls it.
   void drain() {
+    if (core_->completed.is_handing_out())
+      throw error("levada: drain: the function that takes the results would wait for itself");
     auto& running = core_->completed.running();
     running.wait_until(
         [&] { return running.holds_before_door([&] { return core_->completed.items().all_popped(); }); });

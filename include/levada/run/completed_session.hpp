@@ -66,9 +66,15 @@ class completed_session {
   /// Runs `serve` on the thread; it returns soon after `ending`.
   template <class Serve>
   void start(Serve serve) {
-    thread_ = std::thread([serve]() noexcept { serve(); });
     session_.core_->popper.store(&thread_);  // another than any that pushes, until it says itself who it is
+    thread_ = std::thread([this, serve]() noexcept {
+      thread_mark unnamed = &thread_;
+      session_.core_->popper.compare_exchange_strong(unnamed, this_thread_mark());
+      serve();
+    });
   }
+  /// Asked by the thread that hands out the results.
+  bool is_handing_out() const { return session_.core_->popper.load() == this_thread_mark(); }
   /// Gives up what is not finished; returns when the thread has handed out the rest.
   void end() {
     ending_.store(true);
