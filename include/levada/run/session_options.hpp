@@ -59,6 +59,8 @@ struct inline_when_idle {};
 template <class Given>
 struct session_has_no_such_option : detail::mistake {};
 struct deadline_of_no_time_would_drop_every_item : detail::mistake {};
+struct session_has_two_deadlines : detail::mistake {};
+struct session_is_told_twice_what_it_does_when_full : detail::mistake {};
 template <class Item>
 struct session_that_drops_older_items_needs_items_that_move_without_throwing : detail::mistake {};
 template <class Item, class Result>
@@ -159,6 +161,17 @@ inline constexpr bool leaves_no_time = false;
 template <duration Age>
 inline constexpr bool leaves_no_time<levada::deadline<Age>> = (Age <= duration{});
 
+template <class Option>
+inline constexpr bool is_deadline = false;
+template <duration Age>
+inline constexpr bool is_deadline<levada::deadline<Age>> = true;
+
+/// It says what the whole session does when it is full.
+template <class Option>
+inline constexpr bool says_when_full = std::is_same_v<Option, levada::latest_only>;
+template <overflow_policy Policy>
+inline constexpr bool says_when_full<levada::overflow<Policy>> = true;
+
 /// The ports that an option names.
 template <class Option>
 inline constexpr std::array<std::string_view, 0> ports_in{};
@@ -248,6 +261,10 @@ consteval auto session_mistake() {
     return unknown_option<Options...>();
   else if constexpr ((leaves_no_time<Options> || ...))
     return deadline_of_no_time_would_drop_every_item{};
+  else if constexpr ((std::size_t{is_deadline<Options>} + ... + 0) > 1)
+    return session_has_two_deadlines{};
+  else if constexpr ((std::size_t{says_when_full<Options>} + ... + 0) > 1)
+    return session_is_told_twice_what_it_does_when_full{};
   else if constexpr (settings_of<Options...>().drops_older() && !std::is_nothrow_move_constructible_v<Item>)
     return session_that_drops_older_items_needs_items_that_move_without_throwing<Item>{};
   else if constexpr (settings_of<Options...>().dedicated && settings_of<Options...>().inline_when_idle)
