@@ -47,6 +47,10 @@ class future_session : public detail::session_calls<future_session<Session>, Ses
   {
     return push([&]() -> const item& { return given; }, captured);
   }
+  template <detail::no_item_of<item> Given>
+  mistake_found<pipeline_takes_another_item<item, Given>> push_future(const Given& given, time_point captured = {});
+  mistake_found<item_cannot_be_copied_move_it_in<item>> push_future(const item& given, time_point captured = {})
+    requires(!std::copy_constructible<item>);
 
  private:
   class promised final : public detail::completion {

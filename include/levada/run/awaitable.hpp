@@ -114,6 +114,10 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
   {
     return awaited(*this, given, captured);
   }
+  template <detail::no_item_of<item> Given>
+  mistake_found<pipeline_takes_another_item<item, Given>> asynchronous(const Given& given, time_point captured = {});
+  mistake_found<item_cannot_be_copied_move_it_in<item>> asynchronous(const item& given, time_point captured = {})
+    requires(!std::copy_constructible<item>);
 
  private:
   struct core_state {

@@ -6,7 +6,14 @@
 #include <concepts>
 #include <utility>
 
+#include <levada/graph/mistake.hpp>
+
 namespace levada::detail {
+
+/// Neither an item nor something that becomes one.
+template <class Given, class Item>
+concept no_item_of =
+    !std::same_as<Given, Item> && !std::convertible_to<const Given&, Item> && !std::convertible_to<Given&&, Item>;
 
 /// Items are moved or copied in, as into a session. `Owner` has `push_given(item, captured)` and `try_push_given`, which get them
 /// as they were given.
@@ -31,6 +38,19 @@ class push_calls {
   {
     return owner().try_push_given(given, captured);
   }
+
+  template <no_item_of<Item> Given>
+  mistake_found<pipeline_takes_another_item<Item, Given>> push(
+      const Given& given, std::chrono::steady_clock::time_point captured = {});
+  mistake_found<item_cannot_be_copied_move_it_in<Item>> push(const Item& given,
+                                                             std::chrono::steady_clock::time_point captured = {})
+    requires(!std::copy_constructible<Item>);
+  /// Deduced and never defined: what it gives is asked for a bool.
+  template <no_item_of<Item> Given, class Mistake = pipeline_takes_another_item<Item, Given>>
+  auto try_push(const Given& given, std::chrono::steady_clock::time_point captured = {});
+  template <class Mistake = item_cannot_be_copied_move_it_in<Item>>
+  auto try_push(const Item& given, std::chrono::steady_clock::time_point captured = {})
+    requires(!std::copy_constructible<Item>);
 
  private:
   Owner& owner() { return static_cast<Owner&>(*this); }

@@ -22,16 +22,12 @@
 #include <levada/run/deployment.hpp>
 #include <levada/run/port_feed.hpp>
 #include <levada/run/port_results.hpp>
+#include <levada/run/push_calls.hpp>
 #include <levada/run/thread_mark.hpp>
 #include <levada/run/time_feed.hpp>
 
 namespace levada {
 namespace detail {
-
-/// Neither an item nor something that becomes one.
-template <class Given, class Item>
-concept no_item_of =
-    !std::same_as<Given, Item> && !std::convertible_to<const Given&, Item> && !std::convertible_to<Given&&, Item>;
 
 template <class Session>
 class completed_session;
