@@ -209,6 +209,8 @@ TEST_CASE(
   CHECK(session.counts().in_flight == 4);
   for (int i = 0; i < 3; ++i) CHECK(session.push<"n">(i));
   for (int i = 0; i < 3; ++i) CHECK((*session.pop())->get<"number">() == 2 * i);
+  CHECK_THROWS_WITH_AS(session.pop(), "levada: pop: nothing is in flight, and only this thread has ever pushed",
+                       lv::error);
   CHECK_THROWS_WITH_AS(session.push({text(1), 1}),
                        "levada: push: items were pushed by ports before, and cannot be pushed whole now", lv::error);
   CHECK(session.push<"name">(text(4)));

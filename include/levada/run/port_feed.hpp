@@ -46,6 +46,12 @@ class port_threads {
     }
     return false;
   }
+  /// Each of them, and no other thread.
+  bool are_all_of_this_thread() const {
+    for (const auto& last : last_)
+      if (last.load(std::memory_order_relaxed) != this_thread_mark()) return false;
+    return true;
+  }
 
  private:
   std::array<std::atomic<thread_mark>, Ports> last_{};

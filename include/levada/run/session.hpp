@@ -507,15 +507,21 @@ class session {
     });
     return items.has_result();
   }
-  /// What is not in flight comes when it is pushed; where nobody has pushed yet, somebody may be on the way.
+  /// What is not in flight comes when it is pushed; where nobody has pushed yet, or not to every port, somebody may be on the
+  /// way.
   template <class Done>
   void await_pusher(const Done& done) {
+    if constexpr (is_named_items<In>)
+      if (core_->ports.is_used() && core_->ports.pushers().are_all_of_this_thread()) {
+        const std::atomic<detail::thread_mark> nobody{nullptr};
+        return core_->running.wait_for_another(done, nobody, only_pusher);
+      }
     if (core_->unknown_pushers || core_->pusher.load() == nullptr)
       core_->running.wait_until(done);
     else
-      core_->running.wait_for_another(done, core_->pusher,
-                                      "levada: pop: nothing is in flight, and only this thread has ever pushed");
+      core_->running.wait_for_another(done, core_->pusher, only_pusher);
   }
+  static constexpr const char* only_pusher = "levada: pop: nothing is in flight, and only this thread has ever pushed";
 
   template <class... Side>
   std::optional<result<Out>> try_take(item_envelope* envelope, Side&... side) {
