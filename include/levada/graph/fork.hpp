@@ -288,19 +288,19 @@ template <fixed_string Name, class F, std::size_t Again, concurrency C, written 
 inline constexpr bool joins<retried_stage<Name, joining<F>, Again, C, W, Out>> = true;
 
 template <class F>
-[[gnu::always_inline]] constexpr auto joined(F&& f) {
+[[gnu::always_inline]] constexpr auto as_join(F&& f) {
   return joining<F>(std::move(f));
 }
 template <class F, std::size_t Again>
-constexpr auto joined(retried<F, Again>&& f) {
+constexpr auto as_join(retried<F, Again>&& f) {
   return retried<joining<F>, Again>{joining<F>(std::move(f.callable))};
 }
 
 template <fixed_string Name, class Out, class F, concurrency Stated>
 [[gnu::always_inline]] constexpr auto make_join(with_concurrency<F, Stated>&& f) {
   constexpr written how = std::is_void_v<Out> ? written::nothing : written::destination;
-  using callable = decltype(joined(std::move(f.callable)));
-  return make_stage<Name, how, Out>(with_concurrency<callable, Stated>{joined(std::move(f.callable))});
+  using callable = decltype(as_join(std::move(f.callable)));
+  return make_stage<Name, how, Out>(with_concurrency<callable, Stated>{as_join(std::move(f.callable))});
 }
 template <fixed_string Name, class Out, class F>
 [[gnu::always_inline]] constexpr auto make_join(F&& f) {
