@@ -117,7 +117,7 @@ TEST_CASE("who waits for oneself is told so") {
   for (int i = 0; i < 4; ++i) session.push(i);
   for (int i = 0; i < 4; ++i) session.pop<"number">();
   CHECK_THROWS_WITH_AS(session.push(4),
-                       "levada: push: the pipeline is full of results, and only this thread has ever popped any",
+                       "levada: push: the pipeline is full of results, and no other thread pops any",
                        lv::error);
   CHECK_THROWS_WITH_AS(
       session.pop<"number">(),

@@ -63,7 +63,7 @@ class session {
 
   /// Gives an item to the pipeline, captured at a time that travels with it, and says whether the pipeline has it. While it
   /// is full it waits, and works, or does what the session's `overflow` says. Throws levada::error when the session is closed
-  /// or cancelled, or when it is full of results that only the calling thread could pop.
+  /// or cancelled, or when it is full of results and no other thread has come to pop any for some seconds.
   bool push(In&& value, time_point captured = {})
     requires(!writes_outside)
   {
@@ -493,7 +493,7 @@ class session {
     if constexpr (is_named_items<Out>)
       if (core_->outputs.has_several_poppers()) return core_->running.wait_until(room);
     core_->running.wait_for_another(
-        room, core_->popper, "levada: push: the pipeline is full of results, and only this thread has ever popped any");
+        room, core_->popper, "levada: push: the pipeline is full of results, and no other thread pops any");
   }
 
   /// Says whether there is one; else nothing more comes.
