@@ -6,13 +6,14 @@
 #include <memory>
 #include <utility>
 
-#include <levada/levada.hpp>
 #include <levada/interop/future_session.hpp>
+#include <levada/levada.hpp>
 
 namespace lv = levada;
 
 int main() {
-  auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<std::unique_ptr<int>> | lv::stage<"a">([](const std::unique_ptr<int>& v) { return *v; }));
+  auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<std::unique_ptr<int>> |
+                                                lv::stage<"a">([](const std::unique_ptr<int>& v) { return *v; }));
   lv::future_session session(app.open());
   auto item = std::make_unique<int>(1);
 #ifdef LEVADA_CORRECT

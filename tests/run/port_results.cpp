@@ -116,8 +116,7 @@ TEST_CASE("who waits for oneself is told so") {
   auto session = app.open();
   for (int i = 0; i < 4; ++i) session.push(i);
   for (int i = 0; i < 4; ++i) session.pop<"number">();
-  CHECK_THROWS_WITH_AS(session.push(4),
-                       "levada: push: the pipeline is full of results, and no other thread pops any",
+  CHECK_THROWS_WITH_AS(session.push(4), "levada: push: the pipeline is full of results, and no other thread pops any",
                        lv::error);
   CHECK_THROWS_WITH_AS(
       session.pop<"number">(),

@@ -255,7 +255,7 @@ class session_chain {
     return true;
   }
 
-  /// Works and waits until only the newest session is left. Throws levada::error where only this thread has ever popped.
+  /// Works and waits until only the newest session is left. Throws levada::error where no other thread pops.
   void wait_for_the_oldest() {
     waits_.store(true);
     struct no_more {
@@ -273,7 +273,7 @@ class session_chain {
         continue;
       }
       if (++looks > 10'000)  // two seconds, or longer where the whole program was held up
-        throw error("levada: push: results from before a swap wait, and only this thread has ever popped any");
+        throw error("levada: push: results from before a swap wait, and no other thread pops any");
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   }

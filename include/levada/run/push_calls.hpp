@@ -40,8 +40,8 @@ class push_calls {
   }
 
   template <no_item_of<Item> Given>
-  mistake_found<pipeline_takes_another_item<Item, Given>> push(
-      const Given& given, std::chrono::steady_clock::time_point captured = {});
+  mistake_found<pipeline_takes_another_item<Item, Given>> push(const Given& given,
+                                                               std::chrono::steady_clock::time_point captured = {});
   mistake_found<item_cannot_be_copied_move_it_in<Item>> push(const Item& given,
                                                              std::chrono::steady_clock::time_point captured = {})
     requires(!std::copy_constructible<Item>);

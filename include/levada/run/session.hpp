@@ -222,7 +222,7 @@ class session {
     requires(decltype(detail::output_mistake<Out, Output>())::is_mistake)
   mistake_found<decltype(detail::output_mistake<Out, Output>())> try_pop();
 
-  /// No more items will be pushed; those in flight go on.
+  /// No more items will be pushed, by any thread; those in flight go on.
   void close() {
     if constexpr (detail::meets_by_time<In>) {
       core_->ports.end(core_->running.items());
@@ -492,8 +492,8 @@ class session {
   void await_popper(const Room& room) {
     if constexpr (is_named_items<Out>)
       if (core_->outputs.has_several_poppers()) return core_->running.wait_until(room);
-    core_->running.wait_for_another(
-        room, core_->popper, "levada: push: the pipeline is full of results, and no other thread pops any");
+    core_->running.wait_for_another(room, core_->popper,
+                                    "levada: push: the pipeline is full of results, and no other thread pops any");
   }
 
   /// Says whether there is one; else nothing more comes.
