@@ -102,7 +102,8 @@ inline void engine::run_unit_with_care(segment& seg, grain& g, std::size_t u, st
                                        const void** gathered) noexcept {
   const program_unit& unit = code_.units[u];
   if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
-  if (count > 1 && (is_external(unit.in) || is_external(unit.out))) [[unlikely]] {  // no two lie side by side
+  // No two lie side by side; or each is looked at when its turn comes, since one before it may have taken long.
+  if (count > 1 && (is_external(unit.in) || is_external(unit.out) || settings_.deadline.count() != 0)) [[unlikely]] {
     const std::size_t inputs = 1 + unit.more.size();
     for (std::size_t i = 0; i < count; ++i)
       run_unit_with_care(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
