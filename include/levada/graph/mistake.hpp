@@ -55,6 +55,8 @@ struct deploy_has_no_such_option : detail::mistake {};
 struct deploy_needs_at_least_one_slot : detail::mistake {};
 template <class Given>
 struct name_of_a_worker_has_15_characters_at_most : detail::mistake {};
+template <class Given>
+struct hook_of_a_worker_is_a_noexcept_function_that_takes_and_returns_nothing : detail::mistake {};
 
 // ---- the line ----
 template <class Given>

@@ -341,6 +341,10 @@ consteval auto call_mistake() {
   else if constexpr ((names_at_length<Options> || ...)) {
     constexpr bool long_ones[] = {names_at_length<Options>...};
     return name_of_a_worker_has_15_characters_at_most<type_at<type_list<Options...>, first_true(long_ones)>>{};
+  } else if constexpr ((has_wrong_hook<Options> || ...)) {
+    constexpr bool wrong[] = {has_wrong_hook<Options>...};
+    return hook_of_a_worker_is_a_noexcept_function_that_takes_and_returns_nothing<
+        type_at<type_list<Options...>, first_true(wrong)>>{};
   } else
     return no_mistake{};
 }

@@ -2,6 +2,7 @@
 #pragma once
 // run/worker.hpp: how the worker threads of a deployment are to be: where they stay, what they are called, what they do first.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -58,7 +59,7 @@ struct worker_priority {
 };
 
 /// Option of `deploy`: what a worker calls when it begins to work for this deployment; oneTBB's workers come and go.
-template <void (*Hook)() noexcept>
+template <auto Hook>
 struct on_worker_start {
   static constexpr void apply(detail::worker_settings& w) { w.on_start = Hook; }
 };
@@ -70,6 +71,12 @@ template <class Option>
 inline constexpr bool names_at_length = false;
 template <fixed_string Name>
 inline constexpr bool names_at_length<worker_name<Name>> = (Name.view().size() > 15);
+
+/// A hook that may throw, takes or gives something, or is none: nobody could catch what it throws.
+template <class Option>
+inline constexpr bool has_wrong_hook = false;
+template <auto Hook>
+inline constexpr bool has_wrong_hook<on_worker_start<Hook>> = !std::convertible_to<decltype(Hook), void (*)() noexcept>;
 
 /// Throws levada::error where a processor of the set is not ours. That the calling thread does not run there says nothing:
 /// another may.
