@@ -33,7 +33,8 @@ using enum overflow_policy;
 template <overflow_policy Policy, fixed_string... Ports>
 struct overflow {};
 
-/// At most one item waits for its first stage: a newer one takes its place, and it is counted as dropped. push never waits.
+/// At most one item waits for its first stage: a newer one takes its place, and it is counted as dropped. push never waits; the
+/// newer one is dropped where every slot has an item that was begun.
 struct latest_only {};
 
 /// An item older than this, counted from its capture time, or from its push where none was given, is dropped before its next
