@@ -185,11 +185,11 @@ TEST_CASE("an item past its deadline is dropped before its next stage") {
 
 TEST_CASE("items that are begun together are dropped one by one") {
   lv::virtual_clock clock;
-  const auto app = lv::deploy<lv::target<lv::cpu<1>>>(
-      lv::input<int> | lv::stage<"waits">(lv::serial([&](const int& ms) {
-        clock.advance(std::chrono::milliseconds(ms));
-        return ms;
-      })));
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<1>>>(lv::input<int> | lv::stage<"waits">(lv::serial([&](const int& ms) {
+                                           clock.advance(std::chrono::milliseconds(ms));
+                                           return ms;
+                                         })));
   auto session = app.open<lv::deadline<10_ms>>(clock);
   for (int round = 0; round < 500; ++round) {  // they are found to be short, and taken many at a time
     for (int i = 0; i < 32; ++i) session.push(0);
