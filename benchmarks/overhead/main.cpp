@@ -26,6 +26,7 @@
 #include "busy_threads.hpp"
 #include "contenders.hpp"
 #include "fastflow_chain.hpp"
+#include "hand_over.hpp"
 #include "taskflow_chain.hpp"
 
 namespace {
@@ -231,7 +232,8 @@ void of_two_loops(const std::string& chain) {
 }
 
 void print_bars() {
-  std::printf("\nwhat we hold ourselves to (two processors, medians)\n");
+  std::printf("\nwhat we hold ourselves to (two processors, medians; a line goes from one to the other in %.0f ns)\n",
+              hand_over_ns());
   for (const char* n : {"1", "4", "8", "16"}) {
     const std::string chain = std::string("u64/") + n + "/serial_0ns";
     const auto ours = measured.find("overhead/levada/" + chain), fused = measured.find("overhead/fused/" + chain);
