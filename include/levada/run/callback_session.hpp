@@ -7,9 +7,26 @@
 #include <utility>
 
 #include <levada/core/error.hpp>
+#include <levada/graph/mistake.hpp>
 #include <levada/run/completed_session.hpp>
 
 namespace levada {
+
+template <class F, class Result>
+struct results_are_handed_to_a_function_that_takes_them : detail::mistake {};
+
+namespace detail {
+
+/// What a session hands to a function.
+template <class Output>
+using handed_result =
+    std::conditional_t<std::is_void_v<Output>, result<void>, result<std::add_lvalue_reference_t<Output>>>;
+
+template <class F, class Session>
+concept takes_results_of = std::is_invocable_v<F&, handed_result<typename Session::output>&> ||
+                           std::is_invocable_v<F&, handed_result<typename Session::output>&, const item_envelope&>;
+
+}  // namespace detail
 
 /// Calls `f(result)`, or `f(result, envelope)`, for each result in input order, never twice at once, on one thread of the
 /// session: `callback_session session(app.open(), f)`. `result` is a `result<Out&>` whose value may be moved from and is gone
@@ -22,7 +39,7 @@ class callback_session : public detail::pushed_session_calls<callback_session<Se
 
  public:
   using output = typename Session::output;
-  using handed = std::conditional_t<std::is_void_v<output>, result<void>, result<std::add_lvalue_reference_t<output>>>;
+  using handed = detail::handed_result<output>;
 
   callback_session(Session of, F f) : core_(std::make_unique<core_state>(std::move(of), std::move(f))) {
     core_->completed.start([core = core_.get()] { core->serve(); });
@@ -75,5 +92,10 @@ class callback_session<mistake_found<Mistake>, F>;
 template <class Session, class F>
   requires detail::only_popped<Session>
 callback_session(Session, F) -> callback_session<detail::popped_instead<Session>, F>;
+template <class Session, class F>
+  requires(!detail::only_popped<Session> && !detail::takes_results_of<F, Session>)
+callback_session(Session, F) -> callback_session<
+    mistake_found<results_are_handed_to_a_function_that_takes_them<F, detail::handed_result<typename Session::output>>>,
+    F>;
 
 }  // namespace levada
