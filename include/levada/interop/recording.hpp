@@ -37,6 +37,8 @@ template <class Item>
 struct recording_keeps_items_that_are_copied_as_bytes : detail::mistake {};
 template <class Item>
 struct recording_would_keep_addresses_of_items_that_lie_elsewhere : detail::mistake {};
+template <class Item, class Session>
+struct recorder_pushes_into_a_session_of_an_app_of_its_items_without_external_results : detail::mistake {};
 template <class App>
 struct recording_is_replayed_through_an_app_in_the_time_of_its_clock_and_through_nothing_else : detail::mistake {};
 template <class Result>
@@ -75,6 +77,12 @@ consteval auto recording_mistake() {
   else
     return no_mistake{};
 }
+
+/// Its pushes can be kept.
+template <class Session, class Item>
+inline constexpr bool is_recorded = false;
+template <class Item, class Out, class Executor>
+inline constexpr bool is_recorded<session<Item, Out, Executor>, Item> = !std::is_reference_v<Out>;
 
 /// It opens sessions in the time of a clock.
 template <class App>
@@ -117,14 +125,27 @@ class recorder {
 
   /// As the session's push, which it may throw and refuse as. An item without a capture time was captured now, in the session
   /// as in the file, so that both runs see the same.
-  template <class Out, class Executor>
-  bool push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
+  template <class Session>
+    requires detail::is_recorded<Session, Item>
+  bool push(Session& into, const Item& value, time_point captured = {}) {
     return record(into, value, captured, [&](time_point at) { return into.push(value, at); });
   }
-  template <class Out, class Executor>
-  bool try_push(session<Item, Out, Executor>& into, const Item& value, time_point captured = {}) {
+  template <class Session>
+    requires detail::is_recorded<Session, Item>
+  bool try_push(Session& into, const Item& value, time_point captured = {}) {
     return record(into, value, captured, [&](time_point at) { return into.try_push(value, at); });
   }
+  /// Deduced and never defined: what they give is asked for a bool.
+  template <
+      class Session,
+      class Mistake = recorder_pushes_into_a_session_of_an_app_of_its_items_without_external_results<Item, Session>>
+    requires(!detail::is_recorded<Session, Item>)
+  auto push(Session& into, const Item& value, time_point captured = {});
+  template <
+      class Session,
+      class Mistake = recorder_pushes_into_a_session_of_an_app_of_its_items_without_external_results<Item, Session>>
+    requires(!detail::is_recorded<Session, Item>)
+  auto try_push(Session& into, const Item& value, time_point captured = {});
 
   /// All that was pushed is in the file, or levada::error says that it could not be written.
   void flush() {
