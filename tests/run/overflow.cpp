@@ -195,6 +195,8 @@ TEST_CASE("items that are begun together are dropped one by one") {
     for (int i = 0; i < 32; ++i) session.push(0);
     for (int i = 0; i < 32; ++i) session.pop();
   }
+  // At the clock's beginning, which is no capture time, an item would be captured when it is pushed.
+  clock.advance(std::chrono::seconds(1));
   const auto start = clock.now();
   for (int i = 0; i < 32; ++i) session.push(5, start);
   session.close();
