@@ -145,4 +145,11 @@ class [[nodiscard]] result<void> {
   std::exception_ptr error_;
 };
 
+namespace detail {
+
+/// What is handed out of a slot: the value where it lies, or none behind a sink.
+template <class Out>
+using handed_result = std::conditional_t<std::is_void_v<Out>, result<void>, result<std::add_lvalue_reference_t<Out>>>;
+
+}  // namespace detail
 }  // namespace levada

@@ -17,11 +17,6 @@ struct results_are_handed_to_a_function_that_takes_them : detail::mistake {};
 
 namespace detail {
 
-/// What a session hands to a function.
-template <class Output>
-using handed_result =
-    std::conditional_t<std::is_void_v<Output>, result<void>, result<std::add_lvalue_reference_t<Output>>>;
-
 template <class F, class Session>
 concept takes_results_of = std::is_invocable_v<F&, handed_result<typename Session::output>&> ||
                            std::is_invocable_v<F&, handed_result<typename Session::output>&, const item_envelope&>;

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -100,8 +99,8 @@ class relay {
   }
   /// When what it has begun will be given, whatever comes, in nanoseconds of the session's clock; 0: it has begun nothing.
   std::int64_t due() const {
-    const std::int64_t began = began_.load(), timeout = of_.code->timeout.count();
-    return began != 0 && began <= std::numeric_limits<std::int64_t>::max() - timeout ? began + timeout : 0;
+    const std::int64_t began = began_.load();
+    return began != 0 ? session_settings::due_after(began, of_.code->timeout.count()) : 0;
   }
   /// Items wait for room behind it.
   bool is_backed_up() const { return from_.has_unpopped() && !to_.has_slot_for(to_.pushed()); }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -106,6 +107,11 @@ struct session_settings {
   /// Something was due at that nanosecond; 0: nothing is.
   bool has_come(std::int64_t due) const {
     return due != 0 && now().time_since_epoch() >= std::chrono::nanoseconds(due);
+  }
+  /// So long behind a nanosecond; 0 where time ends before.
+  static constexpr std::int64_t due_after(std::int64_t at, std::int64_t wait) {
+    if (at > std::numeric_limits<std::int64_t>::max() - wait) return 0;
+    return at + wait > 0 ? at + wait : 1;
   }
   constexpr overflow_policy overflow_of(std::size_t port) const { return ports != nullptr ? ports[port] : overflow; }
   /// Items come in as none of them says otherwise.

@@ -168,7 +168,7 @@ class source_feed {
 template <class In, class Out, class Feed, class Executor>
 class item_stream {
  public:
-  using result_type = std::conditional_t<std::is_void_v<Out>, result<void>, result<std::add_lvalue_reference_t<Out>>>;
+  using result_type = detail::handed_result<Out>;
 
   /// `own_input`: the pipeline changes its input, so it needs copies of lasting items.
   item_stream(std::shared_ptr<detail::deployment<Executor>> of, Feed feed, std::stop_token stop)

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <new>
 #include <thread>
@@ -181,8 +180,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public door {
   static std::int64_t due_of(time_point when) {
     constexpr std::int64_t stall = Rule::stall.count();
     const std::int64_t at = std::chrono::nanoseconds(when.time_since_epoch()).count();
-    if (stall == 0 || at > std::numeric_limits<std::int64_t>::max() - stall) return 0;
-    return std::max<std::int64_t>(1, at + stall);
+    return stall == 0 ? 0 : session_settings::due_after(at, stall);
   }
 
   /// Behind a cancel nothing meets: nobody may ever come back to end it.
