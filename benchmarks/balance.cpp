@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// balance: what the balanced split of twelve stages with states reaches over cpu<2> | simulated<0> | cpu<2>, which are three that work.
-// Stages wait 1 ms, so that three threads have room on two processors. The ideal is an item in four times what a stage takes in
-// a loop, and `of ideal` the median over turns of both.
+// balance: what the balanced split of twelve stages with states reaches over cpu<2> | simulated<0> | cpu<2>, which are
+// three that work. Stages wait 1 ms, so that three threads have room on two processors. The ideal is an item in four
+// times what a stage takes in a loop, and `of ideal` the median over turns of both.
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include "../tests/run/twelve_stages.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// for_each/<parts>, route: what pipelines inside a stage cost over the loop, or the branch, that one would write by hand with the
-// same kernels and the same memory. A call an item, in processor time; `ratio` is the median of the pairs.
+// for_each/<parts>, route: what pipelines inside a stage cost over the loop, or the branch, that one would write by
+// hand with the same kernels and the same memory. A call an item, in processor time; `ratio` is the median of the
+// pairs.
 
 #include <memory>
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measuring costs: the same stream of four stages with its statistics off and on, turn by turn, so that what the machine
-// does meanwhile falls on both. Names are statistics/<order>/<work>; `off_ns` and `on_ns` an item are medians, `cost_percent`
-// the median of the ratios of neighbours.
+// What measuring costs: the same stream of four stages with its statistics off and on, turn by turn, so that what the
+// machine does meanwhile falls on both. Names are statistics/<order>/<work>; `off_ns` and `on_ns` an item are medians,
+// `cost_percent` the median of the ratios of neighbours.
 
 #include <algorithm>
 #include <chrono>

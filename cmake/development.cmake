@@ -3,6 +3,13 @@
 set(LEVADA_SANITIZE "" CACHE STRING "Build the tests for a sanitizer: address (with undefined and leak) or thread")
 set_property(CACHE LEVADA_SANITIZE PROPERTY STRINGS "" address thread)
 
+# What each tier has beside the one before is in CONTRIBUTING.md.
+set(LEVADA_TIER test CACHE STRING "Which tests there are: test, all (more programs) or nightly (more shapes and cases, optimised)")
+set_property(CACHE LEVADA_TIER PROPERTY STRINGS test all nightly)
+if(NOT LEVADA_TIER MATCHES "^(test|all|nightly)$")
+  message(FATAL_ERROR "LEVADA_TIER is \"${LEVADA_TIER}\"; known are test, all and nightly.")
+endif()
+
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
@@ -11,6 +18,11 @@ target_compile_options(levada_development INTERFACE -Wall -Wextra -Wpedantic -Wc
 # g++ 12 warns of its own std::string: "text" + string overlaps by 9223372036854775807 bytes (GCC bug 105329).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(levada_development INTERFACE -Wno-restrict)
+endif()
+# g++ collects its garbage when its heap has grown by a third; later collections save a fifth of its time for a fifth
+# more memory.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(levada_development INTERFACE "SHELL:--param ggc-min-heapsize=600000" "SHELL:--param ggc-min-expand=60")
 endif()
 # Files of the repository that programs open: weights beside an example, cases beside a test.
 target_compile_definitions(levada_development INTERFACE LEVADA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# levada_find_headers(NAME HEADER): a library of headers only, as the target NAME::NAME, for a find module. <NAME>_ROOT names
-# the folder that has HEADER.
+# levada_find_headers(NAME HEADER): a library of headers only, as the target NAME::NAME, for a find module. <NAME>_ROOT
+# names the folder that has HEADER.
 include(FindPackageHandleStandardArgs)
 macro(levada_find_headers name header)
   string(TOUPPER ${name} levada_root)

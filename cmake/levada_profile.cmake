@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# levada_profile(PROGRAM HEADER FILE): the target profile_<PROGRAM>, which runs the program with FILE as its argument. The program
-# calls levada::profile<...>(pipeline, samples, argv[1]); whoever includes FILE deploys with what was measured:
+# levada_profile(PROGRAM HEADER FILE): the target profile_<PROGRAM>, which runs the program with FILE as its argument.
+# The program calls levada::profile<...>(pipeline, samples, argv[1]); whoever includes FILE deploys with what was
+# measured:
 #
 #   add_executable(measure measure.cpp)
-#   levada_profile(measure HEADER ${CMAKE_CURRENT_SOURCE_DIR}/box.costs.hpp)     # cmake --build build --target profile_measure
+#   levada_profile(measure HEADER ${CMAKE_CURRENT_SOURCE_DIR}/box.costs.hpp)     # cmake --build build --target
+#   profile_measure
 #
 # It is run by nobody else, since costs are measured on a quiet machine and kept with the sources.
 function(levada_profile program)

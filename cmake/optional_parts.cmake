@@ -17,11 +17,11 @@ endmacro()
 levada_part(EIGEN libeigen3-dev "Eigen/|levada/(interop|backend)/eigen" Eigen3::Eigen Eigen3)
 levada_part(ONEDNN libdnnl-dev "dnnl|oneapi/dnnl|levada/(interop|backend)/onednn" DNNL::dnnl dnnl)
 levada_part(VULKAN libvulkan-dev "vulkan/|levada/backend/spirv" Vulkan::Headers Vulkan)
-levada_part(OPENCV libopencv-dev "opencv2/|levada/interop/opencv" opencv_imgproc OpenCV COMPONENTS core imgproc)
+levada_part(OPENCV libopencv-imgproc-dev "opencv2/|levada/interop/opencv" opencv_imgproc opencv_imgproc)
 levada_part(PNG libpng-dev "png\\.h" PNG::PNG PNG)
 levada_part(ZLIB zlib1g-dev "zlib\\.h" ZLIB::ZLIB ZLIB)
 levada_part(CLI11 libcli11-dev "CLI/" CLI11::CLI11 CLI11)
-levada_part(JSON nlohmann-json3-dev "nlohmann/" nlohmann_json::nlohmann_json nlohmann_json)
+levada_part(JSON nlohmann-json3-dev "nlohmann/|levada/interop/(plan_file|saved_plan)" nlohmann_json::nlohmann_json nlohmann_json)
 levada_part(TASKFLOW "(not in Debian; TASKFLOW_ROOT names its folder)" "taskflow/" taskflow::taskflow taskflow)
 levada_part(FASTFLOW "(not in Debian; FASTFLOW_ROOT names its folder)" "ff/ff" fastflow::fastflow fastflow)
 levada_part(ONNXRUNTIME "libonnxruntime-dev (from trixie on)" "onnxruntime_c|levada/interop/onnx_runtime"
@@ -57,6 +57,13 @@ endfunction()
 function(levada_left_out what)
   list(JOIN ARGN ", " packages)
   message(STATUS "Left out: ${what}. Debian brings what it needs as ${packages}.")
+endfunction()
+
+# levada_in_tier(TARGET all): below that tier of the tests the target is built when it is asked for alone.
+function(levada_in_tier target tier)
+  if(LEVADA_BUILD_TESTS AND TARGET ${target} AND LEVADA_TIER STREQUAL "test" AND tier STREQUAL "all")
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endfunction()
 
 # levada_add_program(NAME SOURCE...): an executable on levada and the parts its sources include, or one line why not.

@@ -17,8 +17,8 @@ namespace levada::test {
 
 inline constexpr bool under_sanitizer = LEVADA_UNDER_SANITIZER;
 
-/// By how much fewer cases a long test of results tries under a sanitizer: they take the same ways through memory, and whether a result
-/// is right is for the release build to say.
+/// By how much fewer cases a long test of results tries under a sanitizer: they take the same ways through memory, and
+/// whether a result is right is for the release build to say.
 inline constexpr int sparse = under_sanitizer ? 16 : 1;
 
 }  // namespace levada::test

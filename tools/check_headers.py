@@ -9,7 +9,10 @@ compiled alone and says so.
 One that needs a library which is not here is named and skipped. With --outer only those that no other includes, which is
 enough for a second compiler's warnings.
 
-check_headers.py [--compiler CXX] [--outer]
+With --together all headers are compiled in one unit instead, forwards, and backwards without run-time type information: no header may
+depend on what stands before it, or have a name that another hides. Without exceptions the umbrella says one sentence.
+
+check_headers.py [--compiler CXX] [--outer | --together]
 """
 
 import argparse
@@ -27,8 +30,8 @@ INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
 INCLUDES = ["-I", str(ROOT / "include"), "-isystem", "/usr/include/eigen3", "-isystem", "/usr/include/opencv4"]
 
 
-def compile_unit(compiler, names):
-    command = [compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, "-march=native", *INCLUDES, "-x", "c++", "-"]
+def compile_unit(compiler, names, *flags):
+    command = [compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, *flags, "-march=native", *INCLUDES, "-x", "c++", "-"]
     # Included twice: the second time has to be silent.
     unit = "".join(f"#include <{name}>\n" for name in names) * 2
     done = subprocess.run(command, input=unit, text=True, capture_output=True)
@@ -68,15 +71,47 @@ def lines_of(names, includes):
     return lines
 
 
+NEEDS_EXCEPTIONS = "levada needs exceptions: compile without -fno-exceptions"
+
+
+def compile_together(compiler, names):
+    """What the compiler says about each order, by the name of the order; a header that needs what is not here is left out."""
+    for order, flags in ((sorted(names), ()), (sorted(names, reverse=True), ("-fno-rtti",))):
+        code, output = compile_unit(compiler, order, *flags)
+        while code and (missing := OPTIONAL.search(output)):
+            lacking = order[int(re.search(r"<stdin>:(\d+)", output)[1]) - 1]
+            print(f"{lacking}: left out, {missing[1]} is not here")
+            order.remove(lacking)
+            code, output = compile_unit(compiler, order, *flags)
+        yield f"from {order[0]} to {order[-1]} {' '.join(flags)}", code, output
+
+
+def check_together(compiler, names):
+    failed = 0
+    for order, code, output in compile_together(compiler, names):
+        failed += bool(code)
+        print(f"{compiler}: all headers {order}: {'do not compile' if code else 'compile'}\n{output if code else ''}", end="")
+    _, output = compile_unit(compiler, ["levada/levada.hpp"], "-fno-exceptions")
+    errors = re.findall(r"error: .*", output)
+    if len(errors) != 2 or NEEDS_EXCEPTIONS not in errors[0] or "levada_needs_exceptions" not in errors[1]:
+        failed += 1
+        print(f"{compiler}: without exceptions it is not this sentence that ends the compilation: {NEEDS_EXCEPTIONS}\n{output}")
+    return failed
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--compiler", default="g++")
-    arguments.add_argument("--outer", action="store_true")
+    which = arguments.add_mutually_exclusive_group()
+    which.add_argument("--outer", action="store_true")
+    which.add_argument("--together", action="store_true")
     options = arguments.parse_args()
     compiler = options.compiler
 
     headers = {p.relative_to(ROOT / "include").as_posix(): p for p in (ROOT / "include").rglob("*.hpp")}
     includes = {name: set(INCLUDED.findall(p.read_text(encoding="utf-8"))) & headers.keys() for name, p in headers.items()}
+    if options.together:
+        return 1 if check_together(compiler, headers.keys()) else 0
     names = headers.keys() - set().union(*includes.values()) if options.outer else headers.keys()
     lines = lines_of(names, includes)
     failed = skipped = 0

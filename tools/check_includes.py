@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks who includes whom under include/levada, and prints `file:line: rule` for every include against the layers.
 
+Headers that users include are those of PUBLIC and of nn/, image/, signal/ and interop/; docs/headers.md lists them. All others
+stand under detail/ of their layer, and no example, document or installed project includes one.
+
 check_includes.py [ROOT]    ROOT is the folder that has include/levada; by default the repository of this script.
 """
 
@@ -26,6 +29,27 @@ LAYERS = {
     "ops": "core graph kernel nn image signal backend backend/simd",
     "levada": "core graph plan kernel nn image signal backend backend/simd run",
 }
+
+# The rooms of run/detail, each of which may include those before it.
+ROOMS = ["workers", "program", "measure", "engine", "session", "deploy"]
+
+# Headers that users include, beside those of the op libraries and of interop/.
+PUBLIC = """
+    image kernel levada nn ops signal
+    backend/eigen backend/onednn backend/reference backend/reference/ops backend/shard backend/simd
+    backend/simd/bfloat16 backend/simd/kernel_stage backend/simd/ops backend/simd/quantized backend/spirv
+    backend/spirv/ops
+    core/aligned_frame core/device_queue core/error core/log core/tensor core/version
+    graph/op graph/parameter_map graph/sync
+    kernel/grid_kernel kernel/text_grid
+    plan/arena plan/cost_table plan/partition_by_cost plan/rules
+    run/any_of run/any_pipeline run/awaitable run/callback_session run/choose_deployment run/deploy
+    run/event_session run/hot_swap run/load_pipeline run/multi_producer run/pipeline_library run/prometheus
+    run/sender run/simulated run/virtual_clock
+""".split()
+LIBRARIES = ("nn", "image", "signal", "interop")
+# Public headers of run/ that one of its rooms may include: the room.
+ROOM_OF_PUBLIC = {"run/virtual_clock": "program", "run/any_pipeline": "deploy", "run/deploy": "deploy"}
 
 # Other people's headers and who may see them: the rule, what they are included as, the files it names.
 FOREIGN = [
@@ -52,7 +76,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 def layer_of(path, base):
     """The layer of the header `path` below `base`; nn.hpp belongs to nn/, backend/simd.hpp to backend/simd/."""
     parts = path.removesuffix(".hpp").split("/")
-    if parts[0] == "backend" and len(parts) > 1 and (base / "backend" / parts[1]).is_dir():
+    if parts[0] == "backend" and len(parts) > 1 and parts[1] != "detail" and (base / "backend" / parts[1]).is_dir():
         return "/".join(parts[:2])
     return parts[0]
 
@@ -65,6 +89,49 @@ def allowed(layer):
 
 def may_include(layer, other):
     return other == layer or other in allowed(layer) or (other.startswith("backend/") and "backend/*" in allowed(layer))
+
+
+def room_of(path):
+    """The index of the room in which a header of run/ stands, or None where it is in none."""
+    name = path.removesuffix(".hpp")
+    parts = name.split("/")
+    if parts[:2] == ["run", "detail"] and len(parts) == 4 and parts[2] in ROOMS:
+        return ROOMS.index(parts[2])
+    return ROOMS.index(ROOM_OF_PUBLIC[name]) if name in ROOM_OF_PUBLIC else None
+
+
+def is_public(path):
+    return "/detail/" not in path
+
+
+def places(root, base):
+    """Headers that stand in the wrong place, or in no list."""
+    listed = (root / "docs" / "headers.md").read_text(encoding="utf-8")
+    for header in sorted(base.rglob("*.hpp")):
+        path = header.relative_to(base).as_posix()
+        name = path.removesuffix(".hpp")
+        if path.startswith("run/detail/") and room_of(path) is None:
+            yield header, 1, f"run/detail has the rooms {', '.join(ROOMS)}"
+        if not is_public(path) or name.split("/")[0] in LIBRARIES and "/" in name:
+            continue
+        if name not in PUBLIC:
+            yield header, 1, "what users do not include stands under detail/ (tools/check_includes.py lists what they do)"
+        elif f"`levada/{path}`" not in listed:
+            yield header, 1, "docs/headers.md does not have it"
+    for name in PUBLIC:
+        if not (base / f"{name}.hpp").exists():
+            yield root / "tools" / "check_includes.py", 1, f"{name}.hpp does not exist"
+
+
+def users(root):
+    """What users read and copy from: includes of detail/ there."""
+    files = [root / "README.md", *(root / "docs").rglob("*.md")]
+    for folder in ("examples", "tests/install"):
+        files += [f for f in (root / folder).rglob("*") if f.suffix in (".cpp", ".hpp")]
+    for file in sorted(files):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if re.search(r"(levada|core|graph|plan|kernel|backend|simd|spirv|run)/detail/", line):
+                yield file, number, "users include no header of detail/"
 
 
 def violations(root):
@@ -87,6 +154,10 @@ def violations(root):
                 other = layer_of(name.removeprefix("levada/"), base)
                 if not (base.parent / name).exists():
                     yield header, number, f"<{name}> does not exist"
+                elif layer == other == "run" and room_of(path) is not None and (
+                    room_of(name.removeprefix("levada/")) is None or room_of(name.removeprefix("levada/")) > room_of(path)
+                ):
+                    yield header, number, f"a room of run/ includes only those below it: {', '.join(ROOMS)}"
                 elif not may_include(layer, other):
                     others = " ".join(allowed(layer)) or "only itself"
                     yield header, number, f"{layer} must not include {other} (it may: {others})"
@@ -99,7 +170,8 @@ def violations(root):
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     count = 0
-    for header, number, rule in violations(root):
+    base = root / "include" / "levada"
+    for header, number, rule in [*violations(root), *places(root, base), *users(root)]:
         print(f"{header.relative_to(root)}:{number}: {rule}")
         count += 1
     print(f"include arrows: {count} against the layers")

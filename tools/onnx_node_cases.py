@@ -8,6 +8,8 @@ of an op in levada (axes, pads, sizes) become template arguments here; all other
 mapped is left out with a reason; a case that is mapped has to pass.
 
 onnx_node_cases.py CASES OUT      writes OUT/<group>.cpp from the folder CASES that has node/test_abs, node/test_add, ...
+onnx_node_cases.py CASES OUT few  writes fewer: of each op a case for each attribute, each number of inputs and each element
+onnx_node_cases.py CASES OUT one  writes one of each op
 onnx_node_cases.py CASES --list   prints, as Markdown, what is mapped and what is left out, and why
 onnx_node_cases.py CASES --check FILE   says whether FILE is what --list prints
 """
@@ -18,7 +20,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-# --- protobuf: what a ModelProto and a TensorProto need -----------------------------------------------------------------
+# --- protobuf: what a ModelProto and a TensorProto need -------------------------------------------------------------
 
 
 def varints(data, at=0):
@@ -159,7 +161,7 @@ class Case:
         return tensors[0].element in FLOATING and all(v.element in ELEMENTS for v in tensors)
 
 
-# --- programs: a case as C++ ----------------------------------------------------------------------------------------------
+# --- programs: a case as C++ ----------------------------------------------------------------------------------------
 
 
 class Program:
@@ -247,7 +249,7 @@ def maps(group, *ops):
     return register
 
 
-# --- element-wise ---------------------------------------------------------------------------------------------------------
+# --- element-wise ---------------------------------------------------------------------------------------------------
 
 UNARY = {"Abs": "abs", "Neg": "neg", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Erf": "erf", "Tanh": "tanh",
          "Sigmoid": "sigmoid", "Softplus": "softplus", "HardSwish": "hard_swish", "Relu": "relu"}  # fmt: skip
@@ -300,7 +302,7 @@ def converted(p, value, element):
     return p.stage(f"cast<{ELEMENTS[element][0]}>", value, element=element)
 
 
-# --- along an axis --------------------------------------------------------------------------------------------------------
+# --- along an axis --------------------------------------------------------------------------------------------------
 
 
 def last(rank, axis):
@@ -365,7 +367,7 @@ def global_pool(case, p):
     p.check(p.stage(stage, p.item(), dims=case.outputs[0].dims[1:]))
 
 
-# --- norms and products -----------------------------------------------------------------------------------------------------
+# --- norms and products ---------------------------------------------------------------------------------------------
 
 
 @maps("weighted", "BatchNormalization", "InstanceNormalization", "LayerNormalization")
@@ -436,7 +438,7 @@ def scaled(p, value, factor):
     return p.call(f'transform<"scaled">({lambda_}).description', value)
 
 
-# --- windows ----------------------------------------------------------------------------------------------------------------
+# --- windows --------------------------------------------------------------------------------------------------------
 
 
 class Window:
@@ -528,7 +530,7 @@ def pool(case, p):
     p.check(p.reshaped(y, out[1:]))
 
 
-# --- numbers as integers ----------------------------------------------------------------------------------------------------
+# --- numbers as integers --------------------------------------------------------------------------------------------
 
 
 def quantization(case, index):
@@ -585,7 +587,7 @@ def qlinear_matmul(case, p):
     p.check(y)
 
 
-# --- moves ------------------------------------------------------------------------------------------------------------------
+# --- moves ----------------------------------------------------------------------------------------------------------
 
 
 @maps("moves", "Concat")
@@ -664,7 +666,7 @@ def cast(case, p):
     p.check(p.stage(f"cast<{ELEMENTS[out.element][0]}>", p.input(0), element=out.element))
 
 
-# --- pictures ---------------------------------------------------------------------------------------------------------------
+# --- pictures -------------------------------------------------------------------------------------------------------
 
 MODES = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
 
@@ -701,7 +703,7 @@ def non_max_suppression(case, p):
                    f"std::tuple({boxes.name}, {scores.name})), {'item' if p.items > 1 else 0});")  # fmt: skip
 
 
-# --- the whole suite --------------------------------------------------------------------------------------------------------
+# --- the whole suite ------------------------------------------------------------------------------------------------
 
 
 SUITES = "node", "pytorch-converted", "pytorch-operator"
@@ -727,11 +729,31 @@ def read_suites(folder):
     return programs, left_out, others, graphs
 
 
-def write_sources(folder, out):
+def all_programs(programs):
+    return programs
+
+
+def one_of_each(programs):
+    return programs[:1]
+
+
+def few_of_each(programs):
+    """In their order, each that has something which none before it has."""
+    chosen, seen = [], set()
+    for p in programs:
+        given = [v for v in p.case.inputs if v is not None]
+        has = {*p.case.attributes, len(given), *((i, ELEMENTS[v.element][0]) for i, v in enumerate(given))}
+        if not has <= seen:
+            chosen.append(p)
+            seen |= has
+    return chosen
+
+
+def write_sources(folder, out, chosen):
     programs, _, _, _ = read_suites(folder)
     out.mkdir(parents=True, exist_ok=True)
     for group in {group for group, _ in MAPPERS.values()}:
-        tests = [p.text() for op in sorted(programs) if MAPPERS[op][0] == group for p in programs[op]]
+        tests = [p.text() for op in sorted(programs) if MAPPERS[op][0] == group for p in chosen(programs[op])]
         text = ("// Written by tools/onnx_node_cases.py.\n#include \"onnx/case.hpp\"\n\nusing namespace levada;\n"
                 "using namespace levada::testing;\n\n" + "\n".join(tests))  # fmt: skip
         (out / f"{group}.cpp").write_text(text)
@@ -745,7 +767,8 @@ def listing(folder):
     floats, floats_dropped = (sum(c.suite == "node" and c.floating() for c in cases) for cases in (mapped, dropped))
     exported, exported_dropped = (sum(c.suite != "node" for c in cases) for cases in (mapped, dropped))
     lines = ["# The cases of ONNX", "",
-             "`tools/onnx_node_cases.py CASES --list` wrote this. `tests/onnx` runs what is mapped, and all of it has to pass.",
+             "`tools/onnx_node_cases.py CASES --list` wrote this. `./run nightly` runs what is mapped, and all of it has to pass;",
+             "`./run test` runs those cases of each op that differ in their attributes or in what they are given.",
              f"Of {floats + floats_dropped} node cases of float, half or double whose op levada has, {floats} are mapped: "
              f"{100 * floats / (floats + floats_dropped):.1f} %. Of other elements it is {len(mapped) - floats - exported}; "
              f"of {exported + exported_dropped} that PyTorch exported, {exported}.", "",
@@ -768,7 +791,8 @@ def main():
         if Path(sys.argv[3]).read_text() != listing(folder):
             sys.exit(f"{sys.argv[3]} is not what {sys.argv[0]} {folder} --list prints")
     else:
-        write_sources(folder, Path(sys.argv[2]))
+        choices = {"few": few_of_each, "one": one_of_each}
+        write_sources(folder, Path(sys.argv[2]), choices[sys.argv[3]] if len(sys.argv) > 3 else all_programs)
 
 
 if __name__ == "__main__":

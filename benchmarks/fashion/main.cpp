@@ -4,8 +4,9 @@
 //   one       the model on one picture, one thread, in CPU time
 //   inline    picture -> label over all pictures, one thread
 //   streamed  the same on two threads
-// All give the same logits and labels before anything is timed, levada_int8 and levada_bf16 98 % of the labels. Repetitions of all contenders are interleaved; a table
-// of the medians ends the output, `ratio` being how many times as long as levada it takes.
+// All give the same logits and labels before anything is timed, levada_int8 and levada_bf16 98 % of the labels.
+// Repetitions of all contenders are interleaved; a table of the medians ends the output, `ratio` being how many times
+// as long as levada it takes.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include "kernels.hpp"
 #include "onednn.hpp"
 #include "onnxruntime.hpp"
+#include "progress.hpp"
 #include "table.hpp"
 
 namespace {
@@ -72,7 +74,8 @@ class contest {
   template <class Network>
   void register_one(const std::string& contender, const std::shared_ptr<Network>& network) {
     if (contenders_.empty() || contenders_.back() != contender) contenders_.push_back(contender);
-    const auto run = [network](benchmark::State& state) {
+    const auto run = [network, name = contender + "/one"](benchmark::State& state) {
+      show_progress(name);
       normalise(the_pictures().pictures[0], network->in);
       for (auto _ : state) {
         benchmark::DoNotOptimize(network->run().data());
@@ -95,6 +98,7 @@ class contest {
     const std::vector<picture>& pictures = the_pictures().pictures;
     labels to(pictures.size(), -1);
     const auto run = [=, &pictures](benchmark::State& state) mutable {
+      show_progress(name);
       for (auto _ : state) {
         pass(pictures, to);
         benchmark::DoNotOptimize(to.data());

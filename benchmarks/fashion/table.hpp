@@ -11,12 +11,15 @@
 
 #include <benchmark/benchmark.h>
 
+#include "progress.hpp"
+
 namespace fashion {
 
 /// Prints as ever, and keeps the median time a picture of fashion/<contender>/<measurement>.
 class with_table : public benchmark::ConsoleReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {
+    end_progress();
     std::vector<Run> shown;
     for (const Run& run : runs) {
       const bool aggregate = run.run_type == Run::RT_Aggregate;

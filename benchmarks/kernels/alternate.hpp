@@ -24,7 +24,8 @@ struct wall_clock {
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
 };
-/// Processor time of all threads of this process: for work that is done by its own threads, whatever else the machine does.
+/// Processor time of all threads of this process: for work that is done by its own threads, whatever else the machine
+/// does.
 struct processor_clock {
   static double microseconds() { return static_cast<double>(std::clock()) * (1e6 / CLOCKS_PER_SEC); }
 };

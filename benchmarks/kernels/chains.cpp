@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of six stages of add, mul and max, fused. kernels/chain/device: against a kernel that copies the same 16 MiB, `ratio`
-// being the chain's time over the copy's. kernels/chain/cpu: the six kernels one behind the other over 100 KiB, over the fused
-// one, `ratio` being how many times as long they take.
+// A chain of six stages of add, mul and max, fused. kernels/chain/device: against a kernel that copies the same 16 MiB,
+// `ratio` being the chain's time over the copy's. kernels/chain/cpu: the six kernels one behind the other over 100 KiB,
+// over the fused one, `ratio` being how many times as long they take.
 
 #include <array>
 #include <cstdlib>

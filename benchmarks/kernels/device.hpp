@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Dispatches on a Vulkan device, nothing of levada's run time around them: any module, on buffers that are filled and read here.
+// Dispatches on a Vulkan device, nothing of levada's run time around them: any module, on buffers that are filled and
+// read here.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <levada/backend/spirv/prepared.hpp>
+#include <levada/backend/spirv/detail/prepared.hpp>
+#include <levada/kernel/detail/spirv.hpp>
 #include <levada/kernel/grid_kernel.hpp>
-#include <levada/kernel/spirv.hpp>
 
 #include "alternate.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include <levada/kernel/composed.hpp>
+#include <levada/kernel/detail/composed.hpp>
 #include <levada/kernel/grid_kernel.hpp>
 
 namespace kernels {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the way to a device and back costs. kernels/submit: a recorded dispatch of one workgroup, submitted and waited for, and
-// the same as an item of a session, pushed and popped. kernels/overlap: a stream of items of 1 MiB that are copied to the device
-// and back, with one slot and with eight; `ratio` is how many times as long one slot takes.
+// What the way to a device and back costs. kernels/submit: a recorded dispatch of one workgroup, submitted and waited
+// for, and the same as an item of a session, pushed and popped. kernels/overlap: a stream of items of 1 MiB that are
+// copied to the device and back, with one slot and with eight; `ratio` is how many times as long one slot takes.
 
 #include <memory>
 #include <vector>

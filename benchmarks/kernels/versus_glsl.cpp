@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traced modules against those that glslc -O makes of equal GLSL: the same bits of the same dispatch on the same device.
-// kernels/glsl/<name>: `traced_us` and `glsl_us` are medians of one dispatch, `ratio_time` is the median of the pairs' ratios,
-// `ratio_size` that of the modules' bytes.
+// Traced modules against those that glslc -O makes of equal GLSL: the same bits of the same dispatch on the same
+// device. kernels/glsl/<name>: `traced_us` and `glsl_us` are medians of one dispatch, `ratio_time` is the median of the
+// pairs' ratios, `ratio_size` that of the modules' bytes.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How old results are when they arrive, and what waiting for them costs. Items come at random moments (a Poisson process)
-// for a serial stage of 200 us, at 0.5, 0.9 and 1.2 times what it can take; one thread pushes, one pops. The peer is what one
-// writes first: a thread with a queue, a mutex and two condition variables. Names are live/<what>/<contender>/<load>.
+// How old results are when they arrive, and what waiting for them costs. Items come at random moments (a Poisson
+// process) for a serial stage of 200 us, at 0.5, 0.9 and 1.2 times what it can take; one thread pushes, one pops. The
+// peer is what one writes first: a thread with a queue, a mutex and two condition variables. Names are
+// live/<what>/<contender>/<load>.
 //   age_p50_us, age_p999_us: from the moment an item is made to the moment its result is popped
 //   delivered: share of the items that came out; cpu_us_per_item: processor time of the process for each item made
-//   pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, an item each ms
-//   added_p50_ns, added_p99_ns (live/lone): how much longer a lone item takes than its stages, after 2 ms of idleness
-//   items_per_s, least_share (live/sessions): of that many sessions that are fed without end, by two threads each, through two
-//   stages of 50 us on cpu<2>; what came out of all, and of the last one, 1 being as much as of the others
+//   pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, an item each
+//   ms added_p50_ns, added_p99_ns (live/lone): how much longer a lone item takes than its stages, after 2 ms of
+//   idleness items_per_s, least_share (live/sessions): of that many sessions that are fed without end, by two threads
+//   each, through two stages of 50 us on cpu<2>; what came out of all, and of the last one, 1 being as much as of the
+//   others
 
 #include <algorithm>
 #include <atomic>
@@ -216,7 +218,7 @@ void add_pickup(const std::string& contender) {
                                  for (auto _ : state) {
                                    for (int i = 0; i < picked_items; ++i) {
                                      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                                     session.try_push(clock_type::now());
+                                     static_cast<void>(session.try_push(clock_type::now()));
                                      while (!session.try_pop()) std::this_thread::yield();
                                    }
                                  }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// overhead/contenders.hpp: one chain of stages over a vector of items, as levada, a hand-written loop, oneTBB and threads
-// with rings would have it: in order, on two threads. Each returns a checksum over the results in order.
+// overhead/contenders.hpp: one chain of stages over a vector of items, as levada, a hand-written loop, oneTBB and
+// threads with rings would have it: in order, on two threads. Each returns a checksum over the results in order.
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// overhead/fastflow_chain.hpp: the chain as a pipeline of FastFlow: a thread for each stage, pointers in its queues. It keeps
-// the order where stages are serial; parallel ones run here as serial ones do.
+// overhead/fastflow_chain.hpp: the chain as a pipeline of FastFlow: a thread for each stage, pointers in its queues. It
+// keeps the order where stages are serial; parallel ones run here as serial ones do.
 
 #if LEVADA_HAS_FASTFLOW
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// overhead/work.hpp: the items and the stages that every contender runs: a chain of dependent multiplications that takes a
-// given time, calibrated once on this machine.
+// overhead/work.hpp: the items and the stages that every contender runs: a chain of dependent multiplications that
+// takes a given time, calibrated once on this machine.
 
 #include <algorithm>
 #include <array>
@@ -64,8 +64,8 @@ struct serial_stage {
   }
 };
 
-/// A stage each of whose items waits for the one before, as in a recursive filter: the processor cannot begin the next while it
-/// is at one, so that it takes the time that it is given.
+/// A stage each of whose items waits for the one before, as in a recursive filter: the processor cannot begin the next
+/// while it is at one, so that it takes the time that it is given.
 struct recursive_stage {
   std::uint32_t rounds = 0;
   std::uint64_t last = 0;

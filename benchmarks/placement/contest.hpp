@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// placement/contest.hpp: the partition that measured costs choose against those of one backend each, item by item in turns.
+// placement/contest.hpp: the partition that measured costs choose against those of one backend each, item by item in
+// turns.
 
 #include <algorithm>
 #include <array>
@@ -122,8 +123,8 @@ void profile_model(const char* name, Make make) {
 template <const lv::cost_table& Table>
 inline constexpr lv::cost_table kernels_of{Table.machine, Table.kernels, Table.transfers, Table.rooflines, {}};
 
-/// Each backend of the processor first where it can, simd for what it lacks, against what the table chooses, by its kernels alone and
-/// by the whole plans that were measured.
+/// Each backend of the processor first where it can, simd for what it lacks, against what the table chooses, by its
+/// kernels alone and by the whole plans that were measured.
 template <const lv::cost_table& Table, class Make>
 void contest(const char* name, Make make, double seconds) {
   const model m(make);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks over the backends simd, onednn and eigen on the processor and spirv on the first Vulkan device: the partition that
-// measured costs choose against one backend wherever it can.
+// Networks over the backends simd, onednn and eigen on the processor and spirv on the first Vulkan device: the
+// partition that measured costs choose against one backend wherever it can.
 //
 //   bench_placement [SECONDS] [NETWORK]     contests, each for so many seconds (20)
 //   bench_placement --profile [NETWORK]     measures what is missing in costs/ for this machine; build again then

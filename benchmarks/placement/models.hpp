@@ -29,7 +29,7 @@ template <class Make>
 class model {
  public:
   using pipeline_type = decltype(std::declval<Make>()(std::declval<const lv::parameter_map&>()));
-  using item = typename lv::detail::rim_types<lv::detail::flat<pipeline_type>>::input_item;
+  using item = typename lv::detail::pipeline_types<lv::detail::flat<pipeline_type>>::input_item;
 
   explicit model(Make make) : make_(make) { example::models::set_randomly(weights_, make(weights_), 2026); }
 

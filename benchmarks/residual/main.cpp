@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// residual/...: what a residual block costs over the loop that one would write by hand with the same kernels and the same
-// memory: two convolutions with their norms, the sum and relu in place. `inline` is a call an item, in processor time;
-// `stream` a stream by one thread at a time, by the clock on the wall. `ratio` is the median of the pairs.
+// residual/...: what a residual block costs over the loop that one would write by hand with the same kernels and the
+// same memory: two convolutions with their norms, the sum and relu in place. `inline` is a call an item, in processor
+// time; `stream` a stream by one thread at a time, by the clock on the wall. `ratio` is the median of the pairs.
 
 #include <memory>
 #include <random>

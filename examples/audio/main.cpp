@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speech found in a recording: chunks of 480 samples become windows of 400 every 160, their spectra log-mel features, and
-// what is louder than the noise before it, speech. Chunks go in as they would come from a microphone; windows come out at
-// another rate, each with the bands that a recogniser would take, and with what a gru (of random weights: nobody trained it) remembers
-// of all windows up to this one.
+// Speech found in a recording: chunks of 480 samples become windows of 400 every 160, their spectra log-mel features,
+// and what is louder than the noise before it, speech. Chunks go in as they would come from a microphone; windows come
+// out at another rate, each with the bands that a recogniser would take, and with what a gru (of random weights: nobody
+// trained it) remembers of all windows up to this one.
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera that does not wait: 60 pictures a second, in four buffers of its own, for a pipeline that manages 20. What counts
-// is how old the results are, that every picture is accounted for, and that every buffer comes back once.
+// A camera that does not wait: 60 pictures a second, in four buffers of its own, for a pipeline that manages 20. What
+// counts is how old the results are, that every picture is accounted for, and that every buffer comes back once.
 
 #include <algorithm>
 #include <chrono>

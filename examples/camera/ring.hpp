@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// camera/ring.hpp: a camera's ring of NV12 buffers with padded rows, lent to the program one picture at a time. Each picture
-// shows its own number, as a filmed clock would: that is how the program knows later which one it has before it.
+// camera/ring.hpp: a camera's ring of NV12 buffers with padded rows, lent to the program one picture at a time. Each
+// picture shows its own number, as a filmed clock would: that is how the program knows later which one it has before
+// it.
 
 #include <array>
 #include <atomic>

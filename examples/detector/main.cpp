@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coins on a photograph: a backbone with two heads finds them, as many as there are, and a second network looks at each by itself.
-// Where the picture lies in the network's input goes with it as side data, so that boxes find their way back.
+// Coins on a photograph: a backbone with two heads finds them, as many as there are, and a second network looks at each
+// by itself. Where the picture lies in the network's input goes with it as side data, so that boxes find their way
+// back.
 
 #include <algorithm>
 #include <cmath>
@@ -98,7 +99,7 @@ int detect(const std::string& from, const std::string& to, int expected) {
   const lv::parameter_map w = weights();
 
   // clang-format off
-  const auto backbone = lv::image::letterbox<side, side>(0)
+  const auto backbone = lv::image::letterbox<side, side, lv::layout::chw>(0)
       | lv::nn::conv2d<"half", 1, lv::size<3>, lv::stride<2>, lv::padding<1>>(w) | lv::nn::relu
       | lv::nn::conv2d<"quarter", 1, lv::size<3>, lv::stride<2>, lv::padding<1>>(w) | lv::nn::relu;
   const auto score = lv::nn::conv2d<"score", radii.size(), lv::size<15>, lv::padding<7>>(w) | lv::nn::reshape<1, places>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// detector/network.hpp: a detector of coins as networks are built: a backbone that brings the picture to a quarter of its size,
-// and on it two heads, the scores and the boxes of three sizes of coin at each place. What training would find is set by hand:
-// a coin is a disc that is brighter than the ring around it.
+// detector/network.hpp: a detector of coins as networks are built: a backbone that brings the picture to a quarter of
+// its size, and on it two heads, the scores and the boxes of three sizes of coin at each place. What training would
+// find is set by hand: a coin is a disc that is brighter than the ring around it.
 
 #include <array>
 #include <cmath>

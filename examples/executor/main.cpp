@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people do with TVM's Pipeline Executor, here: modules with named inputs and outputs, wired by name; where each runs; the
-// configuration printed and saved; inputs pushed by name; parameters replaced while items are on their way; outputs and
-// counts. What is wired wrongly does not compile.
+// What people do with TVM's Pipeline Executor, here: modules with named inputs and outputs, wired by name; where each
+// runs; the configuration printed and saved; inputs pushed by name; parameters replaced while items are on their way;
+// outputs and counts. What is wired wrongly does not compile.
 //
 //   m0: o2 = d0 - 2, o3 = d0 + 3      m1: n = o3 + d1 + more      m2: y = 3 n + o2, which passes by m1
 
@@ -56,7 +56,8 @@ auto third() {
                    lv::node<"y", "3 n", "o2">(nn::add), lv::output<"y", "y">);
 }
 
-/// The wiring. A border behind a module makes a segment of it, which may have a device of its own: `on<vulkan<0>>(second())`.
+/// The wiring. A border behind a module makes a segment of it, which may have a device of its own:
+/// `on<vulkan<0>>(second())`.
 auto wired() {
   return lv::graph(lv::port<"d0", matrix>, lv::port<"d1", matrix>, lv::node<"m0", "d0">(first() | lv::split_here),
                    lv::node<"m1", "m0.o3", "d1">(second() | lv::split_here), lv::node<"m2", "m1", "m0.o2">(third()),
@@ -74,7 +75,8 @@ int main() {
   std::printf("As one line, from which deploy<box, pinned<\"...\">> gives the same partition:\n%s\n\n",
               lv::save(app).c_str());
 
-  // Pushing waits only while all slots are taken; an item of each port make one of the pipeline, wherever they come from.
+  // Pushing waits only while all slots are taken; an item of each port make one of the pipeline, wherever they come
+  // from.
   constexpr int items = 8;
   auto session = app.open();
   std::thread second_input([&] {

@@ -82,8 +82,9 @@ std::vector<int> classify(App& app, const fashion::labelled& set) {
   return labels;
 }
 
-/// Streamed and inline in turns, so that both meet the same machine; the median of 3 to 21 rounds, about three seconds. Allocations
-/// are those of the second half of a round: one thread's pool of oneTBB's tasks may still grow by one in some round.
+/// Streamed and inline in turns, so that both meet the same machine; the median of 3 to 21 rounds, about three seconds.
+/// Allocations are those of the second half of a round: one thread's pool of oneTBB's tasks may still grow by one in
+/// some round.
 template <class App>
 void measure(App& app, const fashion::labelled& set, const std::vector<int>& labels, figures& f) {
   const std::size_t items = set.pictures.size();

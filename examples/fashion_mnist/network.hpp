@@ -26,8 +26,8 @@ struct on_device {
   }
 };
 
-/// A grey picture, 0 ... 255, to its label 0 ... 9. `weights` must outlive `deploy`. The convolutions go where `placed` says; what
-/// `computed` makes of the layers with weights is computed (quantized/network.hpp).
+/// A grey picture, 0 ... 255, to its label 0 ... 9. `weights` must outlive `deploy`. The convolutions go where `placed`
+/// says; what `computed` makes of the layers with weights is computed (quantized/network.hpp).
 template <levada::parameter_source Weights, class Placed = anywhere, class Computed = anywhere>
 auto classifier(const Weights& weights, Placed placed = {}, Computed computed = {}) {
   namespace lv = levada;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two clocks and a filter: a gyroscope of 200 Hz, whose bias wanders, and a camera of 30 frames a second, which sees the true angle
-// but coarsely, late, and for two seconds not at all. Their recordings are replayed as they came; sync_by_time hands each turn the
-// last frame before it, and a Kalman filter behind it keeps its state by feedback.
+// Two clocks and a filter: a gyroscope of 200 Hz, whose bias wanders, and a camera of 30 frames a second, which sees
+// the true angle but coarsely, late, and for two seconds not at all. Their recordings are replayed as they came;
+// sync_by_time hands each turn the last frame before it, and a Kalman filter behind it keeps its state by feedback.
 
 #include <algorithm>
 #include <chrono>

@@ -12,11 +12,11 @@ namespace lv = levada;
 using picture = lv::tensor<std::uint8_t, 1, 28, 28>;
 using box = lv::target<lv::cpu<2>>;  // what the deployment has
 
-int main() {
+int main() try {
   const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
 
   // clang-format off
-  const auto classify = lv::input<picture>
+  const lv::pipeline classify = lv::input<picture>
       | lv::transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })
       | lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<2>
       | lv::nn::conv2d<"conv2", 16, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<3>
@@ -24,7 +24,7 @@ int main() {
       | lv::stage<"label">([](const lv::tensor<float, 10>& p) { return lv::argmax(p); });
   // clang-format on
 
-  auto app = lv::deploy<box>(classify);
+  auto app = lv::deploy<box>(classify);  // throws where a weight is missing or has another shape
   static_assert(decltype(app)::plan.segments == 1 && decltype(app)::plan.bytes_total < 4 << 20);
 
   // A pair of trousers, drawn by hand.
@@ -39,4 +39,7 @@ int main() {
   for (auto&& label : app.stream(pictures)) count += *label == 1;
   std::printf("a thousand pictures: %d times label 1, trouser\n", count);
   return count == 1000 ? 0 : 1;
+} catch (const lv::error& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <levada/core/fixed_string.hpp>
+#include <levada/graph/op.hpp>
 
 namespace example::models {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// models/random_weights.hpp: parameters of the types and shapes that a pipeline's ops ask for, random, and scaled so that
-// numbers stay of one magnitude from layer to layer (He and others, 2015).
+// models/random_weights.hpp: parameters of the types and shapes that a pipeline's ops ask for, random, and scaled so
+// that numbers stay of one magnitude from layer to layer (He and others, 2015).
 
 #include <cmath>
 #include <cstddef>
@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <levada/graph/describe.hpp>
 #include <levada/graph/parameter_map.hpp>
 
 namespace example::models {

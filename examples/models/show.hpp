@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// models/show.hpp: what each of these examples does with its model: the plan, the same logits as the reference backend's, and
-// how fast.
+// models/show.hpp: what each of these examples does with its model: the plan, the same logits as the reference
+// backend's, and how fast.
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +22,8 @@ namespace lv = levada;
 
 using box = lv::target<lv::cpu<1, 16>>;
 
-/// Logits may differ by this part of the largest of them: sums of some thousand floats in another order, some 20 layers deep.
+/// Logits may differ by this part of the largest of them: sums of some thousand floats in another order, some 20 layers
+/// deep.
 inline constexpr float tolerance = 1e-5f;
 
 template <class Logits>

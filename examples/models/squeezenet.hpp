@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// models/squeezenet.hpp: SqueezeNet 1.1 (Iandola and others, 2016) as a pipeline: two convolutions of what a third squeezed,
-// concatenated.
+// models/squeezenet.hpp: SqueezeNet 1.1 (Iandola and others, 2016) as a pipeline: two convolutions of what a third
+// squeezed, concatenated.
 
 #include <cstddef>
 

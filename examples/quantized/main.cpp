@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's network with weights of int8 and activations of uint8: what that costs in accuracy, measured while the scales were found
-// and bounded where it is deployed, and what it gains in time. Beside it the same with bfloat16, which needs no calibration.
+// The demo's network with weights of int8 and activations of uint8: what that costs in accuracy, measured while the
+// scales were found and bounded where it is deployed, and what it gains in time. Beside it the same with bfloat16,
+// which needs no calibration.
 //
 //   quantized                        float, int8 and bfloat16 by turns over the test pictures
-//   quantized --calibrate FILE       writes network.scales.hpp: scales from training pictures, the loss from all test pictures
+//   quantized --calibrate FILE       writes network.scales.hpp: scales from training pictures, the loss from all test
+//   pictures
 
 #include <algorithm>
 #include <chrono>

@@ -8,11 +8,8 @@
 #include "../fashion_mnist/network.hpp"
 #include "network.scales.hpp"
 
-#include <levada/backend/simd/bfloat16_conv2d.hpp>
-#include <levada/backend/simd/bfloat16_dense.hpp>
-#include <levada/backend/simd/qlinear_conv2d.hpp>
-#include <levada/backend/simd/qlinear_dense.hpp>
-#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/backend/simd/bfloat16.hpp>
+#include <levada/backend/simd/quantized.hpp>
 #include <levada/nn/quantize.hpp>
 #include <levada/nn/quantize_bfloat16.hpp>
 

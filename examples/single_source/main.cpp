@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One source, two machines: an unsharp mask, written once as a grid kernel, runs on the CPU's vectors and on a Vulkan device.
-// Both pictures are written as PNGs and compared byte by byte.
+// One source, two machines: an unsharp mask, written once as a grid kernel, runs on the CPU's vectors and on a Vulkan
+// device. Both pictures are written as PNGs and compared byte by byte.
 
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three kernels, each a lambda, printed as what they become: instructions, GLSL, and the words of a SPIR-V module that
-// the compiler made. The third is a loop over a grid. `spirv_dump --save FOLDER` also writes the modules, for spirv-dis and spirv-val.
+// the compiler made. The third is a loop over a grid. `spirv_dump --save FOLDER` also writes the modules, for spirv-dis
+// and spirv-val.
 
 #include <cstdio>
 #include <string>

@@ -2,6 +2,7 @@
 #pragma once
 // image.hpp: the ops of pictures.
 
+#include <levada/image/blur.hpp>
 #include <levada/image/crop.hpp>
 #include <levada/image/letterbox.hpp>
 #include <levada/image/normalize.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// ops.hpp: every op of the library and its kernels on `simd`; docs/ops.md lists them. <levada/levada.hpp> has those that most
-// programs need, because what is included is compiled.
+// ops.hpp: every op of the library and its kernels on `simd`; docs/ops.md lists them. <levada/levada.hpp> has those
+// that most programs need, because what is included is compiled.
 
 #include <levada/backend/simd/ops.hpp>
 #include <levada/image.hpp>

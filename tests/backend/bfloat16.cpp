@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d and dense of bfloat16: `reference` against numbers worked out by hand, `simd` against `reference`. Of numbers whose sums are exact
-// in float both give the same bits; of others the sums differ as those of float do, and a result by one step of bfloat16.
+// conv2d and dense of bfloat16: `reference` against numbers worked out by hand, `simd` against `reference`. Of numbers
+// whose sums are exact in float both give the same bits; of others the sums differ as those of float do, and a result
+// by one step of bfloat16.
 
 #include "backend/compare.hpp"
 
-#include <levada/backend/define_bfloat16.hpp>
-#include <levada/backend/define_moves.hpp>
-#include <levada/backend/define_pools.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/bfloat16_conv2d.hpp>
-#include <levada/backend/simd/bfloat16_dense.hpp>
+#include <levada/backend/detail/define/bfloat16.hpp>
+#include <levada/backend/detail/define/moves.hpp>
+#include <levada/backend/detail/define/pools.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/bfloat16_conv2d.hpp>
+#include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/cast.hpp>

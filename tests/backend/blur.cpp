@@ -3,7 +3,7 @@
 
 #include "backend/compare.hpp"
 
-#include <levada/backend/simd/blur.hpp>
+#include <levada/backend/simd/detail/blur.hpp>
 
 using namespace levada;
 using namespace levada::testing;

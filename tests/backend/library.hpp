@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/library.hpp: what a backend that stands on a library computes as one, against `reference` op by op; and what its calls
-// allocate.
+// backend/library.hpp: what a backend that stands on a library computes as one, against `reference` op by op; and what
+// its calls allocate.
 
 #include "backend/compare.hpp"
 
-#include <levada/backend/define_norms.hpp>
-#include <levada/backend/define_sums.hpp>
-#include <levada/backend/reference/definition.hpp>
+#include <levada/backend/detail/define/norms.hpp>
+#include <levada/backend/detail/define/sums.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 namespace levada::testing {
 
@@ -50,7 +50,8 @@ void check_library_conv(const Conv& conv, const Tail&... tail) {
       static_cast<double>(Conv::template parameters<In>[0].extents.elements() / Conv::filters + 4), conv, tail...);
 }
 
-/// A network streamed over two workers with `Backend`, and what it lacks by `reference`, gives what `reference` alone gives.
+/// A network streamed over two workers with `Backend`, and what it lacks by `reference`, gives what `reference` alone
+/// gives.
 template <class Backend>
 void check_deployed() {
   using picture = tensor<float, 3, 12, 12>;

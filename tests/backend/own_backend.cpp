@@ -10,18 +10,18 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/backend/prepared.hpp>
+#include <levada/backend/detail/prepared.hpp>
 #include <levada/backend/reference.hpp>
-#include <levada/backend/reference/definition.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/dense.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/plan/rules.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/report.hpp>
+#include <levada/run/detail/measure/report.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 namespace lv = levada;
 

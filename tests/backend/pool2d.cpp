@@ -57,8 +57,8 @@ TEST_CASE("pools whose taps lie apart, and averages that count the padding") {
                                             avg_pool2d_op<window<3>, stride<1>, padding<1>, count_padding>());
   });
   auto in = tensor<float, 1, 1, 7>{{0, 1, 2, 3, 4, 5, 6}};
-  const auto apart = by_one_kernel<simd>(in, {}, max_pool2d_op<window<1, 2>, stride<1>, dilation<1, 4>>());
-  CHECK(*apart == tensor<float, 1, 1, 3>{{4, 5, 6}});
+  const auto indirect = by_one_kernel<simd>(in, {}, max_pool2d_op<window<1, 2>, stride<1>, dilation<1, 4>>());
+  CHECK(*indirect == tensor<float, 1, 1, 3>{{4, 5, 6}});
   const auto counted =
       by_one_kernel<simd>(in, {}, avg_pool2d_op<window<1, 4>, stride<1>, padding<0, 2, 0, 0>, count_padding>());
   CHECK((*counted)[0] == 0.25f);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of quantized numbers: `reference` against numbers worked out by hand, and `simd` against `reference`, integer by integer.
+// The ops of quantized numbers: `reference` against numbers worked out by hand, and `simd` against `reference`, integer
+// by integer.
 
 #include "backend/compare.hpp"
 
-#include <levada/backend/define_quantized.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/qlinear_conv2d.hpp>
-#include <levada/backend/simd/qlinear_dense.hpp>
-#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/backend/detail/define/quantized.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/qlinear_conv2d.hpp>
+#include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/graph/parameter_map.hpp>
 
 using namespace levada;

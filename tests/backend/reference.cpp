@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `reference` and `simd` against numbers that PyTorch 1.13 computed (`python3 tests/backend/pytorch_cases.py` prints them)
-// and against values worked out by hand where the definition is simple.
+// `reference` and `simd` against numbers that PyTorch 1.13 computed (`python3 tests/backend/pytorch_cases.py` prints
+// them) and against values worked out by hand where the definition is simple.
 
 #include <array>
 

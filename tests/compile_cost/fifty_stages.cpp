@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipeline of fifty stages as an application might have: lambdas with and without captures, functions, several item
-// types, filters, one stage with state; called inline, streamed, and through a session. What tools/compile_cost.py compiles.
+// types, filters, one stage with state; called inline, streamed, and through a session. What tools/compile_cost.py
+// compiles.
 
 #include <cstdint>
 #include <optional>

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/core/bfloat16.hpp>
+#include <levada/core/detail/bfloat16.hpp>
 
 using levada::bfloat16;
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/core/foreign.hpp>
+#include <levada/core/detail/foreign.hpp>
 
 using namespace levada;
 

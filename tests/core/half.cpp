@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/core/half.hpp>
+#include <levada/core/detail/half.hpp>
 
 using levada::half;
 

@@ -9,13 +9,13 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/core/bounded.hpp>
-#include <levada/core/device.hpp>
+#include <levada/core/detail/bounded.hpp>
+#include <levada/core/detail/device.hpp>
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/core/detail/result.hpp>
+#include <levada/core/detail/shape.hpp>
+#include <levada/core/detail/units.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/fixed_string.hpp>
-#include <levada/core/result.hpp>
-#include <levada/core/shape.hpp>
-#include <levada/core/units.hpp>
 
 using namespace levada;
 

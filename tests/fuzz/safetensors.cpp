@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libFuzzer target: any bytes are read or refused by a levada::error; anything else is a crash.
-//   clang++-16 -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/safetensors.cpp -o fuzz
-//   mkdir corpus; cp examples/fashion_mnist/weights.safetensors corpus; ./fuzz -max_total_time=60 corpus
+//   ./run fuzz safetensors 60
 
 #include <cstddef>
 #include <cstdint>

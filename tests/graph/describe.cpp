@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What describe() says of a pipeline: nodes and values in order, shapes, bytes, work, splits and pins, however it is nested.
+// What describe() says of a pipeline: nodes and values in order, shapes, bytes, work, splits and pins, however it is
+// nested.
 
 #include <doctest/doctest.h>
 

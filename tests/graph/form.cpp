@@ -97,9 +97,10 @@ static_assert(is<form::map, float>(in<image>(stage<"s">(overloaded{}))) &&
 static_assert(is<form::map, float>(in<image>(stage<"s">(qualified{}))));
 using erased = decltype(stage<"s">(std::function<float(const image&)>()));
 static_assert(std::is_same_v<lv::stage_form<erased, "before", image>, lv::call_form<form::map, float>>);
-static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", image, "s", only_once>>(
-                  in<image>(stage<"s">(only_once{}))),
-              "a stage is called again and again, never as an rvalue");
+static_assert(
+    refused<lv::stage_cannot_take_what_the_one_before_gives<"before", lv::gives<image>, "s", lv::wants<only_once>>>(
+        in<image>(stage<"s">(only_once{}))),
+    "a stage is called again and again, never as an rvalue");
 
 // ---- Out f(In&&), and items that only move ----
 static_assert(is<form::consume, int>(in<move_only>(stage<"s">([](move_only&& m) { return m.value; }))));
@@ -125,7 +126,7 @@ static_assert(is<form::map, std::size_t>(in<std::string>(stage<"s">([](std::stri
               "a view by value leaves the item as it is");
 template <class Given, class Taken>
 constexpr bool conversion_refused =
-    refused<lv::stage_cannot_take_what_the_one_before_gives<"before", Given, "s", Taken>>(
+    refused<lv::stage_cannot_take_what_the_one_before_gives<"before", lv::gives<Given>, "s", lv::wants<Taken>>>(
         in<Given>(stage<"s">([](Taken) { return 1; })));
 static_assert(conversion_refused<double, float> && conversion_refused<float, double>,
               "no number becomes another by itself");
@@ -135,7 +136,8 @@ static_assert(!conversion_refused<float, float>);
 static_assert(conversion_refused<image, const vector&> && conversion_refused<vector, lv::tensor_view<const float, 9>>);
 static_assert(conversion_refused<vector, lv::tensor_view<float, 8>>,
               "a view that writes, of an item that is not to change");
-static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", std::string, "s", std::string_view&>>(
+static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", lv::gives<std::string>, "s",
+                                                                      lv::wants<std::string_view&>>>(
     in<std::string>(stage<"s">([](std::string_view&) {}))));
 
 // ---- large items by value ----
@@ -196,10 +198,11 @@ static_assert(
 // ---- ops ----
 static_assert(is<form::op, image>(in<image>(lv::test::same_stage<"s">)));
 static_assert(is<form::op, lv::tensor<float, 10>>(in<vector>(lv::test::dense_stage<"s", 10>)));
-static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", image, "s",
-                                                                      lv::expects<"a float tensor of rank 1">>>(
+static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<
+                  "before", lv::gives<image>, "s", lv::wants<lv::expects<"a float tensor of rank 1">>>>(
     in<image>(lv::test::dense_stage<"s", 10>)));
-static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", int, "s", lv::expects<"a tensor">>>(
+static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", lv::gives<int>, "s",
+                                                                      lv::wants<lv::expects<"a tensor">>>>(
     in<int>(lv::test::same_stage<"s">)));
 
 // ---- side data and the envelope behind the item ----
@@ -223,8 +226,8 @@ static_assert(side_refused<int> && side_refused<scale&&> && side_refused<const s
 
 // ---- what cannot be called with one item ----
 constexpr auto no_argument = [] { return 1; };
-static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<"before", image, "s",
-                                                                      std::remove_const_t<decltype(no_argument)>>>(
+static_assert(refused<lv::stage_cannot_take_what_the_one_before_gives<
+                  "before", lv::gives<image>, "s", lv::wants<std::remove_const_t<decltype(no_argument)>>>>(
     in<image>(stage<"s">(no_argument))));
 
 // ---- concurrency: state or captures make a stage serial; nothing else proves anything ----

@@ -50,16 +50,21 @@ static_assert(says<lv::pipeline_starts_without_input_or_source<"length">>(length
 static_assert(says<lv::pipeline_starts_without_input_or_source<"length">>(length | twice));
 static_assert(says<lv::pipeline_starts_without_input_or_source<"same">>(same_stage<"same"> | length));
 static_assert(says<lv::pipeline_starts_without_input_or_source<"length">>(length | input<float> | twice));
-static_assert(says<lv::stage_cannot_take_what_the_one_before_gives<"input", int, "length", const vector&>>(input<int> |
-                                                                                                           length));
-static_assert(says<lv::stage_cannot_take_what_the_one_before_gives<"camera", vector, "twice", float>>(camera | twice));
-static_assert(says<lv::stage_cannot_take_what_the_one_before_gives<"text", std::string, "twice", float>>(input<vector> |
-                                                                                                         length | text |
-                                                                                                         twice));
-static_assert(says<lv::stage_cannot_take_what_the_one_before_gives<"length", float, "same", lv::expects<"a tensor">>>(
+static_assert(
+    says<lv::stage_cannot_take_what_the_one_before_gives<"input", lv::gives<int>, "length", lv::wants<const vector&>>>(
+        input<int> | length));
+static_assert(
+    says<lv::stage_cannot_take_what_the_one_before_gives<"camera", lv::gives<vector>, "twice", lv::wants<float>>>(
+        camera | twice));
+static_assert(
+    says<lv::stage_cannot_take_what_the_one_before_gives<"text", lv::gives<std::string>, "twice", lv::wants<float>>>(
+        input<vector> | length | text | twice));
+static_assert(says<lv::stage_cannot_take_what_the_one_before_gives<"length", lv::gives<float>, "same",
+                                                                   lv::wants<lv::expects<"a tensor">>>>(
     input<vector> | length | split_here | same_stage<"same">));
-static_assert(says<lv::nested_pipeline_declares_another_input_than_it_gets<"length", float, double>>(
-    input<vector> | length | (input<double> | text)));
+static_assert(
+    says<lv::nested_pipeline_declares_another_input_than_it_gets<"length", lv::gives<float>, lv::wants<double>>>(
+        input<vector> | length | (input<double> | text)));
 static_assert(says<lv::source_is_not_the_first_stage<"length", "camera">>(input<vector> | length | camera));
 static_assert(says<lv::source_is_not_the_first_stage<"input", "camera">>(input<vector> | camera));
 static_assert(says<lv::nothing_can_follow_a_sink<"print", "twice">>(input<vector> | print | twice));
@@ -80,7 +85,8 @@ static_assert(says<lv::generic_stage_returns_nothing_write_in_place_or_sink<"g">
                                                                                   stage<"g">([](auto&) {}) | length));
 
 // ---- only the first is said ----
-static_assert(says<lv::stage_cannot_take_what_the_one_before_gives<"length", float, "same", lv::expects<"a tensor">>>(
+static_assert(says<lv::stage_cannot_take_what_the_one_before_gives<"length", lv::gives<float>, "same",
+                                                                   lv::wants<lv::expects<"a tensor">>>>(
     input<vector> | length | same_stage<"same"> | length | print | twice | split_after<99>));
 
 // ---- splits ----

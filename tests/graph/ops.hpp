@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include <levada/graph/describe.hpp>
-#include <levada/graph/region.hpp>
+#include <levada/graph/detail/describe.hpp>
+#include <levada/graph/detail/region.hpp>
 
 namespace levada::test {
 

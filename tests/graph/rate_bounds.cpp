@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated rate graphs as values: branches in a line and in forks inside each other. A simulation that counts items says whether they
-// can meet, what they give, and how many wait; the bounds say the same, or no less, and the rings are not larger than they have to be.
+// Generated rate graphs as values: branches in a line and in forks inside each other. A simulation that counts items
+// says whether they can meet, what they give, and how many wait; the bounds say the same, or no less, and the rings are
+// not larger than they have to be.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/graph/rate_rooms.hpp>
+#include <levada/graph/detail/buffer_capacity.hpp>
 
 #include <sanitizer.hpp>
 
@@ -259,8 +260,8 @@ class paused_part {
   std::size_t first_ring_ = 0;
 };
 
-/// Some items go in until nothing moves any more, or as many as can be looked at. Says whether they are stuck inside, and how many
-/// each ring's fork has taken.
+/// Some items go in until nothing moves any more, or as many as can be looked at. Says whether they are stuck inside,
+/// and how many each ring's fork has taken.
 bool gets_stuck(const branch& of, const std::vector<std::size_t>& rooms, std::vector<std::int64_t>& taken) {
   std::vector<std::size_t> rings;
   std::vector<paused_part> line = paused_part::line_of(of, rings);

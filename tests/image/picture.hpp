@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// tests/image/picture.hpp: pictures of random bytes in planes with padded rows, of exactly so many bytes that a sanitizer
-// sees any step beside them.
+// tests/image/picture.hpp: pictures of random bytes in planes with padded rows, of exactly so many bytes that a
+// sanitizer sees any step beside them.
 
 #include <array>
 #include <cstddef>

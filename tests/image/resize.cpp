@@ -5,7 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <levada/graph/detail/describe.hpp>
 #include <levada/image.hpp>
+#include <levada/image/blur.hpp>
+#include <levada/nn.hpp>
+#include <levada/nn/element_wise.hpp>
 
 using namespace levada;
 
@@ -21,7 +25,8 @@ static_assert(!op_takes<to_chw_op, planes>);
 static_assert(std::same_as<out<normalize_op<3>, planes>, planes>);
 static_assert(std::same_as<out<normalize_op<3>, tensor<std::uint8_t, 3, 4, 5>>, tensor<float, 3, 4, 5>>);
 static_assert(!op_takes<normalize_op<1>, planes>);
-static_assert(std::same_as<decltype(image::resize<5, 6>)::op_type::output<planes>, tensor<float, 3, 5, 6>>);
+static_assert(
+    std::same_as<decltype(image::resize<5, 6, layout::chw>)::op_type::output<planes>, tensor<float, 3, 5, 6>>);
 static_assert(
     std::same_as<out<resize_op<5, 6, resize_mode::nearest, layout::hwc>, pixels>, tensor<std::uint8_t, 5, 6, 3>>);
 static_assert(!op_takes<resize_op<5, 6, resize_mode::nearest, layout::hwc>, tensor<float, 5, 6>>);
@@ -32,6 +37,68 @@ static_assert(!op_takes<crop_op<0, 17, 3, 4, layout::chw>, planes>);
 
 constexpr auto normalized = image::normalize<"prepare">(std::array{0.5f}, std::array{0.25f}, 1 / 255.0f);
 static_assert(normalized.name.view() == "prepare" && normalized.description.mean[0] == 0.5f);
+
+template <class Mistake>
+inline constexpr bool asks_for_layout = false;
+template <fixed_string Stage, class In, class Write>
+inline constexpr bool asks_for_layout<image_op_has_to_be_told_the_order_of_axes_hwc_or_chw<Stage, In, Write>> = true;
+template <class Mistake>
+inline constexpr bool contradicts = false;
+template <fixed_string Before, auto Given, fixed_string Stage, auto Taken>
+inline constexpr bool
+    contradicts<stage_takes_another_order_of_axes_than_the_one_before_gives<Before, Given, Stage, Taken>> =
+        Given != Taken;
+
+template <class In, class Part>
+constexpr auto mistake_behind(Part part) {
+  return decltype(detail::flat<decltype(input<In> | part)>::first_mistake()){};
+}
+template <class In, class Part>
+constexpr bool refused_without_layout(Part part) {
+  return asks_for_layout<decltype(mistake_behind<In>(part))>;
+}
+template <class In, class Part>
+constexpr bool refused_as_contradiction(Part part) {
+  return contradicts<decltype(mistake_behind<In>(part))>;
+}
+template <class In, class Part>
+constexpr bool accepted(Part part) {
+  return !decltype(mistake_behind<In>(part))::is_mistake;
+}
+
+// The layout of a bare tensor is unknown, whatever its extents suggest.
+static_assert(refused_without_layout<pixels>(image::resize<5, 6>));
+static_assert(refused_without_layout<planes>(image::resize<5, 6, resize_mode::nearest>));
+static_assert(refused_without_layout<planes>(image::resize_by<5, 6>({})));
+static_assert(refused_without_layout<pixels>(image::letterbox<5, 6>()));
+static_assert(refused_without_layout<tensor<std::uint8_t, 480, 640, 3>>(image::crop<16, 16, 224, 224>));
+static_assert(refused_without_layout<planes>(image::gaussian_blur<3>()));
+static_assert(refused_without_layout<planes>(image::median_blur<3>));
+static_assert(!refused_without_layout<tensor<float, 5>>(image::resize<5, 6>));  // no picture at all
+static_assert(accepted<pixels>(image::resize<5, 6, layout::hwc>));
+static_assert(accepted<planes>(image::resize<5, 6, layout::chw, resize_mode::nearest>));
+static_assert(accepted<planes>(image::resize_by<5, 6, layout::chw>({})));
+static_assert(accepted<pixels>(image::letterbox<5, 6, layout::hwc>()));
+static_assert(accepted<pixels>(image::crop<1, 2, 5, 6, layout::hwc> | image::median_blur<3, layout::hwc>));
+static_assert(accepted<planes>(image::gaussian_blur<3, layout::chw>(1.0f)));
+
+// What one op gives is known to the next, through stages that compute element by element.
+static_assert(refused_as_contradiction<pixels>(image::resize<5, 6, layout::chw> | image::to_chw));
+static_assert(refused_as_contradiction<pixels>(image::to_chw | image::letterbox<5, 6, layout::hwc>()));
+static_assert(refused_as_contradiction<pixels>(image::to_chw | nn::relu | image::crop<0, 0, 2, 2, layout::hwc>));
+static_assert(refused_as_contradiction<tensor<float, 9, 8, 3>>(image::resize<5, 6, layout::hwc> | nn::silu |
+                                                               nn::max_pool2d<2>));
+static_assert(refused_as_contradiction<tensor<float, 9, 8, 3>>(image::resize<6, 6, layout::hwc> |
+                                                               nn::space_to_depth<2>));
+static_assert(accepted<pixels>(image::resize<5, 6, layout::hwc> | image::to_chw | nn::relu | nn::max_pool2d<2> |
+                               image::resize<5, 6, layout::chw>));
+static_assert(accepted<tensor<float, 9, 8, 3>>(
+    image::resize<5, 6, layout::hwc> |
+    stage<"turned">([](const tensor<float, 5, 6, 3>&) { return tensor<float, 3, 5, 6>{}; }) | nn::max_pool2d<2>));
+
+// to_chw takes no planes.
+static_assert(!op_takes<to_chw_op, tensor<std::uint8_t, 3, 480, 640>>);
+static_assert(op_takes<to_chw_op, tensor<std::uint8_t, 3, 480, 4>>);
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours against the formula of the standards in exact fractions, and against figures of two other libraries; where each
-// format keeps its samples.
+// Colours against the formula of the standards in exact fractions, and against figures of two other libraries; where
+// each format keeps its samples.
 
 #include <algorithm>
 #include <cmath>
@@ -69,8 +69,8 @@ TEST_CASE("colours are those of scikit-image and of Pillow, within one level") {
   struct figure {
     int ycbcr[3], limited[3], full[3];
   };
-  // numpy.floor(numpy.clip(255 * skimage.color.ycbcr2rgb(a), 0, 255) + 0.5) with scikit-image 0.19.3 (BT.601, limited), and
-  // Image.fromarray(a, "YCbCr").convert("RGB") with Pillow 9.4.0 (JPEG: BT.601, full).
+  // numpy.floor(numpy.clip(255 * skimage.color.ycbcr2rgb(a), 0, 255) + 0.5) with scikit-image 0.19.3 (BT.601, limited),
+  // and Image.fromarray(a, "YCbCr").convert("RGB") with Pillow 9.4.0 (JPEG: BT.601, full).
   constexpr figure figures[] = {
       {{16, 128, 128}, {0, 0, 0}, {16, 16, 16}},           {{235, 128, 128}, {255, 255, 255}, {235, 235, 235}},
       {{126, 128, 128}, {128, 128, 128}, {126, 126, 126}}, {{81, 90, 240}, {254, 0, 0}, {238, 14, 13}},

@@ -18,6 +18,12 @@ if(WAY STREQUAL "pkg_config")
   separate_arguments(flags UNIX_COMMAND "${flags}")
   run(${CXX} -std=c++20 ${project}/main.cpp ${project}/second_unit.cpp ${flags} -o ${WORK}/outside)
   run(${WORK}/outside)
+
+  # The smallest program of the README, from what was installed alone.
+  execute_process(COMMAND ${PKG_CONFIG} --variable=pkgdatadir levada OUTPUT_VARIABLE data OUTPUT_STRIP_TRAILING_WHITESPACE
+                          COMMAND_ERROR_IS_FATAL ANY)
+  run(${CXX} -std=c++20 "-DLEVADA_SOURCE_DIR=\"${data}\"" ${data}/examples/minimal/main.cpp ${flags} -o ${WORK}/minimal)
+  run(${WORK}/minimal)
 else()
   if(WAY STREQUAL "find_package")
     set(where -DCMAKE_PREFIX_PATH=${WORK}/prefix)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline of float calibrated and computed with integers. All numbers are small binary fractions, so that sums of float are exact
-// and every machine writes the same header: box.scales.hpp beside this file.
+// A pipeline of float calibrated and computed with integers. All numbers are small binary fractions, so that sums of
+// float are exact and every machine writes the same header: box.scales.hpp beside this file.
 
 #include <doctest/doctest.h>
 
@@ -13,12 +13,12 @@
 #include <files.hpp>
 #include "box.scales.hpp"
 
-#include <levada/backend/define_quantized.hpp>
+#include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/reference.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/qlinear_conv2d.hpp>
-#include <levada/backend/simd/qlinear_dense.hpp>
-#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/qlinear_conv2d.hpp>
+#include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/interop/calibrate.hpp>
 #include <levada/levada.hpp>
@@ -98,6 +98,17 @@ TEST_CASE("a calibration writes the scales of what stages with weights take, and
   double right = 0;
   for (std::size_t i = 0; i < tested.size(); ++i) right += app(tested[i]) == labels[i];
   CHECK(right / 60 == doctest::Approx(found.quantized_accuracy));
+}
+
+TEST_CASE("a stage of any name is a literal in the header, and a header that cannot be written is the old one") {
+  lv::calibration_result found;
+  found.stages.push_back({"say \"c1\"\n", -1.f, 1.f, {1.f, 0}});
+  CHECK(lv::detail::scale_header(found, "box_scales", "40 items").find(R"({"say \"c1\"\012", {1.0f)") !=
+        std::string::npos);
+  const lv::parameter_map weights = some_weights();
+  CHECK_THROWS_WITH_AS(lv::calibrate<naive>(network(weights, lv::to_calibrate), pictures(2), "/no such folder/x.hpp"),
+                       "levada: calibrate: cannot write \"/no such folder/x.hpp\": No such file or directory",
+                       lv::error);
 }
 
 TEST_CASE("the quantized pipeline is made of ops like any other, and is near the one of float on all backends") {

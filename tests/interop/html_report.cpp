@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a report: it needs nothing but itself, its data is JSON by a reader that nobody here wrote, and no name in it can
-// become a tag. With LEVADA_REPORT_PAGES the pages are left in that folder, for tools/report_screenshot.py.
+// The page of a report: it needs nothing but itself, its data is JSON by a reader that nobody here wrote, and no name
+// in it can become a tag. With LEVADA_REPORT_PAGES the pages are left in that folder, for tools/report_screenshot.py.
 
 #include <array>
 #include <cstdint>
@@ -13,13 +13,13 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/backend/reference/activation.hpp>
-#include <levada/backend/simd/activation.hpp>
-#include <levada/graph/describe.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/backend/simd/detail/activation.hpp>
+#include <levada/graph/detail/describe.hpp>
 #include <levada/interop/html_report.hpp>
 #include <levada/nn/activation.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
 #include <nlohmann/json.hpp>
 
 #include <files.hpp>
@@ -168,7 +168,8 @@ TEST_CASE("a pipeline that changes its rate has a plan for each region; a file t
   CHECK(regions[1]["gives"] == 1);
   CHECK(regions[1]["plan"]["units"][0]["stages"][0]["name"] == "four");
   CHECK_THROWS_WITH_AS(lv::report(app, "/no such folder/plan.html"),
-                       "levada: report: cannot write \"/no such folder/plan.html\"", lv::error);
+                       "levada: report: cannot write \"/no such folder/plan.html\": No such file or directory",
+                       lv::error);
 }
 
 TEST_CASE(

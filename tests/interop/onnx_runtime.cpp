@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/backend/reference/activation.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
 #include <levada/interop/onnx_runtime.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 namespace lv = levada;
 

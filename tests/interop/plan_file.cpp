@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans in files: the header builds the same partition again, and another deployment says what of the JSON does not hold for it.
+// Plans in files: the header builds the same partition again, and another deployment says what of the JSON does not
+// hold for it.
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/backend/reference/activation.hpp>
-#include <levada/backend/simd/activation.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/backend/simd/detail/activation.hpp>
 #include <levada/interop/plan_file.hpp>
 #include <levada/nn/activation.hpp>
-#include <levada/plan/pinned.hpp>
-#include <levada/run/report.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/plan/detail/pinned.hpp>
+#include <levada/run/detail/measure/report.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <nlohmann/json.hpp>
 
 #include <files.hpp>
@@ -66,9 +70,11 @@ TEST_CASE("from the header the compiler builds the same partition again; the JSO
   CHECK(json["report"]["units"].size() == 2);
   CHECK(lv::check_plan(app, in.file("box.plan.json")).empty());
   CHECK_THROWS_WITH_AS(lv::save(app, "/no such folder/x.plan.hpp"),
-                       "levada: plan: cannot write \"/no such folder/x.plan.hpp\"", lv::error);
+                       "levada: plan: cannot write \"/no such folder/x.plan.hpp\": No such file or directory",
+                       lv::error);
   CHECK_THROWS_WITH_AS(lv::check_plan(app, "/no such folder/x.plan.json"),
-                       "levada: plan: cannot read \"/no such folder/x.plan.json\"", lv::error);
+                       "levada: plan: cannot read \"/no such folder/x.plan.json\": No such file or directory",
+                       lv::error);
 }
 
 TEST_CASE("a deployment of other backends says what the plan decides otherwise, and what it cannot build") {
@@ -103,7 +109,68 @@ TEST_CASE("a plan of another machine, of another pipeline, or none") {
   CHECK(has(check(R"json({"plan":"levada plan 1: 256 slots | cpu: simd(\"tanh\") \"x\""})json"),
             "stage 0 is \"tanh\" there, \"relu\" here"));
   CHECK(has(check(R"json({"plan":"levada plan 1: 256 slots | cpu: simd(\"relu\")"})json"), "1 stages there, 2 here"));
-  CHECK(has(check("{}"), "the line is no plan from its byte 0 on"));
+  CHECK(check(R"json({"plan":"levada plan 1: 256 slots | cpu: simd(\"relu\")"})json")
+            .front()
+            .starts_with("it was made on a machine that it does not name, this is "));
+  CHECK(has(check(R"({"plan":"levada plan 2"})"), "the line is no plan from its byte 12 on"));
+}
+
+TEST_CASE("a file that is no saved plan is an error that says why") {
+  const temporary_folder in;
+  const std::string path = in.file("box.plan.json");
+  const auto app = lv::deploy<box, simd_first>(pipeline);
+  const auto error_of = [&](const std::string& of) -> std::string {
+    try {
+      return std::to_string(lv::check_plan(app, of).size()) + " differences";
+    } catch (const lv::error& e) {
+      return e.what();
+    }
+  };
+  const auto refused = [&](const std::string& json) {
+    std::ofstream(path) << json;
+    const std::string text = error_of(path), before = "levada: plan: \"" + path + "\" ";
+    return text.starts_with(before) ? text.substr(before.size()) : text;
+  };
+  CHECK(refused("") == "is no JSON from its byte 1 on");
+  CHECK(refused("{}") == "is no saved plan: it has no text \"plan\"");
+  CHECK(refused(R"(["plan","x"])") == "is no saved plan: it has no text \"plan\"");
+  CHECK(refused(R"({"report":{"plan":"x"}})") == "is no saved plan: it has no text \"plan\"");
+  CHECK(refused(R"({"plan":7})") == "is no saved plan: its \"plan\" is no text");
+  CHECK(refused(R"({"plan":"x","machine":["y"]})") == "is no saved plan: its \"machine\" is no text");
+  CHECK(refused(R"({"plan":"x","plan":"y"})") == "has the text \"plan\" twice");
+  CHECK(refused(R"({"plan":"\u00zz"})") == "is no JSON from its byte 14 on");
+  CHECK(refused("{\"plan\":\"\xff\"}") == "is no JSON from its byte 10 on");
+  CHECK(refused(R"({"plan":"x"} {})") == "is no JSON from its byte 14 on");
+  CHECK(refused(std::string(200'000, '[')) == "is nested deeper than 64");
+  CHECK(refused(R"({"report":)" + std::string(200'000, '[')) == "is nested deeper than 64");
+
+  const std::string cannot = "levada: plan: cannot read \"";
+  CHECK(error_of(in.file("")) == cannot + in.file("") + "\": Is a directory");
+  REQUIRE(::mkfifo(in.file("fifo").c_str(), 0600) == 0);
+  CHECK(error_of(in.file("fifo")) == cannot + in.file("fifo") + "\": is no regular file");
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+  CHECK(error_of(path) == cannot + path + "\": has 1099511627776 bytes; at most 64000000 are accepted");
+}
+
+TEST_CASE("the texts of a plan are JSON's: escapes of any character, and any white space") {
+  const temporary_folder in;
+  const auto app = lv::deploy<box, lv::slots<8>>(lv::input<vector> |
+                                                 lv::stage<"\u00e4\u20ac">([](const vector& v) { return v[0]; }));
+  const std::string path = in.file("box.plan.json");
+  std::ofstream(path) << "{ \"machine\"\t:\n\"" << lv::detail::machine_text()
+                      << "\",\r\n \"plan\" : \"levada plan 1: 8 slots | cpu: \\\"\\u00e4\\u20AC\\\"\" }";
+  CHECK(lv::check_plan(app, path) == std::vector<std::string>{});
+}
+
+TEST_CASE("a stage whose name is no UTF-8 has a plan that is the same when it is read again") {
+  const temporary_folder in;
+  const auto app = lv::deploy<box>(lv::input<vector> |
+                                   lv::stage<"\xff\xc3\x28 \u00e4 \xed\xa0\x80">([](const vector& v) { return v[0]; }));
+  CHECK(lv::save(app).ends_with(R"("\xff\xc3( )"
+                                "\u00e4"
+                                R"( \xed\xa0\x80")"));
+  lv::save(app, in.file("box.plan.json"));
+  CHECK(lv::check_plan(app, in.file("box.plan.json")).empty());
 }
 
 TEST_CASE("costs of another machine are stale, and the log says so") {

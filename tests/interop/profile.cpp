@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include <levada/backend/reference/activation.hpp>
-#include <levada/backend/reference/reshape.hpp>
-#include <levada/backend/simd/activation.hpp>
-#include <levada/backend/simd/reshape.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/backend/reference/detail/reshape.hpp>
+#include <levada/backend/simd/detail/activation.hpp>
+#include <levada/backend/simd/detail/reshape.hpp>
 #include <levada/interop/profile.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/reshape.hpp>
 #include <levada/plan/partition_by_cost.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 #include <files.hpp>
 

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include <levada/backend/simd/activation.hpp>
-#include <levada/backend/simd/reshape.hpp>
+#include <levada/backend/simd/detail/activation.hpp>
+#include <levada/backend/simd/detail/reshape.hpp>
 #include <levada/interop/profile.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/reshape.hpp>
-#include <levada/run/for_each.hpp>
-#include <levada/run/route.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/deploy/for_each.hpp>
+#include <levada/run/detail/deploy/route.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include <files.hpp>
 

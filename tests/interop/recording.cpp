@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings: a replay gives the bits of the live run, whatever the machine did meanwhile, in the time of its clock; a file
-// that is cut off or of other items says so.
+// Recordings: a replay gives the bits of the live run, whatever the machine did meanwhile, in the time of its clock; a
+// file that is cut off or of other items says so.
 
 #include <array>
 #include <chrono>
@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +21,8 @@
 #include <levada/levada.hpp>
 
 #include <files.hpp>
+
+#include "../fuzz/recording_property.hpp"
 
 namespace lv = levada;
 using namespace std::chrono_literals;
@@ -140,6 +144,23 @@ TEST_CASE("a replay drops what came late, and nothing for the time its own work 
   CHECK(second.dropped == 20);
   // Items without a capture time were captured when they were pushed.
   CHECK(all.front().captured == time_point(1h + 20ms));
+}
+
+TEST_CASE("a replay goes by the time of the recording before the clock's epoch, too") {
+  const levada::test::temporary_file file("recording");
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(smoothed());
+  {
+    lv::virtual_clock clock(time_point(-1h));
+    auto session = app.open(clock);
+    lv::recorder<frame> tape(file.path);
+    for (int i = 0; i < 3; ++i) {
+      clock.advance(10ms);
+      tape.push(session, numbered(1), i == 1 ? clock.now() - 50ms : time_point());
+    }
+  }
+  lv::item_counts counts;
+  CHECK(replayed<1, lv::deadline<20_ms>>(file.path, counts).size() == 2);
+  CHECK(counts.drops.overdue == 1);
 }
 
 TEST_CASE("a replay gives what was begun when its time is over, and the rest at the end") {
@@ -302,7 +323,7 @@ TEST_CASE("a file that is cut off, of other items, or none says so, and what cam
   const levada::test::temporary_file file("recording");
   CHECK(error_of([&] { lv::recording<int> r(file.path); }) == "levada: " + file.path + ": cannot be read");
   CHECK(error_of([&] { lv::recorder<int> r(file.path + "/none"); }) ==
-        "levada: " + file.path + "/none: cannot be written");
+        "levada: " + file.path + "/none: cannot be written: No such file or directory");
   const auto app = lv::deploy<lv::target<lv::cpu<1>>>(smoothed());
   {
     auto session = app.open();
@@ -322,4 +343,25 @@ TEST_CASE("a file that is cut off, of other items, or none says so, and what cam
   std::filesystem::resize_file(file.path, 9);
   CHECK(error_of([&] { lv::recording<frame> r(file.path); }) ==
         "levada: " + file.path + ": is no recording of items of float[2x3] (levada::tensor<float, 2ul, 3ul>)");
+}
+
+TEST_CASE("times that no clock has are refused, and those of any clock are replayed") {
+  using levada_test::bytes_of;
+  constexpr std::int64_t end = std::int64_t{1} << 62, most = std::numeric_limits<std::int64_t>::max();
+  const levada::test::temporary_file file("recording");
+  const auto replayed = [&](std::int64_t captured, std::int64_t pushed) {
+    std::ofstream(file.path, std::ios::binary) << lv::detail::recording_line<levada_test::recorded>()
+                                               << bytes_of(0, 0, {5, 2, 3}) << bytes_of(captured, pushed, {5, 2, 3});
+    return error_of([&] { static_cast<void>(levada_test::replayed<1>(file.path)); });
+  };
+  const std::string refused = "levada: " + file.path + ": item 1 has a time that no clock has";
+  for (const std::int64_t t : {end, -end, most, -most, std::numeric_limits<std::int64_t>::min()}) {
+    CHECK(replayed(t, 0) == refused);
+    CHECK(replayed(0, t) == refused);
+  }
+  for (const std::int64_t t : {end - 1, 1 - end, std::int64_t{-1}}) {
+    CHECK(replayed(t, 0) == "no error");
+    CHECK(replayed(0, t) == "no error");
+    CHECK(replayed(t, -t) == "no error");
+  }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces: the file is JSON by a reader that nobody here wrote, its events have what the trace event format asks for, and on
-// each worker they nest.
+// Traces: the file is JSON by a reader that nobody here wrote, its events have what the trace event format asks for,
+// and on each worker they nest.
 
 #include <algorithm>
 #include <atomic>
@@ -170,5 +170,6 @@ TEST_CASE("a stream is traced, and its trace goes into a file") {
   for (auto&& r : results) static_cast<void>(r);
   CHECK_FALSE(results.traced().events.empty());
   CHECK_THROWS_WITH_AS(lv::write_trace("/no such folder/trace.json", results.traced()),
-                       "levada: trace: cannot write \"/no such folder/trace.json\"", lv::error);
+                       "levada: trace: cannot write \"/no such folder/trace.json\": No such file or directory",
+                       lv::error);
 }

@@ -5,14 +5,15 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <levada/backend/reference/activation.hpp>
-#include <levada/backend/simd/activation.hpp>
-#include <levada/core/units.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/backend/simd/detail/activation.hpp>
+#include <levada/core/detail/units.hpp>
+#include <levada/interop/plan_file.hpp>
 #include <levada/interop/tune.hpp>
 #include <levada/nn/activation.hpp>
-#include <levada/run/report.hpp>
+#include <levada/run/detail/measure/report.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 #include <files.hpp>
 #include "tuned.plan.hpp"

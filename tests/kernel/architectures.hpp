@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <levada/kernel.hpp>
-#include <levada/kernel/xsimd.hpp>
+#include <levada/kernel/detail/xsimd.hpp>
 
 namespace kernel_test {
 

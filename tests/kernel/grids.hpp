@@ -2,8 +2,8 @@
 #pragma once
 // A grid kernel run by the interpreter and by vectors of all widths, and its module and text validated.
 
+#include <levada/kernel/detail/grid_xsimd.hpp>
 #include <levada/kernel/grid_kernel.hpp>
-#include <levada/kernel/grid_xsimd.hpp>
 #include <levada/kernel/text_grid.hpp>
 
 #include "kernel/architectures.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stencils, pools, reductions and gathers on all lowerings, against plain loops.
 
-#include <levada/kernel/patterns.hpp>
+#include <levada/kernel/detail/patterns.hpp>
 
 #include "kernel/grids.hpp"
 

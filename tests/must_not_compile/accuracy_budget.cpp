@@ -6,9 +6,9 @@
 //
 // A region of integers that was measured to lose 0.7 points, where 0.5 are allowed.
 
-#include <levada/backend/simd/qlinear_conv2d.hpp>
-#include <levada/backend/simd/qlinear_dense.hpp>
-#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/backend/simd/detail/qlinear_conv2d.hpp>
+#include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/quantize.hpp>

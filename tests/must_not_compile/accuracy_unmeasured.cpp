@@ -4,8 +4,8 @@
 //
 // A bound on what nobody has measured.
 
-#include <levada/backend/simd/qlinear_dense.hpp>
-#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/quantize.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: any_pipeline_has_another_signature
-// place-gcc: int(int)
-// place-gcc: optional<int>(int)
-// place-clang: int (int)
-// place-clang: optional<int> (int)
+// place-gcc: wants<int(int)>
+// place-gcc: gives<std::optional<int>(int)>
+// place-clang: wants<int (int)>
+// place-clang: gives<std::optional<int> (int)>
 //
 // A pipeline that filters is declared, in the header of its consumers, as one that always answers.
 

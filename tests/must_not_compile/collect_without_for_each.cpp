@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: collect_has_no_for_each_before_it
 // place: "twice"
-// place: int
+// place: gives<int>
 //
 // Behind for_each stands collect, and nowhere else.
 

@@ -2,6 +2,8 @@
 // error: stage_cannot_take_what_the_one_before_gives
 // place: "decode"
 // place: "scale"
+// place: gives<levada::tensor<double, 4>
+// place: wants<const levada::tensor<float, 4>
 //
 // Element type mismatch: a double picture into a float stage (TVM computes garbage).
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: feedback_body_takes_another_state_than_the_initial_one
 // place: "h"
-// place: tensor<float, 4>
-// place: tensor<float, 5>
+// place-gcc: wants<tensor<float, 4>
+// place-gcc: gives<tensor<float, 5>
+// place-clang: wants<levada::tensor<float, 4>
+// place-clang: gives<levada::tensor<float, 5>
 //
 // A port states what the state is.
 

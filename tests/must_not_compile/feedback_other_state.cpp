@@ -2,8 +2,8 @@
 // error: feedback_body_gives_another_state_than_the_initial_one
 // place: "h"
 // place: "cell"
-// place: tensor<float, 8>
-// place: tensor<float, 4>
+// place: gives<levada::tensor<float, 8>
+// place: wants<levada::tensor<float, 4>
 //
 // The body takes the state that it begins with, and gives another.
 

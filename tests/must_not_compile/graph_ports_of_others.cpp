@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: graph_of_several_ports_takes_other_items
-// place: int
-// place: double
+// place: gives<int, double>
+// place: wants<
 //
 // A graph of two ports behind a fork of other items.
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: stage_cannot_take_what_the_one_before_gives
 // place: "sum"
+// place: gives<double, int>
+// place-gcc: wants<const int&, const int*>
+// place-clang: wants<const int &, const int *>
 //
 // A node of another item.
 

@@ -2,6 +2,8 @@
 // error: stage_cannot_take_what_the_one_before_gives
 // place: "sum"
 // place: string
+// place-gcc: wants<const int&, const int&>
+// place-clang: wants<const int &, const int &>
 //
 // A join of other types, or another number of them, than the branches give.
 

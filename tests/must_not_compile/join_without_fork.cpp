@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: join_has_no_fork_before_it
 // place: "sum"
-// place: int
+// place: gives<int>
 //
 // One item where a join wants several.
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: plan_needs_more_memory_than_its_budget
+// place: slots<64>, levada::bytes_of_a_slot<
+// place: slots_that_fit<1>
 // place: "grow"
 //
 // A plan over its memory budget, with the stage that takes most.

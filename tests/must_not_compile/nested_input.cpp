@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: nested_pipeline_declares_another_input_than_it_gets
 // place: "to_text"
+// place: gives<
+// place: wants<int>
 //
 // A nested pipeline that states another input than the stage before gives.
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: stage_cannot_take_what_the_one_before_gives
 // place: "max_pool2d"
-// place: expects
+// place: gives<levada::tensor<float, 3, 8, 8>
+// place: wants<levada::expects<
 //
 // An op that does not take the shape it gets: a pool wider than the picture.
 

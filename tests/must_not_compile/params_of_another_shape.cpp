@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: parameter_is_of_another_type_or_shape
 // place: "weight"
+// place: gives<levada::tensor<float, 2, 3>
+// place: wants<levada::tensor<float, 3, 2>
 //
 // A weight is replaced by one of another shape.
 

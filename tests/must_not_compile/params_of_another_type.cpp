@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: parameter_is_of_another_type_or_shape
 // place: "most"
-// place: double
+// place: gives<double>,
+// place: wants<float>
 //
 // A setting of float is given a double.
 

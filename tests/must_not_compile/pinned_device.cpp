@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: stage_is_pinned_to_a_device_the_target_lacks
 // place: "conv"
-// place: vulkan<1>
+// place: vulkan<1>, levada::target<levada::cpu<2>
 //
 // A stage pinned to a device that the target does not have.
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: session_has_no_output_of_that_name
 // place: "sums"
+// place: gives<
 // place: "sum"
 //
 // A session of two outputs is popped by a name that neither has.

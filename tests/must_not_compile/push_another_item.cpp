@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: pipeline_takes_another_item
-// place: int
-// place: char
+// place: wants<int>
+// place-gcc: gives<char [5]>
+// place-clang: gives<char[5]>
 //
 // A session is given an item of another type. Re-enacts "module input <- something else" at run time.
 

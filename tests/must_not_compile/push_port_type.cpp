@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: port_takes_another_item
 // place: "camera"
-// place: int
+// place: wants<int>
+// place: gives<
 //
 // A port is given an item of another type. Re-enacts "element type mismatch" at an input.
 

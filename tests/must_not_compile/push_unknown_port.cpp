@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: session_has_no_port_of_that_name
 // place: "gyro"
+// place: wants<
+// place: "imu"
 //
 // A session of two ports is pushed to by a name that neither has.
 

@@ -3,7 +3,7 @@
 //
 // A part without weights that is to be computed with bfloat16.
 
-#include <levada/backend/simd/bfloat16_dense.hpp>
+#include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/quantize_bfloat16.hpp>

@@ -4,8 +4,8 @@
 //
 // A softmax between two layers that are to be computed with integers.
 
-#include <levada/backend/simd/qlinear_dense.hpp>
-#include <levada/backend/simd/quantize_linear.hpp>
+#include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/quantize.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: rate_cannot_take_what_the_stage_before_gives
 // place: "mean"
-// place: double
+// place: gives<double>
 //
 // A rate of two for one whose callable takes other items.
 

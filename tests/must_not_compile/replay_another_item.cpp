@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: pipeline_takes_another_item
-// place: int, float
+// place: wants<int>
+// place: gives<float>
 //
 // A recording is replayed as what it was written as: a conversion would change items unseen.
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: pipeline_streams_a_range_of_its_items
-// place: int
+// place: wants<int>
+// place: gives<
 // place: basic_string
 //
 // A range of something else.

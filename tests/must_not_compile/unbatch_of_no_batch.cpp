@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: rate_cannot_take_what_the_stage_before_gives
 // place: "unbatch"
-// place: int
+// place: gives<int>
 //
 // What is unbatched is no batch.
 

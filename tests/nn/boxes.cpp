@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-maximum suppression against the other way to say it: while a box is left, the best one is kept and takes those with it
-// that it overlaps.
+// Non-maximum suppression against the other way to say it: while a box is left, the best one is kept and takes those
+// with it that it overlaps.
 
 #include "nn/direct.hpp"
 
-#include <levada/backend/define_boxes.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/definition.hpp>
+#include <levada/backend/detail/define/boxes.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
 
 using namespace levada;
 using namespace levada::testing;

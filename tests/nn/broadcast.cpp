@@ -3,13 +3,13 @@
 
 #include "nn/direct.hpp"
 
-#include <levada/backend/define_broadcast.hpp>
-#include <levada/backend/define_sums.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/broadcast.hpp>
-#include <levada/backend/simd/definition.hpp>
-#include <levada/backend/simd/matmul.hpp>
-#include <levada/backend/simd/reduce.hpp>
+#include <levada/backend/detail/define/broadcast.hpp>
+#include <levada/backend/detail/define/sums.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/broadcast.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/matmul.hpp>
+#include <levada/backend/simd/detail/reduce.hpp>
 
 using namespace levada;
 using namespace levada::testing;

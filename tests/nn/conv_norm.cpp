@@ -4,12 +4,12 @@
 #include "backend/conv2d.hpp"
 #include "nn/direct.hpp"
 
-#include <levada/backend/define_conv.hpp>
-#include <levada/backend/define_norms.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/conv1d.hpp>
-#include <levada/backend/simd/definition.hpp>
-#include <levada/backend/simd/norm.hpp>
+#include <levada/backend/detail/define/conv.hpp>
+#include <levada/backend/detail/define/norms.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/conv1d.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/norm.hpp>
 
 using namespace levada;
 using namespace levada::testing;
@@ -59,6 +59,10 @@ TEST_CASE("groups and depthwise convolutions, with what fuses behind them") {
 TEST_CASE("a convolution along one axis: sizes, strides, dilation, groups, one-sided padding") {
   static_assert(std::same_as<out<conv1d_op<4, window<5>, padding<4, 0>>, tensor<float, 3, 21>>, tensor<float, 4, 21>>);
   static_assert(!op_takes<conv1d_op<4, window<5>>, tensor<float, 3, 4>>);
+  // What is said of a second axis would be lost.
+  static_assert(!op_takes<conv1d_op<4, window<5>, padding<0, 4, 0, 0>>, tensor<float, 3, 21>>);
+  static_assert(!op_takes<conv1d_op<4, window<5, 3>>, tensor<float, 3, 21>>);
+  static_assert(!op_takes<conv1d_op<4, window<5>, stride<1, 2>>, tensor<float, 3, 21>>);
   check_conv<tensor<float, 3, 21>>(conv1d_op<4, window<5>, padding<4, 0>>());
   check_conv<tensor<float, 4, 50>>(conv1d_op<6, window<3>, stride<2>, dilation<3>, groups<2>, no_bias>());
   check_conv<tensor<double, 2, 9>>(conv1d_op<17, window<1>>());

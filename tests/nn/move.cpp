@@ -3,10 +3,10 @@
 
 #include "nn/direct.hpp"
 
-#include <levada/backend/define_moves.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/definition.hpp>
-#include <levada/backend/simd/move.hpp>
+#include <levada/backend/detail/define/moves.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/move.hpp>
 
 using namespace levada;
 using namespace levada::testing;

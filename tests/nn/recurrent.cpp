@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of gru and lstm: the definition against ONNX's formulas written as products of matrices, and `simd` against the definition.
+// Steps of gru and lstm: the definition against ONNX's formulas written as products of matrices, and `simd` against the
+// definition.
 
 #include "backend/compare.hpp"
 
-#include <levada/backend/define_recurrent.hpp>
-#include <levada/backend/reference/definition.hpp>
-#include <levada/backend/simd/definition.hpp>
-#include <levada/backend/simd/recurrent.hpp>
+#include <levada/backend/detail/define/recurrent.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/recurrent.hpp>
 
 using namespace levada;
 using namespace levada::testing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape rules, parameters and costs of the nn ops, and the stages that the factories give. Nearly all of it is checked
-// by compiling.
+// The shape rules, parameters and costs of the nn ops, and the stages that the factories give. Nearly all of it is
+// checked by compiling.
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// onnx/cpu_backends.hpp: what the node cases run on by default. The generated sources can be compiled once more for other
-// backends: -DLEVADA_ONNX_BACKENDS='"header"' names a header in the place of this one, with the same two functions. It may
-// leave out an op that its backend does not take by `if constexpr (op_kernel<...>)` in `call`, if it says so.
+// onnx/cpu_backends.hpp: what the node cases run on by default. The generated sources can be compiled once more for
+// other backends: -DLEVADA_ONNX_BACKENDS='"header"' names a header in the place of this one, with the same two
+// functions. It may leave out an op that its backend does not take by `if constexpr (op_kernel<...>)` in `call`, if it
+// says so.
 
 #include "backend/compare.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but the steps of recurrent layers, quantized
-// numbers, bfloat16, pools of bytes and those with elements of 64 bits, of which it knows how to move and count alone.
+// onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but the steps of recurrent
+// layers, quantized numbers, bfloat16, pools of bytes and those with elements of 64 bits, of which it knows how to move
+// and count alone.
 
 #include "spirv/direct.hpp"
 

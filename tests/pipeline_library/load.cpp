@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -98,7 +99,7 @@ TEST_CASE("sessions and exceptions outlive the pipeline that was loaded") {
 }
 
 TEST_CASE("a library that is not what the program expects is refused with a reason") {
-  CHECK(says(error_of(at("absent")), "cannot open shared object file"));
+  CHECK(says(error_of(at("absent")), "No such file or directory"));
   CHECK(says(error_of(at("library_of_nothing")), "it holds no pipeline: no symbol levada_pipeline"));
   CHECK(says(error_of(at("library_of_later")),
              "it is a library of version " + std::to_string(lv::pipeline_library_version + 1) +
@@ -111,6 +112,37 @@ TEST_CASE("a library that is not what the program expects is refused with a reas
   CHECK(says(error_of<void(int)>(at("library_1")),
              "its result is answer (12 bytes, aligned to 4), this program's is void"));
   CHECK_THROWS_WITH_AS(lv::load_pipeline<answer(int)>(at("library_throws")), "no answer", no_answer);
+}
+
+TEST_CASE("a library whose pipeline is null is refused") {
+  CHECK(says(error_of(at("library_of_null_1")), "it holds no pipeline: levada_pipeline gives null"));
+  CHECK(says(error_of(at("library_of_null_2")), "what it says of itself is null in part"));
+  CHECK(error_of(at("library_of_null_3")) == "levada: any_pipeline: there is no pipeline in it");
+  CHECK(says(error_of(at("library_of_null_4")), "the pipeline that it makes is null"));
+}
+
+TEST_CASE("a library without its end is refused, wherever it is cut") {
+  const std::string path = at("cut");
+  copy(at("library_1"), path);
+  const auto whole = std::filesystem::file_size(path);
+  int refused = 0;
+  for (std::uintmax_t kept = 0; kept < whole; kept += kept < 4096 ? 61 : whole / 50) {
+    copy(at("library_1"), path);
+    std::filesystem::resize_file(path, kept);
+    const std::string error = error_of(path);
+    CAPTURE(kept);
+    if (error.empty()) break;  // all that is mapped is there
+    CHECK(error.find("levada: load_pipeline: " + path + ": the file is ") == 0);
+    ++refused;
+  }
+  CHECK(refused > 60);
+  std::remove(path.c_str());
+  CHECK(says(error_of(LEVADA_LIBRARIES), "Is a directory"));
+  const std::string fifo = at("fifo");
+  std::remove(fifo.c_str());
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(says(error_of(fifo), "is no regular file"));
+  std::remove(fifo.c_str());
 }
 
 TEST_CASE("another file under the name of a loaded library is refused, since the loader would give the old one") {

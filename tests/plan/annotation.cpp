@@ -5,9 +5,9 @@
 
 #include <random>
 
-#include <levada/plan/annotation.hpp>
-#include <levada/plan/pattern.hpp>
-#include <levada/plan/subgraph.hpp>
+#include <levada/plan/detail/annotation.hpp>
+#include <levada/plan/detail/pattern.hpp>
+#include <levada/plan/detail/subgraph.hpp>
 
 #include "small_graph.hpp"
 

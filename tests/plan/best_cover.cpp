@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search against trying every cover, on random graphs of up to 10 ops: always legal, never worse, and among equals the one
-// that its rules say.
+// The search against trying every cover, on random graphs of up to 10 ops: always legal, never worse, and among equals
+// the one that its rules say.
 
 #include <doctest/doctest.h>
 
-#include <levada/plan/search.hpp>
+#include <levada/plan/detail/search.hpp>
 
 #include "random_placement.hpp"
 #include "soak.hpp"

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include <levada/plan/json_report.hpp>
-#include <levada/plan/text_report.hpp>
+#include <levada/plan/detail/json_report.hpp>
+#include <levada/plan/detail/text_report.hpp>
 
 #include <plan/plan_checker.hpp>
 
@@ -155,7 +155,8 @@ static_assert(only_order(three) == branch_order::at_once && three.fork[0].count 
 static_assert(three.unit[2].branch == three.unit[1].branch && three.unit[4].branch == three.unit[1].branch);
 static_assert(three.unit[3].branch == three.unit[0].branch);
 
-/// The last to take the stem may not work in it while the other branch reads it; what is made in a branch it may change.
+/// The last to take the stem may not work in it while the other branch reads it; what is made in a branch it may
+/// change.
 constexpr auto element_wise = [] {
   priced_graph g;
   const auto stem = g.op(us, {0});

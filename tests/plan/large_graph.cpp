@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of hundreds of ops: while compiling within the limits that compilers have, and as good as a shortest path found otherwise.
+// Plans of hundreds of ops: while compiling within the limits that compilers have, and as good as a shortest path found
+// otherwise.
 
 #include <doctest/doctest.h>
 
@@ -9,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include <levada/plan/combine.hpp>
+#include <levada/plan/detail/combine.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 
 #include <plan/residual_blocks.hpp>
@@ -64,7 +65,7 @@ TEST_CASE(
   const auto graph = levada::test::residual_blocks<128>(1e5);
   const lv::rule_graph rules(graph);
   const auto any = [](const lv::node_info&) { return true; };
-  const auto regions = lv::regions_of(lv::combine(lv::every(any), {6, 1, true}, lv::anyhow), rules);
+  const auto regions = lv::regions_of(lv::combine(lv::every(any), {6, 1, true}, lv::unconditionally), rules);
   auto problem = lv::make_problem(graph);
   problem.devices = {{2}, {}};
   problem.places = {{0, 1e-7}, {0, 1e-6}, {1, 5e-6}};

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <random>
 
-#include <levada/plan/memory.hpp>
+#include <levada/plan/detail/memory.hpp>
 
 #include "soak.hpp"
 
@@ -70,9 +70,9 @@ void check_layout(const lv::bounded<lv::buffer_lifetime, N>& b, const lv::memory
     REQUIRE(layout.offset[i] + b[i].bytes <= layout.bytes);
     REQUIRE(layout.bytes % b[i].alignment == 0);
     for (std::size_t j = 0; j < i; ++j) {
-      const bool apart =
+      const bool indirect =
           layout.offset[i] + b[i].bytes <= layout.offset[j] || layout.offset[j] + b[j].bytes <= layout.offset[i];
-      REQUIRE((apart || !lv::alive_together(b[i], b[j])));
+      REQUIRE((indirect || !lv::alive_together(b[i], b[j])));
     }
   }
   REQUIRE(layout.bytes >= lv::memory_lower_bound(b));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <levada/plan/neighbours.hpp>
+#include <levada/plan/detail/neighbours.hpp>
 
 #include "random_graph.hpp"
 #include "small_graph.hpp"

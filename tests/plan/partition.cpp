@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who computes what: pins, borders, the order of preference, the longest run. A letter is a node, in specifications too.
+// Who computes what: pins, borders, the order of preference, the longest run. A letter is a node, in specifications
+// too.
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <string_view>
 
-#include <levada/plan/partition.hpp>
+#include <levada/plan/detail/partition.hpp>
 
 #include "random_graph.hpp"
 #include "soak.hpp"

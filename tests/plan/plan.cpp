@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments, groups, grains and the place of every value: small plans worked out by hand, and any plan played with labels.
+// Segments, groups, grains and the place of every value: small plans worked out by hand, and any plan played with
+// labels.
 
 #include <doctest/doctest.h>
 
-#include <levada/core/units.hpp>
-#include <levada/plan/budget.hpp>
-#include <levada/plan/plan.hpp>
+#include <levada/core/detail/units.hpp>
+#include <levada/plan/detail/budget.hpp>
+#include <levada/plan/detail/plan.hpp>
 
 #include "plan_checker.hpp"
 #include "random_graph.hpp"
@@ -14,7 +15,7 @@
 
 namespace lv = levada;
 using namespace lv::literals;
-using lv::form, lv::placement;
+using lv::slot_bound, lv::form, lv::placement;
 
 namespace {
 
@@ -68,6 +69,26 @@ static_assert(one.value[0].where == placement::slot && one.value[1].where == pla
 static_assert(one.slot_bytes == 128 && one.bytes_in_flight == 64 * 128 && one.bytes_scratch == 0);
 static_assert(one.value[1].offset >= 100, "input and result are alive together");
 static_assert(one.threads == 2);
+
+// ---- how many items are in flight where nobody says it ----
+constexpr auto in_flight(std::size_t bytes, std::size_t slots = lv::detail::suitable_slots, int threads = 2) {
+  const lv::device_info cpu[] = {{lv::cpu<2>::id, threads}};
+  return planned(line(bytes, {{form::map, parallel, 8}}), slots, {}, cpu);
+}
+constexpr std::size_t picture_bytes = 480 * 640 * 3;
+constexpr auto pictures = in_flight(picture_bytes);
+static_assert(pictures.slots == 18 && pictures.slots_by == slot_bound::bytes);
+static_assert(pictures.bytes_in_flight <= 16_MiB && pictures.bytes_in_flight + pictures.slot_bytes > 16_MiB);
+static_assert(in_flight(picture_bytes, lv::detail::slots_for_owners).slots == 18);
+static_assert(in_flight(picture_bytes, 64).slots == 64 && in_flight(picture_bytes, 64).slots_by == slot_bound::stated,
+              "unless somebody says it");
+static_assert(in_flight(32_MiB).slots == 4 && in_flight(32_MiB).slots_by == slot_bound::fewest);
+static_assert(in_flight(32_MiB, 0, 8).slots == 16, "two for each thread");
+static_assert(in_flight(32_MiB, 0, 64).slots == 64, "and no more than of smaller ones");
+static_assert(in_flight(1_KiB).slots == 64 && in_flight(1_KiB).slots_by == slot_bound::usual);
+static_assert(in_flight(200_KiB).slots == 64 && in_flight(257_KiB).slots == 63);
+static_assert(in_flight(32).slots == 256 && in_flight(32).slots_by == slot_bound::cache);
+static_assert(in_flight(32, lv::detail::slots_for_owners).slots == 64);
 
 // ---- a sink keeps nothing ----
 constexpr auto into_sink = planned(line(64, {{form::map, parallel, 128}, {form::sink, serial}}));
@@ -170,7 +191,9 @@ static_assert(lv::bytes_of_unit(ops, 0) == 64 * 256 + 12 * 8 * 128 + 12 * 100 + 
 static_assert(lv::bytes_of_unit(in_place, 0) == 64 * 256, "one buffer counts once");
 static_assert(std::is_same_v<lv::memory_mistake<one, 64 * 128>, lv::no_mistake>);
 static_assert(std::is_same_v<lv::memory_mistake<one, 64 * 128 - 1>,
-                             lv::plan_needs_more_memory_than_its_budget<8192, 8191, "stage", 64 * 108>>);
+                             lv::plan_needs_more_memory_than_its_budget<
+                                 lv::needs_bytes<8192>, lv::allows_bytes<8191>, lv::slots<64>, lv::bytes_of_a_slot<128>,
+                                 lv::slots_that_fit<63>, lv::most_bytes_at<"stage", 64 * 108>>>);
 
 }  // namespace
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Plays a plan with labelled bytes instead of data, in the order in which it says its units run: whoever reads a value must
-// find every byte of it as it was written for that item. Views and joined values have the bytes of those they are made of,
-// copied only where the plan has not let them lie there. Branches that may run at once are played in other orders, too.
+// Plays a plan with labelled bytes instead of data, in the order in which it says its units run: whoever reads a value
+// must find every byte of it as it was written for that item. Views and joined values have the bytes of those they are
+// made of, copied only where the plan has not let them lie there. Branches that may run at once are played in other
+// orders, too.
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include <levada/plan/plan.hpp>
+#include <levada/plan/detail/plan.hpp>
 
 namespace levada::test {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <levada/plan/plan.hpp>
+#include <levada/plan/detail/plan.hpp>
 
 namespace levada::test {
 

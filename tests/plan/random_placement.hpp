@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include <levada/plan/placement.hpp>
+#include <levada/plan/detail/placement.hpp>
 
 #include "small_graph.hpp"
 
@@ -22,7 +22,8 @@ class random_placement {
  public:
   explicit random_placement(unsigned seed) : random_(seed) {}
 
-  /// Up to 10 ops on up to 4 places of up to 3 devices. Costs are small whole numbers half of the time, so that there are ties.
+  /// Up to 10 ops on up to 4 places of up to 3 devices. Costs are small whole numbers half of the time, so that there
+  /// are ties.
   placement16 make() {
     make_graph();
     make_places();
@@ -190,8 +191,8 @@ inline std::optional<judgement> judge(const placement16& problem, objective goal
     j.sets.push_back(taken.nodes);
     j.offers.push_back({taken.rank, taken.place, o});
   }
-  // Each value goes once to each place where another region takes it, or where it is wanted. Places on one device that nothing
-  // tells apart count as one; the generator makes none that differ only by chance.
+  // Each value goes once to each place where another region takes it, or where it is wanted. Places on one device that
+  // nothing tells apart count as one; the generator makes none that differ only by chance.
   const auto alike = [&](std::size_t a, std::size_t b) {
     if (a == b) return true;
     bool same = problem.places[a].device == problem.places[b].device;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a plan is as it is: its price is that of the search, no alternative is better where the search was exact, and each reason
-// has its case.
+// Why a plan is as it is: its price is that of the search, no alternative is better where the search was exact, and
+// each reason has its case.
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <levada/plan/reasons.hpp>
+#include <levada/plan/detail/reasons.hpp>
 
 #include "random_graph.hpp"
 #include "small_graph.hpp"

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include <levada/plan/report.hpp>
+#include <levada/plan/detail/report.hpp>
 
 #include "random_graph.hpp"
 #include "soak.hpp"

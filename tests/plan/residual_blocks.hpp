@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include <levada/graph/graph_info.hpp>
+#include <levada/graph/detail/graph_info.hpp>
 
 namespace levada::test {
 

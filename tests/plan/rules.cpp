@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include <levada/plan/combine.hpp>
+#include <levada/plan/detail/combine.hpp>
 
 #include "small_graph.hpp"
 
@@ -109,11 +109,13 @@ static_assert(lv::regions_of(lv::composite("relu_relu", matching(is("relu")(is("
                   .composite == "relu_relu");
 
 // ---- combinations ----
-static_assert(finds(lv::combine(every(any_op), {}, lv::anyhow), three, {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}));
-static_assert(finds(lv::combine(every(any_op), {.depth = 2}, lv::anyhow), three, {{0}, {1}, {2}, {0, 1}, {1, 2}}));
-static_assert(finds(lv::combine(relu, {}, lv::anyhow), three, {{1}, {2}, {1, 2}}));
+static_assert(finds(lv::combine(every(any_op), {}, lv::unconditionally), three,
+                    {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}));
+static_assert(finds(lv::combine(every(any_op), {.depth = 2}, lv::unconditionally), three,
+                    {{0}, {1}, {2}, {0, 1}, {1, 2}}));
+static_assert(finds(lv::combine(relu, {}, lv::unconditionally), three, {{1}, {2}, {1, 2}}));
 static_assert(finds(lv::combine(every(any_op), {}), three, {{0}, {1}, {2}}), "no way, no joint");
-static_assert(finds(lv::combine(every(any_op), {.exits = 1, .taps = false}, lv::anyhow), diamond,
+static_assert(finds(lv::combine(every(any_op), {.exits = 1, .taps = false}, lv::unconditionally), diamond,
                     {{0}, {1}, {2}, {3}, {1, 3}, {2, 3}, {1, 2, 3}, {0, 1, 2, 3}}));
 static_assert(finds(lv::combine(every(any_op), {.depth = 1}, lv::with_all_it_takes), diamond, {{0}, {1}, {2}, {3}}));
 static_assert(finds(lv::combine(every(any_op), {.exits = 1}, lv::with_all_it_takes), diamond,
@@ -133,7 +135,8 @@ static_assert(finds(lv::combine(every(any_op), {}, lv::joining{op_kind::broadcas
 constexpr auto named = lv::composite("conv_bias", matching(is("bias")(is("conv"))));
 static_assert(
     [] {
-      const auto found = lv::regions_of(lv::combine(lv::union_of(named, relu), {}, lv::anyhow), lv::rule_graph(mixed));
+      const auto found =
+          lv::regions_of(lv::combine(lv::union_of(named, relu), {}, lv::unconditionally), lv::rule_graph(mixed));
       return are(found, {node_set{0, 1}, node_set{2}, node_set{0, 1, 2}}) && found[0].composite == "conv_bias" &&
              found[2].composite.empty();
     }(),
@@ -169,7 +172,7 @@ bool is_connected(const lv::dataflow<16>& flow, const node_set& set) {
 
 }  // namespace
 
-TEST_CASE("combining anyhow finds every connected sub-graph within the limits, each once, and no other") {
+TEST_CASE("combining unconditionally finds every connected sub-graph within the limits, each once, and no other") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
     const auto graph = random_graph(seed);
@@ -177,7 +180,7 @@ TEST_CASE("combining anyhow finds every connected sub-graph within the limits, e
     const lv::subgraph_limits limits{1 + seed % 5, 1 + seed / 5 % 3, seed % 2 == 0};
     const named_kind is_a{"a"};
     std::set<unsigned> found, expected;
-    for (const auto& r : lv::regions_of(lv::combine(every(is_a), limits, lv::anyhow), g)) {
+    for (const auto& r : lv::regions_of(lv::combine(every(is_a), limits, lv::unconditionally), g)) {
       unsigned mask = 0;
       r.nodes.for_each([&](std::size_t n) { mask |= 1u << n; });
       REQUIRE(found.insert(mask).second);

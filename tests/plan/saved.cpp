@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as a line: what it looks like, that it comes back exactly, what is said when it no longer fits, and any text at all.
+// A plan as a line: what it looks like, that it comes back exactly, what is said when it no longer fits, and any text
+// at all.
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include <levada/plan/options.hpp>
-#include <levada/plan/pinned.hpp>
+#include <levada/plan/detail/options.hpp>
+#include <levada/plan/detail/pinned.hpp>
 
 #include "random_graph.hpp"
 #include "soak.hpp"
@@ -126,8 +127,36 @@ static_assert(malformed("levada plan 1: 1 slots | vulkan<4294967296>: \"a\"") &&
               malformed("levada plan 1: 1 slots | vulkan: \"a\""));
 static_assert(malformed("levada plan 1: 1 slots | cpus: \"a\"") && malformed("levada plan 12: 1 slots | cpu: \"a\""));
 static_assert(!malformed("levada plan 1: 1 slots | simulated<-2>: \"a\""));
+static_assert(!malformed("levada plan 1: 1 slots | any_of<vulkan<0>, vulkan<1>>: \"a\"") &&
+              malformed("levada plan 1: 1 slots | any_of<any_of<vulkan<0>, vulkan<1>>, vulkan<2>>: \"a\""));
 
 }  // namespace
+
+TEST_CASE("a line may be nested as deep as its writer likes") {
+  std::string line = "levada plan 1: 1 slots | ";
+  for (int i = 0; i < 200'000; ++i) line += "any_of<";
+  CHECK(malformed(line));
+  for (int i = 0; i < 200'000; ++i) line += '(';
+  CHECK(malformed(line));
+}
+
+TEST_CASE("a line is UTF-8 whatever the names are, and the names come back") {
+  std::string name;
+  for (int c = 0; c < 256; ++c) name += static_cast<char>(c);
+  name += "\u00e4\u20ac\U0001F600\xed\xa0\x80\xf4\x90\x80\x80\xc3";
+  std::string quoted;
+  lv::detail::append_quoted_name(quoted, name);
+  for (std::size_t at = 0; at < quoted.size();) {
+    const std::size_t length = lv::detail::utf8_length(quoted, at);
+    REQUIRE(length > 0);
+    at += length;
+  }
+  CHECK(quoted.find("\u00e4\u20ac\U0001F600\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80\\xc3") != std::string::npos);
+  const std::string line = "levada plan 1: 1 slots | cpu: " + quoted;  // what is read names parts of it
+  const auto read = lv::parse_plan<1>(line);
+  REQUIRE(read.malformed_at == read.nowhere);
+  CHECK(read.stages[0].name == name);
+}
 
 TEST_CASE("any plan comes back from its line exactly, and is saved as the same line again") {
   for (unsigned seed = 0; seed < 3000u * static_cast<unsigned>(lv::test::soak_scale()); ++seed) {

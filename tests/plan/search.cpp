@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best cover of a graph: Collage's table (TVM RFC 62), and what the search knows besides: crossings, launches, pins, memory,
-// workers, noise, unknown costs, a beam.
+// The best cover of a graph: Collage's table (TVM RFC 62), and what the search knows besides: crossings, launches,
+// pins, memory, workers, noise, unknown costs, a beam.
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include <levada/plan/combine.hpp>
-#include <levada/plan/search.hpp>
+#include <levada/plan/detail/combine.hpp>
+#include <levada/plan/detail/search.hpp>
 
 #include "small_graph.hpp"
 
@@ -47,7 +47,7 @@ constexpr placement collage_problem(const graph& g, collage of, node_set outputs
       return who == L || n.kind == "relu" || n.kind == "add" || n.kind == "concat";
     };
     const lv::subgraph_limits limits{of.depth[who], 1, true};
-    for (const auto& r : lv::regions_of(lv::combine(lv::every(takes), limits, lv::anyhow), rules))
+    for (const auto& r : lv::regions_of(lv::combine(lv::every(takes), limits, lv::unconditionally), rules))
       p.offers.push_back({r.nodes, who, who, cost::measured(fused(of.cost[who], r.nodes.size()))});
   }
   return p;
@@ -105,7 +105,7 @@ static_assert(chooses(npus({cost::measured(5), cost::measured(2), cost::measured
                       {{{0, 1}, 1}, {{2}, 1}}, 4));
 static_assert(!lv::cheapest_latency([] {
                  placement p = npus({});
-                 p.offers.erase(p.offers.begin(), p.offers.begin() + 2);
+                 p.offers = {p.offers[2], p.offers[3]};
                  return p;
                }())
                    .complete,
@@ -259,11 +259,11 @@ TEST_CASE("work is shared evenly where all places do it as well") {
 }
 
 TEST_CASE("two equal devices do as much as one that works on two items at once, as far as work can be divided") {
-  constexpr double apart[4][2] = {{3, 3}, {2, 2}, {2, 2}, {1, 1}};
+  constexpr double indirect[4][2] = {{3, 3}, {2, 2}, {2, 2}, {1, 1}};
   constexpr double together[4][1] = {{3}, {2}, {2}, {1}};
   placement replicated = line(together);
   replicated.devices[0].workers = 2;
-  CHECK(lv::smallest_bottleneck(line(apart)).seconds == doctest::Approx(4));
+  CHECK(lv::smallest_bottleneck(line(indirect)).seconds == doctest::Approx(4));
   CHECK(lv::smallest_bottleneck(replicated).seconds == doctest::Approx(4));
   constexpr double odd_apart[3][2] = {{1, 1}, {1, 1}, {1, 1}};
   constexpr double odd_together[3][1] = {{1}, {1}, {1}};

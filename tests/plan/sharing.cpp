@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <levada/plan/arena.hpp>
-#include <levada/plan/plan.hpp>
+#include <levada/plan/detail/plan.hpp>
 
 #include "plan_checker.hpp"
 #include "random_graph.hpp"
@@ -121,7 +121,8 @@ constexpr auto changed_part = [] {
 }();
 static_assert(changed_part.value[1].storage == 4 && changed_part.value[2].within == 64 &&
               changed_part.value[3].within == 64);
-// In a concatenation of concatenations all lie in the last; what two of them take lies in one and is copied into the other.
+// In a concatenation of concatenations all lie in the last; what two of them take lies in one and is copied into the
+// other.
 constexpr auto nested = [] {
   written_graph g(16);
   const auto a = g.op(16, reuse::none, {0}), b = g.op(16, reuse::none, {0});
@@ -181,16 +182,18 @@ constexpr auto changed_result = [] {
 static_assert(changed_result.value[2].storage == 2 && changed_result.value[3].storage == 2);
 
 // ---- the pipeline's input is the caller's, its result in the slot; few slots hold all values of large items ----
-constexpr auto rim = [](std::size_t slots, std::size_t l2_bytes = 512) {
+constexpr auto in_slots = [](std::size_t slots, std::size_t l2_bytes = 512) {
   written_graph g(64);
   const auto view = g.op(64, reuse::view, {0}), a = g.op(64, reuse::none, {view});
   g.op(64, reuse::in_place, {a});
   return g.plan(slots, l2_bytes);
 };
-static_assert(rim(64).value[1].storage == 1 && rim(64).value[3].storage == 3 && rim(64).slot_bytes == 256);
-static_assert(rim(4).value[1].storage == 1 && rim(4).value[3].storage == 3 && rim(4).slot_bytes == 512);
-static_assert(rim(4).segment[0].in_slots && rim(4).bytes_scratch == 0 && rim(4).value[2].where == placement::slot);
-static_assert(!rim(4, 1026).segment[0].in_slots && rim(4, 1026).bytes_scratch != 0,
+static_assert(in_slots(64).value[1].storage == 1 && in_slots(64).value[3].storage == 3 &&
+              in_slots(64).slot_bytes == 256);
+static_assert(in_slots(4).value[1].storage == 1 && in_slots(4).value[3].storage == 3 && in_slots(4).slot_bytes == 512);
+static_assert(in_slots(4).segment[0].in_slots && in_slots(4).bytes_scratch == 0 &&
+              in_slots(4).value[2].where == placement::slot);
+static_assert(!in_slots(4, 1026).segment[0].in_slots && in_slots(4, 1026).bytes_scratch != 0,
               "what fits in the cache stays there");
 constexpr auto no_less = [] {
   written_graph g(64);
@@ -200,13 +203,13 @@ constexpr auto no_less = [] {
   return g.plan(4, 512);
 }();
 static_assert(!no_less.segment[0].in_slots && lv::arena_size(no_less) == lv::arena_bound(no_less));
-static_assert(lv::arena_size(rim(4)) == 512 && lv::arena_bound(rim(4)) == 512);
+static_assert(lv::arena_size(in_slots(4)) == 512 && lv::arena_bound(in_slots(4)) == 512);
 
 }  // namespace
 
 TEST_CASE("the shared buffers worked out by hand lose no value") {
   for (const auto& plan : {residual, later, smaller, joined, changed_part, nested, skipping, unaligned, views,
-                           changed_view, changed_result, rim(64), rim(4), rim(1)})
+                           changed_view, changed_result, in_slots(64), in_slots(4), in_slots(1)})
     CHECK(lv::test::first_fault(plan) == "");
 }
 

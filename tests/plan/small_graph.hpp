@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <string_view>
 
-#include <levada/plan/dataflow.hpp>
-#include <levada/plan/node_set_list.hpp>
+#include <levada/plan/detail/dataflow.hpp>
+#include <levada/plan/detail/node_set_list.hpp>
 
 namespace levada::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several equal devices as one: an item goes to the one with the fewest items, what comes out is in order, and the search knows
-// that it does as much as all of them. And what plans may keep on a device.
+// Several equal devices as one: an item goes to the one with the fewest items, what comes out is in order, and the
+// search knows that it does as much as all of them. And what plans may keep on a device.
 
 #include <doctest/doctest.h>
 
@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include <levada/backend/reference/activation.hpp>
-#include <levada/core/units.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/core/detail/units.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/plan/partition_by_cost.hpp>
-#include <levada/run/report.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/measure/report.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include "equal_devices.hpp"
 
@@ -184,7 +184,8 @@ namespace {
 
 // ---- the search ----
 
-/// Twelve nodes of 1 us each, on the processor with one worker and on so many devices: how many the devices take at best.
+/// Twelve nodes of 1 us each, on the processor with one worker and on so many devices: how many the devices take at
+/// best.
 template <class Devices>
 constexpr std::size_t taken_by_devices() {
   lv::graph_info<12> g;
@@ -229,9 +230,9 @@ static_assert(is_no_set<lv::simulated<0>> && is_no_set<lv::simulated<0>, lv::sim
 static_assert(std::same_as<mistake<lv::target<lv::cpu<2>, both, lv::simulated<1>>, any_pipeline>,
                            lv::target_names_a_device_twice<lv::simulated<1>>>);
 static_assert(std::same_as<mistake<box, decltype(input | lv::replicate<3>(plain))>,
-                           lv::stage_is_pinned_to_a_device_the_target_lacks<"plain", lv::equal_devices<3>>>);
+                           lv::stage_is_pinned_to_a_device_the_target_lacks<"plain", lv::equal_devices<3>, box>>);
 static_assert(std::same_as<mistake<box, decltype(input | lv::on<lv::simulated<0>>(plain))>,
-                           lv::stage_is_pinned_to_a_device_the_target_lacks<"plain", lv::simulated<0>>>);
+                           lv::stage_is_pinned_to_a_device_the_target_lacks<"plain", lv::simulated<0>, box>>);
 constexpr auto counting = lv::stage<"counting">([n = 0](int v) mutable { return v + ++n; });
 static_assert(std::same_as<mistake<box, decltype(input | lv::replicate<2>(counting))>,
                            lv::stage_that_takes_its_items_in_order_cannot_run_on_several_devices_at_once<
@@ -272,11 +273,12 @@ static_assert(relus_there<lv::simulated<0, lv::memory<63_KiB>>, 2>() == 3, "fewe
 
 // Where nobody searches the bound is a bound.
 static_assert(
-    std::same_as<
-        lv::detail::deployment_mistake<decltype(lv::input<vector> | lv::on<lv::simulated<0>>(lv::nn::relu)),
-                                       lv::target<lv::cpu<1>, lv::simulated<0, lv::memory<63_KiB>>>, lv::slots<8>,
-                                       lv::backends<lv::reference>>,
-        lv::plan_needs_more_of_the_memory_of_a_device_than_its_bound<"simulated<0>", 64_KiB, 63_KiB, "relu", 64_KiB>>);
+    std::same_as<lv::detail::deployment_mistake<decltype(lv::input<vector> | lv::on<lv::simulated<0>>(lv::nn::relu)),
+                                                lv::target<lv::cpu<1>, lv::simulated<0, lv::memory<63_KiB>>>,
+                                                lv::slots<8>, lv::backends<lv::reference>>,
+                 lv::plan_needs_more_of_the_memory_of_a_device_than_its_bound<"simulated<0>", lv::needs_bytes<64_KiB>,
+                                                                              lv::allows_bytes<63_KiB>, lv::slots<8>,
+                                                                              lv::most_bytes_at<"relu", 64_KiB>>>);
 static_assert(std::same_as<mistake<lv::target<lv::cpu<2>, lv::simulated<0, int>>, any_pipeline>,
                            lv::device_takes_a_bound_on_its_memory_and_nothing_else<lv::simulated<0, int>>>);
 

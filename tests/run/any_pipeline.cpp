@@ -16,9 +16,9 @@
 
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/multi_producer.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 #include "items.hpp"
 #include "progress.hpp"
@@ -76,6 +76,8 @@ void check_equal(const lv::item_counts& a, const lv::item_counts& b) {
   CHECK(a.failed == b.failed);
   CHECK(a.filtered == b.filtered);
   CHECK(a.dropped == b.dropped);
+  CHECK(a.drops.sum() == b.drops.sum());
+  CHECK(a.refused == b.refused);
   CHECK(a.cancelled == b.cancelled);
   CHECK(a.in_flight == b.in_flight);
 }
@@ -133,6 +135,20 @@ TEST_CASE("a stream in which everything is filtered ends") {
   auto results = none.stream(std::vector<int>(10'000, 1));
   for (auto& r : results) FAIL(r.value());
   CHECK(results.counts().filtered == 10'000);
+}
+
+TEST_CASE("an erased pipeline with nothing in it says so") {
+  const char* const what = "levada: any_pipeline: there is no pipeline in it";
+  CHECK_THROWS_WITH_AS(any_app(nullptr), what, lv::error);
+  any_app from = make_app();
+  CHECK(from);
+  const any_app to = std::move(from);
+  CHECK(to);
+  CHECK(!from);
+  CHECK_THROWS_WITH_AS(from.open(), what, lv::error);
+  CHECK_THROWS_WITH_AS(from.stream(items_up_to(1)), what, lv::error);
+  from = to;
+  CHECK(from.open().try_push(tracked<0>(0)));
 }
 
 TEST_CASE("an inline call of an erased pipeline returns, filters and throws") {

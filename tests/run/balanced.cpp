@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include "twelve_stages.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches: every item gives what the functions give one after the other, in order, on every path, whatever a branch is made of.
+// Branches: every item gives what the functions give one after the other, in order, on every path, whatever a branch is
+// made of.
 
 #include <atomic>
 #include <cmath>
@@ -24,7 +25,8 @@ namespace {
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>, lv::simulated<1>>;
 
-/// What an app makes of the numbers below `count`, by a call each, by a stream, and by a session with a pusher of its own.
+/// What an app makes of the numbers below `count`, by a call each, by a stream, and by a session with a pusher of its
+/// own.
 template <class App, class Expected>
 void check_all_paths(const App& app, Expected expected, int count = 300) {
   using out = std::remove_cvref_t<decltype(expected(0))>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callables that follow one another as one loop: what it does to items, states and failures, called by itself; and streams of
-// cheap items, which take that way as soon as it is known that they are cheap.
+// Callables that follow one another as one loop: what it does to items, states and failures, called by itself; and
+// streams of cheap items, which take that way as soon as it is known that they are cheap.
 
 #include <array>
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 #include <levada/run/choose_deployment.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 

@@ -5,7 +5,7 @@
 
 #include <oneapi/tbb/task_arena.h>
 
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include <run/concurrent_branches.hpp>
 #include <run/watchdog.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/concurrent_branches.hpp: branches of one item at once, on any executor. Run under oneTBB by run/concurrent_branches.cpp,
-// on plain threads by tsan/. That they meet is shown by waiting for each other; nothing hangs where they do not.
+// run/concurrent_branches.hpp: branches of one item at once, on any executor. Run under oneTBB by
+// run/concurrent_branches.cpp, on plain threads by tsan/. That they meet is shown by waiting for each other; nothing
+// hangs where they do not.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <levada/core/units.hpp>
+#include <levada/core/detail/units.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 
@@ -87,7 +88,8 @@ void one_thread_runs_them_in_turn() {
   }
 }
 
-/// A fork at the input, which a stream borrows and a session has; with the result in the caller's memory; of items that are late.
+/// A fork at the input, which a stream borrows and a session has; with the result in the caller's memory; of items that
+/// are late.
 template <class Executor>
 void branches_of_the_input() {
   const auto app = deploy_branches<Executor>(
@@ -143,8 +145,8 @@ inline int expected_of(int n) {
   return 4 * n + 3;
 }
 
-/// Three branches, each of which fails for some items, the second behind a stage that changes its item in place; what is made
-/// before them is taken by all, and behind them.
+/// Three branches, each of which fails for some items, the second behind a stage that changes its item in place; what
+/// is made before them is taken by all, and behind them.
 template <class Executor, int Threads>
 auto failing_app() {
   return deploy_branches<Executor, Threads>(

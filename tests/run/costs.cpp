@@ -3,14 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/backend/reference/activation.hpp>
-#include <levada/backend/simd/activation.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/backend/simd/detail/activation.hpp>
 #include <levada/nn/activation.hpp>
+#include <levada/plan/detail/pinned.hpp>
 #include <levada/plan/partition_by_cost.hpp>
-#include <levada/plan/pinned.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/report.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/measure/report.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 namespace lv = levada;
 

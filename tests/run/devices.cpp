@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order, exceptions, filters, state, cancellation, ends in mid-flight and device failures, on every split of four stages
-// over the processor and two devices.
+// Order, exceptions, filters, state, cancellation, ends in mid-flight and device failures, on every split of four
+// stages over the processor and two devices.
 
 #include <doctest/doctest.h>
 
-#include <levada/run/tbb_executor.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include "scenarios.hpp"
 #include "watchdog.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/failing.hpp: a stage that throws for three items in a hundred and one that filters, before a stage with state; and the
-// loop that does the same.
+// run/failing.hpp: a stage that throws for three items in a hundred and one that filters, before a stage with state;
+// and the loop that does the same.
 
 #include <atomic>
 #include <cstdint>
@@ -82,7 +82,7 @@ expectation expected_of(int count) {
   for (int v = 0; v < count; ++v) {
     if (fails(v) || is_filtered(v)) {
       (fails(v) ? e.failed : e.filtered) += 1;
-      if constexpr (told_of_missing_items<Sum>) sum.missed(fails(v) ? missing::failed : missing::filtered);
+      if constexpr (observes_missing<Sum>) sum.missed(fails(v) ? missing::failed : missing::filtered);
     } else {
       e.values[v] = sum(tracked<0>(v));
     }

@@ -16,9 +16,9 @@
 
 #include <doctest/doctest.h>
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
-#include <levada/run/thread_executor.hpp>
 
 #include "failing.hpp"
 

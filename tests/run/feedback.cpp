@@ -27,7 +27,8 @@ namespace {
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
 
-/// The numbers from 0 on through a stream and a session; `expected(i)`, which is asked in order, is nothing where an item is filtered.
+/// The numbers from 0 on through a stream and a session; `expected(i)`, which is asked in order, is nothing where an
+/// item is filtered.
 template <class App, class Expected>
 void check_paths(const App& app, Expected expected, int count = 500) {
   std::vector<int> items;

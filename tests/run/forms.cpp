@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <levada/run/deploy.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include "items.hpp"
 
@@ -25,8 +25,8 @@ namespace {
 
 using box = lv::target<lv::cpu<3>>;
 
-/// Runs the items `make(0)` to `make(count - 1)` in the three ways; `text(result)` of each has to be `expected(i)`, where
-/// nothing means filtered.
+/// Runs the items `make(0)` to `make(count - 1)` in the three ways; `text(result)` of each has to be `expected(i)`,
+/// where nothing means filtered.
 template <class App, class Make, class Text, class Expected>
 void three_ways(const App& app, int count, Make make, Text text, Expected expected) {
   const nothing_leaks guard;

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include <run/generated_graphs.hpp>
 #include <run/watchdog.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/generated_graphs.hpp: generated graphs as values, planned and run by what plans and runs pipelines, on any executor; their
-// stages are bytes that depend on all they take. Every item is what a loop over the nodes, each value in memory of its
-// own, makes of it. Run under oneTBB by run/generated_graphs.cpp, on plain threads by tsan/.
+// run/generated_graphs.hpp: generated graphs as values, planned and run by what plans and runs pipelines, on any
+// executor; their stages are bytes that depend on all they take. Every item is what a loop over the nodes, each value
+// in memory of its own, makes of it. Run under oneTBB by run/generated_graphs.cpp, on plain threads by tsan/.
 
 #include <doctest/doctest.h>
 
@@ -18,9 +18,9 @@
 #include <thread>
 #include <vector>
 
-#include <levada/run/deployment.hpp>
+#include <levada/run/detail/program/unit.hpp>
+#include <levada/run/detail/session/deployment.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/unit.hpp>
 
 #include <plan/random_graph.hpp>
 
@@ -59,8 +59,8 @@ struct generated_node {
 
 inline std::uint64_t draw_of(const generated_node& node, std::uint64_t hash) { return mixed(hash + 7 * node.number); }
 
-/// What the node does to one item. `out` may be where an input is, in the ways that the node's `reuses` says. `seen` is a
-/// serial stage's state. False: it is filtered.
+/// What the node does to one item. `out` may be where an input is, in the ways that the node's `reuses` says. `seen` is
+/// a serial stage's state. False: it is filtered.
 inline bool compute(const generated_node& node, std::span<const bytes_in> in, bytes_out out, std::uint64_t& seen) {
   if (node.info.reuses == reuse::view) {
     if (out.data() != in[0].data() + node.info.view_offset)
@@ -195,8 +195,8 @@ struct generated_graph {
 
   std::size_t elements_of(std::size_t value) const { return of.graph.values[value].extents.elements(); }
 
-  /// Values that own something, which has to be destroyed once: of callables, where no op and no change in place may lie,
-  /// and which somebody takes, as pipelines ask for.
+  /// Values that own something, which has to be destroyed once: of callables, where no op and no change in place may
+  /// lie, and which somebody takes, as pipelines ask for.
   bool owns_something(std::size_t v) const {
     if (v == 0 || (!of.graph.ends_in_sink && of.graph.result == v)) return false;
     bool taken = false;
@@ -213,7 +213,7 @@ struct generated_graph {
   detail::program make_program() const {
     const auto layout = detail::layout_of(plan);
     std::vector<generated_unit> units;
-    std::vector<detail::unit_text> texts;
+    std::vector<detail::unit_descriptor> texts;
     std::vector<void*> stages(nodes.size());
     for (const planned_unit& u : plan.unit) {
       generated_unit unit;
@@ -221,7 +221,7 @@ struct generated_graph {
       for (std::size_t v = 0; v < of.graph.values.size(); ++v) unit.elements.push_back(elements_of(v));
       unit.scratch_bytes = u.scratch_bytes;
       unit.makes_something = u.how != form::sink && owns_something(u.out);
-      detail::unit_text text;
+      detail::unit_descriptor text;
       text.name = u.backend == partition_unit::callable ? std::string_view("generated") : std::string_view();
       text.run = &generated_unit::run;
       text.make = [](void* from) {
@@ -232,7 +232,7 @@ struct generated_graph {
       texts.push_back(text);
       units.push_back(std::move(unit));
     }
-    std::vector<const detail::unit_text*> places;
+    std::vector<const detail::unit_descriptor*> places;
     for (std::size_t u = 0; u < units.size(); ++u) {
       stages[plan.unit[u].first] = &units[u];
       places.push_back(&texts[u]);
@@ -246,8 +246,8 @@ struct generated_graph {
   plan_info<largest_line> plan;
 };
 
-/// Items of the graph through a session, pushed and popped by two threads, equal the loop. `one_by_one`: each alone, so that idle
-/// threads take its branches.
+/// Items of the graph through a session, pushed and popped by two threads, equal the loop. `one_by_one`: each alone, so
+/// that idle threads take its branches.
 template <class Executor>
 void equals_the_loop(const generated_graph& graph, std::size_t items, bool one_by_one = false) {
   using core = detail::session_core<Executor>;

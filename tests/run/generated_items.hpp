@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <levada/core/named_items.hpp>
+#include <levada/core/detail/named_items.hpp>
 
 namespace levada::test {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/generated_types.hpp: what the graphs of tools/generate_graphs.py are made of, and how each is compared with its loop.
+// run/generated_types.hpp: what the graphs of tools/generate_graphs.py are made of, and how each is compared with its
+// loop.
 
 #include <doctest/doctest.h>
 

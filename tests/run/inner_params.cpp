@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of stages inside other stages and of feedback bodies: groups as any, of one version with all others of their item.
+// Parameters of stages inside other stages and of feedback bodies: groups as any, of one version with all others of
+// their item.
 
 #include <array>
 #include <optional>

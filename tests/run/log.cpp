@@ -38,15 +38,25 @@ TEST_CASE("a sink hears what is deployed and swapped while it is set") {
   CHECK(lv::log_to(&kept) == nullptr);
   const auto app = two_stages();
   CHECK(app(1) == 4);
-  lv::hot_swap<int(int)> door(app);
-  door.swap(app);
-  door.swap(app);
+  lv::hot_swap<int(int)> admission_queue(app);
+  admission_queue.swap(app);
+  admission_queue.swap(app);
   CHECK(lv::log_to(nullptr) == &kept);
-  door.swap(app);
+  admission_queue.swap(app);
   static_cast<void>(two_stages());
   CHECK(kept.lines == std::vector<std::string>{
                           "info deployed: \"a\" \"b\"; segments: 1, threads at once: 1, slots: 3",
                           "info hot_swap: swapped for the 1. time",
                           "info hot_swap: swapped for the 2. time",
                       });
+}
+
+TEST_CASE("a line of the log is one line of UTF-8, whatever stages are called") {
+  kept_lines kept;
+  CHECK(lv::log_to(&kept) == nullptr);
+  static_cast<void>(lv::deploy<lv::target<lv::cpu<1>>, lv::slots<3>>(
+      lv::input<int> | lv::stage<"a\n\xff \u00e4">([](const int& x) { return x + 1; })));
+  CHECK(lv::log_to(nullptr) == &kept);
+  CHECK(kept.lines ==
+        std::vector<std::string>{"info deployed: \"a?\ufffd \u00e4\"; segments: 1, threads at once: 1, slots: 3"});
 }

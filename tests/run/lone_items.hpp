@@ -159,7 +159,8 @@ std::uint64_t wrong_while_watched(const App& app, std::uint64_t count) {
   return wrong;
 }
 
-/// Where one thread has pushed and popped all so far, another comes to help in the middle of that, session after session.
+/// Where one thread has pushed and popped all so far, another comes to help in the middle of that, session after
+/// session.
 template <class App>
 std::uint64_t wrong_with_a_late_helper(const App& app, std::uint64_t sessions) {
   std::uint64_t wrong = 0;
@@ -192,8 +193,8 @@ inline auto counted_pipeline(crowd& in) {
            return x + (y == 42 ? 1 : 0);
          });
 }
-/// Where one thread pushes and pops lone items in the only session that there is, another opens sessions of its own, one
-/// behind the other, for as many turns. How many items come out wrong.
+/// Where one thread pushes and pops lone items in the only session that there is, another opens sessions of its own,
+/// one behind the other, for as many turns. How many items come out wrong.
 template <class App>
 std::uint64_t wrong_beside_other_sessions(const App& app, std::uint64_t sessions) {
   std::atomic<bool> over{false};
@@ -219,8 +220,8 @@ std::uint64_t wrong_beside_other_sessions(const App& app, std::uint64_t sessions
   return wrong.load();
 }
 
-/// Two threads push and pop in turns, one behind the other, for as long as each likes; now and then one only pushes, and the
-/// other waits for what comes.
+/// Two threads push and pop in turns, one behind the other, for as long as each likes; now and then one only pushes,
+/// and the other waits for what comes.
 template <class App>
 std::uint64_t wrong_from_hand_to_hand(const App& app, std::uint64_t sessions) {
   std::uint64_t wrong = 0;

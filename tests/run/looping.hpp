@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/looping.hpp: a feedback of several stages between parallel ones, with failures before, inside and behind it, against a loop that
-// does the same; on any executor.
+// run/looping.hpp: a feedback of several stages between parallel ones, with failures before, inside and behind it,
+// against a loop that does the same; on any executor.
 
 #include <doctest/doctest.h>
 

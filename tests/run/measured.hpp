@@ -12,8 +12,8 @@
 
 namespace levada::test {
 
-/// Of 0, 1, 2, ...: every fifth fails at "check"; of the others every third is filtered at "thin". The first passes them all: it is
-/// timed always, and of cheap items not many others are.
+/// Of 0, 1, 2, ...: every fifth fails at "check"; of the others every third is filtered at "thin". The first passes
+/// them all: it is timed always, and of cheap items not many others are.
 inline auto failing_and_filtering() {
   return input<int> | stage<"first">([](const int& x) { return x; }) |
          stage<"check">(serial([](const int& x) { return x % 5 == 4 ? throw std::runtime_error("a fifth") : x; })) |
@@ -41,7 +41,7 @@ inline void check_counts(const session_statistics& s, std::uint64_t count, std::
     CHECK(stage.waited.count == stage.time.count);
     CHECK(stage.failed == (i == 1 ? failed : 0));
     CHECK(stage.filtered == (i == 2 ? filtered : 0));
-    CHECK(stage.dropped + stage.cancelled == 0);
+    CHECK(stage.overdue + stage.cancelled == 0);
     CHECK(stage.time.min <= stage.time.median);
     CHECK(stage.time.median <= stage.time.p99);
     CHECK(stage.time.p99 <= stage.time.max);

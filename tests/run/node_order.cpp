@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of ops whose nodes are written apart in a graph: a kernel takes them as one, and what else is in the graph keeps its order.
+// Runs of ops whose nodes are written apart in a graph: a kernel takes them as one, and what else is in the graph keeps
+// its order.
 
 #include <doctest/doctest.h>
 
 #include <string_view>
 
-#include <levada/backend/prepared.hpp>
-#include <levada/backend/reference/activation.hpp>
-#include <levada/graph/fork.hpp>
+#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/graph/detail/fork.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/report.hpp>
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/measure/report.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 namespace lv = levada;
 using lv::nn::relu, lv::nn::softmax;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions given to a backend by hand: it computes them as one where it takes them, whatever others would; else the sentence says
-// why not.
+// Regions given to a backend by hand: it computes them as one where it takes them, whatever others would; else the
+// sentence says why not.
 
 #include <concepts>
 
 #include <doctest/doctest.h>
 
-#include <levada/backend/prepared.hpp>
-#include <levada/backend/reference/activation.hpp>
-#include <levada/graph/fork.hpp>
+#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/graph/detail/fork.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/broadcast.hpp>
-#include <levada/plan/combine.hpp>
+#include <levada/plan/detail/combine.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/report.hpp>
+#include <levada/run/detail/measure/report.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 namespace lv = levada;
 
@@ -54,7 +54,7 @@ struct relu_first {
   static constexpr auto value = lv::matching(lv::is("softmax")(lv::is("relu")));
 };
 struct combined {
-  static constexpr auto value = lv::combine(lv::every(any), {.depth = 2, .exits = 1}, lv::anyhow);
+  static constexpr auto value = lv::combine(lv::every(any), {.depth = 2, .exits = 1}, lv::unconditionally);
 };
 using pairs = marking<chains_of_two>;
 using with_pairs = lv::backends<lv::reference, pairs>;

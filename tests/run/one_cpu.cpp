@@ -15,7 +15,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
-#include <levada/run/tbb_executor.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include "progress.hpp"
 #include "scenarios.hpp"

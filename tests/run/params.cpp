@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters replaced while an app runs: every item is of one version at all its stages, and of the one current when it was pushed.
+// Parameters replaced while an app runs: every item is of one version at all its stages, and of the one current when it
+// was pushed.
 
 #include <array>
 #include <atomic>
@@ -103,7 +104,8 @@ TEST_CASE("replaced under load, each item sees exactly one version on all its st
     // Version v: the result of 1 is (v * 1 + 0) * 1 + v, times (v + 1): v * 2 * (v + 1).
     for (int v = 1; v <= versions; ++v) {
       const auto f = static_cast<float>(v);
-      // All groups of a version have to change at once: that is what one `set` is for; the scale follows in another version.
+      // All groups of a version have to change at once: that is what one `set` is for; the scale follows in another
+      // version.
       app.params<"head">().set<"fc1.weight", "fc2.bias">(diagonal(f), all_of(f));
       set_to.store(v);
       std::this_thread::yield();

@@ -23,8 +23,8 @@ struct sample {
   double value = 0;
 };
 
-/// A strict reader: every line is a HELP or TYPE comment or a sample, and each metric is declared before its samples, which
-/// stand together.
+/// A strict reader: every line is a HELP or TYPE comment or a sample, and each metric is declared before its samples,
+/// which stand together.
 struct exposition {
   std::map<std::string, std::string> types;
   std::vector<sample> samples;
@@ -132,6 +132,8 @@ lv::session_statistics some() {
   s.stages[0].name = "decode";
   s.stages[0].items = 20;
   s.stages[0].time = {10, 1'500'000'000, 1, 100'000'000, 200'000'000, 300'000'000};
+  s.items.drops = {.overdue = 1};
+  s.items.refused = 7;
   s.stages[0].failed = 3;
   s.stages[1].name = "decode";  // the same name twice
   s.segments.resize(2);
@@ -148,6 +150,9 @@ TEST_CASE("every line follows the format, and every number is there") {
   CHECK(e.value("levada_items_pushed_total") == 20);
   CHECK(e.value("levada_items_total", {{"outcome", "failed"}}) == 3);
   CHECK(e.value("levada_items_in_flight") == 3);
+  CHECK(e.value("levada_items_dropped_total", {{"reason", "replaced"}}) == 0);
+  CHECK(e.value("levada_items_dropped_total", {{"reason", "overdue"}}) == 1);
+  CHECK(e.value("levada_pushes_refused_total") == 7);
   CHECK(e.value("levada_stage_items_total", {{"stage", "decode"}, {"position", "0"}}) == 20);
   CHECK(e.value("levada_stage_items_total", {{"stage", "decode"}, {"position", "1"}}) == 0);
   CHECK(e.value("levada_stage_ended_total", {{"position", "0"}, {"outcome", "failed"}}) == 3);
@@ -177,6 +182,29 @@ TEST_CASE("labels are on every sample, and whatever is in them is escaped") {
     CHECK(one.labels.at("host") == "\xc3\xa9");
   }
   CHECK(e.value("levada_stage_items_total", {{"stage", "a \"b\"\\n\nc"}}) == 20);
+}
+
+TEST_CASE("a page is UTF-8, whatever labels and stages are called") {
+  lv::session_statistics s = some();
+  s.stages[0].name = "\xff\xc3\x28 caf\u00e9\t\xed\xa0\x80";
+  const lv::prometheus_label labels[] = {{"pipeline", "\xc3"}, {"host", std::string_view("a\0b", 3)}};
+  const std::string text = lv::prometheus_text(s, labels);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = lv::detail::utf8_length(text, at);
+    REQUIRE(length > 0);
+    at += length;
+  }
+  const exposition e(text);
+  CHECK(e.value("levada_stage_items_total", {{"stage", "\ufffd\ufffd( caf\u00e9\t\ufffd\ufffd\ufffd"}}) == 20);
+  CHECK(e.value("levada_slots", {{"pipeline", "\ufffd"},
+                                 {"host",
+                                  "a\ufffd"
+                                  "b"}}) == 64);
+  // Two sessions that are told apart by such bytes alone are one on the page.
+  const lv::prometheus_label one[] = {{"pipeline", "\xff"}}, other[] = {{"pipeline", "\xfe"}};
+  const std::vector<lv::labelled_statistics> both{{one, some()}, {other, some()}};
+  CHECK_THROWS_WITH_AS(lv::prometheus_text(both), "levada: prometheus_text: two sessions have the same labels",
+                       lv::error);
 }
 
 TEST_CASE("a label name that Prometheus does not take, or that is taken, is refused") {

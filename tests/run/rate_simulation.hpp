@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/rate_simulation.hpp: what a pipeline that changes its rate gives, simulated one item after the other, by values: no type
-// says anything here, and nothing is planned. For the rate graphs of tools/generate_rate_graphs.py, and others as simple.
+// run/rate_simulation.hpp: what a pipeline that changes its rate gives, simulated one item after the other, by values:
+// no type says anything here, and nothing is planned. For the rate graphs of tools/generate_rate_graphs.py, and others
+// as simple.
 
 #include <algorithm>
 #include <cstddef>
@@ -35,7 +36,8 @@ struct item {
 };
 using items = std::vector<item>;
 
-/// Takes items and gives others. `end`: what was begun, short. `forget`: as at the beginning, apart from the states of stages.
+/// Takes items and gives others. `end`: what was begun, short. `forget`: as at the beginning, apart from the states of
+/// stages.
 class part {
  public:
   virtual ~part() = default;
@@ -225,8 +227,8 @@ class line : public part {
   std::vector<part_ptr> parts_;
 };
 
-/// Nodes that take what ports and nodes before them give, by numbers, ports first; the first of each with the first of the others. A
-/// fork is one, too. Where a node throws all of them begin anew.
+/// Nodes that take what ports and nodes before them give, by numbers, ports first; the first of each with the first of
+/// the others. A fork is one, too. Where a node throws all of them begin anew.
 class graph : public part {
  public:
   struct node {

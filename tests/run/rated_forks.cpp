@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches that change their rate and meet again: what comes out is what whole lists give, branch by branch, the first with the first.
+// Branches that change their rate and meet again: what comes out is what whole lists give, branch by branch, the first
+// with the first.
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches beside the line that change their rate: the line goes on as if there were none, and the sink sees what the branch makes.
+// Branches beside the line that change their rate: the line goes on as if there were none, and the sink sees what the
+// branch makes.
 
 #include <array>
 #include <cstddef>

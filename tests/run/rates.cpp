@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines that change their rate: what comes out is what a plain loop makes of all items, whatever fails or ends early.
+// Pipelines that change their rate: what comes out is what a plain loop makes of all items, whatever fails or ends
+// early.
 
 #include <array>
 #include <chrono>
@@ -145,6 +146,66 @@ TEST_CASE("fewer samples than a window of many steps are one window, filled up; 
   CHECK(windows(0).empty());
   CHECK(windows(2) == std::vector<std::array<int, 4>>{{0, 1, 0, 0}});
   CHECK(windows(5) == std::vector<std::array<int, 4>>{{0, 1, 2, 3}, {1, 2, 3, 4}});
+}
+
+namespace {
+
+/// Cannot be copied, or made of nothing, when the time has come.
+struct brittle {
+  static inline int copies_left = -1;
+  static inline bool can_be_nothing = true;
+
+  brittle() : held(text(-1)) {
+    if (!can_be_nothing) throw std::runtime_error("nothing");
+  }
+  explicit brittle(int i) : held(text(i)) {}
+  brittle(const brittle& other) : held(other.held) {
+    if (copies_left-- == 0) throw std::runtime_error("copy");
+  }
+  brittle(brittle&&) = default;
+  brittle& operator=(const brittle&) = default;
+  brittle& operator=(brittle&&) = default;
+  std::string held;
+};
+
+/// The results as text, "!" for what failed.
+template <class App>
+std::vector<std::string> all_of(const App& app, int count) {
+  std::vector<int> items;
+  for (int i = 0; i < count; ++i) items.push_back(i);
+  std::vector<std::string> found;
+  for (auto&& r : app.stream(items)) found.push_back(r ? *r : "!");
+  return found;
+}
+
+const auto made_brittle = lv::stage<"made">(+[](const int& i) { return brittle(i); });
+const auto held = lv::stage<"held">(+[](const brittle& b) { return b.held; });
+
+}  // namespace
+
+TEST_CASE("what cannot be repeated or padded fails, and what comes behind it is whole") {
+  const auto repeated = lv::deploy<box>(lv::input<int> | made_brittle | lv::repeat<3> | held);
+  brittle::copies_left = 3;
+  CHECK(all_of(repeated, 3) ==
+        std::vector<std::string>{text(0), text(0), text(0), text(1), "!", text(2), text(2), text(2)});
+  brittle::copies_left = -1;
+
+  const auto padded = lv::deploy<box>(
+      lv::input<int> | made_brittle | lv::batch<3> |
+      lv::stage<"glued">(+[](const std::array<brittle, 3>& b) { return b[0].held + b[1].held + b[2].held; }));
+  CHECK(all_of(padded, 4) == std::vector<std::string>{text(0) + text(1) + text(2), text(3) + text(-1) + text(-1)});
+  brittle::can_be_nothing = false;
+  CHECK(all_of(padded, 4) == std::vector<std::string>{text(0) + text(1) + text(2), "!"});
+  auto session = padded.open();
+  for (int i = 0; i < 5; ++i) session.push(i);
+  session.close();
+  while (session.pop()) {
+  }
+  CHECK(session.counts(0).delivered == 3);
+  CHECK(session.counts(0).dropped == 2);
+  CHECK(session.counts(1).delivered == 1);
+  CHECK(session.counts(1).failed == 1);
+  brittle::can_be_nothing = true;
 }
 
 TEST_CASE("one of N, N of one, M for N, in a row") {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What try_push and try_pop of a `realtime` session do not do: no system call, no lock, no allocation. The thread that calls
-// them installs a filter under which the kernel ends the process at any system call but exit_group; a child process does so,
-// and its parent sees how it ends. Locks and allocations that need no system call are seen by name: pthread_mutex_lock, and
-// the functions of the C library's heap, which operator new and exceptions use, end the process while that thread is inside.
+// What try_push and try_pop of a `realtime` session do not do: no system call, no lock, no allocation. The thread that
+// calls them installs a filter under which the kernel ends the process at any system call but exit_group; a child
+// process does so, and its parent sees how it ends. Locks and allocations that need no system call are seen by name:
+// pthread_mutex_lock, and the functions of the C library's heap, which operator new and exceptions use, end the process
+// while that thread is inside.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

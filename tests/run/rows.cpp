@@ -177,6 +177,11 @@ TEST_CASE("items in flight: many of small ones that hold nothing else, unless so
   using more_numbers = lv::tensor<std::uint64_t, 9>;
   const auto large = lv::input<more_numbers> | lv::stage<"same">([](more_numbers&) {});
   static_assert(decltype(lv::deploy<box>(large))::plan.slots == 64);
+  using picture = lv::tensor<std::uint8_t, 480, 640, 3>;
+  const auto pictures = lv::input<picture> | lv::stage<"first">([](const picture& p) { return p[0]; });
+  static_assert(decltype(lv::deploy<box>(pictures))::plan.slots == 18);
+  static_assert(decltype(lv::deploy<box>(pictures))::plan.bytes_in_flight < 16 << 20);
+  CHECK(lv::report(lv::deploy<box>(pictures)).find("= 15.8 MiB, large items in 16 MiB\n") != std::string::npos);
   const auto text = lv::input<int> | lv::stage<"text">([](const int& i) { return std::to_string(i); });
   static_assert(decltype(lv::deploy<box>(text))::plan.slots == 64);
   using with_device = lv::target<lv::cpu<2>, lv::simulated<0>>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Items that lie side by side, which a stream looks at only when they are begun: its results are those of a loop, and the items
-// stay what they are. For both executors.
+// Items that lie side by side, which a stream looks at only when they are begun: its results are those of a loop, and
+// the items stay what they are. For both executors.
 
 #include <array>
 #include <cstddef>
@@ -89,7 +89,8 @@ std::vector<Item> items_in_a_row(std::size_t count) {
   return items;
 }
 
-/// How many results of the stream are not those of the loop, and how many items changed; an uncounted one is wrong, too.
+/// How many results of the stream are not those of the loop, and how many items changed; an uncounted one is wrong,
+/// too.
 template <class App, class Reference, class Range>
 std::size_t wrong_in_a_row(const App& app, Reference reference, Range&& range) {
   const std::vector<std::uint64_t> before(std::begin(range), std::end(range));
@@ -104,7 +105,8 @@ std::size_t wrong_in_a_row(const App& app, Reference reference, Range&& range) {
   return wrong + (before.size() - at) + (std::vector<std::uint64_t>(std::begin(range), std::end(range)) != before);
 }
 
-/// The same of a stream that is given up behind so many results. Items that fail while those before them are given up still come.
+/// The same of a stream that is given up behind so many results. Items that fail while those before them are given up
+/// still come.
 template <class App, class Reference, class Item>
 std::size_t wrong_until_stopped(const App& app, Reference reference, const std::vector<Item>& items,
                                 std::size_t after) {

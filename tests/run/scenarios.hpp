@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/scenarios.hpp: four stages, each on the processor or on a simulated device, with failures in each, a filter and a state,
-// against a loop that does the same; on any executor. Run under oneTBB by run/devices.cpp, under ThreadSanitizer by tsan/.
+// run/scenarios.hpp: four stages, each on the processor or on a simulated device, with failures in each, a filter and a
+// state, against a loop that does the same; on any executor. Run under oneTBB by run/devices.cpp, under ThreadSanitizer
+// by tsan/.
 
 #include <doctest/doctest.h>
 

@@ -15,8 +15,8 @@
 
 #include <doctest/doctest.h>
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/sender.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 #include "completing.hpp"
 #include "failing.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in each other's memory, run: what element-wise ops, views and concats make in place is what they make elsewhere.
+// Values in each other's memory, run: what element-wise ops, views and concats make in place is what they make
+// elsewhere.
 
 #include <memory>
 #include <vector>

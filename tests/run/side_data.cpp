@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Side data and envelopes: attached by one stage, they are with the item at every stage behind it and at pop, on any path.
+// Side data and envelopes: attached by one stage, they are with the item at every stage behind it and at pop, on any
+// path.
 
 #include <chrono>
 #include <cstdint>

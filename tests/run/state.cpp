@@ -82,11 +82,45 @@ TEST_CASE("a state that can only be moved allows one session; the error for the 
     const std::string text = error_of([&] { static_cast<void>(app.open()); });
     CHECK(names(text, "\"owner\""));
     CHECK(names(text, "cannot be copied"));
+    CHECK(names(text, "app(item), count as a session"));
+    CHECK(names(text, "parallel(f)"));
     // The failed attempt harms neither the open session nor the app.
     session.push(2);
     CHECK(session.pop()->value() == 4);
   }
   CHECK(names(error_of([&] { static_cast<void>(app(1)); }), "\"owner\""));
+}
+
+TEST_CASE("a move-only callable under parallel(f) is shared by all sessions and calls, inside of another stage, too") {
+  const auto add = [] {
+    return lv::stage<"add">(lv::parallel([k = std::make_unique<int>(3)](const int& v) { return v + *k; }));
+  };
+  const auto app = lv::deploy<box>(lv::input<int> | add());
+  auto one = app.open(), other = app.open();
+  one.push(1);
+  other.push(2);
+  CHECK(one.pop()->value() == 4);
+  CHECK(other.pop()->value() == 5);
+  CHECK(app(3) == 6);
+  one.reset();
+  one.push(4);
+  CHECK(one.pop()->value() == 7);
+
+  using numbers = lv::bounded<int, 4>;
+  const auto nested = lv::deploy<box>(lv::input<numbers> | lv::for_each<4>(add()) | lv::collect);
+  auto here = nested.open(), there = nested.open();
+  numbers item;
+  item.push_back(5);
+  here.push(item);
+  there.push(item);
+  CHECK(here.pop()->value()[0] == 8);
+  CHECK(there.pop()->value()[0] == 8);
+}
+
+TEST_CASE("a pipeline with a move-only callable is deployed where it is moved in") {
+  auto p = lv::input<int> | lv::stage<"add">([k = std::make_unique<int>(3)](const int& v) { return v + *k; });
+  const auto app = lv::deploy<box>(std::move(p));
+  CHECK(app(1) == 4);
 }
 
 TEST_CASE("parameters are found by name, and used") {

@@ -16,9 +16,9 @@
 
 #include <doctest/doctest.h>
 #include <levada/levada.hpp>
-#include <levada/run/histogram.hpp>
+#include <levada/run/detail/measure/histogram.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/thread_executor.hpp>
 
 #include "measured.hpp"
 
@@ -125,7 +125,7 @@ TEST_CASE("nothing is measured unless it was asked for") {
     CHECK(stage.items == 0);
     CHECK(stage.time.count == 0);
     CHECK(stage.waited.count == 0);
-    CHECK(stage.failed + stage.filtered + stage.dropped + stage.cancelled == 0);
+    CHECK(stage.failed + stage.filtered + stage.overdue + stage.cancelled == 0);
   }
   CHECK(s.segments.at(0).waited.count == 0);
   CHECK(s.age.count == 0);
@@ -229,7 +229,7 @@ TEST_CASE("late and cancelled items are counted at the stage that they did not c
   const lv::session_statistics s = session.statistics();
   CHECK(s.items.dropped == 3);
   CHECK(s.items.cancelled == 6);
-  CHECK(s.stages.at(0).dropped == 3);
+  CHECK(s.stages.at(0).overdue == 3);
   CHECK(s.stages.at(0).items + s.stages.at(0).cancelled == 6);
   CHECK(s.stages.at(0).cancelled + s.stages.at(1).cancelled == 6);
   CHECK(s.stages.at(1).items == 0);
@@ -257,7 +257,7 @@ TEST_CASE("items that give way are dropped at the door, and the ages are those o
   CHECK(got == 4);
   CHECK(s.items.dropped == 16);
   CHECK(s.stages.at(0).items == 4);
-  CHECK(s.stages.at(0).dropped == 0);
+  CHECK(s.stages.at(0).overdue == 0);
   CHECK(s.age.count == 4);
   CHECK(s.occupied.count == 4);
   CHECK(s.occupied.max == 4);
@@ -341,6 +341,8 @@ TEST_CASE("a stage of several ops has all their names") {
 TEST_CASE("the report has a line for each stage, and says what became of the items") {
   lv::session_statistics s;
   s.items = {12, 8, 1, 1, 2, 0, 0};
+  s.items.drops = {.replaced = 1, .overdue = 1};
+  s.items.refused = 5;
   s.slots = 64;
   s.stages.resize(2);
   s.stages[0].name = "decode";
@@ -350,16 +352,19 @@ TEST_CASE("the report has a line for each stage, and says what became of the ite
   s.stages[0].failed = 1;
   s.stages[0].filtered = 1;
   s.stages[1].name = "label";
+  s.stages[1].overdue = 1;
   s.segments.resize(1);
   s.segments[0].waited = {10, 0, 0, 2'000'000'000, 3'000'000'000, 61'000'000'000};
   s.occupied = {12, 24, 1, 2, 4, 5};
   CHECK(lv::report(s) ==
         "segment  stages  items  min     median  p99     max     waited p99  ended here\n"
         "0        decode  9      800 ns  1.0 us  1.2 us  1.5 ms  0 ns        1 failed, 1 filtered\n"
-        "0        label   0      -       -       -       -       -           -\n"
+        "0        label   0      -       -       -       -       -           1 overdue\n"
         "\n"
         "before segment 0  median 2.0 s, p99 3.0 s, max 61.0 s\n"
         "age at output     -\n"
         "slots in use      median 2, max 5 of 64\n"
-        "items             12 pushed, 8 delivered, 1 failed, 1 filtered, 2 dropped\n");
+        "items             12 pushed, 8 delivered, 1 failed, 1 filtered, 2 dropped (1 replaced by newer ones, 1 "
+        "overdue before "
+        "a stage), 5 refused beside them\n");
 }

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 #include "items.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three-module pipeline of TVM's pipeline executor test, all (3, 3) of float: o2 = d0 - 2, c = concat(d0 + 1, o2),
-// o3 = split(c, 2)[0] + 2; n = (o3 + 2) + d1 + 3; n * 3 + o2. So y = 4 * d0 + 3 * d1 + 22, and o2 crosses the second module.
+// o3 = split(c, 2)[0] + 2; n = (o3 + 2) + d1 + 3; n * 3 + o2. So y = 4 * d0 + 3 * d1 + 22, and o2 crosses the second
+// module.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/twelve_stages.hpp: a line of twelve stages with a state each that take as long as each other, to be balanced over the processor, a
-// simulated device and the processor again by the throughput objective.
+// run/twelve_stages.hpp: a line of twelve stages with a state each that take as long as each other, to be balanced over
+// the processor, a simulated device and the processor again by the throughput objective.
 
 #include <cstdint>
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/watchdog.hpp: a test that hangs ends the program and says which one it was. Include it in one source of a program.
+// run/watchdog.hpp: a test that hangs ends the program and says which one it was. Include it in one source of a
+// program.
 
 #include <doctest/doctest.h>
 

@@ -14,7 +14,7 @@
 #include <sched.h>
 
 #include <levada/levada.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 using namespace lv::literals;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What items on a Vulkan device take from the heap of the program: nothing. Drivers allocate by themselves, with malloc.
+// What items on a Vulkan device take from the heap of the program: nothing. Drivers allocate by themselves, with
+// malloc.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

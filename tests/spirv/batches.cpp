@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches on a Vulkan device: every op computes all items of one by as many dispatches as it takes for one item, and makes of each
-// what `reference` makes of it.
+// Batches on a Vulkan device: every op computes all items of one by as many dispatches as it takes for one item, and
+// makes of each what `reference` makes of it.
 
 #include <levada/backend/spirv/ops.hpp>
 #include <levada/graph/parameter_map.hpp>

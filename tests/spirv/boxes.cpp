@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Non-maximum suppression on a Vulkan device against `reference`: a few boxes that one invocation goes over, and many.
 
-#include <levada/backend/spirv/non_max_suppression.hpp>
+#include <levada/backend/spirv/detail/non_max_suppression.hpp>
 
 #include "direct.hpp"
 

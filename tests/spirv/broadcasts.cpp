@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include <levada/backend/spirv/broadcast.hpp>
-#include <levada/backend/spirv/cast.hpp>
+#include <levada/backend/spirv/detail/broadcast.hpp>
+#include <levada/backend/spirv/detail/cast.hpp>
 
 #include "direct.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include <levada/backend/spirv/to_rgb.hpp>
+#include <levada/backend/spirv/detail/to_rgb.hpp>
 #include <levada/image.hpp>
 
 #include "device.hpp"

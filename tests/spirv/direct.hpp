@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// spirv/direct.hpp: runs of ops called by themselves on a Vulkan device, against `reference`, op by op. One device for all of a
-// program; every module goes through spirv-val where that is installed.
+// spirv/direct.hpp: runs of ops called by themselves on a Vulkan device, against `reference`, op by op. One device for
+// all of a program; every module goes through spirv-val where that is installed.
 
 #include <condition_variable>
 #include <exception>
@@ -12,7 +12,7 @@
 #include <nn/direct.hpp>
 
 #include <levada/backend/reference/ops.hpp>
-#include <levada/backend/spirv/driver.hpp>
+#include <levada/backend/spirv/detail/driver.hpp>
 
 #include "needs_device.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong on a Vulkan device: before an item is pushed it is an exception of `deploy` or `open`, later one at each
-// item it concerns.
+// What goes wrong on a Vulkan device: before an item is pushed it is an exception of `deploy` or `open`, later one at
+// each item it concerns.
 
 #include <atomic>
 #include <cstdlib>
@@ -205,7 +205,8 @@ TEST_CASE("more memory than the device has") {
     for (const VkMemoryHeap& heap : open.memory().memoryHeaps) all += heap.size;
   }
   if (all > 7'000'000'000) return;  // and how much the system would give is not ours to try
-  const auto app = lv::deploy<box>(lv::input<large> | there(lv::transform<"same">([](auto x) { return x; })));
+  const auto app =
+      lv::deploy<box, lv::slots<64>>(lv::input<large> | there(lv::transform<"same">([](auto x) { return x; })));
   CHECK(begins(thrown_by([&] { app.open(); }),
                "levada: device vulkan<0>: there is no memory left for the inputs of a segment, 7680000000 bytes"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one segment on a Vulkan device gives another: it stays where it is if the drivers allow that, and goes through the host
-// if not. The plan says what might be done, the log and the statistics say what is.
+// What one segment on a Vulkan device gives another: it stays where it is if the drivers allow that, and goes through
+// the host if not. The plan says what might be done, the log and the statistics say what is.
 
 #include <filesystem>
 
@@ -70,8 +70,8 @@ void with_failing_descriptors(lv::detail::vulkan_functions& f) {
   f.vkGetMemoryFdKHR = [](VkDevice, const VkMemoryGetFdInfoKHR*, int*) { return VK_ERROR_TOO_MANY_OBJECTS; };
 }
 
-/// From one device to the other and back, to the host, and to a device again: what the plan says, the bits, and how many items
-/// go how, by the log.
+/// From one device to the other and back, to the host, and to a device again: what the plan says, the bits, and how
+/// many items go how, by the log.
 void chain(const lv::vulkan_settings& first, const lv::vulkan_settings& second, const std::string& how, bool direct) {
   const device_settings<0> zero(first);
   const device_settings<1> one(on_the_first(second));

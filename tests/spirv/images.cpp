@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures on a Vulkan device against `reference`, in both layouts, of bytes and of floats.
 
-#include <levada/backend/spirv/image.hpp>
+#include <levada/backend/spirv/detail/image.hpp>
 
 #include "direct.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that move elements on a Vulkan device: the bits of `reference`.
 
-#include <levada/backend/spirv/move.hpp>
+#include <levada/backend/spirv/detail/move.hpp>
 
 #include "direct.hpp"
 

@@ -8,14 +8,14 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/backend/spirv/device.hpp>
+#include <levada/backend/spirv/detail/device.hpp>
 
 namespace spirv_test {
 
 namespace lv = levada;
 
-/// The loader closes a driver and its layers with the last instance. Mesa's software driver then leaves 128 bytes behind each
-/// time, and what a layer keeps to the end of the process looks lost to a leak checker.
+/// The loader closes a driver and its layers with the last instance. Mesa's software driver then leaves 128 bytes
+/// behind each time, and what a layer keeps to the end of the process looks lost to a leak checker.
 inline void keep_driver_open() {
   for (const char* const library : {"libvulkan_lvp.so", "libVkLayer_khronos_validation.so"})
     dlopen(library, RTLD_NOW | RTLD_NODELETE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of neural networks on a Vulkan device against `reference`. Where only sums and products are made, in the order of
-// the definition, the bits are the same.
+// The ops of neural networks on a Vulkan device against `reference`. Where only sums and products are made, in the
+// order of the definition, the bits are the same.
 
 #include <cmath>
 #include <map>

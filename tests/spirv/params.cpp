@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters replaced while an app runs whose model is computed by a Vulkan device, in part: every item is of one version at
-// all its stages, wherever they are.
+// Parameters replaced while an app runs whose model is computed by a Vulkan device, in part: every item is of one
+// version at all its stages, wherever they are.
 
 #include <atomic>
 #include <cstdlib>
@@ -44,7 +44,8 @@ struct first_weights {
 };
 const first_weights weights;
 
-/// Each layer may add to the numbers before it: two on the processor, three on the device in two segments, two of them in one.
+/// Each layer may add to the numbers before it: two on the processor, three on the device in two segments, two of them
+/// in one.
 auto model() {
   return lv::input<vec> |
          lv::params<"model">(lv::nn::dense<"a", 4>(weights) | there(lv::nn::dense<"b", 4>(weights) | lv::nn::relu) |
@@ -65,7 +66,8 @@ float version_of(const vec& v) {
   return v[0];
 }
 
-/// Items of alternating versions in flight, with and without timestamps: each is of the version that was current when it was pushed.
+/// Items of alternating versions in flight, with and without timestamps: each is of the version that was current when
+/// it was pushed.
 void push_and_replace(const lv::vulkan_settings& settings) {
   const device_settings<0> as(settings);
   const auto app = lv::deploy<box, lv::slots<4>>(model());

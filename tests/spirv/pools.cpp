@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools on a Vulkan device against `reference`, which adds up in the same order.
 
-#include <levada/backend/spirv/pool2d.hpp>
+#include <levada/backend/spirv/detail/pool2d.hpp>
 
 #include "direct.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products and convolutions of every kind on a Vulkan device against `reference`: sums are made in its order, so that
-// the bits are the same.
+// Matrix products and convolutions of every kind on a Vulkan device against `reference`: sums are made in its order, so
+// that the bits are the same.
 
-#include <levada/backend/spirv/conv1d.hpp>
-#include <levada/backend/spirv/conv_norm.hpp>
-#include <levada/backend/spirv/conv_transpose2d.hpp>
-#include <levada/backend/spirv/matmul.hpp>
+#include <levada/backend/spirv/detail/conv1d.hpp>
+#include <levada/backend/spirv/detail/conv_norm.hpp>
+#include <levada/backend/spirv/detail/conv_transpose2d.hpp>
+#include <levada/backend/spirv/detail/matmul.hpp>
 
 #include "direct.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, norms, softmax and the search for the largest on a Vulkan device against `reference`: rows that one invocation
-// goes over, and longer ones that 64 share.
+// Reductions, norms, softmax and the search for the largest on a Vulkan device against `reference`: rows that one
+// invocation goes over, and longer ones that 64 share.
 
-#include <levada/backend/spirv/norm.hpp>
-#include <levada/backend/spirv/reduce.hpp>
-#include <levada/backend/spirv/softmax.hpp>
-#include <levada/backend/spirv/top_k.hpp>
+#include <levada/backend/spirv/detail/norm.hpp>
+#include <levada/backend/spirv/detail/reduce.hpp>
+#include <levada/backend/spirv/detail/softmax.hpp>
+#include <levada/backend/spirv/detail/top_k.hpp>
 
 #include "direct.hpp"
 

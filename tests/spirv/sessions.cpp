@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions on a Vulkan device: several at once, cut off in the middle, opened again and again, watched by the validation
-// layer, without an allocation an item.
+// Sessions on a Vulkan device: several at once, cut off in the middle, opened again and again, watched by the
+// validation layer, without an allocation an item.
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,8 @@
 
 #include <levada/backend/spirv.hpp>
 
+#include <files.hpp>
+#include <full_disk.hpp>
 #include <resident.hpp>
 #include <run/watchdog.hpp>
 #include <sanitizer.hpp>
@@ -37,7 +40,8 @@ constexpr auto step = [by = lv::uniform{0.5f}](auto x) { return x * by + 1.0f; }
 auto on_device() { return lv::input<item> | there(lv::transform<"a">(step)) | there(lv::transform<"b">(step)); }
 auto on_cpu() { return lv::input<item> | lv::transform<"a">(step) | lv::transform<"b">(step); }
 
-/// A pipeline with the device in the middle, through memory that is used in place, copied, or copied by queues of their own.
+/// A pipeline with the device in the middle, through memory that is used in place, copied, or copied by queues of their
+/// own.
 template <class Settings>
 void run_once(Settings settings, std::size_t count) {
   const device_settings<0> as(settings);
@@ -190,6 +194,31 @@ TEST_CASE("a cache that cannot be written is a warning, and nothing else") {
   CHECK(lv::deploy<box>(on_device())(item{})[0] == 1.5f);
   CHECK(kept.count(lv::log_level::warning, "the pipeline cache no folder of this name/cache.bin cannot be written") ==
         1);
+}
+
+TEST_CASE("a cache on a full disk is the old one, and what is no file is not waited for") {
+  LEVADA_NEEDS_DEVICE();
+  const auto warnings = [](const std::string& path, const char* what) {
+    lv::vulkan_settings s;
+    s.pipeline_cache = path;
+    const device_settings<0> as(s);
+    kept_log kept;
+    CHECK(lv::deploy<box>(on_device())(item{})[0] == 1.5f);
+    return kept.count(lv::log_level::warning, "the pipeline cache " + path + " cannot be " + what);
+  };
+  const std::string why = lv::test::with_small_disk("64k", [&](const lv::test::small_disk& disk) {
+    const std::string path = disk.file("cache.bin");
+    std::ofstream(path) << "old";
+    disk.fill();
+    const auto names = disk.names();
+    CHECK(warnings(path, "written") == 1);
+    CHECK(lv::test::contents_of(path) == "old");
+    CHECK(disk.names() == names);
+  });
+  if (!why.empty()) MESSAGE(why);
+  const lv::test::temporary_file folder("cache.bin");
+  std::filesystem::create_directory(folder.path);
+  CHECK(warnings(folder.path, "read") == 1);
 }
 
 TEST_CASE("the validation layer has nothing to say, and would") {

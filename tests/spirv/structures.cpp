@@ -2,7 +2,7 @@
 // Loops, branches, shared arrays, barriers and narrow elements on a Vulkan device: the bits of the interpreter.
 
 #include <levada/backend/spirv.hpp>
-#include <levada/backend/spirv/kernel_stage.hpp>
+#include <levada/backend/spirv/detail/kernel_stage.hpp>
 
 #include "device.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Vulkan device says of its time: upload, compute and download of each item in statistics and trace, and that those of
-// successive slots overlap.
+// What a Vulkan device says of its time: upload, compute and download of each item in statistics and trace, and that
+// those of successive slots overlap.
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 
 #include <levada/backend/spirv.hpp>
 #include <levada/interop/trace.hpp>
-#include <levada/run/statistics_report.hpp>
+#include <levada/run/detail/measure/statistics_report.hpp>
 
 #include "device.hpp"
 

@@ -2,7 +2,7 @@
 // Two equal devices that compute the same segment at once, on plain threads, for ThreadSanitizer.
 
 #include <doctest/doctest.h>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include <run/equal_devices.hpp>
 

@@ -2,7 +2,7 @@
 // The completions of run/completing.hpp, and failures in streams and sessions, on plain threads, for ThreadSanitizer.
 
 #include <doctest/doctest.h>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include <run/completing.hpp>
 

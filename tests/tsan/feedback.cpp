@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A feedback of several stages on plain threads, for ThreadSanitizer: run/looping.hpp.
 
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include <run/looping.hpp>
 

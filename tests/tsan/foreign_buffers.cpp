@@ -10,9 +10,9 @@
 #include <thread>
 #include <utility>
 
-#include <levada/core/foreign.hpp>
+#include <levada/core/detail/foreign.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include <run/generated_graphs.hpp>
 #include <run/watchdog.hpp>

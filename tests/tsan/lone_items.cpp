@@ -3,7 +3,7 @@
 
 #include <run/lone_items.hpp>
 
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 using namespace levada::test;

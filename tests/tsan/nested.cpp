@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <levada/run/deploy.hpp>
-#include <levada/run/for_each.hpp>
-#include <levada/run/route.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/deploy/for_each.hpp>
+#include <levada/run/detail/deploy/route.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 

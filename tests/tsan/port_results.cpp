@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs popped by threads of their own, for ThreadSanitizer: slots are freed by whoever pops the last part of an item.
+// Outputs popped by threads of their own, for ThreadSanitizer: slots are freed by whoever pops the last part of an
+// item.
 
 #include <doctest/doctest.h>
 
@@ -9,7 +10,7 @@
 #include <thread>
 
 #include <levada/run/deploy.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items that pass from region to region, and ports pushed to by threads of their own, by turns and by time, for ThreadSanitizer.
+// Items that pass from region to region, and ports pushed to by threads of their own, by turns and by time, for
+// ThreadSanitizer.
 
 #include <doctest/doctest.h>
 
@@ -10,7 +11,7 @@
 #include <thread>
 
 #include <levada/run/deploy.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 

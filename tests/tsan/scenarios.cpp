@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include <run/beside.hpp>
 #include <run/progress.hpp>
@@ -78,7 +78,7 @@ TEST_CASE("no race between threads that try, wait, push, pop and close several s
     });
   threads.emplace_back([&] {
     auto session = app.open();
-    for (int i = 0; i < 300; ++i) session.try_push(i), static_cast<void>(session.try_pop());
+    for (int i = 0; i < 300; ++i) static_cast<void>(session.try_push(i)), static_cast<void>(session.try_pop());
   });
   for (int i = 0; i < 200; ++i) static_cast<void>(app(i));
   for (std::thread& t : threads) t.join();

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include <doctest/doctest.h>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include "../run/measured.hpp"
 

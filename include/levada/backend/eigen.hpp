@@ -6,16 +6,16 @@
 #include <string_view>
 #include <variant>
 
-#include <levada/backend/eigen/conv2d.hpp>
-#include <levada/backend/eigen/dense.hpp>
-#include <levada/backend/eigen/matmul.hpp>
-#include <levada/core/device.hpp>
+#include <levada/backend/eigen/detail/conv2d.hpp>
+#include <levada/backend/eigen/detail/dense.hpp>
+#include <levada/backend/eigen/detail/matmul.hpp>
+#include <levada/core/detail/device.hpp>
 
 namespace levada {
 
-/// conv2d without groups and dense, each with a batch_norm, bias and relu behind it, and matmul. Name another backend beside it
-/// for everything else. Eigen is compiled for the instruction set of the unit that includes it, under names that do not say
-/// which: let all units of a program that include this header have the same.
+/// conv2d without groups and dense, each with a batch_norm, bias and relu behind it, and matmul. Name another backend
+/// beside it for everything else. Eigen is compiled for the instruction set of the unit that includes it, under names
+/// that do not say which: let all units of a program that include this header have the same.
 struct eigen {
   static constexpr std::string_view name = "eigen";
   static constexpr device_kind device = device_kind::cpu;

@@ -2,11 +2,11 @@
 #pragma once
 // backend/reference.hpp: the reference backend, all its kernels.
 
-#include <levada/backend/reference/activation.hpp>
-#include <levada/backend/reference/conv2d.hpp>
-#include <levada/backend/reference/dense.hpp>
-#include <levada/backend/reference/image.hpp>
-#include <levada/backend/reference/pool2d.hpp>
-#include <levada/backend/reference/reshape.hpp>
-#include <levada/backend/reference/top_k.hpp>
-#include <levada/backend/reference/transform.hpp>
+#include <levada/backend/reference/detail/activation.hpp>
+#include <levada/backend/reference/detail/conv2d.hpp>
+#include <levada/backend/reference/detail/dense.hpp>
+#include <levada/backend/reference/detail/image.hpp>
+#include <levada/backend/reference/detail/pool2d.hpp>
+#include <levada/backend/reference/detail/reshape.hpp>
+#include <levada/backend/reference/detail/top_k.hpp>
+#include <levada/backend/reference/detail/transform.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/shard.hpp: an op over several devices, as `shard_over` says. The parts of an item go to the devices by queues of their
-// own, opened where the stage is deployed; the stage waits for all of them and joins what they give.
+// backend/shard.hpp: an op over several devices, as `shard_over` says. The parts of an item go to the devices by queues
+// of their own, opened where the stage is deployed; the stage waits for all of them and joins what they give.
 
 #include <condition_variable>
 #include <cstring>
@@ -11,7 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include <levada/backend/definition.hpp>
+#include <levada/backend/detail/definition.hpp>
+#include <levada/core/detail/needs_exceptions.hpp>
 #include <levada/nn/shape_rule.hpp>
 #include <levada/nn/shard.hpp>
 

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd.hpp: the backend for vector registers, all its kernels.
+// backend/simd.hpp: the backend for vector registers, with the kernels that most programs need: those of MobileNet,
+// ResNet and YOLO among them. <levada/ops.hpp> has the others.
 
-#include <levada/backend/simd/activation.hpp>
-#include <levada/backend/simd/conv2d.hpp>
-#include <levada/backend/simd/dense.hpp>
-#include <levada/backend/simd/image.hpp>
-#include <levada/backend/simd/pool2d.hpp>
-#include <levada/backend/simd/reshape.hpp>
-#include <levada/backend/simd/resize.hpp>
-#include <levada/backend/simd/to_rgb.hpp>
-#include <levada/backend/simd/top_k.hpp>
-#include <levada/backend/simd/transform.hpp>
+#include <levada/backend/detail/define/boxes.hpp>
+#include <levada/backend/detail/define/moves.hpp>
+#include <levada/backend/simd/detail/activation.hpp>
+#include <levada/backend/simd/detail/broadcast.hpp>
+#include <levada/backend/simd/detail/conv2d.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/dense.hpp>
+#include <levada/backend/simd/detail/image.hpp>
+#include <levada/backend/simd/detail/move.hpp>
+#include <levada/backend/simd/detail/norm.hpp>
+#include <levada/backend/simd/detail/pool2d.hpp>
+#include <levada/backend/simd/detail/reduce.hpp>
+#include <levada/backend/simd/detail/reshape.hpp>
+#include <levada/backend/simd/detail/resize.hpp>
+#include <levada/backend/simd/detail/to_rgb.hpp>
+#include <levada/backend/simd/detail/top_k.hpp>
+#include <levada/backend/simd/detail/transform.hpp>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/device_queue.hpp: how a session hands items to a device other than the processor, and hears of them again. The run
-// time calls it, the header that brings a device implements it; neither knows the other.
+// core/device_queue.hpp: how a session hands items to a device other than the processor, and hears of them again. The
+// run time calls it, the header that brings a device implements it; neither knows the other.
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 
-#include <levada/core/storage.hpp>
+#include <levada/core/detail/storage.hpp>
 
 namespace levada::detail {
 
@@ -24,24 +24,25 @@ struct device_times {
   interval parts[device_parts];
 };
 
-/// What a session is to its devices. They report items done or failed on a thread of their own, out of band and in any order.
+/// What a session is to its devices. They report items done or failed on a thread of their own, out of band and in any
+/// order.
 class device_client {
  public:
   /// Runs the segment's units on this thread: for a device whose work is computed by the host, as a simulated one's is.
   virtual void execute(std::size_t segment, std::uint64_t item) noexcept = 0;
 
-  /// Where a device that computes by itself finds the segment's input; null where the item has ended, before or just now:
-  /// then it is reported complete as it is.
+  /// Where a device that computes by itself finds the segment's input; null where the item has ended, before or just
+  /// now: then it is reported complete as it is.
   virtual const void* input(std::size_t segment, std::uint64_t item) noexcept = 0;
   /// Where such a device leaves the segment's output.
   virtual void* output(std::size_t segment, std::uint64_t item) noexcept = 0;
 
-  /// What the item's units of the segment keep on the device, in order, each a `device_parameters` or null for what was prepared;
-  /// null where nothing is ever replaced.
+  /// What the item's units of the segment keep on the device, in order, each a `device_parameters` or null for what was
+  /// prepared; null where nothing is ever replaced.
   virtual void* const* kept_for(std::size_t, std::uint64_t) noexcept { return nullptr; }
 
-  /// Whether anybody wants to know when the device is at an item: asked when it is submitted. If so it is told before the item
-  /// is reported complete, where the device knows.
+  /// Whether anybody wants to know when the device is at an item: asked when it is submitted. If so it is told before
+  /// the item is reported complete, where the device knows.
   virtual bool asks_times() const noexcept { return false; }
   virtual void timed(std::size_t, std::uint64_t, const device_times&) noexcept {}
 
@@ -53,7 +54,8 @@ class device_client {
   ~device_client() = default;
 };
 
-/// A run of ops as a backend made it for its device: the base of its kernels. What else is in it, the device's driver knows.
+/// A run of ops as a backend made it for its device: the base of its kernels. What else is in it, the device's driver
+/// knows.
 struct device_kernel {
   std::size_t in_bytes = 0, out_bytes = 0;
 };
@@ -79,12 +81,15 @@ struct device_parameters {
 class device_lane {
  public:
   virtual ~device_lane() = default;
-  /// Takes the next item; never blocks for long, never runs a stage on this thread. Where it throws, it has not taken it.
+  /// Takes the next item; never blocks for long, never runs a stage on this thread. Where it throws, it has not taken
+  /// it.
   virtual void submit(std::uint64_t item) = 0;
   /// No further item comes at once: what was taken and is held back goes to the device.
   virtual void flush() noexcept {}
-  /// Before the first item: the input is what `before` gives, a lane of the same session. Whether it will be taken where it
-  /// lies, so that the host need not bring it.
+  /// An address that all lanes of one class have in common, for `take_from`.
+  virtual const void* kind() const { return nullptr; }
+  /// Before the first item: the input is what `before` gives, a lane of the same session. Whether it will be taken
+  /// where it lies, so that the host need not bring it.
   virtual bool take_from(device_lane&) { return false; }
   /// Before the first item: all that take the output do so where it lies, so that the host need not get it.
   virtual void keep_output() {}
@@ -94,10 +99,11 @@ class device_lane {
 class device_queue {
  public:
   virtual ~device_queue() = default;
-  /// Makes ready what all sessions share, for a segment with kernels of this device; the kernels live as long as the queue.
+  /// Makes ready what all sessions share, for a segment with kernels of this device; the kernels live as long as the
+  /// queue.
   virtual void prepare(const device_segment&) {}
-  /// Brings the parameters of a kernel to the device: of one like another that was prepared, in whose place they are used. Returns when
-  /// they are there. Any thread; what it gives may outlive the queue.
+  /// Brings the parameters of a kernel to the device: of one like another that was prepared, in whose place they are
+  /// used. Returns when they are there. Any thread; what it gives may outlive the queue.
   virtual owner<device_parameters> bring(const device_kernel&) { return {}; }
   /// A session with so many slots opens; an item's slot is its number modulo that.
   virtual std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) = 0;
@@ -107,8 +113,8 @@ class device_queue {
 
 namespace levada {
 
-/// How a device of the target is opened: `std::unique_ptr<detail::device_queue> device_driver<Device>::open()`, and, where
-/// the device brings a backend of its own, `using backend`. Specialised by the header that brings the device.
+/// How a device of the target is opened: `std::unique_ptr<detail::device_queue> device_driver<Device>::open()`, and,
+/// where the device brings a backend of its own, `using backend`. Specialised by the header that brings the device.
 template <class Device>
 struct device_driver;
 

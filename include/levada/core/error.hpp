@@ -5,10 +5,12 @@
 #include <stdexcept>
 #include <string>
 
+#include <levada/core/detail/needs_exceptions.hpp>
+
 namespace levada {
 
-/// The base of every exception that levada itself throws: the message names the stage, file or tensor and what is wrong.
-/// Exceptions of user callables are passed on as they are.
+/// The base of every exception that levada itself throws: the message names the stage, file or tensor and what is
+/// wrong. Exceptions of user callables are passed on as they are.
 class error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -13,8 +13,8 @@ enum class log_level : std::uint8_t {
   warning  ///< something asked for is not to be had, and was done without
 };
 
-/// Takes the lines of the library, one at a time or several at once from different threads, without a line break. Never called
-/// where items run.
+/// Takes the lines of the library, one at a time or several at once from different threads, without a line break. Never
+/// called where items run.
 class log_sink {
  public:
   virtual void write(log_level level, std::string_view line) noexcept = 0;
@@ -35,7 +35,8 @@ inline bool is_logged() noexcept { return current_log_sink.load() != nullptr; }
 
 }  // namespace detail
 
-/// From now on lines go to `sink`, which outlives what it logs; null, as in the beginning: nowhere. Returns the one before.
+/// From now on lines go to `sink`, which outlives what it logs; null, as in the beginning: nowhere. Returns the one
+/// before.
 inline log_sink* log_to(log_sink* sink) noexcept { return detail::current_log_sink.exchange(sink); }
 
 }  // namespace levada

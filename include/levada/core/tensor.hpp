@@ -7,7 +7,7 @@
 #include <span>
 #include <type_traits>
 
-#include <levada/core/shape.hpp>
+#include <levada/core/detail/shape.hpp>
 
 namespace levada {
 
@@ -78,8 +78,8 @@ concept any_tensor = is_tensor<std::remove_cv_t<T>>;
 template <any_tensor T>
 inline constexpr shape shape_of{std::span<const std::size_t>(T::extents)};
 
-/// A view of foreign memory as a tensor of static shape and run-time strides (counted in elements, outermost first, may be
-/// negative or zero). Owns nothing and copies nothing. `T` may be const.
+/// A view of foreign memory as a tensor of static shape and run-time strides (counted in elements, outermost first, may
+/// be negative or zero). Owns nothing and copies nothing. `T` may be const.
 template <class T, std::size_t... Dims>
   requires tensor_element<std::remove_const_t<T>> && (sizeof...(Dims) <= shape::max_rank) && ((Dims > 0) && ...)
 class tensor_view {
@@ -153,7 +153,8 @@ constexpr tensor_view<const T, To...> reshaped(const tensor<T, From...>& t) {
   return tensor_view<const T, To...>(t.data());
 }
 
-/// The index of the largest element, the first of equals (ONNX ArgMax, flattened). NaN counts as smaller than any number.
+/// The index of the largest element, the first of equals (ONNX ArgMax, flattened). NaN counts as smaller than any
+/// number.
 template <class T, std::size_t... Dims>
 constexpr int argmax(const tensor<T, Dims...>& t) {
   std::size_t best = 0;

@@ -6,30 +6,30 @@
 //
 //   struct relu_op {
 //     static constexpr std::string_view kind = "relu";             // ONNX's term
-//     template <any_tensor In> using output = In;                  // the shape rule; constrained: not there = not taken
-//     template <class In> static constexpr double flops = ...;     // per item
+//     template <any_tensor In> using output = In;                  // the shape rule; constrained: not there = not
+//     taken template <class In> static constexpr double flops = ...;     // per item
 //     template <class In> static constexpr std::array<parameter_info, 0> parameters{};
 //     static constexpr std::string_view expects = "a tensor";      // what it takes, for the message
-//     static constexpr op_kind fuses_as = op_kind::element_wise;   // for rules (plan/rules.hpp); opaque where it does not say
-//     // Where its output may lie in memory that is there already, one of these or none:
+//     static constexpr op_kind fuses_as = op_kind::element_wise;   // for rules (plan/rules.hpp); opaque where it does
+//     not say // Where its output may lie in memory that is there already, one of these or none:
 //     static constexpr bool in_place = true;                       // element i needs only the elements i of the inputs
-//     template <class In> static constexpr std::ptrdiff_t view_at; // it is the input from that element on; negative: no
-//     template <class In> static constexpr bool joins_in_a_row;    // it is the inputs, one behind the other
+//     template <class In> static constexpr std::ptrdiff_t view_at; // it is the input from that element on; negative:
+//     no template <class In> static constexpr bool joins_in_a_row;    // it is the inputs, one behind the other
 //   };
 //
-// How it is computed is a backend's: `Backend::kernel<In, Op...>`, a class that is complete where the backend takes that
-// run of ops (see op_kernel below).
+// How it is computed is a backend's: `Backend::kernel<In, Op...>`, a class that is complete where the backend takes
+// that run of ops (see op_kernel below).
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <string_view>
 
+#include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/device_queue.hpp>
-#include <levada/core/fixed_string.hpp>
 #include <levada/core/tensor.hpp>
-#include <levada/graph/op_kind.hpp>
-#include <levada/graph/parameters.hpp>
+#include <levada/graph/detail/op_kind.hpp>
+#include <levada/graph/detail/parameters.hpp>
 
 namespace levada {
 
@@ -83,10 +83,12 @@ using run_output_t = typename detail::run_output<In, Ops...>::type;
 /// - is constructed from the ops and their parameters in order, and packs the weights then (its size is their bytes, or
 ///   `static constexpr std::size_t weight_bytes`),
 /// - has `static constexpr std::size_t scratch_bytes`, which the plan provides, aligned to 64,
-/// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`; or, of a device that
-///   computes by itself, is a `detail::device_kernel` that the device's driver knows; or, of a stage that holds pipelines,
-///   constructs its output by `kernel.make(in, into, scratch)`,
-/// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them; what it
+/// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`; or, of a device
+/// that
+///   computes by itself, is a `detail::device_kernel` that the device's driver knows; or, of a stage that holds
+///   pipelines, constructs its output by `kernel.make(in, into, scratch)`,
+/// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them;
+/// what it
 ///   moves as a view, or joins in a row, may lie where it is moved to.
 template <class Backend, class In, class... Ops>
 concept op_kernel =
@@ -102,12 +104,19 @@ concept op_kernel =
                  std::byte* scratch) { kernel.make(in, into, scratch); }) &&
     std::constructible_from<typename Backend::template kernel<In, Ops...>, const Ops&..., parameter_values>;
 
-/// Anything with kernels for ops: a tag with a name and the kind of device it computes on.
+/// Anything with kernels for ops: a tag with a name and the kind of device it computes on. One whose kernels are not
+/// all in one header names the one that has them all, `more_kernels`, for the message of one that is missing.
 template <class T>
 concept backend = requires {
   { T::name } -> std::convertible_to<std::string_view>;
   T::device;
   { T::longest_run } -> std::convertible_to<std::size_t>;
 };
+
+namespace detail {
+/// The header `Backend::more_kernels` was included.
+template <class Backend>
+inline constexpr bool has_all_kernels = false;
+}  // namespace detail
 
 }  // namespace levada

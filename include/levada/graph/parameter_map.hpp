@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/storage.hpp>
 #include <levada/core/tensor.hpp>
-#include <levada/graph/parameters.hpp>
+#include <levada/graph/detail/parameters.hpp>
+#include <levada/graph/detail/renamed.hpp>
 
 namespace levada {
 
@@ -25,7 +27,9 @@ class parameter_map {
     set(std::move(name), element_of<T>, shape_of<tensor<T, Dims...>>, values.data());
   }
   void set(std::string name, element type, const shape& extents, const void* data) {
-    entry e{type, extents, std::vector<std::byte>(extents.elements() * size_of(type))};
+    std::size_t bytes = size_of(type);
+    for (const std::size_t extent : extents) bytes = detail::bytes_of(extent, bytes);
+    entry e{type, extents, std::vector<std::byte>(bytes)};
     std::memcpy(e.bytes.data(), data, e.bytes.size());
     entries_.insert_or_assign(std::move(name), std::move(e));
   }
@@ -34,6 +38,13 @@ class parameter_map {
     const auto at = entries_.find(name);
     if (at == entries_.end()) return std::nullopt;
     return stored_tensor{at->second.type, at->second.extents, at->second.bytes.data()};
+  }
+
+  /// The names of all, sorted.
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> all;
+    for (const auto& [name, stored] : entries_) all.push_back(name);
+    return all;
   }
 
  private:

@@ -5,8 +5,8 @@
 //   sync_by_time<tolerance<20_ms>, stall<200_ms>>(port<"frame", image>, held(port<"state", state>),
 //                                                 interpolated(port<"gyro", sample>, lerp)) | stage<"fuse">(f)
 //
-// Each item of the first port meets one of every other (as in ROS 2's ApproximateTime), which is known as soon as an item that
-// is not older has come there (MediaPipe's timestamp bound). What has no partner is dropped and counted.
+// Each item of the first port meets one of every other (as in ROS 2's ApproximateTime), which is known as soon as an
+// item that is not older has come there (MediaPipe's timestamp bound). What has no partner is dropped and counted.
 
 #include <chrono>
 #include <concepts>
@@ -14,12 +14,12 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <levada/core/fixed_string.hpp>
-#include <levada/core/named_items.hpp>
-#include <levada/core/units.hpp>
-#include <levada/graph/fork.hpp>
-#include <levada/graph/mistake.hpp>
-#include <levada/graph/pipeline.hpp>
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/core/detail/named_items.hpp>
+#include <levada/core/detail/units.hpp>
+#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/pipeline.hpp>
 
 namespace levada {
 
@@ -27,8 +27,9 @@ namespace levada {
 template <duration Most>
 struct tolerance {};
 
-/// From its capture on, an item of the first port waits at most so long for a port that gives nothing, by the session's clock, then
-/// takes what is there, or is dropped: as soon as any thread looks, as all do that wait in the session. Without it, it waits.
+/// From its capture on, an item of the first port waits at most so long for a port that gives nothing, by the session's
+/// clock, then takes what is there, or is dropped: as soon as any thread looks, as all do that wait in the session.
+/// Without it, it waits.
 template <duration Most>
 struct stall {};
 
@@ -101,6 +102,10 @@ namespace detail {
 template <class Rule, class... Named>
 inline constexpr bool meets_by_time<synced_items<Rule, Named...>> = true;
 
+/// As a stage writes it.
+template <class Rule, class... Named, template <class...> class Role>
+struct shown<synced_items<Rule, Named...>, Role> : type_tag<Role<named_items<Named...>>> {};
+
 template <duration Tolerance>
 constexpr duration tolerance_in(levada::tolerance<Tolerance>) {
   return Tolerance;
@@ -137,8 +142,8 @@ concept is_timed = requires { typename timed_item<T>::way; };
 
 }  // namespace detail
 
-/// The head of a pipeline of several ports whose items meet by their capture times. Sessions are pushed to by port, each port in
-/// the order of its times.
+/// The head of a pipeline of several ports whose items meet by their capture times. Sessions are pushed to by port,
+/// each port in the order of its times.
 template <class... Options, fixed_string Name, class T, class... Ports>
   requires(sizeof...(Ports) > 0 && (detail::is_timed<Ports> && ...))
 constexpr auto sync_by_time(port_part<Name, T>, Ports...) {

@@ -23,11 +23,13 @@ std::array<float, Size> gaussian_weights(double sigma) {
   return result;
 }
 
-/// The mean of `Size` x `Size` pixels by Gaussian weights; beyond the border the picture's mirror image, as pad_mode::reflect.
+/// The mean of `Size` x `Size` pixels by Gaussian weights; beyond the border the picture's mirror image, as
+/// pad_mode::reflect.
 template <std::size_t Size, layout Layout>
   requires(Size % 2 == 1)
 struct gaussian_blur_op : weightless_op {
   static constexpr std::string_view kind = "gaussian_blur";
+  static constexpr layout takes_axes = Layout, gives_axes = Layout;
   static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects =
       "a picture of float or uint8 with three axes in the layout named, more than half a window high and wide";
@@ -47,6 +49,7 @@ template <std::size_t Size, layout Layout>
   requires(Size % 2 == 1)
 struct median_blur_op : weightless_op {
   static constexpr std::string_view kind = "median_blur";
+  static constexpr layout takes_axes = Layout, gives_axes = Layout;
   static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects = "a picture of float or uint8 with three axes in the layout named";
 
@@ -59,14 +62,19 @@ struct median_blur_op : weightless_op {
 
 namespace image {
 
-/// `image::gaussian_blur<5>(1.1f)` of a float tensor C, H, W; `image::gaussian_blur<3, layout::hwc>()`.
-template <std::size_t Size, layout Layout = layout::chw>
-constexpr auto gaussian_blur(float sigma = gaussian_blur_op<Size, Layout>().sigma) {
-  return op_stage<"gaussian_blur", gaussian_blur_op<Size, Layout>>{{{}, sigma}, {}};
+/// `image::gaussian_blur<5, layout::chw>(1.1f)`; the layout has to be said.
+template <std::size_t Size, layout... Layout>
+  requires(sizeof...(Layout) <= 1)
+constexpr auto gaussian_blur(float sigma = gaussian_blur_op<Size, layout::chw>().sigma) {
+  return detail::picture_stage<"gaussian_blur", "gaussian_blur<..., layout::hwc>", Layout...>(
+      gaussian_blur_op<Size, detail::layout_in<Layout...>>{{}, sigma});
 }
 
-template <std::size_t Size, layout Layout = layout::chw>
-inline constexpr op_stage<"median_blur", median_blur_op<Size, Layout>> median_blur{};
+/// `image::median_blur<3, layout::hwc>`; the layout has to be said.
+template <std::size_t Size, layout... Layout>
+  requires(sizeof...(Layout) <= 1)
+inline constexpr auto median_blur = detail::picture_stage<"median_blur", "median_blur<..., layout::hwc>", Layout...>(
+    median_blur_op<Size, detail::layout_in<Layout...>>{});
 
 }  // namespace image
 }  // namespace levada

@@ -11,6 +11,7 @@ template <std::size_t Y, std::size_t X, std::size_t Height, std::size_t Width, l
   requires(Height > 0 && Width > 0)
 struct crop_op : moving_op {
   static constexpr std::string_view kind = "crop";
+  static constexpr layout takes_axes = Layout, gives_axes = Layout;
   static constexpr std::string_view expects = "a picture of three axes in the layout named that holds the rectangle";
 
   template <image_tensor In>
@@ -20,9 +21,11 @@ struct crop_op : moving_op {
 
 namespace image {
 
-/// `image::crop<16, 16, 224, 224>`: y, x, height, width.
-template <std::size_t Y, std::size_t X, std::size_t Height, std::size_t Width, layout Layout = layout::chw>
-inline constexpr op_stage<"crop", crop_op<Y, X, Height, Width, Layout>> crop{};
+/// `image::crop<16, 16, 224, 224, layout::hwc>`: y, x, height, width, and the layout, which has to be said.
+template <std::size_t Y, std::size_t X, std::size_t Height, std::size_t Width, layout... Layout>
+  requires(sizeof...(Layout) <= 1)
+inline constexpr auto crop = detail::picture_stage<"crop", "crop<..., layout::hwc>", Layout...>(
+    crop_op<Y, X, Height, Width, detail::layout_in<Layout...>>{});
 
 }  // namespace image
 }  // namespace levada

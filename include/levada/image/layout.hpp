@@ -2,12 +2,15 @@
 #pragma once
 // image/layout.hpp: which axis of a picture is which.
 
-#include <levada/graph/op_rules.hpp>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 
 namespace levada {
-
-/// The order of a picture's axes: planes (`chw`, what nn/ computes on) or interleaved (`hwc`, what cameras and files give).
-enum class layout : unsigned char { chw, hwc };
 
 /// A picture tensor read through its layout.
 template <image_tensor T, layout Layout>
@@ -26,5 +29,43 @@ struct picture {
 template <class T, layout Layout, std::size_t Channels, std::size_t Height, std::size_t Width>
 using picture_tensor =
     std::conditional_t<Layout == layout::chw, tensor<T, Channels, Height, Width>, tensor<T, Height, Width, Channels>>;
+
+namespace detail {
+
+/// How many of the options are a `T`, and the one that is.
+template <class T, auto... Options>
+inline constexpr std::size_t options_of = (std::size_t{0} + ... + std::same_as<T, decltype(Options)>);
+template <class T, T Otherwise, auto... Options>
+consteval T option_or() {
+  T found = Otherwise;
+  [[maybe_unused]] const auto look = [&](auto option) {
+    if constexpr (std::same_as<T, decltype(option)>) found = option;
+  };
+  (look(Options), ...);
+  return found;
+}
+template <auto... Options>
+inline constexpr layout layout_in = option_or<layout, layout::chw, Options...>();
+
+/// An op that was not told the layout: it takes nothing, and says how to tell it.
+template <class Op, fixed_string Write>
+struct layout_unstated_op : weightless_op {
+  static constexpr std::string_view kind = Op::kind;
+  static constexpr std::string_view expects = Op::expects;
+  static constexpr axes_unstated takes_axes{};
+  static constexpr std::string_view says_axes = Write.view();
+};
+
+/// The op as a stage if the options state the layout.
+template <fixed_string Name, fixed_string Write, auto... Options>
+constexpr auto picture_stage(const auto& op) {
+  using op_type = std::remove_cvref_t<decltype(op)>;
+  if constexpr (options_of<layout, Options...> == 1)
+    return op_stage<Name, op_type>{op, {}};
+  else
+    return op_stage<Name, layout_unstated_op<op_type, Write>>{};
+}
+
+}  // namespace detail
 
 }  // namespace levada

@@ -6,11 +6,13 @@
 
 namespace levada {
 
-/// Where the picture lies in the output, for boxes to find their way back: x of the picture is (x - left) * from / width.
+/// Where the picture lies in the output, for boxes to find their way back: x of the picture is (x - left) * from /
+/// width.
 struct letterbox_place {
   std::size_t top, left, height, width;
 
-  /// The largest `height` x `width` in the proportions of `from_height` x `from_width`, in the middle; what is odd goes below and right.
+  /// The largest `height` x `width` in the proportions of `from_height` x `from_width`, in the middle; what is odd goes
+  /// below and right.
   static constexpr letterbox_place of(std::size_t from_height, std::size_t from_width, std::size_t height,
                                       std::size_t width) {
     const auto rounded = [](std::size_t a, std::size_t b) { return a < b / 2 ? 1 : (a + b / 2) / b; };
@@ -26,6 +28,7 @@ template <std::size_t Height, std::size_t Width, resize_mode Mode, layout Layout
   requires(Height > 0 && Width > 0)
 struct letterbox_op : weightless_op {
   static constexpr std::string_view kind = "letterbox";
+  static constexpr layout takes_axes = Layout, gives_axes = Layout;
   static constexpr op_kind fuses_as = op_kind::injective;
   static constexpr std::string_view expects = "a picture of float or uint8 with three axes in the layout named";
 
@@ -44,11 +47,14 @@ struct letterbox_op : weightless_op {
 
 namespace image {
 
-/// `image::letterbox<640, 640>()` of a float tensor C, H, W: gray around it; `image::letterbox<640, 640, resize_mode::bilinear,
-/// layout::hwc>(0)` of bytes: black.
-template <std::size_t Height, std::size_t Width, resize_mode Mode = resize_mode::bilinear, layout Layout = layout::chw>
+/// `image::letterbox<640, 640, layout::chw>()` of C, H, W: gray around it; `image::letterbox<640, 640,
+/// resize_mode::nearest, layout::hwc>(0)` of bytes H, W, C: black. The layout has to be said, the mode is bilinear
+/// where it is not.
+template <std::size_t Height, std::size_t Width, auto... Options>
+  requires detail::resize_options<Options...>
 constexpr auto letterbox(float fill = 114) {
-  return op_stage<"letterbox", letterbox_op<Height, Width, Mode, Layout>>{{{}, fill}, {}};
+  return detail::picture_stage<"letterbox", "letterbox<..., layout::hwc>", Options...>(
+      letterbox_op<Height, Width, detail::resize_mode_in<Options...>, detail::layout_in<Options...>>{{}, fill});
 }
 
 }  // namespace image

@@ -12,6 +12,7 @@ namespace levada {
 template <std::size_t Channels>
 struct normalize_op : weightless_op {
   static constexpr std::string_view kind = "normalize";
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects =
       "a tensor of float or uint8 channels, height, width, as many channels as means";

@@ -171,6 +171,7 @@ template <std::size_t Height, std::size_t Width, resize_mode Mode, layout Layout
   requires(Height > 0 && Width > 0)
 struct resize_op : weightless_op {
   static constexpr std::string_view kind = "resize";
+  static constexpr layout takes_axes = Layout, gives_axes = Layout;
   static constexpr op_kind fuses_as = op_kind::injective;
   static constexpr std::string_view expects = "a picture of float or uint8 with three axes in the layout named";
 
@@ -186,16 +187,33 @@ struct resize_op : weightless_op {
           : (Mode == resize_mode::bilinear ? 6.0 : 14.0) * static_cast<double>(output<In>::elements);
 };
 
+namespace detail {
+
+/// A mode and a layout, in any order.
+template <auto... Options>
+concept resize_options = options_of<resize_mode, Options...> <= 1 && options_of<layout, Options...> <= 1 &&
+                         options_of<resize_mode, Options...> + options_of<layout, Options...> == sizeof...(Options);
+template <auto... Options>
+inline constexpr resize_mode resize_mode_in = option_or<resize_mode, resize_mode::bilinear, Options...>();
+
+}  // namespace detail
+
 namespace image {
 
-/// `image::resize<224, 224>` of a float tensor C, H, W; `image::resize<224, 224, resize_mode::nearest, layout::hwc>`.
-template <std::size_t Height, std::size_t Width, resize_mode Mode = resize_mode::bilinear, layout Layout = layout::chw>
-inline constexpr op_stage<"resize", resize_op<Height, Width, Mode, Layout>> resize{};
+/// `image::resize<224, 224, layout::hwc>` of H, W, C; `image::resize<224, 224, resize_mode::nearest, layout::chw>` of
+/// C, H, W. The layout has to be said, the mode is bilinear where it is not.
+template <std::size_t Height, std::size_t Width, auto... Options>
+  requires detail::resize_options<Options...>
+inline constexpr auto resize = detail::picture_stage<"resize", "resize<..., layout::hwc>", Options...>(
+    resize_op<Height, Width, detail::resize_mode_in<Options...>, detail::layout_in<Options...>>{});
 
-/// By another rule: `image::resize_by<224, 224, resize_mode::bicubic>({.coordinates = coordinate_mode::align_corners})`.
-template <std::size_t Height, std::size_t Width, resize_mode Mode = resize_mode::bilinear, layout Layout = layout::chw>
+/// By another rule:
+/// `image::resize_by<224, 224, resize_mode::bicubic, layout::hwc>({.coordinates = coordinate_mode::align_corners})`.
+template <std::size_t Height, std::size_t Width, auto... Options>
+  requires detail::resize_options<Options...>
 constexpr auto resize_by(const resize_rule& rule) {
-  return op_stage<"resize", resize_op<Height, Width, Mode, Layout>>{{{}, rule}, {}};
+  return detail::picture_stage<"resize", "resize_by<..., layout::hwc>", Options...>(
+      resize_op<Height, Width, detail::resize_mode_in<Options...>, detail::layout_in<Options...>>{{}, rule});
 }
 
 }  // namespace image

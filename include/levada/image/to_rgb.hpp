@@ -7,25 +7,26 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 #include <levada/image/view.hpp>
 
 namespace levada {
 
-/// Which colours a Y'CbCr signal means: ITU-R BT.601-7 (standard definition, most webcams) or BT.709-6 (high definition).
+/// Which colours a Y'CbCr signal means: ITU-R BT.601-7 (standard definition, most webcams) or BT.709-6 (high
+/// definition).
 enum class ycbcr_matrix : unsigned char { bt601, bt709 };
 
 /// Which codes it uses: `limited`, Y' 16 ... 235 and Cb, Cr 16 ... 240 (BT.601-7 2.5.3, BT.709-6 4.5), or `full`,
 /// 0 ... 255 each, as in JPEG (ITU-T T.871).
 enum class ycbcr_range : unsigned char { limited, full };
 
-/// The factors of Y'CbCr to R'G'B', whole numbers in units of 2^-14. With Kr, Kb the weights of red and blue in Y', Kg the
-/// rest, and s, t what stretches the codes of Y' and of Cb, Cr to 255:
+/// The factors of Y'CbCr to R'G'B', whole numbers in units of 2^-14. With Kr, Kb the weights of red and blue in Y', Kg
+/// the rest, and s, t what stretches the codes of Y' and of Cb, Cr to 255:
 ///   R = s (Y' - offset) + 2 t (1 - Kr) (Cr - 128)
 ///   G = s (Y' - offset) - 2 t (1 - Kb) Kb / Kg (Cb - 128) - 2 t (1 - Kr) Kr / Kg (Cr - 128)
 ///   B = s (Y' - offset) + 2 t (1 - Kb) (Cb - 128)
-/// rounded to the nearest, halves up, and held to 0 ... 255. The factors are within 2^-15, a colour before rounding within
-/// 0.016 of the exact one: at most one level beside it, and that only next to a tie.
+/// rounded to the nearest, halves up, and held to 0 ... 255. The factors are within 2^-15, a colour before rounding
+/// within 0.016 of the exact one: at most one level beside it, and that only next to a tie.
 struct ycbcr_factors {
   static constexpr std::int32_t one = 1 << 14;
 
@@ -89,11 +90,12 @@ constexpr rgb_pixel rgb_at(const image_view<Format, Height, Width>& from, const 
   }
 }
 
-/// A picture in foreign memory to bytes H, W, 3. Alpha is left out, gray becomes three equal levels; `Matrix` and `Range` are
-/// those of the Y'CbCr formats. Fails with levada::error for a buffer that was given back.
+/// A picture in foreign memory to bytes H, W, 3. Alpha is left out, gray becomes three equal levels; `Matrix` and
+/// `Range` are those of the Y'CbCr formats. Fails with levada::error for a buffer that was given back.
 template <ycbcr_matrix Matrix, ycbcr_range Range>
 struct to_rgb_op : weightless_op {
   static constexpr std::string_view kind = "to_rgb";
+  static constexpr layout gives_axes = layout::hwc;
   static constexpr op_kind fuses_as = op_kind::injective;
   static constexpr std::string_view expects = "an image_buffer or image_view of any pixel format";
   static constexpr ycbcr_factors factors{Matrix, Range};
@@ -104,10 +106,10 @@ struct to_rgb_op : weightless_op {
   /// Four for each pixel of Y'CbCr, five for each pair of chroma.
   template <class In>
   static constexpr double flops = [] {
-    using format = typename image_of<In>::format;
+    using coding = typename image_of<In>::format;
     constexpr double pixels = static_cast<double>(image_of<In>::height * image_of<In>::width);
-    return std::same_as<format, pixel::nv12>   ? pixels * (4 + 5.0 / 4)
-           : std::same_as<format, pixel::yuyv> ? pixels * (4 + 5.0 / 2)
+    return std::same_as<coding, pixel::nv12>   ? pixels * (4 + 5.0 / 4)
+           : std::same_as<coding, pixel::yuyv> ? pixels * (4 + 5.0 / 2)
                                                : 0.0;
   }();
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// image/view.hpp: pictures in somebody else's memory, as cameras and decoders hold them: a pixel format, planes, padded rows.
+// image/view.hpp: pictures in somebody else's memory, as cameras and decoders hold them: a pixel format, planes, padded
+// rows.
 
 #include <array>
 #include <cstddef>
@@ -9,8 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <levada/core/detail/foreign.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/foreign.hpp>
 
 namespace levada {
 
@@ -79,8 +80,9 @@ class image_view {
   }
   static constexpr std::size_t rows(std::size_t plane) { return Height / Format::planes[plane].rows; }
 
-  /// `image_view<pixel::nv12, 480, 640>({y, y_pitch}, {uv, uv_pitch})`: as many planes as the format has. Throws levada::error
-  /// for a plane that is null or whose pitch is less than a row. That the memory reaches so far is the caller's word.
+  /// `image_view<pixel::nv12, 480, 640>({y, y_pitch}, {uv, uv_pitch})`: as many planes as the format has. Throws
+  /// levada::error for a plane that is null or whose pitch is less than a row. That the memory reaches so far is the
+  /// caller's word.
   constexpr explicit image_view(const image_plane& only)
     requires(planes == 1)
       : planes_{only} {

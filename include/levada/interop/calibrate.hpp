@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/calibrate.hpp: what the ops with weights of a pipeline take, observed with samples of its items, and written as the header
-// of scales that `quantize` (nn/quantize.hpp) reads; and what integers cost in accuracy, measured with labelled items:
+// interop/calibrate.hpp: what the ops with weights of a pipeline take, observed with samples of its items, and written
+// as the header of scales that `quantize` (nn/quantize.hpp) reads; and what integers cost in accuracy, measured with
+// labelled items:
 //
 //   auto classify(const auto& w, auto scales) {
-//     return lv::input<picture> | normalise | lv::quantize<std::int8_t>(conv | ... | fc, scales) | lv::stage<"label">(argmax);
+//     return lv::input<picture> | normalise | lv::quantize<std::int8_t>(conv | ... | fc, scales) |
+//     lv::stage<"label">(argmax);
 //   }
 //   lv::calibrate(classify(w, lv::to_calibrate), pictures, lv::labelled{test_pictures, test_labels}, "box.scales.hpp");
 //
@@ -25,7 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include <levada/graph/params.hpp>
+#include <levada/core/detail/whole_file.hpp>
+#include <levada/graph/detail/params.hpp>
 #include <levada/interop/header_file.hpp>
 #include <levada/nn/quantize.hpp>
 #include <levada/run/deploy.hpp>
@@ -34,7 +37,8 @@ namespace levada {
 
 /// How scales are found.
 struct calibration_options {
-  /// The percentage of what is observed that the integers reach over, cut off on both sides alike; what lies outside is saturated.
+  /// The percentage of what is observed that the integers reach over, cut off on both sides alike; what lies outside is
+  /// saturated.
   double percentile = 100;
 };
 
@@ -182,6 +186,10 @@ constexpr auto with_regions(link<Left, Right> parts, const Otherwise& otherwise)
   auto left = with_regions(std::move(parts.left), otherwise);
   return std::move(left) | with_regions(std::move(parts.right), otherwise);
 }
+template <class... Stages, class Otherwise>
+constexpr auto with_regions(pipeline<Stages...> line, const Otherwise& otherwise) {
+  return with_regions(std::move(line.parts()), otherwise);
+}
 
 /// An observer for each stage with weights, before it.
 using all_observed = std::deque<observed_values>;
@@ -200,11 +208,20 @@ auto observed_part(link<Left, Right> parts, all_observed& seen) {
   auto left = observed_part(std::move(parts.left), seen);
   return std::move(left) | observed_part(std::move(parts.right), seen);
 }
+template <class... Stages>
+auto observed_part(pipeline<Stages...> line, all_observed& seen) {
+  return observed_part(std::move(line.parts()), seen);
+}
 
 template <class Backends>
 struct with_observer;
 template <class... B>
 struct with_observer<backends<B...>> : type_tag<backends<B..., observer>> {};
+
+template <class Option>
+inline constexpr bool names_backends = false;
+template <class... B>
+inline constexpr bool names_backends<backends<B...>> = true;
 
 using calibrating = target<cpu<1>>;
 
@@ -242,7 +259,7 @@ inline std::string scale_header(const calibration_result& found, const std::stri
   for (const calibration_result::observed& o : found.stages) {
     std::snprintf(numbers, sizeof numbers, ", %d}},  // %.4g ... %.4g\n", o.takes.zero_point,
                   static_cast<double>(o.least), static_cast<double>(o.most));
-    t += "    {\"" + o.stage + "\", {" + float_literal(o.takes.scale) + numbers;
+    t += "    {\"" + literal_text(o.stage) + "\", {" + float_literal(o.takes.scale) + numbers;
   }
   t += "};\ninline constexpr levada::scale_table " + name + "{.origin = \"" + origin + "\", .stages = " + name +
        "_stages";
@@ -259,8 +276,14 @@ template <class... Options, class Pipeline, class Samples>
 calibration_result observe_all(const Pipeline& pipeline, const Samples& samples, const calibration_options& options) {
   using computing = typename with_observer<typename backends_of<calibrating, Options...>::type>::type;
   all_observed seen;
-  auto app = deploy<calibrating, computing, Options...>(
-      with_regions(pipeline, [&](auto part) { return observed_part(std::move(part), seen); }));
+  auto observed = with_regions(pipeline, [&](auto part) { return observed_part(std::move(part), seen); });
+  auto app = [&] {
+    if constexpr ((names_backends<Options> || ...))
+      return deploy<calibrating, std::conditional_t<names_backends<Options>, computing, Options>...>(
+          std::move(observed));
+    else
+      return deploy<calibrating, computing, Options...>(std::move(observed));
+  }();
   call_with_all(app, samples);
   if (options.percentile < 100) {
     for (observed_values& v : seen) v.count();
@@ -282,20 +305,23 @@ std::string origin_of(const Samples& samples, const calibration_options& options
 
 }  // namespace detail
 
-/// Observes what the ops with weights take in those parts of a pipeline that are `quantize<...>(part, to_calibrate)`, computed in float,
-/// while it is called with the samples on this thread; and writes the header at `path`: "box.scales.hpp" has the table box_scales.
-/// From the smallest to the largest number, zero included, or the percentile of the options. `Options` are those of `deploy`.
+/// Observes what the ops with weights take in those parts of a pipeline that are `quantize<...>(part, to_calibrate)`,
+/// computed in float, while it is called with the samples on this thread; and writes the header at `path`:
+/// "box.scales.hpp" has the table box_scales. From the smallest to the largest number, zero included, or the percentile
+/// of the options. `Options` are those of `deploy`.
 template <class... Options, class Pipeline, class Samples>
 calibration_result calibrate(const Pipeline& pipeline, const Samples& samples, const std::string& path,
                              const calibration_options& options = {}) {
   calibration_result found = detail::observe_all<Options...>(pipeline, samples, options);
-  detail::write_whole(path, detail::scale_header(found, detail::constant_of_header(path, "_scales"),
-                                                 detail::origin_of(samples, options)));
+  detail::write_whole(
+      path,
+      detail::scale_header(found, detail::constant_of_header(path, "_scales"), detail::origin_of(samples, options)),
+      "calibrate");
   return found;
 }
 
-/// The same; then measures for how many of the labelled items the pipeline gives the label, in float and with integers, which
-/// `budget<accuracy_loss<0.5_points>>` is checked by.
+/// The same; then measures for how many of the labelled items the pipeline gives the label, in float and with integers,
+/// which `budget<accuracy_loss<0.5_points>>` is checked by.
 template <class... Options, class Pipeline, class Samples, class Items, class Labels>
 calibration_result calibrate(const Pipeline& pipeline, const Samples& samples, const labelled<Items, Labels>& set,
                              const std::string& path, const calibration_options& options = {}) {
@@ -309,8 +335,10 @@ calibration_result calibrate(const Pipeline& pipeline, const Samples& samples, c
       detail::accuracy_of(deploy<detail::calibrating, Options...>(detail::with_regions(
                               pipeline, [&](auto part) { return detail::quantized_by<void>(std::move(part), table); })),
                           set);
-  detail::write_whole(path, detail::scale_header(found, detail::constant_of_header(path, "_scales"),
-                                                 detail::origin_of(samples, options)));
+  detail::write_whole(
+      path,
+      detail::scale_header(found, detail::constant_of_header(path, "_scales"), detail::origin_of(samples, options)),
+      "calibrate");
   return found;
 }
 

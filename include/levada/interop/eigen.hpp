@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <levada/backend/eigen/library.hpp>
+#include <levada/backend/eigen/detail/library.hpp>
 #include <levada/core/tensor.hpp>
 
 namespace levada {

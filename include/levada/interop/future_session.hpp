@@ -10,14 +10,15 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/run/completed_session.hpp>
+#include <levada/run/detail/session/result_dispatcher.hpp>
 #include <levada/run/multi_producer.hpp>
 
 namespace levada {
 
-/// A session whose results come as futures: `future_session session(app.open())`. Any number of threads push; the items' order
-/// is the order in which `push_future` was entered. A future without value has the exception of the stage, no_result where
-/// the item was filtered or dropped, or cancelled. The session's end cancels what is in flight and makes all futures ready.
+/// A session whose results come as futures: `future_session session(app.open())`. Any number of threads push; the
+/// items' order is the order in which `push_future` was entered. A future without value has the exception of the stage,
+/// no_result where the item was filtered or dropped, or cancelled. The session's end cancels what is in flight and
+/// makes all futures ready.
 template <class Session>
 class future_session : public detail::session_calls<future_session<Session>, Session> {
   friend detail::session_calls<future_session, Session>;
@@ -26,6 +27,8 @@ class future_session : public detail::session_calls<future_session<Session>, Ses
   using item = typename Session::item;
   using output = typename Session::output;
   using time_point = typename Session::time_point;
+  /// A shared one where the result is larger than `largest_result_by_value`: its `get` gives a reference.
+  using future = std::conditional_t<detail::is_large_result<output>, std::shared_future<output>, std::future<output>>;
 
   explicit future_session(Session of) : core_(std::make_unique<core_state>(std::move(of))) {
     core_->completed.items().hand_out_all();
@@ -39,16 +42,17 @@ class future_session : public detail::session_calls<future_session<Session>, Ses
 
   /// Gives an item to the pipeline; waits while that is full, or does what the session's `overflow` says. Throws
   /// levada::cancelled where the session is closed or cancelled.
-  std::future<output> push_future(item&& given, time_point captured = {}) {
+  future push_future(item&& given, time_point captured = {}) {
     return push([&]() -> item&& { return std::move(given); }, captured);
   }
-  std::future<output> push_future(const item& given, time_point captured = {})
+  future push_future(const item& given, time_point captured = {})
     requires std::copy_constructible<item>
   {
     return push([&]() -> const item& { return given; }, captured);
   }
   template <detail::no_item_of<item> Given>
-  mistake_found<pipeline_takes_another_item<item, Given>> push_future(const Given& given, time_point captured = {});
+  mistake_found<pipeline_takes_another_item<detail::wants_item<item>, gives<Given>>> push_future(
+      const Given& given, time_point captured = {});
   mistake_found<item_cannot_be_copied_move_it_in<item>> push_future(const item& given, time_point captured = {})
     requires(!std::copy_constructible<item>);
 
@@ -73,20 +77,20 @@ class future_session : public detail::session_calls<future_session<Session>, Ses
 
   struct core_state {
     explicit core_state(Session of) : completed(std::move(of)) {}
-    detail::completed_session<Session> completed;
+    detail::result_dispatcher<Session> completed;
     detail::turnstile order;
   };
 
   template <class Make>
-  std::future<output> push(Make make, time_point captured) {
+  future push(Make make, time_point captured) {
     auto told = std::make_unique<promised>();
-    std::future<output> future = told->promise.get_future();
+    std::future<output> given = told->promise.get_future();
     const detail::turnstile::turn mine(core_->order);
     if (core_->completed.push_for(told.get(), make, captured))
       static_cast<void>(told.release());
     else
       told->take(nullptr, detail::why_missing(missing::dropped));
-    return future;
+    return given;
   }
 
   std::unique_ptr<core_state> core_;

@@ -3,13 +3,10 @@
 // interop/header_file.hpp: headers that a program writes and is compiled with the next time.
 
 #include <cctype>
+#include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
-
-#include <levada/core/error.hpp>
 
 namespace levada::detail {
 
@@ -23,17 +20,36 @@ inline std::string constant_of_header(const std::string& path, std::string_view 
          std::string(ending);
 }
 
-/// Writes another file and puts it in the old one's place, which is whole at any moment.
-inline void write_whole(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  {
-    std::ofstream to(part, std::ios::binary);
-    to << text;
-    if (!to.flush()) throw error("levada: cannot write \"" + part + "\"");
+/// What stands between the quotes of a literal for a text.
+inline std::string literal_text(std::string_view text) {
+  std::string literal;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') literal += '\\';
+    if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f) {
+      literal += '\\';
+      for (const int shift : {6, 3, 0}) literal += static_cast<char>('0' + (byte >> shift & 7));
+    } else {
+      literal += c;
+    }
   }
-  std::error_code failed;
-  std::filesystem::rename(part, path, failed);
-  if (failed) throw error("levada: cannot write \"" + path + "\": " + failed.message());
+  return literal;
+}
+
+/// The text whose literal begins at `at` and is read to its second quote.
+inline std::string text_of_literal(std::string_view line, std::size_t& at) {
+  std::string text;
+  const auto octal = [&](std::size_t i) { return i < line.size() && line[i] >= '0' && line[i] <= '7'; };
+  while (++at < line.size() && line[at] != '"') {
+    if (line[at] != '\\' || at + 1 == line.size()) {
+      text += line[at];
+    } else if (octal(at + 1) && octal(at + 2) && octal(at + 3)) {
+      text += static_cast<char>((line[at + 1] - '0') * 64 + (line[at + 2] - '0') * 8 + (line[at + 3] - '0'));
+      at += 3;
+    } else {
+      text += line[++at];
+    }
+  }
+  return text;
 }
 
 }  // namespace levada::detail

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html_report.hpp: a plan, why it is as it is, and what a run of it measured, as one page for a browser that needs
-// nothing else: the graph, kernels with their costs and alternatives, memory over time, timelines.
+// interop/html_report.hpp: a plan, why it is as it is, and what a run of it measured, as one page for a browser that
+// needs nothing else: the graph, kernels with their costs and alternatives, memory over time, timelines.
 //
 //   lv::report(app, "plan.html");                // the plan
 //   lv::report(app, session, "plan.html");       // and what this session, or stream, measured and traced
 
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include <levada/core/error.hpp>
+#include <levada/core/detail/whole_file.hpp>
 #include <levada/interop/html/data.hpp>
 #include <levada/interop/html/page.hpp>
 #include <levada/interop/planned_from.hpp>
@@ -22,30 +21,25 @@ namespace detail {
 /// Of an app, region by region.
 template <class App>
 [[gnu::always_inline]] inline void write_regions(json_writer& json) {
-  using rim = typename rim_of<App>::type;
+  using deployment_types = typename deployment_types_of<App>::type;
   json.key("regions");
   json.open('[');
-  if constexpr (rim::changes_rate)
+  if constexpr (deployment_types::changes_rate)
     [&]<std::size_t... R>(std::index_sequence<R...>) {
-      constexpr auto rates = rim::plan.rate;
-      constexpr auto times = rim::plan.times;
-      (planned_from<typename rim::template planning<R>>::visit([&](
+      constexpr auto rates = deployment_types::plan.rate;
+      constexpr auto times = deployment_types::plan.times;
+      (planned_from<typename deployment_types::template planning<R>>::visit([&](
            const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
          write_region(json, plan, choice, rates[R], times[R]);
        }),
        ...);
-    }(std::make_index_sequence<rim::regions>());
+    }(std::make_index_sequence<deployment_types::regions>());
   else
-    planned_from<typename rim::planning>::visit([&](const auto& plan, const plan_choice& choice) __attribute__((
-        always_inline)) { write_region(json, plan, choice, {}, 1); });
+    planned_from<typename deployment_types::planning>::visit([&](const auto& plan, const plan_choice& choice)
+                                                                 __attribute__((always_inline)) {
+                                                                   write_region(json, plan, choice, {}, 1);
+                                                                 });
   json.close(']');
-}
-
-inline void write_page(const std::string& path, const std::string& page) {
-  std::ofstream file(path, std::ios::binary);
-  file << page;
-  file.close();
-  if (!file) throw error("levada: report: cannot write \"" + path + "\"");
 }
 
 }  // namespace detail
@@ -77,24 +71,25 @@ std::string html_report(const plan_info<N>& plan, const plan_choice& choice,
   return detail::html_page(json.take());
 }
 
-/// Writes the page into a file. Throws levada::error where it cannot be written.
+/// Writes the page into a file. Throws levada::error where it cannot be written; what was there is there then.
 template <class App>
-  requires requires { typename detail::rim_of<App>::type; }
+  requires requires { typename detail::deployment_types_of<App>::type; }
 [[gnu::always_inline]] inline void report(const App& app, const std::string& path) {
-  detail::write_page(path, html_report(app));
+  detail::write_whole(path, html_report(app), "report");
 }
 
-/// With what a session or a stream of the app measured, and its trace: `session.measure()` and `session.trace()` switch them on.
+/// With what a session or a stream of the app measured, and its trace: `session.measure()` and `session.trace()` switch
+/// them on.
 template <class App, class Session>
   requires requires(Session& run) {
-    typename detail::rim_of<App>::type;
+    typename detail::deployment_types_of<App>::type;
     run.statistics();
     run.traced();
   }
 [[gnu::always_inline]] inline void report(const App& app, Session& session, const std::string& path) {
   const session_statistics statistics = session.statistics();
   const session_trace trace = session.traced();
-  detail::write_page(path, html_report(app, &statistics, &trace));
+  detail::write_whole(path, html_report(app, &statistics, &trace), "report");
 }
 
 }  // namespace levada

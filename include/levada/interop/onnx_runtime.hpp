@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/onnx_runtime.hpp: a part of a model that is not compiled, as a stage: ONNX Runtime computes it. It reads the item and writes
-// its output where they lie. Needs the header <onnxruntime_c_api.h>; the library is opened when a model is read, unless the
-// program is linked with it.
+// interop/onnx_runtime.hpp: a part of a model that is not compiled, as a stage: ONNX Runtime computes it. It reads the
+// item and writes its output where they lie. Needs the header <onnxruntime_c_api.h>; the library is opened when a model
+// is read, unless the program is linked with it.
 //
 //   const onnx_runtime_model tail(bytes_of("tail.onnx"));
 //   ... | nn::relu | onnx_runtime_stage<"tail", tensor<float, 64, 7, 7>, tensor<float, 1000>>(tail)
@@ -22,7 +22,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/core/tensor.hpp>
-#include <levada/graph/stage.hpp>
+#include <levada/graph/detail/stage.hpp>
 
 namespace levada {
 namespace detail {
@@ -88,17 +88,17 @@ consteval ONNXTensorElementDataType ort_element() {
 
 }  // namespace detail
 
-/// A model that ONNX Runtime has read: one input, one output. Copies share it; any number of stages and threads may run it at once.
-/// It computes on the thread that calls it.
+/// A model that ONNX Runtime has read: one input, one output. Copies share it; any number of stages and threads may run
+/// it at once. It computes on the thread that calls it.
 class onnx_runtime_model {
  public:
-  /// The bytes of an ONNX file. `library` is opened where the program has none. Throws levada::error where that cannot be had, or
-  /// it does not take the model.
+  /// The bytes of an ONNX file. `library` is opened where the program has none. Throws levada::error where that cannot
+  /// be had, or it does not take the model.
   explicit onnx_runtime_model(std::string_view bytes, const char* library = "libonnxruntime.so.1")
       : of_(std::make_shared<const opened>(bytes, library)) {}
 
-  /// Throws levada::error where the model's input and output are no such tensors: dimensions of 1 in front count as none,
-  /// those that are not fixed fit any.
+  /// Throws levada::error where the model's input and output are no such tensors: dimensions of 1 in front count as
+  /// none, those that are not fixed fit any.
   template <any_tensor In, any_tensor Out>
   void check(std::string_view stage) const {
     of_->input.check<In>(stage, "input");
@@ -125,7 +125,7 @@ class onnx_runtime_model {
   };
 
   /// The input or the output.
-  struct rim {
+  struct port {
     std::string name;
     ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
     std::vector<std::int64_t> dimensions;
@@ -191,15 +191,15 @@ class onnx_runtime_model {
       if (inputs != 1 || outputs != 1)
         throw error("levada: ONNX Runtime: a stage takes a model of one input and one output, this has " +
                     std::to_string(inputs) + " and " + std::to_string(outputs));
-      input = read_rim(api.SessionGetInputName, api.SessionGetInputTypeInfo);
-      output = read_rim(api.SessionGetOutputName, api.SessionGetOutputTypeInfo);
+      input = read_port(api.SessionGetInputName, api.SessionGetInputTypeInfo);
+      output = read_port(api.SessionGetOutputName, api.SessionGetOutputTypeInfo);
     }
 
     const OrtApi& api;
     detail::ort_object<OrtEnv> environment;
     detail::ort_object<OrtSession> session;
     detail::ort_object<OrtMemoryInfo> memory;
-    rim input, output;
+    port input, output;
 
    private:
     template <class F>
@@ -213,9 +213,9 @@ class onnx_runtime_model {
       using type = T;
     };
 
-    rim read_rim(decltype(OrtApi::SessionGetInputName) name_of, decltype(OrtApi::SessionGetInputTypeInfo) type_of) {
+    port read_port(decltype(OrtApi::SessionGetInputName) name_of, decltype(OrtApi::SessionGetInputTypeInfo) type_of) {
       const auto check = [&](OrtStatus* status) { detail::check_ort(api, status); };
-      rim read;
+      port read;
       OrtAllocator* allocator = nullptr;
       check(api.GetAllocatorWithDefaultOptions(&allocator));
       char* name = nullptr;
@@ -269,7 +269,8 @@ struct onnx_runtime_call {
 
 }  // namespace detail
 
-/// A stage that ONNX Runtime computes, several items at once. Throws levada::error where the model takes or gives other tensors.
+/// A stage that ONNX Runtime computes, several items at once. Throws levada::error where the model takes or gives other
+/// tensors.
 template <fixed_string Name, any_tensor In, any_tensor Out>
 auto onnx_runtime_stage(const onnx_runtime_model& model) {
   model.check<In, Out>(Name.view());

@@ -40,9 +40,9 @@ image_plane plane_of(const cv::Mat& mat) {
 
 }  // namespace detail
 
-/// A plane of a picture as the `cv::Mat` that OpenCV's colour conversions take, CV_8UC1 to CV_8UC4; const, because OpenCV has
-/// no other word for memory that is only read. Of nv12: plane 0 is CV_8UC1, plane 1 CV_8UC2 of half the extents, as for
-/// cv::cvtColorTwoPlane. Of yuyv: CV_8UC2. The memory has to outlive every copy of the Mat.
+/// A plane of a picture as the `cv::Mat` that OpenCV's colour conversions take, CV_8UC1 to CV_8UC4; const, because
+/// OpenCV has no other word for memory that is only read. Of nv12: plane 0 is CV_8UC1, plane 1 CV_8UC2 of half the
+/// extents, as for cv::cvtColorTwoPlane. Of yuyv: CV_8UC2. The memory has to outlive every copy of the Mat.
 template <std::size_t Plane = 0, class Format, std::size_t Height, std::size_t Width>
   requires(Plane < Format::planes.size())
 const cv::Mat as_mat(const image_view<Format, Height, Width>& view) {
@@ -66,8 +66,9 @@ const cv::Mat as_mat(const tensor<std::uint8_t, Height, Width, Channels>& pictur
 template <std::size_t... Dims>
 void as_mat(const tensor<std::uint8_t, Dims...>&& temporary) = delete;
 
-/// A `cv::Mat` of `Height` x `Width` as a view of its memory: CV_8UC1 as gray, CV_8UC3 as bgr (what OpenCV reads and captures)
-/// or rgb, CV_8UC4 as rgba, CV_8UC2 as yuyv; of a larger picture, a rectangle. Throws levada::error for another size or type.
+/// A `cv::Mat` of `Height` x `Width` as a view of its memory: CV_8UC1 as gray, CV_8UC3 as bgr (what OpenCV reads and
+/// captures) or rgb, CV_8UC4 as rgba, CV_8UC2 as yuyv; of a larger picture, a rectangle. Throws levada::error for
+/// another size or type.
 template <class Format, std::size_t Height, std::size_t Width>
   requires(Format::planes.size() == 1)
 image_view<Format, Height, Width> as_image_view(const cv::Mat& mat) {
@@ -96,8 +97,9 @@ image_buffer<Format, Height, Width> buffer_of(std::array<cv::Mat, Format::planes
 
 }  // namespace detail
 
-/// The same as an item that keeps the memory of its Mats, as copies of them would, until it is destroyed. Nothing is copied;
-/// the heads of the Mats take one small allocation. A Mat over memory of others keeps nothing: then they have to.
+/// The same as an item that keeps the memory of its Mats, as copies of them would, until it is destroyed. Nothing is
+/// copied; the heads of the Mats take one small allocation. A Mat over memory of others keeps nothing: then they have
+/// to.
 template <class Format, std::size_t Height, std::size_t Width>
   requires(Format::planes.size() == 1)
 image_buffer<Format, Height, Width> as_image_buffer(cv::Mat mat) {

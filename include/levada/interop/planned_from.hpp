@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/planned_from.hpp: what the plan of an app was chosen from, as values again: devices, candidates, backends, costs.
+// interop/planned_from.hpp: what the plan of an app was chosen from, as values again: devices, candidates, backends,
+// costs.
 
 #include <type_traits>
 
-#include <levada/plan/reasons.hpp>
+#include <levada/plan/detail/reasons.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada::detail {
@@ -18,7 +19,8 @@ inline constexpr objective goal_of = objective::latency;
 template <const cost_table& Table, objective Goal>
 inline constexpr objective goal_of<costs<Table, Goal>> = Goal;
 
-/// Of one region of a deployment. Copies, since the constants themselves would become symbols that spell out the pipeline.
+/// Of one region of a deployment. Copies, since the constants themselves would become symbols that spell out the
+/// pipeline.
 template <class Planning>
 struct planned_from;
 template <class Flat, class Target, class... Options>
@@ -43,8 +45,8 @@ struct planned_from<planned<Flat, Target, Options...>> {
 
 /// What an app is known by here: nothing where it is no app.
 template <class App>
-struct rim_of;
+struct deployment_types_of;
 template <class Rim, class Executor>
-struct rim_of<executable<Rim, Executor>> : type_tag<Rim> {};
+struct deployment_types_of<executable<Rim, Executor>> : type_tag<Rim> {};
 
 }  // namespace levada::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile.hpp: measures what each kernel that could compute a part of a pipeline takes on this machine, and writes the header
-// that `deploy<box, costs<...>>` reads:
+// interop/profile.hpp: measures what each kernel that could compute a part of a pipeline takes on this machine, and
+// writes the header that `deploy<box, costs<...>>` reads:
 //
 //   using kernels = lv::backends<lv::simd, lv::onednn>;
 //   lv::profile<box, kernels>(pipeline, pictures, "box.costs.hpp");
@@ -25,7 +25,7 @@
 #include <levada/interop/profile/profiler.hpp>
 #include <levada/interop/profile/second_pass.hpp>
 #include <levada/interop/profile/trial.hpp>
-#include <levada/plan/saved.hpp>
+#include <levada/plan/detail/saved.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada {
@@ -58,7 +58,8 @@ fixed_array<attached_device> open_devices(target<Devices...>) {
   return fixed_array<attached_device>(found.size(), [&](std::size_t d) { return std::move(found[d]); });
 }
 
-/// Puts what the units of a plan took in their places into the header, the mean where several compute the same; their sum.
+/// Puts what the units of a plan took in their places into the header, the mean where several compute the same; their
+/// sum.
 template <std::size_t N>
 double keep_in_place(const graph_info<N>& graph, const partition<N>& parts, std::span<const backend_info> backends,
                      const std::vector<cost>& taken, cost_header& costs) {
@@ -88,9 +89,9 @@ template <class Target, class... Options, class Profiler, class Pipeline, class 
 whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples& samples, cost_header& costs,
                         const profile_options& options) {
   using flat = flat<Pipeline>;
-  using rim = rim_types<flat>;
-  using in = typename rim::input_item;
-  using out = typename rim::output_item;
+  using deployment_types = pipeline_types<flat>;
+  using in = typename deployment_types::input_item;
+  using out = typename deployment_types::output_item;
   constexpr std::size_t slots = slots_wanted<flat, Options...>;
   constexpr const auto& graph = Profiler::graph;
   const std::span<const device_info> devices = target_values<Target>::list;
@@ -131,11 +132,12 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
 
 }  // namespace detail
 
-/// Measures, on this thread, each kernel that could compute a part of the pipeline, with the first of the `samples` on its way, each
-/// plain callable, and the ways to devices and back; and writes the header at `path` after each, whole at any moment: what a header that is
-/// there already has of this machine is not measured again. Then whole plans of the processor are called by turns, and the fastest
-/// goes into the header, too: those of one backend each, what the costs choose, and neighbours. A device of the target that is not
-/// there is left out. `Options` are those of `deploy`; the backends are those that it would have.
+/// Measures, on this thread, each kernel that could compute a part of the pipeline, with the first of the `samples` on
+/// its way, each plain callable, and the ways to devices and back; and writes the header at `path` after each, whole at
+/// any moment: what a header that is there already has of this machine is not measured again. Then whole plans of the
+/// processor are called by turns, and the fastest goes into the header, too: those of one backend each, what the costs
+/// choose, and neighbours. A device of the target that is not there is left out. `Options` are those of `deploy`; the
+/// backends are those that it would have.
 template <class Target, class... Options, class Pipeline, class Samples>
   requires correct<detail::deployment_mistake<Pipeline, Target, Options...>> &&
            (!detail::changes_rate<detail::flat_parts<Pipeline>>)
@@ -143,9 +145,9 @@ profile_result
     profile(Pipeline pipeline, const Samples& samples, const std::string& path, const profile_options& options = {}) {
   using flat = detail::flat<Pipeline>;
   using backend_list = typename detail::backends_of<Target, Options...>::type;
-  using rim = detail::rim_types<flat>;
-  static_assert(!rim::has_source, "a profile takes the samples in place of a source's items");
-  static_assert(std::is_trivially_copyable_v<typename rim::input_item>, "a profile copies its sample");
+  using deployment_types = detail::pipeline_types<flat>;
+  static_assert(!deployment_types::has_source, "a profile takes the samples in place of a source's items");
+  static_assert(std::is_trivially_copyable_v<typename deployment_types::input_item>, "a profile copies its sample");
   void* stages[flat::stages];
   detail::stage_addresses visit{stages};
   for_each_stage(pipeline, visit);
@@ -154,7 +156,7 @@ profile_result
   const double flops = detail::peak_flops(), bytes = detail::peak_bandwidth();
   for (const backend_info& b : detail::backend_values<backend_list>::values)
     if (b.device == device_kind::cpu) costs.set(roofline{b.name, flops, bytes, 0});
-  const typename rim::input_item& sample = *std::begin(samples);
+  const typename deployment_types::input_item& sample = *std::begin(samples);
   const auto work = std::make_unique<detail::profiler<flat, backend_list>>(
       stages, &sample, detail::open_devices(Target{}), costs, options);
   profile_result result = work->run();

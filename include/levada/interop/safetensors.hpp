@@ -4,28 +4,31 @@
 // The format: a u64 little-endian header size, a JSON header, then the data of all tensors without holes. Any file that
 // is not exactly that is refused; the JSON reader knows what such a header may contain and nothing else.
 
+#include <unistd.h>
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/shape.hpp>
+#include <levada/core/detail/whole_file.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/shape.hpp>
-#include <levada/graph/parameters.hpp>
+#include <levada/graph/detail/parameters.hpp>
+#include <levada/graph/detail/renamed.hpp>
 
 namespace levada {
 
@@ -199,41 +202,51 @@ class safetensors_json {
 }  // namespace detail
 
 /// The tensors of one safetensors file, found by name. Movable; what `find` returns is valid as long as the object is.
-/// Every way in which a file can be wrong, short or corrupt is a `levada::error` that names the file, the tensor and
-/// what is wrong. Element types that it does not read (BF16, F8_*) are such an error too.
+/// Of a file on disk the header is read and checked at once, and a tensor when it is found for the first time. Every
+/// way in which a file can be wrong, short or corrupt is a `levada::error` that names the file, the tensor and what is
+/// wrong. Element types that it does not read (F8_*) are such an error too.
 class safetensors {
  public:
   /// The largest header that is accepted, in bytes; the limit of the format's own library.
   static constexpr std::uint64_t largest_header = 100'000'000;
 
-  /// Reads the whole file.
-  explicit safetensors(const std::filesystem::path& path) {
-    const std::string file = path.string();
-    std::error_code code;
-    const std::uintmax_t size = std::filesystem::file_size(path, code);
-    if (code) throw error(file + ": " + code.message());
-    owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) throw error(file + ": cannot be opened for reading");
-    stream.read(reinterpret_cast<char*>(owned_.get()), static_cast<std::streamsize>(size));
-    if (static_cast<std::uintmax_t>(stream.gcount()) != size) throw error(file + ": cannot be read to its end");
-    parse({owned_.get(), size}, file);
+  /// Reads the header. The file stays open; it may be replaced or removed, and is not to be written into.
+  explicit safetensors(const std::filesystem::path& path) : disk_(std::make_unique<on_disk>()) {
+    disk_->name = path.string();
+    const auto fail = [&](const std::string& what) { throw error(disk_->name + ": " + what); };
+    auto [file, size] = detail::open_regular(disk_->name, fail);
+    disk_->file = std::move(file);
+    std::byte first[sizeof(std::uint64_t)];
+    const std::size_t head = std::min<std::size_t>(size, sizeof first);
+    if (!disk_->read(first, head, 0)) fail("cannot be read to its end");
+    const std::uint64_t header_size = announced_header({first, head}, size, disk_->name);
+    std::string header(header_size, '\0');
+    if (!disk_->read(header.data(), header_size, sizeof first)) fail("cannot be read to its end");
+    disk_->data_at = sizeof first + header_size;
+    parse(header, nullptr, size - disk_->data_at, disk_->name);
   }
 
   /// The same from memory, which is not copied and must outlive the object; `file` names it in messages.
   static safetensors from_bytes(std::span<const std::byte> bytes, std::string_view file = "safetensors in memory") {
     safetensors source;
-    source.parse(bytes, file);
+    const std::uint64_t header_size = announced_header(bytes, bytes.size(), file);
+    const std::span<const std::byte> behind = bytes.subspan(sizeof header_size);
+    source.parse({reinterpret_cast<const char*>(behind.data()), header_size}, behind.data() + header_size,
+                 behind.size() - header_size, file);
     return source;
   }
 
   safetensors(safetensors&&) = default;
   safetensors& operator=(safetensors&&) = default;
 
-  /// The tensor of that name. Its data need not be aligned.
+  /// The tensor of that name. Its data need not be aligned. Throws levada::error where the file cannot be read. Several
+  /// threads may ask at once.
   std::optional<stored_tensor> find(std::string_view name) const {
     const auto at = tensors_.find(name);
-    return at == tensors_.end() ? std::nullopt : std::optional(at->second);
+    if (at == tensors_.end()) return std::nullopt;
+    stored_tensor tensor = at->second.tensor;
+    if (disk_) tensor.data = disk_->values_of(at->first, at->second);
+    return tensor;
   }
 
   /// The names of all tensors, sorted.
@@ -251,42 +264,82 @@ class safetensors {
     std::uint64_t begin, end;
     std::string_view name;
   };
+  struct stored_place {
+    stored_tensor tensor;
+    std::uint64_t begin, size;  ///< in the data
+  };
+  struct on_disk {
+    std::string name;
+    detail::open_file file;
+    std::uint64_t data_at = 0;
+    std::mutex reading;
+    std::map<std::string_view, std::unique_ptr<std::byte[]>> values;  ///< of the tensors that were found
+
+    bool read(void* to, std::size_t count, std::uint64_t at) const {
+      return file.read(to, count, at) == static_cast<ssize_t>(count);
+    }
+    const std::byte* values_of(const std::string& tensor, const stored_place& where) {
+      const auto fail = [&](const std::string& what) {
+        throw error(name + ": tensor " + detail::printable(tensor) + ": " + what);
+      };
+      const std::lock_guard lock(reading);
+      if (const auto at = values.find(tensor); at != values.end()) return at->second.get();
+      // Where the system promises more than it has, the file of a terabyte that takes no room would take all there is.
+      const auto memory =
+          static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+      std::unique_ptr<std::byte[]> read_now;
+      if (where.size <= memory) read_now.reset(new (std::nothrow) std::byte[where.size]);
+      if (!read_now) fail("there is no memory for its " + std::to_string(where.size) + " bytes");
+      if (!read(read_now.get(), where.size, data_at + where.begin)) fail("cannot be read to its end");
+      if (!are_values(where.tensor.type, {read_now.get(), where.size})) fail(wrong_bool);
+      return values.emplace(tensor, std::move(read_now)).first->second.get();
+    }
+  };
+
+  static constexpr const char* wrong_bool = "contains a BOOL that is neither 0 nor 1";
 
   safetensors() = default;
 
-  void parse(std::span<const std::byte> bytes, std::string_view file) {
+  /// Any other value would be undefined behaviour when it is read as a bool.
+  static bool are_values(element type, std::span<const std::byte> values) {
+    return type != element::boolean || std::ranges::all_of(values, [](std::byte b) { return b <= std::byte{1}; });
+  }
+
+  /// The header's size, which the first bytes of a file of `size` bytes say.
+  static std::uint64_t announced_header(std::span<const std::byte> first, std::uint64_t size, std::string_view file) {
     static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
     const auto fail = [&](const std::string& what) { throw error(std::string(file) + ": " + what); };
 
     std::uint64_t header_size = 0;
-    if (bytes.size() < sizeof header_size)
-      fail("is only " + std::to_string(bytes.size()) + " bytes long, too short for a safetensors file");
-    std::memcpy(&header_size, bytes.data(), sizeof header_size);
-    bytes = bytes.subspan(sizeof header_size);
+    if (size < sizeof header_size)
+      fail("is only " + std::to_string(size) + " bytes long, too short for a safetensors file");
+    std::memcpy(&header_size, first.data(), sizeof header_size);
     if (header_size > largest_header)
       fail("announces a header of " + std::to_string(header_size) + " bytes; at most " +
            std::to_string(largest_header) + " are accepted");
-    if (header_size > bytes.size())
+    if (header_size > size - sizeof header_size)
       fail("announces a header of " + std::to_string(header_size) + " bytes but has only " +
-           std::to_string(bytes.size()) + " left");
+           std::to_string(size - sizeof header_size) + " left");
+    return header_size;
+  }
 
-    const std::string_view header(reinterpret_cast<const char*>(bytes.data()), header_size);
-    if (!header.starts_with('{')) fail("its header does not start with '{'");
-    const std::span<const std::byte> data = bytes.subspan(header_size);
+  /// `data` is null where it is on disk.
+  void parse(std::string_view header, const std::byte* data, std::uint64_t data_size, std::string_view file) {
+    if (!header.starts_with('{')) throw error(std::string(file) + ": its header does not start with '{'");
     std::vector<range> ranges;
     detail::safetensors_json json(header, file);
     json.object([&](std::string name) {
       if (name == "__metadata__")
         json.object([&](std::string key) { metadata_.emplace(std::move(key), json.string()); });
       else
-        ranges.push_back(read_tensor(json, std::move(name), data, file));
+        ranges.push_back(read_tensor(json, std::move(name), data, data_size, file));
     });
     json.end();
-    check_no_holes(std::move(ranges), data.size(), file);
+    check_no_holes(std::move(ranges), data_size, file);
   }
 
   /// Reads one `{"dtype": ..., "shape": [...], "data_offsets": [begin, end]}`.
-  range read_tensor(detail::safetensors_json& json, std::string name, std::span<const std::byte> data,
+  range read_tensor(detail::safetensors_json& json, std::string name, const std::byte* data, std::uint64_t data_size,
                     std::string_view file) {
     const auto fail = [&](const std::string& what) {
       throw error(std::string(file) + ": tensor " + detail::printable(name) + ": " + what);
@@ -325,16 +378,15 @@ class safetensors {
     const std::uint64_t begin = (*offsets)[0], end = (*offsets)[1];
     const std::string place = "data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) + "]";
     if (begin > end) fail(place + " end before they begin");
-    if (end > data.size())
-      fail(place + " lie outside the " + std::to_string(data.size()) + " bytes of data that the file has");
+    if (end > data_size)
+      fail(place + " lie outside the " + std::to_string(data_size) + " bytes of data that the file has");
     if (end - begin != size)
       fail(place + " do not hold the " + std::to_string(size) + " bytes that its shape and type need");
-    const auto values = data.subspan(begin, size);
-    tensor.data = values.data();
-    // Any other value would be undefined behaviour when it is read as a bool.
-    if (tensor.type == element::boolean && std::ranges::any_of(values, [](std::byte b) { return b > std::byte{1}; }))
-      fail("contains a BOOL that is neither 0 nor 1");
-    const auto at = tensors_.emplace(std::move(name), tensor).first;
+    if (data != nullptr) {
+      tensor.data = data + begin;
+      if (!are_values(tensor.type, {data + begin, size})) fail(wrong_bool);
+    }
+    const auto at = tensors_.emplace(std::move(name), stored_place{tensor, begin, size}).first;
     return {begin, end, at->first};
   }
 
@@ -355,15 +407,16 @@ class safetensors {
 
   static element element_named(std::string_view name) {
     constexpr std::pair<std::string_view, element> names[] = {
-        {"F16", element::f16}, {"F32", element::f32}, {"F64", element::f64}, {"U8", element::u8},
-        {"I8", element::i8},   {"U16", element::u16}, {"I16", element::i16}, {"U32", element::u32},
-        {"I32", element::i32}, {"U64", element::u64}, {"I64", element::i64}, {"BOOL", element::boolean}};
+        {"F16", element::f16},     {"BF16", element::bf16}, {"F32", element::f32}, {"F64", element::f64},
+        {"U8", element::u8},       {"I8", element::i8},     {"U16", element::u16}, {"I16", element::i16},
+        {"U32", element::u32},     {"I32", element::i32},   {"U64", element::u64}, {"I64", element::i64},
+        {"BOOL", element::boolean}};
     const auto at = std::ranges::find(names, name, &std::pair<std::string_view, element>::first);
     return at == std::end(names) ? element::other : at->second;
   }
 
-  std::unique_ptr<std::byte[]> owned_;
-  std::map<std::string, stored_tensor, std::less<>> tensors_;
+  std::map<std::string, stored_place, std::less<>> tensors_;
+  std::unique_ptr<on_disk> disk_;  // null where it is in memory
   std::map<std::string, std::string, std::less<>> metadata_;
 };
 

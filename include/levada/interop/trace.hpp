@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/trace.hpp: a session's trace in the JSON trace event format, which Perfetto and chrome://tracing open. Workers are
-// threads with grains and, inside, the stages; items that wait, items at devices and what these do are async events; the slots
-// of each region are a counter.
+// interop/trace.hpp: a session's trace in the JSON trace event format, which Perfetto and chrome://tracing open.
+// Workers are threads with grains and, inside, the stages; items that wait, items at devices and what these do are
+// async events; the slots of each region are a counter.
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <levada/core/error.hpp>
-#include <levada/plan/json_report.hpp>
-#include <levada/run/trace_log.hpp>
+#include <levada/core/detail/whole_file.hpp>
+#include <levada/plan/detail/json_report.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 
 namespace levada {
 namespace detail {
@@ -132,12 +132,11 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
   w.end(trace.overwritten);
 }
 
-/// The same into a file. Throws levada::error where it cannot be written.
+/// The same into a file. Throws levada::error where it cannot be written; what was there is there then.
 inline void write_trace(const std::string& path, const session_trace& trace) {
-  std::ofstream file(path, std::ios::binary);
-  write_trace(file, trace);
-  file.close();
-  if (!file) throw error("levada: trace: cannot write \"" + path + "\"");
+  std::ostringstream text;
+  write_trace(text, trace);
+  detail::write_whole(path, text.view(), "trace");
 }
 
 }  // namespace levada

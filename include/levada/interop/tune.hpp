@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/tune.hpp: the search of plan/search.hpp when the program runs: for graphs that a compiler has not the patience for, and for
-// costs that were measured just now. What it finds is a plan in a file, from which the compiler builds that partition or says what
-// changed.
+// interop/tune.hpp: the search of plan/detail/search.hpp when the program runs: for graphs that a compiler has not the
+// patience for, and for costs that were measured just now. What it finds is a plan in a file, from which the compiler
+// builds that partition or says what changed.
 //
 //   profile<box>(pipeline, pictures, "box.costs.hpp");
 //   tune<box>(pipeline, "box.costs.hpp", "box.plan.hpp");      // then deploy<box, pinned<box_plan>>(pipeline)
@@ -15,9 +15,9 @@
 
 #include <levada/core/error.hpp>
 #include <levada/core/log.hpp>
-#include <levada/interop/plan_file.hpp>
 #include <levada/interop/profile/cost_header.hpp>
-#include <levada/plan/measured_whole.hpp>
+#include <levada/interop/save_plan.hpp>
+#include <levada/plan/detail/measured_whole.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 
@@ -78,9 +78,9 @@ inline void log_tuned(const tuned_plan& found, const std::string& path) {
 
 }  // namespace detail
 
-/// Searches for the best partition of a pipeline by a table of costs and writes it: a header with the constant "box_plan" where the path is
-/// "box.plan.hpp", JSON where it ends in ".json". `Options` are those of `deploy`. Throws levada::error where it cannot be written,
-/// or no partition has room for all stages.
+/// Searches for the best partition of a pipeline by a table of costs and writes it: a header with the constant
+/// "box_plan" where the path is "box.plan.hpp", JSON where it ends in ".json". `Options` are those of `deploy`. Throws
+/// levada::error where it cannot be written, or no partition has room for all stages.
 template <class Target, class... Options, class Pipeline>
   requires correct<detail::deployment_mistake<Pipeline, Target, Options...>> &&
            (!detail::changes_rate<detail::flat_parts<Pipeline>>)

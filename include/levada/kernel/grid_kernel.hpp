@@ -2,10 +2,10 @@
 #pragma once
 // kernel/grid_kernel.hpp: a grid kernel with its name, its tensors and its grid: all that a device needs to run it.
 
-#include <levada/core/fixed_string.hpp>
-#include <levada/kernel/interpret_grid.hpp>
-#include <levada/kernel/spirv_grid.hpp>
-#include <levada/kernel/trace_grid.hpp>
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/kernel/detail/interpret_grid.hpp>
+#include <levada/kernel/detail/spirv_grid.hpp>
+#include <levada/kernel/detail/trace_grid.hpp>
 
 namespace levada {
 
@@ -21,7 +21,7 @@ struct traced_kernel {
 
   /// Its instructions.
   static constexpr const auto& program() { return kernel_detail::grid_program_holder<Grid, In, Out, F>; }
-  /// Its SPIR-V module, made while the program compiles; kernel/spirv_grid.hpp says what it expects.
+  /// Its SPIR-V module, made while the program compiles; kernel/detail/spirv_grid.hpp says what it expects.
   template <bool DebugNames = false>
   static constexpr const auto& module() {
     return grid_module<kernel_detail::grid_program_holder<Grid, In, Out, F>, DebugNames>;
@@ -36,15 +36,15 @@ struct traced_kernel {
   }
 };
 
-/// `grid_kernel<"blur", In, Out>(grid<28, 28>{}, [](auto g, auto in, auto out) { ... })`. `In` and `Out` are tensors, or
-/// std::tuples of tensors for a lambda that takes several.
+/// `grid_kernel<"blur", In, Out>(grid<28, 28>{}, [](auto g, auto in, auto out) { ... })`. `In` and `Out` are tensors,
+/// or std::tuples of tensors for a lambda that takes several.
 template <fixed_string Name, class In, class Out, class Grid, class F>
 constexpr auto grid_kernel(Grid, F function) {
   return traced_kernel<Name, typename kernel_detail::tensors_of<In>::type,
                        typename kernel_detail::tensors_of<Out>::type, Grid, F>{function};
 }
 
-/// Runs the kernel in lock step; see kernel/interpret_grid.hpp.
+/// Runs the kernel in lock step; see kernel/detail/interpret_grid.hpp.
 template <fixed_string Name, class In, class Out, class Grid, class F>
 void interpret(const traced_kernel<Name, In, Out, Grid, F>& kernel, std::span<const std::byte* const> inputs,
                std::span<std::byte* const> outputs) {

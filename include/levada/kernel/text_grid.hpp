@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <levada/kernel/text.hpp>
+#include <levada/kernel/detail/text.hpp>
 
 namespace levada {
 
@@ -223,7 +223,7 @@ inline std::string ir_text(const ir::grid_program_view& kernel) {
   return text;
 }
 
-/// A compute shader that does what the module of kernel/spirv_grid.hpp does, with the same interface.
+/// A compute shader that does what the module of kernel/detail/spirv_grid.hpp does, with the same interface.
 inline std::string glsl_text(const ir::grid_program_view& kernel) { return ir::grid_glsl_writer(kernel).text(); }
 
 }  // namespace levada

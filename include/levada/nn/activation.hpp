@@ -2,7 +2,7 @@
 #pragma once
 // nn/activation.hpp: functions between layers, relu and the softmaxes (ONNX Relu, Softmax, LogSoftmax).
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 
 namespace levada {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/bfloat16.hpp: conv2d and dense of bfloat16, summed in float. nn/quantize_bfloat16.hpp makes them of a pipeline of float.
+// nn/bfloat16.hpp: conv2d and dense of bfloat16, summed in float. nn/quantize_bfloat16.hpp makes them of a pipeline of
+// float.
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 #include <levada/nn/conv2d.hpp>
 #include <levada/nn/dense.hpp>
 
@@ -17,8 +18,9 @@ template <class T>
 concept bfloat16_or_float_tensor = any_tensor<T> && bfloat16_or_float<typename T::value_type>;
 }  // namespace detail
 
-/// conv2d whose input and weights are rounded to bfloat16, nearest even, and whose products are summed in float on a bias of float;
-/// the sum is rounded once where `To` is bfloat16. Parameters: those of conv2d, of float; weights are rounded when they are deployed.
+/// conv2d whose input and weights are rounded to bfloat16, nearest even, and whose products are summed in float on a
+/// bias of float; the sum is rounded once where `To` is bfloat16. Parameters: those of conv2d, of float; weights are
+/// rounded when they are deployed.
 template <std::size_t Filters, bfloat16_or_float To, conv2d_option... Options>
   requires(Filters > 0)
 struct bfloat16_conv2d_op : convolution_op<Filters, Options...> {

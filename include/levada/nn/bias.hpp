@@ -2,13 +2,14 @@
 #pragma once
 // nn/bias.hpp: one number added to each channel (ONNX Add of a [C, 1, 1] constant).
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 
 namespace levada {
 
 /// output[c, ...] = input[c, ...] + bias[c]. Parameter: "bias" [C].
 struct bias_op {
   static constexpr std::string_view kind = "bias";
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects = "a float or double tensor whose first axis is the channel";
 

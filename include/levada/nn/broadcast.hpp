@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/broadcast.hpp: a generic lambda applied to the elements of several tensors that broadcast against each other, and the
-// functions of two and three arguments made of it (ONNX Add, Sub, Mul, Div, Pow, Min, Max, Equal, Less, ..., Where, PRelu).
+// nn/broadcast.hpp: a generic lambda applied to the elements of several tensors that broadcast against each other, and
+// the functions of two and three arguments made of it (ONNX Add, Sub, Mul, Div, Pow, Min, Max, Equal, Less, ..., Where,
+// PRelu).
 
 #include <levada/nn/shape_rule.hpp>
 #include <levada/nn/transform.hpp>
@@ -10,7 +11,8 @@ namespace levada {
 
 namespace detail {
 
-/// What stands for an element of one of several tensors: a value of the kernel language where all are of its types, else lanes.
+/// What stands for an element of one of several tensors: a value of the kernel language where all are of its types,
+/// else lanes.
 template <class T, class... All>
 using asked_among_t = std::conditional_t<(ir::is_scalar<promoted_t<typename All::value_type>> && ...),
                                          typename asked_with<promoted_t<typename T::value_type>>::type,
@@ -40,8 +42,8 @@ struct broadcast_element<F, std::tuple<T...>> {
 template <class F, tensor_tuple In>
 using broadcast_element_t = typename detail::broadcast_element<F, In>::type;
 
-/// `F` applied to the elements of a tuple of tensors, broadcast against each other as in ONNX; called with what a `transform`
-/// is called with, one argument a tensor.
+/// `F` applied to the elements of a tuple of tensors, broadcast against each other as in ONNX; called with what a
+/// `transform` is called with, one argument a tensor.
 template <class F>
 struct broadcast_op : weightless_op {
   static constexpr std::string_view kind = "broadcast";

@@ -4,12 +4,12 @@
 
 #include <limits>
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 
 namespace levada {
 
-/// Elements of type `To`. A floating number becomes the integer towards zero, the nearest where it does not fit, 0 where it
-/// is NaN; integers wrap; everything but 0 is true; half and bfloat16 round to nearest even.
+/// Elements of type `To`. A floating number becomes the integer towards zero, the nearest where it does not fit, 0
+/// where it is NaN; integers wrap; everything but 0 is true; half and bfloat16 round to nearest even.
 template <tensor_element To>
 struct cast_op : weightless_op {
   static constexpr std::string_view kind = "cast";

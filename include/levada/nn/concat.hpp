@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/concat.hpp: several tensors into one, one into several, and slices picked by a second tensor (ONNX Concat, Split, Gather).
+// nn/concat.hpp: several tensors into one, one into several, and slices picked by a second tensor (ONNX Concat, Split,
+// Gather).
 
 #include <levada/nn/shape_rule.hpp>
 
@@ -15,11 +16,13 @@ constexpr std::size_t run_from(const shape& s, std::size_t axis) {
   return run;
 }
 
-constexpr shape concatenated_shape(std::ptrdiff_t axis, std::span<const shape> parts) {
+template <std::size_t N>
+constexpr shape concatenated_shape(std::ptrdiff_t axis, const shape (&parts)[N]) {
   shape out = parts[0];
   const std::size_t at = axis_of(axis, out.rank);
   if (at == out.rank) return no_shape;
-  for (const shape& part : parts.subspan(1)) {
+  for (std::size_t p = 1; p < N; ++p) {
+    const shape& part = parts[p];
     if (part.rank != out.rank) return no_shape;
     for (std::size_t a = 0; a < out.rank; ++a)
       if (a != at && part[a] != out[a]) return no_shape;
@@ -95,8 +98,8 @@ struct split_op : moving_op {
   using output = std::tuple<tensor_of_t<typename In::value_type, part_of<In, Extents>>...>;
 };
 
-/// The slices of `Axis` that a tensor of integers names; its shape takes the place of the axis. Negative indices count from the
-/// end; one that is beyond either end gives zeros. Takes a tuple of data and indices.
+/// The slices of `Axis` that a tensor of integers names; its shape takes the place of the axis. Negative indices count
+/// from the end; one that is beyond either end gives zeros. Takes a tuple of data and indices.
 template <std::ptrdiff_t Axis>
 struct gather_by_op : moving_op {
   static constexpr std::string_view kind = "gather";

@@ -2,7 +2,7 @@
 #pragma once
 // nn/conv2d.hpp: two-dimensional convolution (ONNX Conv).
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 #include <levada/nn/window.hpp>
 
 namespace levada {
@@ -14,6 +14,7 @@ concept conv2d_option = window_option<T> || detail::group_count<T> != 0 || std::
 template <std::size_t Filters, class... Options>
 struct convolution_op {
   static constexpr op_kind fuses_as = op_kind::out_fusable;
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr std::size_t filters = Filters;
   static constexpr window2d window = detail::convolution_window<Options...>();
   static constexpr std::size_t groups =
@@ -25,14 +26,16 @@ struct convolution_op {
 
 /// Cross-correlation of a tensor C, H, W with `Filters` filters: output[f, y, x] = bias[f] + sum over c, ky, kx of
 /// weight[f, c, ky, kx] * padded[c, y * stride + ky * dilation, x * stride + kx * dilation].
-/// Parameters: "weight" [Filters, C / groups, height, width], "bias" [Filters] unless `no_bias`. The options are `size`,
-/// `stride`, `padding`, `dilation`, `groups` and `no_bias`.
+/// Parameters: "weight" [Filters, C / groups, height, width], "bias" [Filters] unless `no_bias`. The options are
+/// `size`, `stride`, `padding` (all sides; height, width; or top, left, bottom, right), `dilation`, `groups` and
+/// `no_bias`.
 template <std::size_t Filters, conv2d_option... Options>
   requires(Filters > 0)
 struct conv2d_op : convolution_op<Filters, Options...> {
   static constexpr std::string_view kind = "conv2d";
   static constexpr std::string_view expects =
-      "a float or double tensor of channels, height, width that holds the window and whose channels the groups divide";
+      "a float or double tensor of channels, height, width that, padded by padding<all>, <y, x> or "
+      "<top, left, bottom, right>, holds the window, and whose channels the groups divide";
   using base = convolution_op<Filters, Options...>;
 
   template <chw_tensor In>

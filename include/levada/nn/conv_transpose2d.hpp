@@ -6,7 +6,8 @@
 
 namespace levada {
 
-/// Rows and columns that a transposed convolution adds at the bottom and on the right; they get the bias and what reaches them.
+/// Rows and columns that a transposed convolution adds at the bottom and on the right; they get the bias and what
+/// reaches them.
 template <std::size_t Rows, std::size_t Columns = Rows>
 struct output_padding {
   static constexpr std::size_t rows = Rows, columns = Columns;
@@ -29,8 +30,8 @@ struct added_by<output_padding<Rows, Columns>> : output_padding<Rows, Columns> {
 template <class T>
 concept conv_transpose2d_option = conv2d_option<T> || detail::added_by<T>::any;
 
-/// Each element of C, H, W adds its multiple of the window to the output, at `stride` steps; `padding` is cut off the result.
-/// Parameters: "weight" [C, Filters / groups, height, width], "bias" [Filters] unless `no_bias`.
+/// Each element of C, H, W adds its multiple of the window to the output, at `stride` steps; `padding` is cut off the
+/// result. Parameters: "weight" [C, Filters / groups, height, width], "bias" [Filters] unless `no_bias`.
 template <std::size_t Filters, conv_transpose2d_option... Options>
   requires(Filters > 0)
 struct conv_transpose2d_op : convolution_op<Filters, Options...> {

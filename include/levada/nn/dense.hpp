@@ -2,13 +2,13 @@
 #pragma once
 // nn/dense.hpp: the fully connected layer (ONNX Gemm with transB = 1, PyTorch Linear).
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 #include <levada/nn/window.hpp>
 
 namespace levada {
 
-/// output[o] = bias[o] + sum over i of weight[o, i] * input[i]. Parameters: "weight" [Outputs, Inputs], "bias" [Outputs]
-/// unless `no_bias`.
+/// output[o] = bias[o] + sum over i of weight[o, i] * input[i]. Parameters: "weight" [Outputs, Inputs], "bias"
+/// [Outputs] unless `no_bias`.
 template <std::size_t Outputs, std::same_as<no_bias>... Options>
   requires(Outputs > 0)
 struct dense_op {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/element_wise.hpp: functions of one element, each a lambda in the kernel language: what computes and fuses a `transform`
-// computes and fuses these. Their accuracy is that of kernel/math.hpp. NaN stays NaN.
+// nn/element_wise.hpp: functions of one element, each a lambda in the kernel language: what computes and fuses a
+// `transform` computes and fuses these. Their accuracy is that of kernel/detail/math.hpp. NaN stays NaN.
 
 #include <levada/nn/transform.hpp>
 

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <tuple>
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 #include <levada/kernel/grid_kernel.hpp>
 
 namespace levada {
@@ -38,7 +38,8 @@ struct grid_kernel_op : weightless_op {
   static constexpr double flops = static_cast<double>(out_type::elements);
 };
 
-/// The stage that a grid kernel is, under its own name: `kernel_stage(grid_kernel<"blur", image, image>(grid<64, 64>{}, f))`.
+/// The stage that a grid kernel is, under its own name: `kernel_stage(grid_kernel<"blur", image, image>(grid<64, 64>{},
+/// f))`.
 template <class Kernel>
   requires detail::is_grid_kernel<Kernel>
 constexpr auto kernel_stage(const Kernel& kernel) {

@@ -7,7 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include <levada/kernel/uniform.hpp>
+#include <levada/kernel/detail/uniform.hpp>
 
 namespace levada {
 
@@ -23,8 +23,9 @@ struct lane_traits {
   static constexpr V select(bool condition, V a, V b) { return condition ? a : b; }
 };
 
-/// One number (V is arithmetic) or several side by side (V is a SIMD vector). Has the arithmetic and comparisons of C++,
-/// lane by lane. A literal beside it takes the type of the lanes, and a floating literal turns integer lanes into float.
+/// One number (V is arithmetic) or several side by side (V is a SIMD vector). Has the arithmetic and comparisons of
+/// C++, lane by lane. A literal beside it takes the type of the lanes, and a floating literal turns integer lanes into
+/// float.
 template <class V>
 struct lanes {
   using value_type = V;
@@ -170,8 +171,8 @@ constexpr lanes<V> max(S a, const lanes<V>& b) {
   return max(detail::in_all(b, a), b);
 }
 
-/// The absolute value, the square root, e to the power, the natural logarithm, the hyperbolic tangent, the error function
-/// and the logistic function of each lane.
+/// The absolute value, the square root, e to the power, the natural logarithm, the hyperbolic tangent, the error
+/// function and the logistic function of each lane.
 template <class V>
 lanes<V> abs(const lanes<V>& a) {
   using std::abs;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/move.hpp: ops that only move elements: transpose, slice, expand, tile, pad, gather, depth_to_space (ONNX's of these names).
+// nn/move.hpp: ops that only move elements: transpose, slice, expand, tile, pad, gather, depth_to_space (ONNX's of
+// these names).
 //
-// All of them are separable: output element (i, j, k) is the input element at offset `part(0, i) + part(1, j) + part(2, k)`,
-// or outside the input where one part is. So an op is a shape rule and the function `part`, and one kernel moves them all:
+// All of them are separable: output element (i, j, k) is the input element at offset `part(0, i) + part(1, j) + part(2,
+// k)`, or outside the input where one part is. So an op is a shape rule and the function `part`, and one kernel moves
+// them all:
 //
 //   static constexpr shape result(const shape& in);
 //   static constexpr std::ptrdiff_t part(const shape& in, std::size_t axis, std::size_t index);
@@ -39,8 +41,8 @@ constexpr std::ptrdiff_t offset(std::size_t index, std::size_t step) {
   return static_cast<std::ptrdiff_t>(index * step);
 }
 
-/// Where the output of a move lies in its input, if there in one piece; negative where not. For moves whose parts grow by the
-/// same step along each axis.
+/// Where the output of a move lies in its input, if there in one piece; negative where not. For moves whose parts grow
+/// by the same step along each axis.
 template <class Op>
 constexpr std::ptrdiff_t piece_of(const shape& in) {
   const shape out = Op::result(in), steps = strides_of(out);
@@ -73,8 +75,8 @@ struct transpose_op : separable_move<transpose_op<Axes...>> {
   }
 };
 
-/// A range of one axis as ONNX's Slice reads it: from `Start` to before `End` by `Step`; negative places count from the end,
-/// those beyond it are moved to it.
+/// A range of one axis as ONNX's Slice reads it: from `Start` to before `End` by `Step`; negative places count from the
+/// end, those beyond it are moved to it.
 template <std::ptrdiff_t Axis, std::ptrdiff_t Start, std::ptrdiff_t End, std::ptrdiff_t Step = 1>
   requires(Step != 0)
 struct along {
@@ -237,6 +239,7 @@ template <std::size_t Block, depth_order Order = depth_order::dcr>
   requires(Block > 0)
 struct depth_to_space_op : separable_move<depth_to_space_op<Block, Order>> {
   static constexpr std::string_view kind = "depth_to_space";
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr std::string_view expects =
       "a tensor of channels, height, width; the block's area divides the channels";
 
@@ -260,6 +263,7 @@ template <std::size_t Block>
   requires(Block > 0)
 struct space_to_depth_op : separable_move<space_to_depth_op<Block>> {
   static constexpr std::string_view kind = "space_to_depth";
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr std::string_view expects = "a tensor of channels, height, width; the block divides both sides";
 
   static constexpr shape result(const shape& in) {

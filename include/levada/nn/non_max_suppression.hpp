@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <levada/core/bounded.hpp>
+#include <levada/core/detail/bounded.hpp>
 #include <levada/nn/shape_rule.hpp>
 
 namespace levada {
@@ -46,9 +46,9 @@ constexpr float intersection_over_union(const float* a, const float* b) {
   return both.area() / (u.area() + v.area() - both.area());
 }
 
-/// For each class at most `Limit` boxes, best first: each has more than `score_threshold` and overlaps none before it by more
-/// than `iou_threshold`. Among equal scores the lower number comes first; NaN is no score. Takes a tuple of boxes [N, 4] and
-/// scores [classes, N].
+/// For each class at most `Limit` boxes, best first: each has more than `score_threshold` and overlaps none before it
+/// by more than `iou_threshold`. Among equal scores the lower number comes first; NaN is no score. Takes a tuple of
+/// boxes [N, 4] and scores [classes, N].
 template <std::size_t Limit, box_format Format = box_format::corners>
   requires(Limit > 0)
 struct non_max_suppression_op : weightless_op {

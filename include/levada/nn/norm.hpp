@@ -7,10 +7,12 @@
 
 namespace levada {
 
-/// output[c, ...] = (input[c, ...] - mean[c]) / sqrt(variance[c] + epsilon) * scale[c] + bias[c]. Parameters, all [C]: "scale",
-/// "bias", "mean", "variance". Behind a conv2d `simd` folds it into the weights.
+/// output[c, ...] = (input[c, ...] - mean[c]) / sqrt(variance[c] + epsilon) * scale[c] + bias[c]. Parameters, all [C]:
+/// "scale", "bias", "mean", "variance" (ONNX), or "weight", "bias", "running_mean", "running_var" (PyTorch). Behind a
+/// conv2d `simd` folds it into the weights.
 struct batch_norm_op {
   static constexpr std::string_view kind = "batch_norm";
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects = "a float or double tensor whose first axis is the channel";
 
@@ -26,12 +28,15 @@ struct batch_norm_op {
 
   template <class In>
   static constexpr auto parameters =
-      equal_parameters(element_of<typename In::value_type>, shape(In::extents[0]), "scale", "bias", "mean", "variance");
+      equal_parameters(element_of<typename In::value_type>, shape(In::extents[0]), parameter_name("scale", "weight"),
+                       "bias", parameter_name("mean", "running_mean"), parameter_name("variance", "running_var"));
 };
 
-/// Each channel with its own mean and variance taken out, then scaled: parameters "scale" and "bias", [C].
+/// Each channel with its own mean and variance taken out, then scaled: parameters "scale" (or "weight") and "bias",
+/// [C].
 struct instance_norm_op {
   static constexpr std::string_view kind = "instance_norm";
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr std::string_view expects = "a float or double tensor of the channel and at least one axis more";
 
   double epsilon = 1e-5;
@@ -44,11 +49,11 @@ struct instance_norm_op {
   static constexpr double flops = 5.0 * static_cast<double>(In::elements);
 
   template <class In>
-  static constexpr auto parameters =
-      equal_parameters(element_of<typename In::value_type>, shape(In::extents[0]), "scale", "bias");
+  static constexpr auto parameters = equal_parameters(element_of<typename In::value_type>, shape(In::extents[0]),
+                                                      parameter_name("scale", "weight"), "bias");
 };
 
-/// The axes from `Axis` on normalised together: parameters "scale" and "bias" of the shape of these axes.
+/// The axes from `Axis` on normalised together: parameters "scale" (or "weight") and "bias" of the shape of these axes.
 template <std::ptrdiff_t Axis = -1>
 struct layer_norm_op {
   static constexpr std::string_view kind = "layer_norm";
@@ -64,14 +69,16 @@ struct layer_norm_op {
   static constexpr double flops = 5.0 * static_cast<double>(In::elements);
 
   template <class In>
-  static constexpr auto parameters = equal_parameters(
-      element_of<typename In::value_type>,
-      shape(std::span<const std::size_t>(In::extents).subspan(detail::axis_of(Axis, In::rank))), "scale", "bias");
+  static constexpr auto parameters =
+      equal_parameters(element_of<typename In::value_type>,
+                       shape(std::span<const std::size_t>(In::extents).subspan(detail::axis_of(Axis, In::rank))),
+                       parameter_name("scale", "weight"), "bias");
 };
 
 namespace nn {
 
-/// A norm named `Name` whose parameters are "<Name>.scale", "<Name>.bias", ... of `weights`, which must outlive `deploy`.
+/// A norm named `Name` whose parameters are "<Name>.scale" or "<Name>.weight", "<Name>.bias", ... of `weights`, which
+/// must outlive `deploy`.
 template <fixed_string Name, parameter_source Source>
 constexpr auto batch_norm(const Source& weights, double epsilon = 1e-5) {
   return op_stage<Name, batch_norm_op>{{epsilon}, parameter_source_ref(weights)};

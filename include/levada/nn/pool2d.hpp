@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/pool2d.hpp: the largest or the mean of each window (ONNX MaxPool, AveragePool). ONNX's ceil_mode = 1 is padding below and
-// on the right, as much as the last window reaches beyond the picture.
+// nn/pool2d.hpp: the largest or the mean of each window (ONNX MaxPool, AveragePool). ONNX's ceil_mode = 1 is padding
+// below and on the right, as much as the last window reaches beyond the picture.
 
 #include <cstdint>
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 #include <levada/nn/window.hpp>
 
 namespace levada {
 
 namespace detail {
 
-/// Of `taps` places that are `dilation` apart, at each of `outputs` steps one lies on the axis of `extent` behind `padding`.
+/// Of `taps` places that are `dilation` apart, at each of `outputs` steps one lies on the axis of `extent` behind
+/// `padding`.
 constexpr bool taps_meet(std::size_t outputs, std::size_t stride, std::size_t taps, std::size_t dilation,
                          std::size_t padding, std::size_t extent) {
   for (std::size_t i = 0; i < outputs; ++i) {
@@ -47,6 +48,7 @@ concept pool2d_option = window_option<T> || std::same_as<T, count_padding>;
 template <pool2d_option... Options>
 struct pool2d_op : weightless_op {
   static constexpr op_kind fuses_as = op_kind::out_fusable;
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr window2d window = detail::pool_window<Options...>();
 
   template <image_tensor In>
@@ -65,7 +67,7 @@ struct max_pool2d_op : pool2d_op<Options...> {
   static constexpr std::string_view kind = "max_pool2d";
   static constexpr std::string_view expects =
       "a float, double, bfloat16, uint8 or int8 tensor of channels, height, width that holds the window, padded by "
-      "less than it";
+      "less than it: padding<all>, <y, x> or <top, left, bottom, right>";
 
   template <image_tensor In>
     requires(floating_tensor<In> || std::same_as<typename In::value_type, std::uint8_t> ||
@@ -78,7 +80,8 @@ template <pool2d_option... Options>
 struct avg_pool2d_op : pool2d_op<Options...> {
   static constexpr std::string_view kind = "avg_pool2d";
   static constexpr std::string_view expects =
-      "a float or double tensor of channels, height, width that holds the window, padded by less than the window";
+      "a float or double tensor of channels, height, width that holds the window, padded by less than it: "
+      "padding<all>, <y, x> or <top, left, bottom, right>";
 
   template <chw_tensor In>
   using output = typename pool2d_op<Options...>::template pooled<In>;
@@ -87,8 +90,9 @@ struct avg_pool2d_op : pool2d_op<Options...> {
 
 namespace nn {
 
-/// Pools over `Size` x `Size`, or over the `size<H, W>` among the options, which also take `stride`, `padding` and `dilation`:
-/// `nn::max_pool2d<3, stride<2>>`; `nn::avg_pool2d<3, padding<1>, count_padding>`.
+/// Pools over `Size` x `Size`, or over the `size<H, W>` among the options, which also take `stride`, `padding` (all
+/// sides; height, width; or top, left, bottom, right) and `dilation`: `nn::max_pool2d<3, stride<2>>`;
+/// `nn::avg_pool2d<3, padding<1>, count_padding>`.
 template <std::size_t Size, window_option... Options>
 inline constexpr op_stage<"max_pool2d", max_pool2d_op<size<Size>, Options...>> max_pool2d{};
 template <std::size_t Size, pool2d_option... Options>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/quantize.hpp: a part of a pipeline of float computed with integers: its conv2d and dense as qlinear ops (nn/quantized.hpp), each with
-// the scale that `levada::calibrate` (interop/calibrate.hpp) has found for what it takes.
+// nn/quantize.hpp: a part of a pipeline of float computed with integers: its conv2d and dense as qlinear ops
+// (nn/quantized.hpp), each with the scale that `levada::calibrate` (interop/calibrate.hpp) has found for what it takes.
 //
-//   quantize<std::int8_t>(nn::conv2d<"conv1", 8, size<5>>(w) | nn::relu | ... | nn::dense<"fc", 10>(w), scales<box_scales>)
+//   quantize<std::int8_t>(nn::conv2d<"conv1", 8, size<5>>(w) | nn::relu | ... | nn::dense<"fc", 10>(w),
+//   scales<box_scales>)
 //
-// becomes quantize_linear | conv1 | ... | fc, of which all but the last give integers; fc gives float again. A relu behind an op with
-// weights is the lower end of what this gives; pools and moves go on with integers. Before there is a table, `to_calibrate` stands in
-// its place, and the part is computed in float.
+// becomes quantize_linear | conv1 | ... | fc, of which all but the last give integers; fc gives float again. A relu
+// behind an op with weights is the lower end of what this gives; pools and moves go on with integers. Before there is a
+// table, `to_calibrate` stands in its place, and the part is computed in float.
 
 #include <cmath>
 #include <cstddef>
@@ -18,8 +19,8 @@
 #include <tuple>
 #include <utility>
 
-#include <levada/core/units.hpp>
-#include <levada/graph/pipeline.hpp>
+#include <levada/core/detail/units.hpp>
+#include <levada/graph/detail/pipeline.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/move.hpp>
 #include <levada/nn/pool2d.hpp>
@@ -75,7 +76,8 @@ inline constexpr scales_of<Table> scales{};
 struct uncalibrated {};
 inline constexpr uncalibrated to_calibrate{};
 
-/// What is known of a quantized region: from the first op with weights to the last, and what it lost when it was calibrated.
+/// What is known of a quantized region: from the first op with weights to the last, and what it lost when it was
+/// calibrated.
 template <class Scales, fixed_string First, fixed_string Last>
 struct quantized_region {
   static constexpr auto first = First;
@@ -164,6 +166,10 @@ constexpr auto taken_apart(Part part) {
 template <class Left, class Right>
 constexpr auto taken_apart(link<Left, Right> parts) {
   return std::tuple_cat(taken_apart(std::move(parts.left)), taken_apart(std::move(parts.right)));
+}
+template <class... Stages>
+constexpr auto taken_apart(pipeline<Stages...> line) {
+  return taken_apart(std::move(line.parts()));
 }
 
 /// Nothing before the first part.
@@ -289,8 +295,8 @@ constexpr auto quantized_by(Part part, const scale_table& table) {
 
 }  // namespace detail
 
-/// The part with its ops from the first conv2d or dense to the last computed with weights of int8, uint8 between them and sums of
-/// int32; weights become int8 when they are deployed, symmetric, each output with a scale of its own.
+/// The part with its ops from the first conv2d or dense to the last computed with weights of int8, uint8 between them
+/// and sums of int32; weights become int8 when they are deployed, symmetric, each output with a scale of its own.
 template <std::same_as<std::int8_t> To, pipeline_part Part, const scale_table& Table>
   requires correct<detail::quantize_mistake<Part, scales_of<Table>>>
 constexpr auto quantize(Part part, scales_of<Table>) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/quantize_bfloat16.hpp: a part of a pipeline of float computed with bfloat16: its conv2d and dense as those of nn/bfloat16.hpp, with
-// bfloat16 between them where nothing but pools and moves stands there, and float otherwise. It needs no calibration.
+// nn/quantize_bfloat16.hpp: a part of a pipeline of float computed with bfloat16: its conv2d and dense as those of
+// nn/bfloat16.hpp, with bfloat16 between them where nothing but pools and moves stands there, and float otherwise. It
+// needs no calibration.
 //
 //   quantize<bfloat16>(nn::conv2d<"conv1", 8, size<5>>(w) | nn::relu | ... | nn::dense<"fc", 10>(w))
 
@@ -43,7 +44,8 @@ constexpr bool goes_on_in_bfloat16(std::size_t at) {
   return next < List::count;
 }
 
-/// The parts from `I` on behind those that are made already. `Relu`: the weighing part before has taken the relus behind it.
+/// The parts from `I` on behind those that are made already. `Relu`: the weighing part before has taken the relus
+/// behind it.
 template <std::size_t I, bool Relu, class Parts, class Made>
 constexpr auto bfloat16_from(Parts& parts, Made made) {
   using list = parts_to_quantize<Parts>;
@@ -79,7 +81,8 @@ using bfloat16_mistake = decltype(find_bfloat16_mistake<Part>());
 
 }  // namespace detail
 
-/// The part with each conv2d and dense computed with weights and inputs of bfloat16 and sums of float; the last gives float.
+/// The part with each conv2d and dense computed with weights and inputs of bfloat16 and sums of float; the last gives
+/// float.
 template <std::same_as<bfloat16> To, pipeline_part Part>
   requires correct<detail::bfloat16_mistake<Part>>
 constexpr auto quantize(Part part) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/quantized.hpp: numbers as small integers with a scale and a zero point, and the ops that compute with them (ONNX QuantizeLinear,
-// DequantizeLinear, QLinearConv, QLinearMatMul). nn/quantize.hpp makes them of a pipeline of float.
+// nn/quantized.hpp: numbers as small integers with a scale and a zero point, and the ops that compute with them (ONNX
+// QuantizeLinear, DequantizeLinear, QLinearConv, QLinearMatMul). nn/quantize.hpp makes them of a pipeline of float.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 #include <levada/nn/conv2d.hpp>
 #include <levada/nn/dense.hpp>
 
@@ -33,15 +33,15 @@ concept quantized_element = std::same_as<T, std::uint8_t> || std::same_as<T, std
 template <class T>
 concept qlinear_result = quantized_element<T> || std::same_as<T, float>;
 
-/// What it finds as its weights: int8 with a scale for each output, uint8 with a zero point, too, or float, which become int8 with
-/// the scale that the largest of an output needs when they are deployed.
+/// What it finds as its weights: int8 with a scale for each output, uint8 with a zero point, too, or float, which
+/// become int8 with the scale that the largest of an output needs when they are deployed.
 template <class T>
 concept qlinear_weight = quantized_element<T> || std::same_as<T, float>;
 
 namespace detail {
 
-/// The integer next to a number of steps, halves to even, counted from a zero point, not below `lowest`; the nearest where it does
-/// not fit, `lowest` where the number is NaN.
+/// The integer next to a number of steps, halves to even, counted from a zero point, not below `lowest`; the nearest
+/// where it does not fit, `lowest` where the number is NaN.
 template <quantized_element To>
 To quantized_steps(float steps, int zero_point, int lowest = std::numeric_limits<To>::min()) {
   const auto low = static_cast<float>(lowest - zero_point),
@@ -52,8 +52,8 @@ To quantized_steps(float steps, int zero_point, int lowest = std::numeric_limits
 
 }  // namespace detail
 
-/// Each element of float as an integer: round(x / scale) + zero_point, halves to even, saturated. NaN gives the smallest.
-/// `Region` is what is known of the ops that follow: `quantized_region`.
+/// Each element of float as an integer: round(x / scale) + zero_point, halves to even, saturated. NaN gives the
+/// smallest. `Region` is what is known of the ops that follow: `quantized_region`.
 template <quantized_element To, class Region = void>
 struct quantize_linear_op : weightless_op {
   static constexpr std::string_view kind = "quantize_linear";
@@ -117,10 +117,10 @@ concept quantized_tensor = any_tensor<T> && quantized_element<typename T::value_
 
 }  // namespace detail
 
-/// conv2d of integers. The sum of (x - x.zero_point) * (weight - weight_zero_point) and of an int32 bias in steps of x.scale *
-/// weight_scale is exact; it is given as a number of float, or in steps of y.scale, rounded once. Padding stands for 0.
-/// Parameters: "weight" [Filters, C / groups, height, width], "weight_scale" [Filters], "bias" [Filters] unless `no_bias`; where
-/// `Weight` is float, those of conv2d.
+/// conv2d of integers. The sum of (x - x.zero_point) * (weight - weight_zero_point) and of an int32 bias in steps of
+/// x.scale * weight_scale is exact; it is given as a number of float, or in steps of y.scale, rounded once. Padding
+/// stands for 0. Parameters: "weight" [Filters, C / groups, height, width], "weight_scale" [Filters], "bias" [Filters]
+/// unless `no_bias`; where `Weight` is float, those of conv2d.
 template <std::size_t Filters, qlinear_result To, qlinear_weight Weight, conv2d_option... Options>
   requires(Filters > 0)
 struct qlinear_conv2d_op : convolution_op<Filters, Options...> {
@@ -186,8 +186,8 @@ constexpr auto dequantize_linear(quantization from) {
   return op_stage<"dequantize_linear", dequantize_linear_op>{{{}, from}, {}};
 }
 
-/// A convolution of int8 weights to `To`: "<Name>.weight", "<Name>.weight_scale" and "<Name>.bias" of `weights`, which must outlive
-/// `deploy`.
+/// A convolution of int8 weights to `To`: "<Name>.weight", "<Name>.weight_scale" and "<Name>.bias" of `weights`, which
+/// must outlive `deploy`.
 template <fixed_string Name, std::size_t Filters, qlinear_result To, conv2d_option... Options, parameter_source Source>
 constexpr auto qlinear_conv2d(const Source& weights, const qlinear_numbers& numbers) {
   return op_stage<Name, qlinear_conv2d_op<Filters, To, std::int8_t, Options...>>{{{}, numbers},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/recurrent.hpp: one step of a recurrent layer (ONNX GRU and LSTM, one direction, the default activations). What a step gives is the
-// state of the next: `feedback` (graph/feedback.hpp) hands it on from item to item.
+// nn/recurrent.hpp: one step of a recurrent layer (ONNX GRU and LSTM, one direction, the default activations). What a
+// step gives is the state of the next: `feedback` (graph/detail/feedback.hpp) hands it on from item to item.
 
 #include <tuple>
 
@@ -10,7 +10,8 @@
 
 namespace levada {
 
-/// Of a `gru`: the reset gate is applied behind the product with the state (ONNX linear_before_reset = 1, as PyTorch does).
+/// Of a `gru`: the reset gate is applied behind the product with the state (ONNX linear_before_reset = 1, as PyTorch
+/// does).
 struct linear_before_reset {};
 /// Of an `lstm`: its gates see the cell.
 struct peepholes {};
@@ -89,7 +90,8 @@ struct gru_op {
 };
 
 /// (x, h, c) or (x, (h, c)) -> (h', c'). Parameters, gates in ONNX's order input, output, forget, cell: "weight"
-/// [4 Hidden, Inputs], "recurrence" [4 Hidden, Hidden], "bias" [8 Hidden] unless `no_bias`, and with `peepholes` "peephole" [3 Hidden].
+/// [4 Hidden, Inputs], "recurrence" [4 Hidden, Hidden], "bias" [8 Hidden] unless `no_bias`, and with `peepholes`
+/// "peephole" [3 Hidden].
 template <std::size_t Hidden, class... Options>
   requires(Hidden > 0 && (detail::is_among<Options, no_bias, peepholes> && ...))
 struct lstm_op {
@@ -120,7 +122,8 @@ struct lstm_op {
 
 namespace nn {
 
-/// A step of a gated recurrent unit whose parameters are "<Name>.weight" and so on of `weights`, which must outlive `deploy`.
+/// A step of a gated recurrent unit whose parameters are "<Name>.weight" and so on of `weights`, which must outlive
+/// `deploy`.
 template <fixed_string Name, std::size_t Hidden, class... Options, parameter_source Source>
 constexpr auto gru(const Source& weights) {
   return op_stage<Name, gru_op<Hidden, Options...>>{{}, parameter_source_ref(weights)};

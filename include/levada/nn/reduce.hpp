@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/reduce.hpp: some axes joined into one number each (ONNX ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL2, and the
-// global pools).
+// nn/reduce.hpp: some axes joined into one number each (ONNX ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL2, and
+// the global pools).
 
 #include <limits>
 
@@ -36,7 +36,8 @@ constexpr shape reduced(const shape& in, std::size_t mask, reduced_axes axes) {
 
 }  // namespace detail
 
-/// The elements along `Axes` (counted from the back where negative; none named: all) joined. NaN among them makes the result NaN.
+/// The elements along `Axes` (counted from the back where negative; none named: all) joined. NaN among them makes the
+/// result NaN.
 template <reduction How, reduced_axes Kept, std::ptrdiff_t... Axes>
 struct reduce_op : weightless_op {
   static constexpr std::string_view kind = "reduce";

@@ -2,7 +2,7 @@
 #pragma once
 // nn/reshape.hpp: the same elements in the same order under another shape (ONNX Flatten, Reshape).
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 
 namespace levada {
 

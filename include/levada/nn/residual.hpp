@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <levada/graph/fork.hpp>
+#include <levada/graph/detail/fork.hpp>
 #include <levada/nn/broadcast.hpp>
 
 namespace levada {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 
 namespace levada {
 

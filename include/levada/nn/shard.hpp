@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// nn/shard.hpp: one op over several devices. Each computes a range of the output along an axis; what of the input it needs for
-// that, its neighbours' border included, a rule of the op says. backend/shard.hpp does it.
+// nn/shard.hpp: one op over several devices. Each computes a range of the output along an axis; what of the input it
+// needs for that, its neighbours' border included, a rule of the op says. backend/shard.hpp does it.
 
 #include <algorithm>
 
-#include <levada/core/device.hpp>
+#include <levada/core/detail/device.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/conv2d.hpp>
 #include <levada/nn/dense.hpp>
@@ -14,7 +14,8 @@
 
 namespace levada {
 
-/// So much of the output goes to that device, in proportion to the others: `share<vulkan<0>, 3>{}`. A device itself is a share of 1.
+/// So much of the output goes to that device, in proportion to the others: `share<vulkan<0>, 3>{}`. A device itself is
+/// a share of 1.
 template <class Device, std::size_t Weight = 1>
   requires(Weight > 0)
 struct share {
@@ -50,7 +51,8 @@ constexpr axis_range range_of(std::size_t index, std::size_t extent) {
   return {border(before), border(before + weights[index]) - border(before)};
 }
 
-/// What of an axis of the input a range of a window op's output needs, and how much padding stays in front of and behind it.
+/// What of an axis of the input a range of a window op's output needs, and how much padding stays in front of and
+/// behind it.
 struct window_range {
   axis_range input;
   std::size_t before = 0, behind = 0;
@@ -226,8 +228,9 @@ struct sharded_op {
 };
 
 /// The stage of an op over several devices, each with its share of the output along `Axis`:
-/// `shard_over<1>(nn::conv2d<"c", 8, size<3>>(w), share<vulkan<0>, 3>{}, vulkan<1>{})`. It is a stage of the processor: `cpu<1>{}`
-/// among the devices is the thread that it runs on, which hands the others their parts first and then waits for them.
+/// `shard_over<1>(nn::conv2d<"c", 8, size<3>>(w), share<vulkan<0>, 3>{}, vulkan<1>{})`. It is a stage of the processor:
+/// `cpu<1>{}` among the devices is the thread that it runs on, which hands the others their parts first and then waits
+/// for them.
 template <std::size_t Axis, fixed_string Name, class Op, class... Devices>
   requires(sizeof...(Devices) > 0)
 constexpr auto shard_over(const op_stage<Name, Op>& stage, Devices...) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include <levada/graph/op_rules.hpp>
+#include <levada/graph/detail/op_rules.hpp>
 
 namespace levada {
 
@@ -15,8 +15,8 @@ constexpr bool is_larger(T a, T b) {
   return a > b || (b != b && a == a);
 }
 
-/// The index of the largest element of each row, the first of equals; the last axis becomes 1 (ONNX's keepdims = 1). NaN
-/// counts as smaller than any number, as in `levada::argmax`; a row of NaN gives 0.
+/// The index of the largest element of each row, the first of equals; the last axis becomes 1 (ONNX's keepdims = 1).
+/// NaN counts as smaller than any number, as in `levada::argmax`; a row of NaN gives 0.
 struct argmax_op : weightless_op {
   static constexpr std::string_view kind = "argmax";
   static constexpr op_kind fuses_as = op_kind::reduction;

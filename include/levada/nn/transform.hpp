@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include <levada/graph/op_rules.hpp>
-#include <levada/kernel/scalar.hpp>
+#include <levada/graph/detail/op_rules.hpp>
+#include <levada/kernel/detail/scalar.hpp>
 #include <levada/nn/lanes.hpp>
 
 namespace levada {
@@ -26,8 +26,8 @@ struct promoted<bfloat16> {
   using type = float;
 };
 
-/// What stands for an element while the type of the result is asked for: a value of the kernel language, or lanes of a type
-/// that this does not compute with, as double.
+/// What stands for an element while the type of the result is asked for: a value of the kernel language, or lanes of a
+/// type that this does not compute with, as double.
 template <class T>
 struct asked_with {
   using type = lanes<T>;
@@ -62,8 +62,9 @@ template <class F, class T>
 using transformed_t = typename detail::transform_result<
     std::remove_cvref_t<std::invoke_result_t<const F&, typename detail::asked_with<promoted_t<T>>::type>>>::type;
 
-/// `F` applied to each element, called with values of the kernel language: of one number by `reference`, of a SIMD vector by
-/// `simd`, of the kernel that is traced by `spirv`. Integers narrower than int arrive as int, half and bfloat16 as float.
+/// `F` applied to each element, called with values of the kernel language: of one number by `reference`, of a SIMD
+/// vector by `simd`, of the kernel that is traced by `spirv`. Integers narrower than int arrive as int, half and
+/// bfloat16 as float.
 template <class F>
 struct transform_op : weightless_op {
   static constexpr std::string_view kind = "transform";
@@ -85,7 +86,8 @@ struct transform_op : weightless_op {
 };
 
 /// A stage that applies a generic lambda to each element:
-/// `transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })`. Any captures on the CPU; on a device `uniform`s.
+/// `transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })`. Any captures on the CPU; on a device
+/// `uniform`s.
 template <fixed_string Name, class F>
 constexpr auto transform(F function) {
   return op_stage<Name, transform_op<F>>{transform_op<F>(std::move(function)), {}};

@@ -48,8 +48,9 @@ struct stride {
   static constexpr void apply(window2d& w) { w.stride_y = Y, w.stride_x = X; }
 };
 
-/// Rows and columns added around the image: one number for all sides, two for height and width, or four in ONNX's order
-/// top, left, bottom, right. A convolution sees zeros there, a pool nothing.
+/// Rows and columns added around the image: `padding<all>`, `padding<y, x>` (above and below, left and right) or, in
+/// ONNX's order, `padding<top, left, bottom, right>`; of a conv1d `padding<begin, end>`. A convolution sees zeros
+/// there, a pool nothing.
 template <std::size_t... Sides>
   requires(sizeof...(Sides) == 1 || sizeof...(Sides) == 2 || sizeof...(Sides) == 4)
 struct padding {

@@ -7,13 +7,14 @@
 #include <cstddef>
 #include <utility>
 
-#include <levada/plan/plan.hpp>
+#include <levada/plan/detail/plan.hpp>
 
 namespace levada {
 
 namespace detail {
 
-/// When each value is made and last taken (a plan's own lifetimes are those of whole buffers), and those of one buffer in a list.
+/// When each value is made and last taken (a plan's own lifetimes are those of whole buffers), and those of one buffer
+/// in a list.
 template <std::size_t N>
 struct value_lifetimes {
   static constexpr std::size_t none = N + 1;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/cost_table.hpp: what kernels and transfers take on a machine, as values that a program is compiled with; and what they are
-// estimated to take where nobody measured: by the roofline of a backend, which the table has, else the backend itself.
+// plan/cost_table.hpp: what kernels and transfers take on a machine, as values that a program is compiled with; and
+// what they are estimated to take where nobody measured: by the roofline of a backend, which the table has, else the
+// backend itself.
 //
-//   inline constexpr levada::kernel_cost box_kernels[] = {{"simd", "relu(float[10]) -> float[10], 10 FLOP", 1.2e-8, 1e-9}};
-//   inline constexpr levada::cost_table box{.machine = "Xeon, 2 cores", .kernels = box_kernels};
+//   inline constexpr levada::kernel_cost box_kernels[] = {{"simd", "relu(float[10]) -> float[10], 10 FLOP", 1.2e-8,
+//   1e-9}}; inline constexpr levada::cost_table box{.machine = "Xeon, 2 cores", .kernels = box_kernels};
 
 #include <algorithm>
 #include <cstddef>
@@ -12,19 +13,19 @@
 #include <span>
 #include <string_view>
 
-#include <levada/core/device.hpp>
-#include <levada/plan/candidate.hpp>
-#include <levada/plan/cost.hpp>
-#include <levada/plan/growing.hpp>
-#include <levada/plan/placement.hpp>
-#include <levada/plan/signature.hpp>
+#include <levada/core/detail/device.hpp>
+#include <levada/plan/detail/candidate.hpp>
+#include <levada/plan/detail/constexpr_vector.hpp>
+#include <levada/plan/detail/cost.hpp>
+#include <levada/plan/detail/placement.hpp>
+#include <levada/plan/detail/signature.hpp>
 
 namespace levada {
 
 /// What a backend's kernel was measured to take for one item. Stages that are no op have the backend "callable".
 struct kernel_cost {
   std::string_view backend;
-  std::string_view signature;  ///< see plan/signature.hpp
+  std::string_view signature;  ///< see plan/detail/signature.hpp
   double seconds = 0;
   double spread = 0;
 };
@@ -36,7 +37,8 @@ struct transfer_cost {
   double seconds_per_byte = 0;
 };
 
-/// A partition that was measured as a whole, and found the fastest of those that were tried: plan/measured_whole.hpp.
+/// A partition that was measured as a whole, and found the fastest of those that were tried:
+/// plan/detail/measured_whole.hpp.
 struct whole_cost {
   std::uint64_t question = 0;  ///< `question_of` the graph, the devices and the backends
   std::string_view plan;       ///< the line that `save` writes
@@ -150,8 +152,8 @@ class graph_costs {
 
   const graph_info<N>& graph_;
   const cost_table& table_;
-  detail::growing<known_backend> backends_;
-  detail::growing<entry> entries_;
+  detail::constexpr_vector<known_backend> backends_;
+  detail::constexpr_vector<entry> entries_;
   detail::text_hash signature_[N];
   std::size_t taken_[N]{}, given_[N]{};
   double flops_[N + 1]{};            // of all nodes before

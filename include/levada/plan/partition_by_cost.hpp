@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/partition_by_cost.hpp: the partition that a deployment with a cost table has: `deploy<box, costs<table>>(pipeline)`.
+// plan/partition_by_cost.hpp: the partition that a deployment with a cost table has: `deploy<box,
+// costs<table>>(pipeline)`.
 //
-// The offers are the candidates on each device that computes them, and every other stage on each device that runs callables.
-// A unit of a partition is a run of consecutive nodes, and candidates are asked of the backends as such: each op takes what the one
-// before it gives, and nobody else does. Such ops stand together in any graph (graph/node_order.hpp), so none is left out. Runs in
-// the order of their first nodes are in an order in which they can run.
+// The offers are the candidates on each device that computes them, and every other stage on each device that runs
+// callables. A unit of a partition is a run of consecutive nodes, and candidates are asked of the backends as such:
+// each op takes what the one before it gives, and nobody else does. Such ops stand together in any graph
+// (graph/detail/node_order.hpp), so none is left out. Runs in the order of their first nodes are in an order in which
+// they can run.
 
 #include <algorithm>
 #include <array>
@@ -14,10 +16,10 @@
 #include <string_view>
 
 #include <levada/plan/cost_table.hpp>
-#include <levada/plan/measured_whole.hpp>
-#include <levada/plan/partition.hpp>
-#include <levada/plan/search.hpp>
-#include <levada/plan/unit_prices.hpp>
+#include <levada/plan/detail/measured_whole.hpp>
+#include <levada/plan/detail/partition.hpp>
+#include <levada/plan/detail/search.hpp>
+#include <levada/plan/detail/unit_prices.hpp>
 
 namespace levada {
 
@@ -38,8 +40,8 @@ constexpr void add_places(placement_problem<N>& problem, std::span<const device_
   }
 }
 
-/// How far a kernel could reach on a device: behind the last node of the chain that begins at each node, without a border or
-/// a node that is pinned elsewhere.
+/// How far a kernel could reach on a device: behind the last node of the chain that begins at each node, without a
+/// border or a node that is pinned elsewhere.
 template <std::size_t N>
 constexpr std::array<std::size_t, N> chain_ends(const graph_info<N>& graph, const std::array<bool, N>& feeds,
                                                 device_id device) {
@@ -53,8 +55,8 @@ constexpr std::array<std::size_t, N> chain_ends(const graph_info<N>& graph, cons
   return ends;
 }
 
-/// Where a kernel on a graphics device may begin: behind the node that feeds it and nobody else, or at the border of a segment
-/// for sure. The nodes of a segment there are in a line.
+/// Where a kernel on a graphics device may begin: behind the node that feeds it and nobody else, or at the border of a
+/// segment for sure. The nodes of a segment there are in a line.
 template <std::size_t N>
 constexpr std::array<bool, N> line_begins(const graph_info<N>& graph, const std::array<bool, N>& feeds,
                                           const std::array<bool, N>& may_be_there) {
@@ -66,7 +68,8 @@ constexpr std::array<bool, N> line_begins(const graph_info<N>& graph, const std:
   return begins;
 }
 
-/// What a device keeps, at most, for a run of nodes on it: parameters, and for each item in flight what they take, give and work in.
+/// What a device keeps, at most, for a run of nodes on it: parameters, and for each item in flight what they take, give
+/// and work in.
 template <std::size_t N>
 constexpr std::size_t bytes_kept(const graph_info<N>& graph, const device_info& on, std::size_t first,
                                  std::size_t count, const candidate& kernel) {
@@ -166,8 +169,8 @@ constexpr std::size_t beam_of(objective goal, std::size_t nodes) {
 
 }  // namespace detail
 
-/// The best partition by the costs of a table: for latency what was measured as a whole, if the table has that; else what the
-/// search finds. Where there is no cover it is the one without costs, which tells what is wrong.
+/// The best partition by the costs of a table: for latency what was measured as a whole, if the table has that; else
+/// what the search finds. Where there is no cover it is the one without costs, which tells what is wrong.
 template <std::size_t N>
 constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<const device_info> devices,
                                         std::span<const candidate> candidates, std::span<const backend_info> backends,

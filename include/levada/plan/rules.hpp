@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/rules.hpp: what a backend says of the sub-graphs it takes as one: values that find all of them in a graph (the partition
-// rules of Collage, TVM RFC 62). plan/combine.hpp has the rule that joins what another finds.
+// plan/rules.hpp: what a backend says of the sub-graphs it takes as one: values that find all of them in a graph (the
+// partition rules of Collage, TVM RFC 62). plan/detail/combine.hpp has the rule that joins what another finds.
 //
 //   constexpr auto takes = union_of(matching(is("relu")(is("conv2d"))), every(named_kind{"dense"}));
 //   const auto regions = regions_of(takes, rule_graph(graph));
@@ -10,11 +10,11 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
-#include <levada/plan/node_set_list.hpp>
-#include <levada/plan/pattern.hpp>
-#include <levada/plan/subgraph.hpp>
+#include <levada/plan/detail/constexpr_vector.hpp>
+#include <levada/plan/detail/node_set_list.hpp>
+#include <levada/plan/detail/pattern.hpp>
+#include <levada/plan/detail/subgraph.hpp>
 
 namespace levada {
 
@@ -27,7 +27,7 @@ struct region {
 
 /// Regions in the order they were found; of the same nodes only the first.
 template <std::size_t N>
-using regions = std::vector<region<N>>;
+using regions = detail::constexpr_vector<region<N>>;
 
 /// A graph and its edges, as rules look at it.
 template <std::size_t N>
@@ -224,8 +224,8 @@ constexpr rule_answer ask_rule(const Rule& takes, const graph_info<N>& graph, st
   return {false, detail::limit_exceeded(takes, g, nodes)};
 }
 
-/// Takes those candidates of a backend away that its rule does not find. `deploy` finds it by its arguments, so that only the
-/// header of a backend with rules includes this.
+/// Takes those candidates of a backend away that its rule does not find. `deploy` finds it by its arguments, so that
+/// only the header of a backend with rules includes this.
 template <rule Rule, std::size_t N, class Candidates>
 constexpr void keep_found(const Rule& takes, const graph_info<N>& graph, std::size_t backend, Candidates& candidates) {
   regions<N> found;

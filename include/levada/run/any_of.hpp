@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/any_of.hpp: several equal devices as one: `any_of<vulkan<0>, vulkan<1>>`. Each of them has all that a segment needs; an item
-// goes to the one that has the fewest items, and reports from there. The engine puts items back in order anyway.
+// run/any_of.hpp: several equal devices as one: `any_of<vulkan<0>, vulkan<1>>`. Each of them has all that a segment
+// needs; an item goes to the one that has the fewest items, and reports from there. The engine puts items back in order
+// anyway.
 
 #include <atomic>
 #include <cstddef>
@@ -10,9 +11,11 @@
 #include <memory>
 #include <utility>
 
-#include <levada/core/device.hpp>
+#include <levada/core/detail/device.hpp>
+#include <levada/core/detail/needs_exceptions.hpp>
+#include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
-#include <levada/core/storage.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada {
 namespace detail {
@@ -78,7 +81,7 @@ class equal_way final : public device_client {
   device_client& session_;
   const std::size_t device_;
   fixed_array<void*> kept_;
-  std::atomic<std::size_t> items_{0};
+  atomic<std::size_t> items_{0};
   bool has_unflushed_ = false;
   owner<device_lane> lane_;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/any_pipeline.hpp: a deployed pipeline known by its item types alone, so that one translation unit compiles its stages
-// and all others see neither them nor oneTBB nor xsimd. An executable converts to it (run/erased_pipeline.hpp).
+// run/any_pipeline.hpp: a deployed pipeline known by its item types alone, so that one translation unit compiles its
+// stages and all others see neither them nor oneTBB nor xsimd. An executable converts to it
+// (run/detail/deploy/erased_pipeline.hpp).
 //
 //   any_pipeline<int(picture)> make_classify();             // in a header, for everybody
 //   any_pipeline<int(picture)> make_classify() {            // in the one unit that includes <levada/levada.hpp>
@@ -14,9 +15,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/run/any_session.hpp>
-#include <levada/run/any_stream.hpp>
-#include <levada/run/session_options.hpp>
+#include <levada/core/error.hpp>
+#include <levada/run/detail/program/session_options.hpp>
+#include <levada/run/detail/session/any_session.hpp>
+#include <levada/run/detail/session/any_stream.hpp>
 
 namespace levada {
 namespace detail {
@@ -42,37 +44,49 @@ class pipeline_interface {
 template <class Signature>
 class any_pipeline;
 
-/// A deployed pipeline. `Result(In)` is its inline call: `Out(In)`, `std::optional<Out>(In)` where it filters, `void(In)` where
-/// it ends in a sink. Cheap to copy; copies share weights and plan. Never empty, unless moved from.
+/// A deployed pipeline. `Result(In)` is its inline call: `Out(In)`, `std::optional<Out>(In)` where it filters,
+/// `void(In)` where it ends in a sink. Cheap to copy; copies share weights and plan. Never empty, unless moved from.
 template <class Result, class In>
 class any_pipeline<Result(In)> {
  public:
   using item = In;
   using output = typename detail::output_of_result<Result>::type;
 
-  explicit any_pipeline(std::shared_ptr<detail::pipeline_interface<Result, In>> of) : of_(std::move(of)) {}
+  explicit any_pipeline(std::shared_ptr<detail::pipeline_interface<Result, In>> of) : of_(std::move(of)) { check(); }
 
-  /// One item on the calling thread. Throws what its stage throws.
-  Result operator()(In&& given) const { return of_->call(std::move(given)); }
+  /// False where it was moved from: it is destroyed or assigned to, and nothing else.
+  explicit operator bool() const noexcept { return of_ != nullptr; }
+
+  /// One item on the calling thread. Throws what its stage throws. Not for results larger than
+  /// `largest_result_by_value`.
+  Result operator()(In&& given) const
+    requires(!detail::is_large_result<output>)
+  {
+    return of_->call(std::move(given));
+  }
+  mistake_found<large_result_of_any_pipeline_is_streamed_or_popped<output>> operator()(const In& given) const
+    requires detail::is_large_result<output>;
   Result operator()(const In& given) const
-    requires std::copy_constructible<In>
+    requires(std::copy_constructible<In> && !detail::is_large_result<output>)
   {
     return of_->call(given);
   }
 
-  /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used where
-  /// they are.
+  /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used
+  /// where they are.
   template <class Range>
     requires detail::feeds<Range, In>
   any_stream<output> stream(Range&& range) const {
+    check();
     using feed = detail::any_feed<In, Range>;
     return any_stream<output>(of_->stream(std::make_unique<feed>(std::forward<Range>(range)), feed::lasting));
   }
 
-  /// A session: push and pop, with the options of run/session_options.hpp.
+  /// A session: push and pop, with the options of run/detail/program/session_options.hpp.
   template <class... Options>
     requires correct<decltype(detail::erased_session_mistake<In, output, Options...>())>
   any_session<In, output> open() const {
+    check();
     return any_session<In, output>(of_->open(detail::settings_of<Options...>()));
   }
   template <class... Options>
@@ -80,6 +94,10 @@ class any_pipeline<Result(In)> {
   mistake_found<decltype(detail::erased_session_mistake<In, output, Options...>())> open() const;
 
  private:
+  void check() const {
+    if (of_ == nullptr) throw error("levada: any_pipeline: there is no pipeline in it");
+  }
+
   std::shared_ptr<detail::pipeline_interface<Result, In>> of_;
 };
 

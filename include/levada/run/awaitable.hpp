@@ -2,7 +2,6 @@
 #pragma once
 // run/awaitable.hpp: `auto r = co_await session.asynchronous(item);`
 
-#include <atomic>
 #include <concepts>
 #include <coroutine>
 #include <exception>
@@ -12,16 +11,18 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/core/apart.hpp>
-#include <levada/run/completed_session.hpp>
+#include <levada/core/aligned_frame.hpp>
+#include <levada/core/detail/indirect.hpp>
+#include <levada/run/detail/session/result_dispatcher.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada {
 
-/// A session whose results are awaited by coroutines: `awaitable_session session(app.open())`. Any thread may await, in any
-/// number; items enter in the order in which they were awaited. A full session suspends, and never blocks a thread. A
-/// coroutine resumes on the session's completion thread, in input order, and holds up the others while it runs there; one
-/// whose item is refused at once goes on where it is. The session outlives the coroutines that wait for it, and is not
-/// destroyed by one of them; its end cancels what is in flight and resumes all.
+/// A session whose results are awaited by coroutines: `awaitable_session session(app.open())`. Any thread may await, in
+/// any number; items enter in the order in which they were awaited. A full session suspends, and never blocks a thread.
+/// A coroutine resumes on the session's completion thread, in input order, and holds up the others while it runs there;
+/// one whose item is refused at once goes on where it is. The session outlives the coroutines that wait for it, and is
+/// not destroyed by one of them; its end cancels what is in flight and resumes all.
 template <class Session>
 class awaitable_session : public detail::session_calls<awaitable_session<Session>, Session> {
   friend detail::session_calls<awaitable_session, Session>;
@@ -88,7 +89,8 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
       waiting_ = waiting;
       return this->begin();
     }
-    /// The result; without value, the exception of the stage or of a move, no_result (filtered or dropped), or cancelled.
+    /// The result; without value, the exception of the stage or of a move, no_result (filtered or dropped), or
+    /// cancelled.
     result<detail::in_frame<output>> await_resume() {
       using in_frame = result<detail::in_frame<output>>;
       static_assert(detail::fits_in_frame<awaited> && detail::fits_in_frame<in_frame>);
@@ -104,10 +106,11 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
     std::coroutine_handle<> waiting_;
   };
 
-  /// An item to be awaited, captured at a time that travels with it. A coroutine's frame is aligned as plain `operator new`
-  /// aligns: where that is too little for item or value, they lie elsewhere, and `co_await` gives a `result<apart<output>>`, used
-  /// as any result. The coroutine's own locals, parameters and temporaries lie in the frame; what a lambda makes, as in
-  /// `co_await [&] { return session.asynchronous(make()); }()`, does not.
+  /// An item to be awaited, captured at a time that travels with it. A coroutine's frame is aligned as plain `operator
+  /// new` aligns: where that is too little for item or value, they lie elsewhere, and `co_await` gives a
+  /// `result<indirect<output>>`, used as any result. The coroutine's own locals, parameters and temporaries lie in the
+  /// frame, which `aligned_frame` aligns; what a lambda makes, as in `co_await [&] { return
+  /// session.asynchronous(make()); }()`, does not.
   awaited asynchronous(item&& given, time_point captured = {}) { return awaited(*this, std::move(given), captured); }
   awaited asynchronous(const item& given, time_point captured = {})
     requires std::copy_constructible<item>
@@ -115,7 +118,8 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
     return awaited(*this, given, captured);
   }
   template <detail::no_item_of<item> Given>
-  mistake_found<pipeline_takes_another_item<item, Given>> asynchronous(const Given& given, time_point captured = {});
+  mistake_found<pipeline_takes_another_item<detail::wants_item<item>, gives<Given>>> asynchronous(
+      const Given& given, time_point captured = {});
   mistake_found<item_cannot_be_copied_move_it_in<item>> asynchronous(const item& given, time_point captured = {})
     requires(!std::copy_constructible<item>);
 
@@ -185,11 +189,11 @@ class awaitable_session : public detail::session_calls<awaitable_session<Session
       admit();
     }
 
-    detail::completed_session<Session> completed;
+    detail::result_dispatcher<Session> completed;
     std::mutex mutex;  ///< of pushing, and of the list
     detail::completion* first = nullptr;
     detail::completion** last = &first;
-    std::atomic<std::size_t> waiting{0};
+    detail::atomic<std::size_t> waiting{0};
   };
 
   std::unique_ptr<core_state> core_;

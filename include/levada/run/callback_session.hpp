@@ -7,8 +7,8 @@
 #include <utility>
 
 #include <levada/core/error.hpp>
-#include <levada/graph/mistake.hpp>
-#include <levada/run/completed_session.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/run/detail/session/result_dispatcher.hpp>
 
 namespace levada {
 
@@ -23,11 +23,12 @@ concept takes_results_of = std::is_invocable_v<F&, handed_result<typename Sessio
 
 }  // namespace detail
 
-/// Calls `f(result)`, or `f(result, envelope)`, for each result in input order, never twice at once, on one thread of the
-/// session: `callback_session session(app.open(), f)`. `result` is a `result<Out&>` whose value may be moved from and is gone
-/// after the call. Filtered, dropped and cancelled items are passed over. `f` may not throw, nor destroy the session; while it
-/// runs no other result is handed out, so it may push only what fits in: a push that has to wait throws levada::error there.
-/// One thread pushes at a time. The session's end cancels what is in flight, and hands out what was finished.
+/// Calls `f(result)`, or `f(result, envelope)`, for each result in input order, never twice at once, on one thread of
+/// the session: `callback_session session(app.open(), f)`. `result` is a `result<Out&>` whose value may be moved from
+/// and is gone after the call. Filtered, dropped and cancelled items are passed over. `f` may not throw, nor destroy
+/// the session; while it runs no other result is handed out, so it may push only what fits in: a push that has to wait
+/// throws levada::error there. One thread pushes at a time. The session's end cancels what is in flight, and hands out
+/// what was finished.
 template <class Session, class F>
 class callback_session : public detail::pushed_session_calls<callback_session<Session, F>, Session> {
   friend detail::session_calls<callback_session, Session>;
@@ -75,7 +76,7 @@ class callback_session : public detail::pushed_session_calls<callback_session<Se
         f(r);
     }
 
-    detail::completed_session<Session> completed;
+    detail::result_dispatcher<Session> completed;
     F f;
   };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/choose_deployment.hpp: several deployments of one pipeline, compiled for machines that have more or less, and the first of
-// them that this machine can run. As `any_pipeline`s they may come from units that are compiled for other instructions.
+// run/choose_deployment.hpp: several deployments of one pipeline, compiled for machines that have more or less, and the
+// first of them that this machine can run. As `any_pipeline`s they may come from units that are compiled for other
+// instructions.
 //
 //   const auto classify = choose_deployment<int(picture)>({
 //       {"gpu", [&] { return deploy<with_gpu>(classifier(weights)); }},
@@ -29,7 +30,8 @@ enum class instruction_set : std::uint8_t {
   any,  ///< what the whole program is compiled for
   avx2,
   avx512,
-  avx512_vnni  ///< what quantized networks gain by; a program has units of this or of avx512, which share the names of their kernels
+  /// what quantized networks gain by; a program has units of this or of avx512, which share the names of their kernels
+  avx512_vnni
 };
 
 /// What a deployment cannot do without, besides the devices of its target.
@@ -81,8 +83,8 @@ inline std::string lacking(const machine_needs& needs) {
 
 }  // namespace detail
 
-/// The first of the deployments that this machine can run; the log says which, and why none before it. Throws levada::error with
-/// all reasons where there is none, and what `make` throws other than a device's error.
+/// The first of the deployments that this machine can run; the log says which, and why none before it. Throws
+/// levada::error with all reasons where there is none, and what `make` throws other than a device's error.
 template <class Signature>
 chosen_deployment<Signature> choose_deployment(std::initializer_list<deployment_option<Signature>> options) {
   std::string said;

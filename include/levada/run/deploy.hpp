@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/deploy.hpp: from a pipeline to an executable. With run/planned.hpp and run/bind_plan.hpp the one place that sees both the
-// types and the plan.
+// run/deploy.hpp: from a pipeline to an executable. With run/detail/deploy/planned.hpp and
+// run/detail/deploy/bind_plan.hpp the one place that sees both the types and the plan.
 
 #include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-#include <levada/graph/region.hpp>
-#include <levada/plan/regions.hpp>
-#include <levada/run/bind_plan.hpp>
-#include <levada/run/executable.hpp>
-#include <levada/run/planned.hpp>
+#include <levada/graph/detail/region.hpp>
+#include <levada/plan/detail/regions.hpp>
+#include <levada/run/detail/deploy/bind_plan.hpp>
+#include <levada/run/detail/deploy/executable.hpp>
+#include <levada/run/detail/deploy/planned.hpp>
 
 namespace levada {
 namespace detail {
@@ -62,16 +62,16 @@ consteval std::size_t stages_before() {
     return stages_before<Parts, R - 1>() + region<Parts, R - 1>::flat::stages;
 }
 template <class Parts, std::size_t R>
-[[gnu::always_inline]] inline later_region bind_region(auto rim, void* const* stages, const void* rate,
+[[gnu::always_inline]] inline later_region bind_region(auto deployment_types, void* const* stages, const void* rate,
                                                        std::size_t first_segment) {
   using before = region<Parts, R - 1>;
-  using here = typename decltype(rim)::type::template types<R>;
-  using planner = typename decltype(rim)::type::planner;
+  using here = typename decltype(deployment_types)::type::template types<R>;
+  using planner = typename decltype(deployment_types)::type::planner;
   program_rate with{&code_of_rate<typename before::rate, typename before::out, planner>, {}};
   with.prototype = with.code->make(rate);
-  later_region bound{std::move(with),
-                     bind_plan<typename decltype(rim)::type::template planning<R>, typename here::input_item,
-                               typename here::output_item>(stages + stages_before<Parts, R>())};
+  later_region bound{std::move(with), bind_plan<typename decltype(deployment_types)::type::template planning<R>,
+                                                typename here::input_item, typename here::output_item>(
+                                          stages + stages_before<Parts, R>())};
   bound.code.first_segment = first_segment;
   return bound;
 }
@@ -107,46 +107,57 @@ template <class Rim, class Parts, class Executor, class Pipeline, std::size_t...
 /// A pipeline of one rate.
 template <class Pipeline, class Target, class Executor, class... Options>
 [[gnu::always_inline]] inline auto deploy_line(Pipeline& pipeline, const worker_settings& workers) {
-  using rim = detail::rim<flat<Pipeline>, Target, Options...>;
-  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && rim::on_devices) {
+  using deployment_types = detail::deployment_types<flat<Pipeline>, Target, Options...>;
+  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && deployment_types::on_devices) {
     using planning = typename fallback<Pipeline, Target, Options...>::planning;
     try {
       Pipeline first(pipeline);
-      return deploy_plan<rim, typename rim::planning, Executor>(first, workers);
+      return deploy_plan<deployment_types, typename deployment_types::planning, Executor>(first, workers);
     } catch (const device_error& e) {
       log(log_level::warning, std::string("the processor takes what was a device's: ") + e.what());
     }
-    return deploy_plan<rim, planning, Executor>(pipeline, workers);
+    return deploy_plan<deployment_types, planning, Executor>(pipeline, workers);
   } else {
-    return deploy_plan<rim, typename rim::planning, Executor>(pipeline, workers);
+    return deploy_plan<deployment_types, typename deployment_types::planning, Executor>(pipeline, workers);
+  }
+}
+
+/// A pipeline that is moved from.
+template <class Target, class... Options, class Pipeline>
+[[gnu::always_inline]] inline auto deploy_own(Pipeline& pipeline, worker_arena arena) {
+  using executor = typename executor_of<Options...>::type;
+  using parts = flat_parts<Pipeline>;
+  auto workers = workers_of<Target, Options...>();
+  workers.arena = arena;
+  (check_machine_of<Options>(), ...);
+  if constexpr (changes_rate<parts>) {
+    using deployment_types = deployment_types_of_regions<parts, Target, Options...>;
+    return deploy_regions<deployment_types, parts, executor>(pipeline, workers,
+                                                             std::make_index_sequence<deployment_types::regions - 1>());
+  } else {
+    return deploy_line<Pipeline, Target, executor, Options...>(pipeline, workers);
   }
 }
 
 }  // namespace detail
 
-/// Decides, while compiling, which device and backend runs what, where the pipeline is split, what is fused and buffered;
-/// then binds the weights and returns the executable. A mistake is one compile error that names it: the overload below.
-/// Throws levada::error when a parameter is missing from its source or has another shape or type, or when an affinity names
-/// a processor that is not ours. `arena`: its workers work in place of some of our own.
+/// Decides, while compiling, which device and backend runs what, where the pipeline is split, what is fused and
+/// buffered; then binds the weights and returns the executable. A mistake is one compile error that names it: the
+/// overload below. Throws levada::error when a parameter is missing from its source or has another shape or type, or
+/// when an affinity names a processor that is not ours. `arena`: its workers work in place of some of our own.
 template <class Target, class... Options, class Pipeline>
-  requires correct<detail::deployment_mistake<Pipeline, Target, Options...>>
-[[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline pipeline, worker_arena arena = {}) {
-  using executor = typename detail::executor_of<Options...>::type;
-  using parts = detail::flat_parts<Pipeline>;
-  auto workers = detail::workers_of<Target, Options...>();
-  workers.arena = arena;
-  (detail::check_machine_of<Options>(), ...);
-  if constexpr (detail::changes_rate<parts>) {
-    using rim = detail::rim_of_regions<parts, Target, Options...>;
-    return detail::deploy_regions<rim, parts, executor>(pipeline, workers,
-                                                        std::make_index_sequence<rim::regions - 1>());
+  requires correct<detail::deploy_call_mistake<Pipeline, Target, Options...>>
+[[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline&& pipeline, worker_arena arena = {}) {
+  if constexpr (std::is_lvalue_reference_v<Pipeline> || std::is_const_v<Pipeline>) {
+    std::decay_t<Pipeline> copy(std::forward<Pipeline>(pipeline));
+    return detail::deploy_own<Target, Options...>(copy, arena);
   } else {
-    return detail::deploy_line<Pipeline, Target, executor, Options...>(pipeline, workers);
+    return detail::deploy_own<Target, Options...>(pipeline, arena);
   }
 }
 /// A wrong deployment.
 template <class Target, class... Options, class Pipeline>
-  requires(detail::deployment_mistake<Pipeline, Target, Options...>::is_mistake)
-mistake_found<detail::deployment_mistake<Pipeline, Target, Options...>> deploy(Pipeline pipeline, worker_arena = {});
+  requires(detail::deploy_call_mistake<Pipeline, Target, Options...>::is_mistake)
+mistake_found<detail::deploy_call_mistake<Pipeline, Target, Options...>> deploy(Pipeline&& pipeline, worker_arena = {});
 
 }  // namespace levada

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/event_session.hpp: a session with a file descriptor that is readable when a result waits. For poll and epoll, on Linux.
+// run/event_session.hpp: a session with a file descriptor that is readable when a result waits. For poll and epoll, on
+// Linux.
 
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include <levada/core/detail/result.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/result.hpp>
-#include <levada/run/completed_session.hpp>
+#include <levada/run/detail/session/result_dispatcher.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada {
 
-/// A session for an event loop: `event_session session(app.open())`. `descriptor()` becomes readable when a result waits, and
-/// stays so until `try_pop` found nothing; when the session is over it is readable for good. One thread pushes and one pops at
-/// a time. Neither `try_push` nor `try_pop` ever blocks. Throws levada::error where the system has no descriptor left.
+/// A session for an event loop: `event_session session(app.open())`. `descriptor()` becomes readable when a result
+/// waits, and stays so until `try_pop` found nothing; when the session is over it is readable for good. One thread
+/// pushes and one pops at a time. Neither `try_push` nor `try_pop` ever blocks. Throws levada::error where the system
+/// has no descriptor left.
 template <class Session>
 class event_session : public detail::pushed_session_calls<event_session<Session>, Session> {
   friend detail::session_calls<event_session, Session>;
@@ -40,11 +42,12 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
   /// To be polled for reading, and never read, written or closed.
   int descriptor() const { return core_->events.descriptor; }
 
-  /// The next result. Empty where the descriptor is not readable; where nothing is left, it is readable from then on no more.
-  std::optional<result<output>> try_pop() {
+  /// The next result. Empty where the descriptor is not readable; where nothing is left, it is readable from then on no
+  /// more.
+  std::optional<popped_result<output>> try_pop() {
     return pop_with([&] { return this->session().try_pop(); });
   }
-  std::optional<result<output>> try_pop(item_envelope& envelope) {
+  std::optional<popped_result<output>> try_pop(item_envelope& envelope) {
     return pop_with([&] { return this->session().try_pop(envelope); });
   }
 
@@ -89,12 +92,12 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
     }
 
     event_file events;
-    std::atomic<turn> whose{turn::watcher};
-    detail::completed_session<Session> completed;
+    detail::atomic<turn> whose{turn::watcher};
+    detail::result_dispatcher<Session> completed;
   };
 
   template <class Pop>
-  std::optional<result<output>> pop_with(Pop pop) {
+  std::optional<popped_result<output>> pop_with(Pop pop) {
     if (core_->whose != turn::caller) {
       core_->events.reset();  // set late, for what was popped meanwhile
       if (core_->whose != turn::caller) return std::nullopt;

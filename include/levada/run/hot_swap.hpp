@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/hot_swap.hpp: a pipeline that is replaced while items stream through it. What was pushed before a swap finishes on the
-// old pipeline, what is pushed after it goes to the new one, and results come out in input order.
+// run/hot_swap.hpp: a pipeline that is replaced while items stream through it. What was pushed before a swap finishes
+// on the old pipeline, what is pushed after it goes to the new one, and results come out in input order.
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -16,16 +16,18 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include <levada/core/detail/item_envelope.hpp>
+#include <levada/core/detail/slot_result.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/item_envelope.hpp>
 #include <levada/core/log.hpp>
-#include <levada/core/result.hpp>
 #include <levada/run/any_pipeline.hpp>
-#include <levada/run/any_session.hpp>
-#include <levada/run/item_counts.hpp>
-#include <levada/run/session_options.hpp>
-#include <levada/run/statistics.hpp>
+#include <levada/run/detail/measure/statistics.hpp>
+#include <levada/run/detail/program/item_counts.hpp>
+#include <levada/run/detail/program/session_options.hpp>
+#include <levada/run/detail/session/any_session.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada {
 namespace detail {
@@ -42,28 +44,30 @@ class swap_point {
     return {pipeline_, swaps_.load()};
   }
   void swap(any_pipeline<Signature> next) {
-    std::uint64_t swaps;
+    std::string line;  // made before the swap: where there is no memory for it nothing is swapped
     {
       const std::lock_guard lock(mutex_);
+      if (is_logged()) line = "hot_swap: swapped for the " + std::to_string(swaps_.load() + 1) + ". time";
       std::swap(pipeline_, next);  // the old one ends with the argument, unlocked
-      swaps = swaps_.fetch_add(1) + 1;
+      swaps_.fetch_add(1);
     }
-    if (is_logged()) log(log_level::info, "hot_swap: swapped for the " + std::to_string(swaps) + ". time");
+    if (!line.empty()) log(log_level::info, line);
   }
 
  private:
   mutable std::mutex mutex_;
   any_pipeline<Signature> pipeline_;
-  std::atomic<std::uint64_t> swaps_{0};
+  atomic<std::uint64_t> swaps_{0};
 };
 
-/// A session of one pipeline after the other. At most two are open: the newest, and the one before it until all its results
-/// are popped.
+/// A session of one pipeline after the other: the newest, and those before it until all their results are popped. Where
+/// a thread other than the pushing one pops, at most two are open. One thread that does both opens one behind each swap
+/// at once: nobody else could bring it to an end that it waits for.
 template <class Signature>
 class session_chain {
   using in = typename any_pipeline<Signature>::item;
   using out = typename any_pipeline<Signature>::output;
-  using popped = std::optional<result<out>>;
+  using popped = std::optional<popped_result<out>>;
   using time_point = typename any_session<in, out>::time_point;
 
  public:
@@ -75,18 +79,18 @@ class session_chain {
 
   session_chain(std::shared_ptr<swap_point<Signature>> point, opener how) : point_(std::move(point)), how_(how) {
     auto [pipeline, swaps] = point_->current();
-    oldest_ = newest_ = std::make_shared<link>(how_.open(pipeline), swaps, 0);
+    newest_ = std::make_shared<link>(how_.open(pipeline), swaps, 0);
+    links_.push_back(newest_);
   }
 
   // ---- by the pusher ----
 
-  bool push(given_item<in> item, time_point captured) {
+  push_result push(given_item<in> item, time_point captured) {
     pusher_.store(std::this_thread::get_id());
     for (;;) {
       if (is_behind()) {
         if (how_.waits_when_full) wait_for_the_oldest();
-        if ((how_.waits_when_full || has_one()) && !follow())
-          throw cancelled("levada: push: the session is closed or cancelled");
+        if (may_follow() && !follow()) throw cancelled("levada: push: the session is closed or cancelled");
       }
       any_session<in, out>& to = newest_->session;
       try {
@@ -97,18 +101,18 @@ class session_chain {
         // It knows of no other thread that pops, which may still be at the session before it.
         if (!another(popper_)) throw;
       }
-      if (give_at_once(item, captured)) return true;
+      if (give_at_once(item, captured)) return push_outcome::taken;
     }
   }
 
-  bool try_push(given_item<in> item, time_point captured) {
+  push_result try_push(given_item<in> item, time_point captured) {
     pusher_.store(std::this_thread::get_id());
-    if (is_behind() && (has_one() ? !follow() : how_.waits_when_full)) return false;
+    if (is_behind() && (may_follow() ? !follow() : how_.waits_when_full)) return push_outcome::refused;
     return give_at_once(item, captured);
   }
 
   std::size_t credits() {
-    if (is_behind() && how_.waits_when_full && !has_one()) return 0;
+    if (is_behind() && how_.waits_when_full && !may_follow()) return 0;
     return newest_->session.credits();
   }
   void reset() {
@@ -147,34 +151,28 @@ class session_chain {
     turn();
   }
   void cancel() {
-    const std::shared_ptr<link> last = end();
-    links().first->session.cancel();
-    last->session.cancel();
+    end();
+    for_each_link([](link& l) { l.session.cancel(); });
     turn();
   }
   void drain() {
-    const auto [first, last] = links();
-    first->session.drain();
-    if (last != first) last->session.drain();
+    for_each_link([](link& l) { l.session.drain(); });
   }
   bool is_over() const {
     const std::lock_guard lock(mutex_);
-    return closed_ && newest_->session.is_over() && (oldest_ == newest_ || oldest_->session.is_over());
+    return closed_ && std::all_of(links_.begin(), links_.end(), [](const auto& l) { return l->session.is_over(); });
   }
   item_counts counts() const {
     const std::lock_guard lock(mutex_);
     item_counts sum = retired_;
-    add(sum, oldest_->session.counts());
-    if (newest_ != oldest_) add(sum, newest_->session.counts());
+    for (const std::shared_ptr<link>& l : links_) sum += l->session.counts();
     return sum;
   }
   void measure(bool on) {
     measures_.store(on);
-    const auto [first, last] = links();
-    first->session.measure(on);
-    if (last != first) last->session.measure(on);
+    for_each_link([=](link& l) { l.session.measure(on); });
   }
-  session_statistics statistics() const { return links().second->session.statistics(); }
+  session_statistics statistics() const { return newest()->session.statistics(); }
 
  private:
   struct link {
@@ -185,18 +183,33 @@ class session_chain {
     const std::uint64_t first;  ///< how many items were pushed before its first
   };
 
-  static void add(item_counts& sum, const item_counts& c) {
-    sum.pushed += c.pushed, sum.delivered += c.delivered, sum.failed += c.failed, sum.filtered += c.filtered;
-    sum.dropped += c.dropped, sum.cancelled += c.cancelled, sum.in_flight += c.in_flight;
-  }
-  static bool another(const std::atomic<std::thread::id>& thread) {
+  static bool another(const atomic<std::thread::id>& thread) {
     const std::thread::id last = thread.load();
     return last != std::thread::id() && last != std::this_thread::get_id();
   }
 
-  std::pair<std::shared_ptr<link>, std::shared_ptr<link>> links() const {
+  std::shared_ptr<link> oldest() const {
     const std::lock_guard lock(mutex_);
-    return {oldest_, newest_};
+    return links_.front();
+  }
+  std::shared_ptr<link> newest() const {
+    const std::lock_guard lock(mutex_);
+    return newest_;
+  }
+  /// From the oldest on, each without the lock; those that are opened meanwhile as well.
+  template <class F>
+  void for_each_link(F f) const {
+    for (std::uint64_t from = 0;;) {
+      std::shared_ptr<link> next;
+      {
+        const std::lock_guard lock(mutex_);
+        const auto at = std::find_if(links_.begin(), links_.end(), [&](const auto& l) { return l->swaps >= from; });
+        if (at == links_.end()) return;
+        next = *at;
+      }
+      f(*next);
+      from = next->swaps + 1;
+    }
   }
   /// No session is opened any more; returns the last one.
   std::shared_ptr<link> end() {
@@ -218,7 +231,7 @@ class session_chain {
 
   bool is_behind() const { return newest_->swaps != point_->swaps(); }
 
-  bool give_at_once(given_item<in> item, time_point captured) {
+  push_result give_at_once(given_item<in> item, time_point captured) {
     any_session<in, out>& to = newest_->session;
     return item.give_to([&]<class Given>(Given&& given) { return to.try_push(std::forward<Given>(given), captured); });
   }
@@ -229,58 +242,56 @@ class session_chain {
             std::uint64_t sequence, const std::exception_ptr& why) noexcept { heard->failed(first + sequence, why); });
   }
 
-  /// Only the newest session is left; the one before it goes where it is over.
+  /// Only the newest session is left; those before it go where they are over.
   bool has_one() {
-    const auto [first, last] = links();
-    if (first == last) return true;
-    if (!first->session.is_over()) return false;
-    behind(first);
+    for (std::shared_ptr<link> first = oldest(); first != newest_; first = oldest()) {
+      if (!first->session.is_over()) return false;
+      behind(first);
+    }
     return true;
   }
+  /// Another session may be opened: there is only one, or a push would wait, and no other thread pops what it waits
+  /// for.
+  bool may_follow() { return has_one() || (how_.waits_when_full && !another(popper_)); }
 
   /// Opens a session of the current pipeline and ends the one before it. False: the chain was closed.
   bool follow() {
     auto [pipeline, swaps] = point_->current();
     auto next = std::make_shared<link>(how_.open(pipeline), swaps, newest_->first + newest_->session.counts().pushed);
     if (listener_) listen(*next, listener_);
+    if (measures_.load()) next->session.measure();  // may throw: it is nobody's yet
     std::shared_ptr<link> before;
     {
       const std::lock_guard lock(mutex_);
       if (closed_) return false;
+      links_.push_back(next);
       before = std::exchange(newest_, std::move(next));
     }
-    if (measures_.load()) newest_->session.measure();
     before->session.close();  // only now: who finds it over finds the next one
-    if (before->session.is_over()) behind(before);
+    has_one();
+    if (measures_.load()) newest_->session.measure();  // said meanwhile
     return true;
   }
 
-  /// Works and waits until only the newest session is left. Throws levada::error where no other thread pops.
+  /// Works and waits while another thread pops, until only the newest session is left.
   void wait_for_the_oldest() {
     waits_.store(true);
     struct no_more {
-      std::atomic<bool>& waits;
+      atomic<bool>& waits;
       ~no_more() { waits.store(false); }
     } const at_end{waits_};
-    for (int looks = 0;;) {
+    for (;;) {
       const std::uint32_t seen = turns_.load();
-      if (has_one() || is_closed()) return;
-      links().first->session.drain();
+      if (may_follow() || is_closed()) return;
+      drain();
       if (has_one()) return;
-      if (another(popper_)) {
-        turns_.wait(seen);
-        looks = 0;
-        continue;
-      }
-      if (++looks > 10'000)  // two seconds, or longer where the whole program was held up
-        throw error("levada: push: results from before a swap wait, and no other thread pops any");
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      turns_.wait(seen);
     }
   }
 
   /// The session that results are popped from. Only the popper changes popping_.
   link& here() {
-    if (!popping_) popping_ = links().first;
+    if (!popping_) popping_ = oldest();
     return *popping_;
   }
   popped pop_here(item_envelope& envelope) {
@@ -307,17 +318,17 @@ class session_chain {
     return true;
   }
 
-  /// The oldest session behind one that is over and leaves the chain; null where that is the newest.
+  /// The oldest session behind one that is over, which leaves the chain; null where that is the newest.
   std::shared_ptr<link> behind(const std::shared_ptr<link>& over) {
     std::shared_ptr<link> next;
     {
       const std::lock_guard lock(mutex_);
       if (over == newest_) return nullptr;
-      if (over == oldest_) {
-        add(retired_, over->session.counts());
-        oldest_ = newest_;
+      if (over == links_.front()) {
+        retired_ += over->session.counts();
+        links_.erase(links_.begin());
       }
-      next = oldest_;
+      next = links_.front();
     }
     turn();
     return next;
@@ -326,15 +337,16 @@ class session_chain {
   const std::shared_ptr<swap_point<Signature>> point_;
   const opener how_;
   std::shared_ptr<failure_listener> listener_;  ///< the pusher's
-  std::atomic<bool> measures_{false};
-  mutable std::mutex mutex_;  ///< of the next four
-  std::shared_ptr<link> oldest_, newest_;
+  atomic<bool> measures_{false};
+  mutable std::mutex mutex_;                  ///< of the next four
+  std::vector<std::shared_ptr<link>> links_;  ///< from the oldest to the newest
+  std::shared_ptr<link> newest_;
   item_counts retired_;
   bool closed_ = false;
   std::shared_ptr<link> popping_;
-  std::atomic<std::uint32_t> turns_{0};
-  std::atomic<bool> waits_{false};
-  std::atomic<std::thread::id> pusher_{}, popper_{};
+  atomic<std::uint32_t> turns_{0};
+  atomic<bool> waits_{false};
+  atomic<std::thread::id> pusher_{}, popper_{};
 };
 
 }  // namespace detail
@@ -342,11 +354,12 @@ class session_chain {
 template <class Signature>
 class hot_swap;
 
-/// One running instance of whatever pipeline is current. Like a session: one thread pushes and one pops at a time; they may be
-/// the same. It opens a session of the new pipeline at the first push behind a swap; the old pipeline lives until all that
-/// was pushed into it is popped. Stage state does not go over. Where there was another swap before that a push waits, as into a
-/// full pipeline; in a session whose push does not wait the pipeline before takes the item. Results are popped: callbacks, futures
-/// and awaitables are of a session of one pipeline.
+/// One running instance of whatever pipeline is current. Like a session: one thread pushes and one pops at a time; they
+/// may be the same. It opens a session of the new pipeline at the first push behind a swap; the old pipeline lives
+/// until all that was pushed into it is popped. Stage state does not go over. Where there was another swap before that
+/// a push waits for the thread that pops, as into a full pipeline; one thread that does both goes on at once, and each
+/// pipeline keeps its slots until its results are popped. In a session whose push does not wait the pipeline before
+/// takes the item. Results are popped: callbacks, futures and awaitables are of a session of one pipeline.
 template <class Signature>
 class hot_session : public detail::push_calls<hot_session<Signature>, typename any_pipeline<Signature>::item> {
  public:
@@ -360,22 +373,24 @@ class hot_session : public detail::push_calls<hot_session<Signature>, typename a
 
   /// How many items the next pushes have room for.
   std::size_t credits() const { return chain_->credits(); }
-  /// The next result in input order, across swaps. Empty when the session is closed or cancelled and nothing more comes.
-  std::optional<result<output>> pop() {
+  /// The next result in input order, across swaps. Empty when the session is closed or cancelled and nothing more
+  /// comes.
+  std::optional<popped_result<output>> pop() {
     item_envelope envelope;
     return pop(envelope);
   }
   /// With its envelope: its number counts on across swaps.
-  std::optional<result<output>> pop(item_envelope& envelope) { return chain_->pop(envelope); }
+  std::optional<popped_result<output>> pop(item_envelope& envelope) { return chain_->pop(envelope); }
   /// The next result if it is there.
-  std::optional<result<output>> try_pop() {
+  std::optional<popped_result<output>> try_pop() {
     item_envelope envelope;
     return try_pop(envelope);
   }
-  std::optional<result<output>> try_pop(item_envelope& envelope) { return chain_->try_pop(envelope); }
+  std::optional<popped_result<output>> try_pop(item_envelope& envelope) { return chain_->try_pop(envelope); }
   void close() { chain_->close(); }
   void drain() { chain_->drain(); }
-  /// Waits for all that was pushed, and gives the newest pipeline's stages their first state back. Only by the pushing thread.
+  /// Waits for all that was pushed, and gives the newest pipeline's stages their first state back. Only by the pushing
+  /// thread.
   void reset() { chain_->reset(); }
   void cancel() { chain_->cancel(); }
 
@@ -396,8 +411,10 @@ class hot_session : public detail::push_calls<hot_session<Signature>, typename a
  private:
   friend detail::push_calls<hot_session, item>;
 
-  bool push_given(detail::given_item<item> given, time_point captured) { return chain_->push(given, captured); }
-  bool try_push_given(detail::given_item<item> given, time_point captured) { return chain_->try_push(given, captured); }
+  push_result push_given(detail::given_item<item> given, time_point captured) { return chain_->push(given, captured); }
+  push_result try_push_given(detail::given_item<item> given, time_point captured) {
+    return chain_->try_push(given, captured);
+  }
 
   std::unique_ptr<detail::session_chain<Signature>> chain_;
 };
@@ -417,14 +434,21 @@ class hot_swap<Result(In)> {
   pipeline current() const { return point_->current().first; }
 
   /// One item on the calling thread, by the pipeline that is current when it is called.
-  Result operator()(In&& given) const { return current()(std::move(given)); }
+  Result operator()(In&& given) const
+    requires(!detail::is_large_result<output>)
+  {
+    return current()(std::move(given));
+  }
+  mistake_found<large_result_of_any_pipeline_is_streamed_or_popped<output>> operator()(const In& given) const
+    requires detail::is_large_result<output>;
   Result operator()(const In& given) const
-    requires std::copy_constructible<In>
+    requires(std::copy_constructible<In> && !detail::is_large_result<output>)
   {
     return current()(given);
   }
 
-  /// A session: push and pop, with the options of run/session_options.hpp; those of each pipeline are opened with them.
+  /// A session: push and pop, with the options of run/detail/program/session_options.hpp; those of each pipeline are
+  /// opened with them.
   template <class... Options>
     requires correct<decltype(detail::erased_session_mistake<In, output, Options...>())>
   hot_session<Result(In)> open() const {

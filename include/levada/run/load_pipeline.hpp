@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/load_pipeline.hpp: a pipeline from a shared library, by dlopen. The library is never unloaded: a worker of oneTBB may
-// be on its way out of the library's code when all else of it is gone, and exceptions that left it are destroyed by its code.
+// run/load_pipeline.hpp: a pipeline from a shared library, by dlopen. The library is never unloaded: a worker of oneTBB
+// may be on its way out of the library's code when all else of it is gone, and exceptions that left it are destroyed by
+// its code.
 
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -13,10 +14,11 @@
 #include <string_view>
 #include <utility>
 
+#include <levada/core/detail/type_words.hpp>
 #include <levada/core/error.hpp>
 #include <levada/core/log.hpp>
-#include <levada/core/type_words.hpp>
 #include <levada/run/any_pipeline.hpp>
+#include <levada/run/detail/deploy/library_file.hpp>
 #include <levada/run/pipeline_library.hpp>
 
 namespace levada {
@@ -37,8 +39,8 @@ inline void check_type(const std::string& path, const char* role, const pipeline
     cannot_load(path, std::string("its ") + role + " is " + words_of(there) + ", this program's is " + words_of(here));
 }
 
-/// Whether another file stands at `path` than the one that is loaded under it, which dlopen would give. What could not be
-/// loaded, or was closed again, may be replaced.
+/// Whether another file stands at `path` than the one that is loaded under it, which dlopen would give. What could not
+/// be loaded, or was closed again, may be replaced.
 inline bool is_replaced(const std::string& path) {
   static std::mutex& mutex = *new std::mutex;
   static std::map<std::string, struct stat>& seen = *new std::map<std::string, struct stat>;
@@ -71,15 +73,21 @@ inline void hand_log_to(const pipeline_library& library) {
 inline const pipeline_library& open_library(const std::string& path, const pipeline_library& here) {
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   if (is_replaced(file)) cannot_load(path, "the file has changed since it was loaded; a new version needs a new name");
+  check_library_file(file, [&](const std::string& why) { cannot_load(path, why); });
   // Closed again where it is none of ours: nothing of it has run then.
   std::unique_ptr<void, int (*)(void*)> handle(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), ::dlclose);
   if (!handle) cannot_load(path, ::dlerror());
   void* const symbol = ::dlsym(handle.get(), "levada_pipeline");
   if (symbol == nullptr) cannot_load(path, "it holds no pipeline: no symbol levada_pipeline");
-  const pipeline_library& there = *reinterpret_cast<const pipeline_library* (*)()>(symbol)();
+  const pipeline_library* const found = reinterpret_cast<const pipeline_library* (*)()>(symbol)();
+  if (found == nullptr) cannot_load(path, "it holds no pipeline: levada_pipeline gives null");
+  const pipeline_library& there = *found;
   if (there.version != here.version)
     cannot_load(path, "it is a library of version " + std::to_string(there.version) + ", this program takes version " +
                           std::to_string(here.version));
+  if (there.standard_library == nullptr || there.item.name == nullptr || there.result.name == nullptr ||
+      there.make == nullptr || there.log == nullptr)
+    cannot_load(path, "what it says of itself is null in part");
   if (std::string(there.standard_library) != here.standard_library)
     cannot_load(path, std::string("it uses ") + there.standard_library + ", this program " + here.standard_library);
   check_type(path, "item", there.item, here.item);
@@ -92,21 +100,22 @@ inline const pipeline_library& open_library(const std::string& path, const pipel
 
 }  // namespace detail
 
-/// A new deployment of the pipeline in the shared library at `path`. Throws levada::error where the library, its version or
-/// its types are not those of this program, and what the deployment throws. Types are compared by name, size and alignment:
-/// whoever changes the inside of one and keeps these breaks both sides. What a result refers to by virtual functions or
-/// deleters of its own is code of the library, which stays. What the library logs is heard by the program's sink, unless the
-/// library set one itself.
+/// A new deployment of the pipeline in the shared library at `path`. Throws levada::error where the library is not
+/// whole, its version or its types are not those of this program, or its pipeline is null, and what the deployment
+/// throws. Types are compared by name, size and alignment: whoever changes the inside of one and keeps these breaks
+/// both sides. What a result refers to by virtual functions or deleters of its own is code of the library, which stays.
+/// What the library logs is heard by the program's sink, unless the library set one itself.
 template <class Signature>
 any_pipeline<Signature> load_pipeline(const std::string& path) {
   const pipeline_library& library = detail::open_library(path, detail::library_of<Signature>::describe(nullptr));
-  struct place {
-    place(void (*make)(void*)) { make(&pipeline); }
-    ~place() { std::destroy_at(&pipeline); }
+  struct holder {
+    holder(void (*make)(void*)) { make(&pipeline); }
+    ~holder() { std::destroy_at(&pipeline); }
     union {
       any_pipeline<Signature> pipeline;
     };
   } made(library.make);
+  if (!made.pipeline) detail::cannot_load(path, "the pipeline that it makes is null");
   return std::move(made.pipeline);
 }
 

@@ -2,20 +2,20 @@
 #pragma once
 // run/multi_producer.hpp: many threads push into one session.
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <utility>
 
-#include <levada/graph/mistake.hpp>
-#include <levada/run/push_calls.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/run/detail/session/push_calls.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada {
 namespace detail {
 
 /// It takes items from one thread after the other.
 template <class Session>
-concept lets_others_push = requires(Session& s) { s.let_others_push(); };
+concept lets_others_push = requires(Session& s) { s.allow_multiple_producers(); };
 
 /// One thread at a time, in the order in which they came.
 class turnstile {
@@ -35,11 +35,11 @@ class turnstile {
     turnstile& of_;
   };
 
-  /// Calls `f` where nobody is inside or waits, and returns what it says; else false.
+  /// Calls `f` where nobody is inside or waits, and returns what it says; else what is false.
   template <class F>
-  bool try_at_once(F f) {
+  auto try_at_once(F f) -> decltype(f()) {
     std::uint32_t now = now_.load();
-    if (!next_.compare_exchange_strong(now, now + 1)) return false;
+    if (!next_.compare_exchange_strong(now, now + 1)) return {};
     const leave at_end{*this};
     return f();
   }
@@ -54,34 +54,34 @@ class turnstile {
     now_.notify_all();
   }
 
-  alignas(64) std::atomic<std::uint32_t> next_{0};
-  alignas(64) std::atomic<std::uint32_t> now_{0};
+  alignas(64) atomic<std::uint32_t> next_{0};
+  alignas(64) atomic<std::uint32_t> now_{0};
 };
 
 }  // namespace detail
 
-/// Any number of threads push through it: `multi_producer producers(session)`. The items' order is the order in which `push`
-/// was entered. A push that waits for room holds up the pushes behind it, and nobody who pops. It refers to the session, of an
-/// app or an any_pipeline, with callbacks or events, which is popped, closed and cancelled as before; meanwhile all pushes go
-/// through it. `try_push` says false, too, where another thread is pushing.
+/// Any number of threads push through it: `multi_producer producers(session)`. The items' order is the order in which
+/// `push` was entered. A push that waits for room holds up the pushes behind it, and nobody who pops. It refers to the
+/// session, of an app or an any_pipeline, with callbacks or events, which is popped, closed and cancelled as before;
+/// meanwhile all pushes go through it. `try_push` says false, too, where another thread is pushing.
 template <class Session>
 class multi_producer : public detail::push_calls<multi_producer<Session>, typename Session::item> {
  public:
   using item = typename Session::item;
   using time_point = typename Session::time_point;
 
-  explicit multi_producer(Session& of) : session_(of) { of.let_others_push(); }
+  explicit multi_producer(Session& of) : session_(of) { of.allow_multiple_producers(); }
 
  private:
   friend detail::push_calls<multi_producer, typename Session::item>;
 
   template <class Given>
-  bool push_given(Given&& given, time_point captured) {
+  push_result push_given(Given&& given, time_point captured) {
     const detail::turnstile::turn mine(order_);
     return session_.push(std::forward<Given>(given), captured);
   }
   template <class Given>
-  bool try_push_given(Given&& given, time_point captured) {
+  push_result try_push_given(Given&& given, time_point captured) {
     return order_.try_at_once([&] { return session_.try_push(std::forward<Given>(given), captured); });
   }
 

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/pipeline_library.hpp: a pipeline as a shared library of one C symbol, which says what it is and how to make it. The unit
-// that defines the pipeline names it there; run/load_pipeline.hpp loads it. The CMake function levada_add_pipeline builds it.
+// run/pipeline_library.hpp: a pipeline as a shared library of one C symbol, which says what it is and how to make it.
+// The unit that defines the pipeline names it there; run/load_pipeline.hpp loads it. The CMake function
+// levada_add_pipeline builds it.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <type_traits>
-#include <typeinfo>
 
+#include <levada/core/detail/type_words.hpp>
 #include <levada/core/log.hpp>
 #include <levada/run/any_pipeline.hpp>
 
 namespace levada {
 
-/// Counts up with every change of what stands in a library: the record below, the virtual functions behind any_pipeline, and the
-/// values they give, statistics among them.
-inline constexpr std::uint32_t pipeline_library_version = 4;
+/// Counts up with every change of what stands in a library: the record below, the virtual functions behind
+/// any_pipeline, and the values they give, statistics among them.
+inline constexpr std::uint32_t pipeline_library_version = 5;
 
 /// What a library says of itself. Its first member stays the first.
 struct pipeline_library {
   struct type {
-    const char* name;  ///< as typeid spells it
+    const char* name;  ///< as typeid spells it: detail::type_name
     std::size_t bytes, alignment;
   };
   std::uint32_t version;
@@ -55,9 +56,9 @@ inline constexpr const char* standard_library_name =
 template <class T>
 pipeline_library::type library_type() {
   if constexpr (std::is_void_v<T>)
-    return {typeid(T).name(), 0, 0};
+    return {type_name<T>(), 0, 0};
   else
-    return {typeid(T).name(), sizeof(T), alignof(T)};
+    return {type_name<T>(), sizeof(T), alignof(T)};
 }
 
 template <class Signature>

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <levada/core/error.hpp>
-#include <levada/plan/text.hpp>
-#include <levada/run/statistics.hpp>
+#include <levada/plan/detail/text.hpp>
+#include <levada/run/detail/measure/statistics.hpp>
 
 namespace levada {
 
@@ -30,6 +30,20 @@ struct labelled_statistics {
 };
 
 namespace detail {
+
+/// The value of a label as it stands in its quotes: a page is UTF-8, and to Prometheus it ends at a byte of 0.
+inline void append_label_value(std::string& text, std::string_view value) {
+  append_utf8(text, value, [&](char c) {
+    if (c == '\0')
+      text += "\xef\xbf\xbd";
+    else if (c == '\n')
+      text += "\\n";
+    else if (c == '\\' || c == '"')
+      (text += '\\') += c;
+    else
+      text += c;
+  });
+}
 
 class prometheus_writer {
  public:
@@ -77,14 +91,7 @@ class prometheus_writer {
   static void append_label(std::string& list, std::string_view name, std::string_view value) {
     if (!list.empty()) list += ',';
     list.append(name).append("=\"");
-    for (const char c : value) {
-      if (c == '\n') {
-        list += "\\n";
-        continue;
-      }
-      if (c == '\\' || c == '"') list += '\\';
-      list += c;
-    }
+    append_label_value(list, value);
     list += '"';
   }
   static std::string digits(std::uint64_t n) {
@@ -115,17 +122,18 @@ constexpr bool is_label_name(std::string_view name) {
   return true;
 }
 
-/// Label names are names, and no two sessions have the same labels: to Prometheus, in any order, and those without a value
-/// are none.
+/// Label names are names, and no two sessions have the same labels: to Prometheus, in any order, and those without a
+/// value are none.
 inline void check_labels(std::span<const labelled_statistics> sessions) {
-  std::vector<std::vector<std::pair<std::string_view, std::string_view>>> seen;
+  std::vector<std::vector<std::pair<std::string_view, std::string>>> seen;
   for (const labelled_statistics& one : sessions) {
     auto& labels = seen.emplace_back();
     for (const auto& [name, value] : one.labels) {
       const auto has_name = [n = name](const prometheus_label& l) { return l.name == n; };
       if (!is_label_name(name) || std::count_if(one.labels.begin(), one.labels.end(), has_name) != 1)
         throw error("levada: prometheus_text: label \"" + std::string(name) + "\" cannot be used");
-      if (!value.empty()) labels.emplace_back(name, value);
+      if (value.empty()) continue;
+      append_label_value(labels.emplace_back(name, std::string()).second, value);
     }
     std::sort(labels.begin(), labels.end());
     if (std::count(seen.begin(), seen.end(), labels) != 1)
@@ -135,9 +143,10 @@ inline void check_labels(std::span<const labelled_statistics> sessions) {
 
 }  // namespace detail
 
-/// The statistics of several sessions as Prometheus scrapes them: one page, since none may have a metric in two places. Times are
-/// in seconds; `labels` tell sessions apart; stages are labelled with their name and their position. Throws levada::error for
-/// a label name that Prometheus does not take, or that is used here, and for two sessions of the same labels.
+/// The statistics of several sessions as Prometheus scrapes them: one page, since none may have a metric in two places.
+/// Times are in seconds; `labels` tell sessions apart; stages are labelled with their name and their position. Throws
+/// levada::error for a label name that Prometheus does not take, or that is used here, and for two sessions of the same
+/// labels.
 inline std::string prometheus_text(std::span<const labelled_statistics> sessions) {
   detail::check_labels(sessions);
   using writer = detail::prometheus_writer;
@@ -177,6 +186,12 @@ inline std::string prometheus_text(std::span<const labelled_statistics> sessions
     w.sample(label("outcome", "dropped"), s.items.dropped);
     w.sample(label("outcome", "cancelled"), s.items.cancelled);
   });
+  metric("levada_items_dropped_total", "counter", "Items that were dropped, by why.", [&](statistics s) {
+    for (const auto& reason : detail::drop_reason_texts)
+      w.sample(label("reason", reason.name), s.items.drops.*reason.count);
+  });
+  metric("levada_pushes_refused_total", "counter", "Pushes that found no room and left their item with the caller.",
+         [&](statistics s) { w.sample({}, s.items.refused); });
   metric("levada_items_in_flight", "gauge", "Items in the pipeline.",
          [&](statistics s) { w.sample({}, s.items.in_flight); });
   metric("levada_slots", "gauge", "Items that fit into the pipeline.", [&](statistics s) { w.sample({}, s.slots); });
@@ -187,7 +202,7 @@ inline std::string prometheus_text(std::span<const labelled_statistics> sessions
             [&](list of, const stage_statistics& s) {
               w.sample(of + "," + label("outcome", "failed"), s.failed);
               w.sample(of + "," + label("outcome", "filtered"), s.filtered);
-              w.sample(of + "," + label("outcome", "dropped"), s.dropped);
+              w.sample(of + "," + label("outcome", "overdue"), s.overdue);
               w.sample(of + "," + label("outcome", "cancelled"), s.cancelled);
             });
   of_stages("levada_stage_seconds", "summary", "Time that a stage takes for an item.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/sender.hpp: an item of a session as a sender of P2300 (std::execution), by its member functions alone: no library is needed.
+// run/sender.hpp: an item of a session as a sender of P2300 (std::execution), by its member functions alone: no library
+// is needed.
 //
 //   lv::awaitable_session session(app.open());
 //   auto work = lv::send<my_execution>(session, item) | then(use);
@@ -19,7 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/core/apart.hpp>
+#include <levada/core/detail/indirect.hpp>
 #include <levada/run/awaitable.hpp>
 
 namespace levada {
@@ -32,9 +33,10 @@ struct completions_with<Execution, void> : std::type_identity<typename Execution
 
 }  // namespace detail
 
-/// Sends an item through the session, where it is started: its result is the value, the exception of its stage, or no_result where it
-/// was filtered or dropped, the error; it is stopped where the session gives it up. Completes where a coroutine would be resumed.
-/// Itself and its operations may lie in a coroutine's frame, whatever the alignment of item and value; the value is passed on as it is.
+/// Sends an item through the session, where it is started: its result is the value, the exception of its stage, or
+/// no_result where it was filtered or dropped, the error; it is stopped where the session gives it up. Completes where
+/// a coroutine would be resumed. Itself and its operations may lie in a coroutine's frame, whatever the alignment of
+/// item and value; the value is passed on as it is.
 template <class Execution, class Session>
 class item_sender {
   using session = awaitable_session<Session>;
@@ -77,6 +79,7 @@ class item_sender {
       }
     }
     bool is_given_up() const noexcept {
+      if (this->why_ == detail::why_missing(missing::cancelled)) return true;  // to throw it would take memory
       try {
         std::rethrow_exception(this->why_);
       } catch (const cancelled&) {
@@ -105,7 +108,8 @@ class item_sender {
   time_point captured_;
 };
 
-/// An item of the session as a sender, captured at a time that travels with it. The session outlives what it is connected to.
+/// An item of the session as a sender, captured at a time that travels with it. The session outlives what it is
+/// connected to.
 template <class Execution, class Session, class Given>
   requires std::constructible_from<typename Session::item, Given>
 [[nodiscard]] item_sender<Execution, Session> send(awaitable_session<Session>& session, Given&& given,

@@ -3,7 +3,6 @@
 // run/simulated.hpp: a device for tests. It computes in order on a thread of its own and reports out of band and out of
 // order, late, or with a failure, as a GPU may: so the backbone is exercised where no GPU is.
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -15,18 +14,20 @@
 #include <thread>
 #include <vector>
 
-#include <levada/core/device.hpp>
+#include <levada/core/detail/device.hpp>
+#include <levada/core/detail/start_thread.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada {
 
 /// How a simulated device behaves; may be changed while it runs.
 struct simulation {
-  std::atomic<std::int64_t> delay_ns{0};       ///< before an item is reported, at most: each draws its own
-  std::atomic<std::size_t> reorder_window{1};  ///< reports held back and given in random order; 1: in order
-  std::atomic<bool (*)(std::uint64_t item)> fails{nullptr};  ///< true: the item's work is lost
-  std::atomic<bool> lost{false};                             ///< the device is gone: every item fails
+  detail::atomic<std::int64_t> delay_ns{0};       ///< before an item is reported, at most: each draws its own
+  detail::atomic<std::size_t> reorder_window{1};  ///< reports held back and given in random order; 1: in order
+  detail::atomic<bool (*)(std::uint64_t item)> fails{nullptr};  ///< true: the item's work is lost
+  detail::atomic<bool> lost{false};                             ///< the device is gone: every item fails
 
   void reset() {
     delay_ns = 0;
@@ -54,7 +55,7 @@ struct simulated_job {
 class simulated_queue final : public device_queue {
  public:
   simulated_queue(int index, const simulation& behaviour)
-      : index_(index), behaviour_(behaviour), thread_([this] { serve(); }) {}
+      : index_(index), behaviour_(behaviour), thread_(start_thread("a simulated device", [this] { serve(); })) {}
   ~simulated_queue() override {
     {
       const std::lock_guard lock(mutex_);
@@ -130,9 +131,13 @@ class simulated_queue final : public device_queue {
     }
   }
 
-  std::exception_ptr failure(const char* what, std::uint64_t item) const {
-    return std::make_exception_ptr(device_error("levada: device simulated<" + std::to_string(index_) + "> " + what +
-                                                " at item " + std::to_string(item)));
+  std::exception_ptr failure(const char* what, std::uint64_t item) const noexcept {
+    try {
+      return std::make_exception_ptr(device_error("levada: device simulated<" + std::to_string(index_) + "> " + what +
+                                                  " at item " + std::to_string(item)));
+    } catch (...) {  // no memory to say so
+      return std::current_exception();
+    }
   }
 
   std::uint64_t draw() { return (random_ = random_ * 6364136223846793005u + 1442695040888963407u) >> 33; }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/virtual_clock.hpp: time that passes when it is told to, for sessions whose lateness must not depend on the machine.
+// run/virtual_clock.hpp: time that passes when it is told to, for sessions whose lateness must not depend on the
+// machine.
 
 #include <atomic>
 #include <chrono>
 
 namespace levada {
 
-/// What a session opened with it takes for now, in its deadlines and as the capture time of items that have none. It stands
-/// still but for `advance_to` and `advance`, which any thread may call, and never goes back. Outlives the session.
+/// What a session opened with it takes for now, in its deadlines and as the capture time of items that have none. It
+/// stands still but for `advance_to` and `advance`, which any thread may call, and never goes back. Outlives the
+/// session.
 class virtual_clock {
  public:
   using time_point = std::chrono::steady_clock::time_point;

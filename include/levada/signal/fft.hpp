@@ -33,8 +33,8 @@ constexpr double transform_flops(std::size_t size) {
 
 }  // namespace detail
 
-/// output[..., k, 0] + i output[..., k, 1] = sum over t of input[..., t] exp(-2 pi i k t / size), k from 0 to size / 2. `Size`
-/// fills up with zeros; any size, best with no prime factor above 5.
+/// output[..., k, 0] + i output[..., k, 1] = sum over t of input[..., t] exp(-2 pi i k t / size), k from 0 to size / 2.
+/// `Size` fills up with zeros; any size, best with no prime factor above 5.
 template <std::size_t Size = 0>
 struct rfft_op : weightless_op {
   static constexpr std::string_view kind = "rfft";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// signal/mel.hpp: bins of a spectrum gathered into bands of equal width on the mel scale (ONNX MelWeightMatrix, times the input;
-// mel = 2595 log10(1 + f / 700)).
+// signal/mel.hpp: bins of a spectrum gathered into bands of equal width on the mel scale (ONNX MelWeightMatrix, times
+// the input; mel = 2595 log10(1 + f / 700)).
 
 #include <levada/nn/shape_rule.hpp>
 
@@ -13,8 +13,8 @@ struct mel_range {
   friend constexpr bool operator==(const mel_range&, const mel_range&) = default;
 };
 
-/// output[..., b] = sum over k of input[..., k] * weight(k, b): triangles over the mel scale, each from the centre of the band before
-/// to that of the one behind, of height 1 at its own.
+/// output[..., b] = sum over k of input[..., k] * weight(k, b): triangles over the mel scale, each from the centre of
+/// the band before to that of the one behind, of height 1 at its own.
 template <std::size_t Bands>
 struct mel_op : weightless_op {
   static constexpr std::string_view kind = "mel";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// signal/taper.hpp: samples weighed by a window function (ONNX HannWindow, HammingWindow, BlackmanWindow, times the input).
+// signal/taper.hpp: samples weighed by a window function (ONNX HannWindow, HammingWindow, BlackmanWindow, times the
+// input).
 
 #include <cmath>
 #include <numbers>

@@ -4,8 +4,8 @@
 #include "answer.hpp"
 
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/pipeline_library.hpp>
-#include <levada/run/tbb_executor.hpp>
 
 namespace lv = levada;
 

@@ -2,7 +2,7 @@
 // A race planted on purpose: a stage that changes what it captured, declared parallel. Left serial, it has none.
 
 #include <levada/run/deploy.hpp>
-#include <levada/run/thread_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 
 #include <atomic>
 #include <cstdio>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/kernel_stage.hpp: a grid kernel on vectors along x. Not under the umbrella: who writes such kernels includes it.
+// backend/simd/kernel_stage.hpp: a grid kernel on vectors along x. Not under the umbrella: who writes such kernels
+// includes it.
 
-#include <levada/backend/simd/kernel.hpp>
-#include <levada/kernel/grid_xsimd.hpp>
+#include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/kernel/detail/grid_xsimd.hpp>
 #include <levada/nn/kernel_stage.hpp>
 
 namespace levada {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html/data.hpp: what the page of a report reads, as JSON: plans with their reasons and bounds, and what a run measured.
+// interop/html/data.hpp: what the page of a report reads, as JSON: plans with their reasons and bounds, and what a run
+// measured.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,12 +12,12 @@
 #include <vector>
 
 #include <levada/plan/arena.hpp>
-#include <levada/plan/json_report.hpp>
-#include <levada/plan/reasons.hpp>
-#include <levada/plan/regions.hpp>
-#include <levada/plan/text_report.hpp>
-#include <levada/run/statistics.hpp>
-#include <levada/run/trace_log.hpp>
+#include <levada/plan/detail/json_report.hpp>
+#include <levada/plan/detail/reasons.hpp>
+#include <levada/plan/detail/regions.hpp>
+#include <levada/plan/detail/text_report.hpp>
+#include <levada/run/detail/measure/statistics.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 
 namespace levada {
 
@@ -145,8 +146,14 @@ inline void write_counts(json_writer& json, const item_counts& items) {
                                    {"filtered", items.filtered},
                                    {"dropped", items.dropped},
                                    {"cancelled", items.cancelled},
-                                   {"in_flight", items.in_flight}})
+                                   {"in_flight", items.in_flight},
+                                   {"refused", items.refused}})
     json.field(how, static_cast<std::size_t>(count));
+  json.close('}');
+  json.key("drops");
+  json.open('{');
+  for (const auto& reason : drop_reason_texts)
+    json.field(reason.text, static_cast<std::size_t>(items.drops.*reason.count));
   json.close('}');
 }
 
@@ -163,7 +170,7 @@ inline void write_statistics(json_writer& json, const session_statistics& s) {
     write_distribution(json, "waited", stage.waited);
     json.field("failed", static_cast<std::size_t>(stage.failed));
     json.field("filtered", static_cast<std::size_t>(stage.filtered));
-    json.field("dropped", static_cast<std::size_t>(stage.dropped));
+    json.field("overdue", static_cast<std::size_t>(stage.overdue));
     json.field("cancelled", static_cast<std::size_t>(stage.cancelled));
     json.close('}');
   });
@@ -190,7 +197,8 @@ constexpr std::string_view name_of(trace_kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-/// What ran: [kind, what, thread, items, first item, begin, ns], in the order of begins, those from the first on. Waiting is no work.
+/// What ran: [kind, what, thread, items, first item, begin, ns], in the order of begins, those from the first on.
+/// Waiting is no work.
 inline void write_events(json_writer& json, const session_trace& trace) {
   std::vector<trace_event> drawn;
   for (const trace_event& e : trace.events)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html/graph_script.hpp: the graph in layers (Sugiyama), each layer a column, and the columns in lines as words of a text are:
-// so a plan of hundreds of units is as wide as the page and its words keep their size.
+// interop/html/graph_script.hpp: the graph in layers (Sugiyama), each layer a column, and the columns in lines as words
+// of a text are: so a plan of hundreds of units is as wide as the page and its words keep their size.
 
 #include <string_view>
 

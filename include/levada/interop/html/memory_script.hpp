@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html/memory_script.hpp: the memory of one item as rectangles: from offset to offset, from the step that makes a value to the last
-// that takes it.
+// interop/html/memory_script.hpp: the memory of one item as rectangles: from offset to offset, from the step that makes
+// a value to the last that takes it.
 
 #include <string_view>
 
@@ -56,7 +56,7 @@ inline constexpr std::string_view memory_script = R"js(
     const owned = values.map((value, v) => v).filter(v => values[v].storage === v && values[v].bytes > 0);
     const at = (...places) => owned.filter(v => places.includes(values[v].placement));
     if (plan.slot_bytes > 0)
-      arena(region, prefix + 'slot: ' + bytesText(plan.slot_bytes) + ' for each of ' + plan.slots + ' items in flight', plan.slot_bytes, at('slot').map(v => rectangle(v, 0)));
+      arena(region, prefix + 'slot: ' + bytesText(plan.slot_bytes) + ' for each of ' + plan.slots + ' items in flight (' + plan.slots_by + ')', plan.slot_bytes, at('slot').map(v => rectangle(v, 0)));
     // Segments have steps of their own, so that one picture holds the scratchpads of all.
     const rectangles = [], own_segments = segments.filter(segment => segment.region === r);
     for (const segment of own_segments) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html/page.hpp: the page of a report around its data. The parts of its script are in the headers beside this one; they
-// write what the data says as text nodes only, so that no name in it can become a tag.
+// interop/html/page.hpp: the page of a report around its data. The parts of its script are in the headers beside this
+// one; they write what the data says as text nodes only, so that no name in it can become a tag.
 
 #include <string>
 #include <string_view>

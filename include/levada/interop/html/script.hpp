@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html/script.hpp: what all parts of the page's script share: the data by unit, words for numbers, hints, search.
+// interop/html/script.hpp: what all parts of the page's script share: the data by unit, words for numbers, hints,
+// search.
 
 #include <string_view>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html/table_script.hpp: the kernels with their costs and what else there was, and the stages as a run measured them.
+// interop/html/table_script.hpp: the kernels with their costs and what else there was, and the stages as a run measured
+// them.
 
 #include <string_view>
 
@@ -65,7 +66,7 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
       onColour(() => { body.style.fill = measured ? colourOf(units[u]) : 'var(--c0)'; });
       return element('td', {}, drawn('svg', { width: 200, height: 16 }, line, body, median));
     };
-    const ended = stage => ['failed', 'filtered', 'dropped', 'cancelled'].filter(how => stage[how]).map(how => stage[how] + ' ' + how).join(', ');
+    const ended = stage => ['failed', 'filtered', 'overdue', 'cancelled'].filter(how => stage[how]).map(how => stage[how] + ' ' + how).join(', ');
     const rows = statistics.stages.map((stage, u) => {
       const time = ns => cell(stage.time.count ? nsText(ns) : '\u2013', 'number');
       const row = element('tr', {}, cell(stage.name), cell(String(stage.segment), 'number'), cell(stage.items.toLocaleString('en'), 'number'), time(stage.time.min), time(stage.time.median),
@@ -75,7 +76,9 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
     document.querySelector('#stages .drawing').append(table([['stages'], ['segment', 'number'], ['items', 'number'], ['min', 'number'], ['median', 'number'], ['p99', 'number'],
       ['max', 'number'], ['least to most, logarithmic'], ['waited, p99', 'number'], ['ended here']], rows));
     const spread = (name, d, text) => d.count ? name + ': median ' + text(d.median) + ', p99 ' + text(d.p99) + ', max ' + text(d.max) : '';
-    const lines = [Object.entries(statistics.items).filter(([, count]) => count).map(([how, count]) => count.toLocaleString('en') + ' ' + how.replace('_', ' ')).join(', '),
+    const counted = of => Object.entries(of).filter(([, count]) => count).map(([how, count]) => count.toLocaleString('en') + ' ' + how.replace('_', ' '));
+    const why = counted(statistics.drops).join(', ');
+    const lines = [counted(statistics.items).join(', ') + (why && '; dropped: ' + why),
       spread('age at the output', statistics.age, nsText), statistics.occupied.count ? 'slots in use: median ' + statistics.occupied.median + ', max ' + statistics.occupied.max + ' of ' + statistics.slots : '',
       ...statistics.segments.flatMap((segment, s) => [spread('before segment ' + s, segment.waited, nsText), spread('upload of segment ' + s, segment.upload, nsText),
         spread('compute of segment ' + s, segment.compute, nsText), spread('download of segment ' + s, segment.download, nsText)])];

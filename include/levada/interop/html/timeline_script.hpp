@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/html/timeline_script.hpp: what each device did in a run, and below it, on the same scale, what is expected: items through the plan,
-// each unit taking what it costs, and nobody waiting but for a free worker and, at a serial stage, for its turn.
+// interop/html/timeline_script.hpp: what each device did in a run, and below it, on the same scale, what is expected:
+// items through the plan, each unit taking what it costs, and nobody waiting but for a free worker and, at a serial
+// stage, for its turn.
 
 #include <string_view>
 
@@ -57,7 +58,8 @@ inline constexpr std::string_view timeline_script = R"js(
       free[segment.device] = new Array(workers).fill(0), laneAt[segment.device] = laneOfExpected.length;
       for (let w = 0; w < workers; ++w) laneOfExpected.push(segment.device + (workers > 1 ? ' ' + w : ''));
     }
-    // Always the step that can begin first, of several the one of the oldest items; not more items in flight than slots.
+    // Always the step that can begin first, of several the one of the oldest items; not more items in flight than
+    // slots.
     const line = segments.filter(segment => segment.region === 0), stages = line.map(segment => units.filter(unit => unit.segment === segment.number));
     const grain = sizes.length ? Math.max(1, sizes[sizes.length >> 1]) : Math.max(...line.map(segment => segment.grain)), inFlight = Math.max(1, Math.floor(data.regions[0].plan.slots / grain));
     const turn = new Array(units.length).fill(0), flying = [], done = [];

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile/cost_header.hpp: a header of measured costs: read where there is one, written after each measurement, so that a run
-// that is interrupted goes on where it was.
+// interop/profile/cost_header.hpp: a header of measured costs: read where there is one, written after each measurement,
+// so that a run that is interrupted goes on where it was.
 
+#include <unistd.h>
 #include <algorithm>
-#include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -17,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <levada/core/error.hpp>
+#include <levada/core/detail/whole_file.hpp>
+#include <levada/interop/header_file.hpp>
 #include <levada/plan/cost_table.hpp>
 
 namespace levada::detail {
@@ -42,7 +42,7 @@ class cost_header {
     return rooflines_.at(std::string(backend)).flops_per_second;
   }
 
-  /// The partition that was measured as a whole for a question: plan/measured_whole.hpp.
+  /// The partition that was measured as a whole for a question: plan/detail/measured_whole.hpp.
   bool has_whole(std::uint64_t question) const { return wholes_.contains(question); }
   void set_whole(std::uint64_t question, std::string plan, const cost& c) { wholes_[question] = {std::move(plan), c}; }
   void set(const transfer_cost& t) {
@@ -71,26 +71,10 @@ class cost_header {
   const std::string& stale_machine() const { return stale_; }
 
   /// Writes another file and puts it in the old one's place, which is whole at any moment.
-  void write() const {
-    const std::string part = path_ + ".part";
-    {
-      std::ofstream to(part);
-      to << text();
-      if (!to.flush()) throw error("levada: cannot write \"" + part + "\"");
-    }
-    std::error_code failed;
-    std::filesystem::rename(part, path_, failed);
-    if (failed) throw error("levada: cannot write \"" + path_ + "\": " + failed.message());
-  }
+  void write() const { write_whole(path_, text(), "profile"); }
 
   /// "box.costs.hpp" has the table box_costs.
-  std::string table_name() const {
-    std::string name = std::filesystem::path(path_).filename().string();
-    name = name.substr(0, name.find('.'));
-    for (char& c : name)
-      if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-    return (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "_" + name : name) + "_costs";
-  }
+  std::string table_name() const { return constant_of_header(path_, "_costs"); }
 
  private:
   static std::string number(double x) {
@@ -108,8 +92,8 @@ class cost_header {
     if (!kernels_.empty()) {
       t += "inline constexpr levada::kernel_cost " + name + "_kernels[] = {\n";
       for (const auto& [key, c] : kernels_)
-        t += "    {\"" + key.first + "\", \"" + key.second + "\", " + number(c.seconds) + ", " + number(c.spread) +
-             "},\n";
+        t += "    {\"" + key.first + "\", \"" + literal_text(key.second) + "\", " + number(c.seconds) + ", " +
+             number(c.spread) + "},\n";
       t += "};\n";
     }
     if (!rooflines_.empty()) {
@@ -129,11 +113,11 @@ class cost_header {
     if (!wholes_.empty()) {
       t += "inline constexpr levada::whole_cost " + name + "_wholes[] = {\n";
       for (const auto& [question, w] : wholes_)
-        t += "    {" + std::to_string(question) + "u, \"" + escaped(w.first) + "\", " + number(w.second.seconds) +
+        t += "    {" + std::to_string(question) + "u, \"" + literal_text(w.first) + "\", " + number(w.second.seconds) +
              ", " + number(w.second.spread) + "},\n";
       t += "};\n";
     }
-    t += "inline constexpr levada::cost_table " + name + "{.machine = \"" + machine_ + "\"";
+    t += "inline constexpr levada::cost_table " + name + "{.machine = \"" + literal_text(machine_) + "\"";
     if (!kernels_.empty()) t += ", .kernels = " + name + "_kernels";
     if (!transfers_.empty()) t += ", .transfers = " + name + "_transfers";
     if (!rooflines_.empty()) t += ", .rooflines = " + name + "_rooflines";
@@ -143,14 +127,6 @@ class cost_header {
 
   static std::string device(device_id id) {
     return "{levada::device_kind::" + std::string(name_of(id.kind)) + ", " + std::to_string(id.index) + "}";
-  }
-  static std::string escaped(const std::string& text) {
-    std::string literal;
-    for (const char c : text) {
-      if (c == '"' || c == '\\') literal += '\\';
-      literal += c;
-    }
-    return literal;
   }
 
   /// A row of a table: the texts in quotes, and the numbers outside of them.
@@ -168,8 +144,7 @@ class cost_header {
         outside += separates ? ' ' : line[i];
         continue;
       }
-      std::string& text = r.texts.emplace_back();
-      while (++i < line.size() && line[i] != '"') text += line[i] == '\\' && i + 1 < line.size() ? line[++i] : line[i];
+      r.texts.push_back(text_of_literal(line, i));
     }
     std::istringstream words(outside);
     for (std::string word; words >> word;) {
@@ -194,7 +169,9 @@ class cost_header {
   }
 
   void read() {
-    std::ifstream from(path_);
+    if (::access(path_.c_str(), F_OK) != 0) return;
+    constexpr std::size_t largest = 100'000'000;  // a row is some hundred bytes
+    std::istringstream from(read_whole(path_, largest, "profile"));
     decltype(kernels_) kernels;
     decltype(transfers_) transfers;
     decltype(wholes_) wholes;

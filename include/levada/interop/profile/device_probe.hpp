@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile/device_probe.hpp: one item after the other through a device, and when it was where: what a kernel takes there, and
-// what the ways there and back do.
+// interop/profile/device_probe.hpp: one item after the other through a device, and when it was where: what a kernel
+// takes there, and what the ways there and back do.
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <levada/core/device_queue.hpp>
-#include <levada/plan/placement.hpp>
+#include <levada/plan/detail/placement.hpp>
 
 namespace levada::detail {
 
@@ -87,7 +87,8 @@ class device_probe final : public device_client {
 /// What was measured of the ways to or from a device: bytes, seconds.
 using measured_ways = std::vector<std::pair<double, double>>;
 
-/// A line through them that few far off do not move: the median of the slopes of all pairs, and of what that leaves (Theil, Sen).
+/// A line through them that few far off do not move: the median of the slopes of all pairs, and of what that leaves
+/// (Theil, Sen).
 inline crossing line_through(const measured_ways& ways, crossing otherwise) {
   const auto median = [](std::vector<double>& of) {
     std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());

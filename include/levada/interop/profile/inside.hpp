@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile/inside.hpp: the kernels and callables of pipelines that stand inside stages, measured as those around them.
+// interop/profile/inside.hpp: the kernels and callables of pipelines that stand inside stages, measured as those around
+// them.
 
 #include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-#include <levada/graph/for_each.hpp>
-#include <levada/graph/nested.hpp>
-#include <levada/graph/route.hpp>
+#include <levada/graph/detail/for_each.hpp>
+#include <levada/graph/detail/nested.hpp>
+#include <levada/graph/detail/route.hpp>
 #include <levada/interop/profile/profiler.hpp>
 
 namespace levada::detail {

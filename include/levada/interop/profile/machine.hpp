@@ -9,7 +9,7 @@
 #include <ctime>
 #include <vector>
 
-#include <levada/run/machine.hpp>
+#include <levada/run/detail/workers/machine.hpp>
 
 namespace levada::detail {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile/measure.hpp: what a call takes: the median of many, warm, in the state of the caches that a pipeline leaves.
+// interop/profile/measure.hpp: what a call takes: the median of many, warm, in the state of the caches that a pipeline
+// leaves.
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +10,15 @@
 #include <vector>
 
 #include <levada/interop/profile/machine.hpp>
-#include <levada/plan/cost.hpp>
+#include <levada/plan/detail/cost.hpp>
 
 namespace levada::detail {
 
 /// The memory of a pipeline's other stages: what they read and write goes through the caches between two calls of one.
 class cache_sweep {
  public:
-  /// `working_set`: the bytes that an item's way through the pipeline touches. What the second-level cache holds stays there.
+  /// `working_set`: the bytes that an item's way through the pipeline touches. What the second-level cache holds stays
+  /// there.
   explicit cache_sweep(std::size_t working_set)
       : bytes_(working_set > (std::size_t{1} << 20) ? std::min(working_set, std::size_t{64} << 20) : 0, 1) {}
 
@@ -30,7 +32,8 @@ class cache_sweep {
   std::vector<unsigned char> bytes_;
 };
 
-/// The median, and half of what the middle half spans. Without the samples far above: an interrupt, a page that was not there.
+/// The median, and half of what the middle half spans. Without the samples far above: an interrupt, a page that was not
+/// there.
 inline cost summary_of(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const auto at = [&](double part) {
@@ -55,7 +58,8 @@ cost measure_call(Call call, Before before, cache_sweep& sweep, double seconds) 
     for (std::size_t i = 0; i < calls; ++i) call();
     return std::max(thread_seconds() - start - clock, 1e-10) / static_cast<double>(calls);
   };
-  // So many calls at once that the clock does not matter; one, where each is to find the caches as they are in a pipeline.
+  // So many calls at once that the clock does not matter; one, where each is to find the caches as they are in a
+  // pipeline.
   std::size_t calls = 1;
   if (!sweep.needed())
     while (calls < (std::size_t{1} << 20) && timed(calls) * static_cast<double>(calls) < 100 * clock + 5e-5) calls *= 2;

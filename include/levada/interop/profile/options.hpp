@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <levada/plan/cost.hpp>
+#include <levada/plan/detail/cost.hpp>
 
 namespace levada {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile/profiler.hpp: the candidates and callables of a pipeline as code that is timed, with the values of one item on its way.
+// interop/profile/profiler.hpp: the candidates and callables of a pipeline as code that is timed, with the values of
+// one item on its way.
 
 #include <algorithm>
 #include <array>
@@ -57,7 +58,7 @@ class profiled_values {
 /// A candidate with its weights, and how it is called.
 struct made_kernel {
   erased_object kernel;
-  const unit_text* text = nullptr;
+  const unit_descriptor* text = nullptr;
 };
 
 /// The candidates of a pipeline of one rate, as code that is timed.
@@ -83,7 +84,8 @@ class profiler {
     compute_values(std::make_index_sequence<nodes>{});
   }
 
-  /// What disturbs a machine lasts longer than a measurement, and only adds: a kernel is measured again when all others were.
+  /// What disturbs a machine lasts longer than a measurement, and only adds: a kernel is measured again when all others
+  /// were.
   profile_result run() {
     begin_ = std::chrono::steady_clock::now();
     for (round_ = 0; round_ < std::max(options_.rounds, 1); ++round_) {
@@ -105,7 +107,7 @@ class profiler {
     const auto plan = make_plan(graph, parts, {slots}, devices, {found::candidates.data(), candidates},
                                 backend_values<Backends>::values);
     const auto layout = layout_of(plan);
-    std::vector<const unit_text*> texts;
+    std::vector<const unit_descriptor*> texts;
     std::size_t computed = 0;
     for (const auto& u : plan.unit) {
       const bool is_kernel = u.candidate != partition_unit::callable;
@@ -161,7 +163,7 @@ class profiler {
             text<C>(std::index_sequence<I...>())};
   }
   template <std::size_t C, std::size_t... I>
-  static consteval const unit_text* text(std::index_sequence<I...>) {
+  static consteval const unit_descriptor* text(std::index_sequence<I...>) {
     constexpr std::size_t first = found::candidates[C].first;
     using flowing = typename node_place<first>::in;
     using in = op_input_t<flowing>;
@@ -190,7 +192,7 @@ class profiler {
   }
 
   template <std::size_t Node>
-  static consteval const unit_text* callable_text_at() {
+  static consteval const unit_descriptor* callable_text_at() {
     if constexpr (is_op(graph.nodes[Node])) {
       return nullptr;
     } else {
@@ -200,7 +202,7 @@ class profiler {
     }
   }
   template <std::size_t... Node>
-  static constexpr std::array<const unit_text*, sizeof...(Node)> callable_texts(std::index_sequence<Node...>) {
+  static constexpr std::array<const unit_descriptor*, sizeof...(Node)> callable_texts(std::index_sequence<Node...>) {
     return {callable_text_at<Node>()...};
   }
 
@@ -315,7 +317,8 @@ class profiler {
     keep(backend, signature, taken);
   }
 
-  /// The most that any kernel of a device's backend did, and the least that one took: a roofline for those not measured.
+  /// The most that any kernel of a device's backend did, and the least that one took: a roofline for those not
+  /// measured.
   void note_peak(const candidate& c, std::string_view backend, double seconds) {
     double flops = 0, bytes = static_cast<double>(graph.values[graph.nodes[c.first].in].bytes);
     for (std::size_t n = c.first; n < c.first + c.count; ++n) {

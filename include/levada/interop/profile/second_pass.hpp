@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/profile/second_pass.hpp: whole plans against each other, by turns: those of one backend each, the one that the costs choose,
-// and neighbours of the fastest. Knows no kernel: what a plan takes, it is told.
+// interop/profile/second_pass.hpp: whole plans against each other, by turns: those of one backend each, the one that
+// the costs choose, and neighbours of the fastest. Knows no kernel: what a plan takes, it is told.
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 
 #include <levada/interop/profile/measure.hpp>
 #include <levada/interop/profile/options.hpp>
-#include <levada/plan/neighbours.hpp>
+#include <levada/plan/detail/neighbours.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 
 namespace levada {
@@ -53,8 +53,8 @@ inline paired_ratio compare(const timed_plan& a, const timed_plan& b, std::size_
   return ratio_of(ratios);
 }
 
-/// Keeps of some plans the one that is measured faster than the others. A difference within the noise goes to the plan named
-/// first: those of one backend each, in their order, then the one by costs, then neighbours.
+/// Keeps of some plans the one that is measured faster than the others. A difference within the noise goes to the plan
+/// named first: those of one backend each, in their order, then the one by costs, then neighbours.
 template <std::size_t N>
 class second_pass {
  public:
@@ -129,7 +129,8 @@ class second_pass {
                        [&](const candidate& c) { return c.backend == backend; });
   }
 
-  /// Tries neighbours until one is faster, which is then kept. Those that promise less than nothing by far are left out.
+  /// Tries neighbours until one is faster, which is then kept. Those that promise less than nothing by far are left
+  /// out.
   bool improve(rival& kept, whole_result& result) {
     const double whole = kept.code();
     for (const neighbour<N>& other : neighbours_of(kept.parts, graph_, candidates_, backends_, costs_)) {

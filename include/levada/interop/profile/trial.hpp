@@ -14,8 +14,8 @@
 
 #include <levada/interop/profile/machine.hpp>
 #include <levada/interop/profile/measure.hpp>
-#include <levada/run/inline_call.hpp>
-#include <levada/run/unit.hpp>
+#include <levada/run/detail/program/unit.hpp>
+#include <levada/run/detail/session/inline_call.hpp>
 
 namespace levada::detail {
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/detail/define/norms.hpp: norms and log_softmax as their definitions.
+
+#include <algorithm>
+#include <cmath>
+
+#include <levada/backend/detail/definition.hpp>
+#include <levada/nn/activation.hpp>
+#include <levada/nn/norm.hpp>
+
+namespace levada {
+
+template <class Backend, class In>
+  requires op_takes<batch_norm_op, In>
+struct definition<Backend, In, batch_norm_op> {
+  using value = typename In::value_type;
+
+  static constexpr std::size_t scratch_bytes = 0;
+
+  definition(const batch_norm_op& op, parameter_values p) : epsilon_(static_cast<value>(op.epsilon)) {
+    for (std::size_t i = 0; i < 4; ++i) std::copy_n(p.get<value>(i), channels, parameters_[i].begin());
+  }
+
+  void operator()(const In& in, In& out, std::byte*) const {
+    const auto& [scale, bias, mean, variance] = parameters_;
+    for (std::size_t i = 0; i < In::elements; ++i) {
+      const std::size_t c = i / (In::elements / channels);
+      out[i] = (in[i] - mean[c]) / std::sqrt(variance[c] + epsilon_) * scale[c] + bias[c];
+    }
+  }
+
+ private:
+  static constexpr std::size_t channels = In::extents[0];
+
+  value epsilon_;
+  tensor<value, channels> parameters_[4];
+};
+
+namespace detail {
+
+/// `length` elements with their mean and variance taken out.
+template <class Backend, class T>
+void normalise(const T* in, T* out, std::size_t length, T epsilon) {
+  T mean = 0, variance = 0;
+  for (std::size_t i = 0; i < length; ++i) mean += in[i];
+  mean /= static_cast<T>(length);
+  for (std::size_t i = 0; i < length; ++i) variance += (in[i] - mean) * (in[i] - mean);
+  variance /= static_cast<T>(length);
+  for (std::size_t i = 0; i < length; ++i) out[i] = (in[i] - mean) / std::sqrt(variance + epsilon);
+}
+
+/// Rows normalised, then scaled: element i of row r by parameter `r % Parameters` (one a row) or i (one an element).
+template <class Backend, class In, class Op, std::size_t Row>
+struct define_row_norm {
+  using value = typename In::value_type;
+
+  static constexpr std::size_t scratch_bytes = 0;
+  static constexpr std::size_t parameters = Op::template parameters<In>[0].extents.elements();
+  static constexpr bool one_a_row = std::same_as<Op, instance_norm_op>;
+
+  define_row_norm(const Op& op, parameter_values p) : epsilon_(static_cast<value>(op.epsilon)) {
+    std::copy_n(p.get<value>(0), parameters, scale_.begin());
+    std::copy_n(p.get<value>(1), parameters, bias_.begin());
+  }
+
+  void operator()(const In& in, In& out, std::byte*) const {
+    for (std::size_t r = 0; r < In::elements / Row; ++r) {
+      normalise<Backend>(in.data() + r * Row, out.data() + r * Row, Row, epsilon_);
+      for (std::size_t i = 0; i < Row; ++i) {
+        value& y = out[r * Row + i];
+        y = y * scale_[one_a_row ? r : i] + bias_[one_a_row ? r : i];
+      }
+    }
+  }
+
+ private:
+  value epsilon_;
+  tensor<value, parameters> scale_, bias_;
+};
+
+}  // namespace detail
+
+template <class Backend, class In>
+  requires op_takes<instance_norm_op, In>
+struct definition<Backend, In, instance_norm_op>
+    : detail::define_row_norm<Backend, In, instance_norm_op, In::elements / In::extents[0]> {
+  using detail::define_row_norm<Backend, In, instance_norm_op, In::elements / In::extents[0]>::define_row_norm;
+};
+
+template <class Backend, class In, std::ptrdiff_t Axis>
+  requires op_takes<layer_norm_op<Axis>, In>
+struct definition<Backend, In, layer_norm_op<Axis>>
+    : detail::define_row_norm<Backend, In, layer_norm_op<Axis>,
+                              layer_norm_op<Axis>::template parameters<In>[0].extents.elements()> {
+  using detail::define_row_norm<Backend, In, layer_norm_op<Axis>,
+                                layer_norm_op<Axis>::template parameters<In>[0].extents.elements()>::define_row_norm;
+};
+
+template <class Backend, class In>
+  requires op_takes<log_softmax_op, In>
+struct definition<Backend, In, log_softmax_op> : detail::plain_definition<log_softmax_op> {
+  using detail::plain_definition<log_softmax_op>::plain_definition;
+  using value = typename In::value_type;
+
+  void operator()(const In& in, In& out, std::byte*) const {
+    constexpr std::size_t length = In::extents[In::rank - 1];
+    for (std::size_t row = 0; row < In::elements; row += length) {
+      value largest = in[row], sum = 0;
+      for (std::size_t i = row; i < row + length; ++i)
+        if (in[i] > largest) largest = in[i];
+      for (std::size_t i = row; i < row + length; ++i) sum += std::exp(in[i] - largest);
+      for (std::size_t i = row; i < row + length; ++i) out[i] = in[i] - largest - std::log(sum);
+    }
+  }
+};
+
+}  // namespace levada

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/detail/definition.hpp: ops computed as they are defined, once for all backends of the CPU. `reference`
+// computes what has a definition by it, `simd` only that for which it has no kernel of its own
+// (backend/simd/detail/definition.hpp).
+
+#include <cstddef>
+#include <cstring>
+
+#include <levada/graph/op.hpp>
+
+namespace levada {
+
+/// A kernel of `Op` for any backend of the CPU. `Backend` is part of the type, so that backends which are compiled for
+/// different instruction sets share no symbol.
+template <class Backend, class In, class Op>
+struct definition;
+
+template <class Backend, class In, class Op>
+concept defined_op = op_takes<Op, In> && requires { sizeof(definition<Backend, In, Op>); };
+
+namespace detail {
+
+/// What definitions without weights have in common.
+template <class Op>
+struct plain_definition {
+  static constexpr std::size_t scratch_bytes = 0;
+
+  plain_definition(const Op&, parameter_values) {}
+};
+
+/// Elements copied, where the plan has not let them lie there from the beginning.
+template <class T>
+[[gnu::always_inline]] inline void move_elements(const T* from, T* to, std::size_t count) {
+  if (from != to) std::memcpy(to, from, count * sizeof(T));
+}
+
+/// Calls `f(index)` with each index of a shape, the last axis fastest.
+template <class F>
+constexpr void for_each_index(const shape& all, F f) {
+  shape index = all;
+  index.extents = {};
+  for (std::size_t left = all.elements(); left > 0; --left) {
+    f(index);
+    for (std::size_t axis = all.rank; axis-- > 0;) {
+      if (++index.extents[axis] < all[axis]) break;
+      index.extents[axis] = 0;
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace levada

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/reference/detail/activation.hpp: relu and softmax as their definitions.
+
+#include <cmath>
+
+#include <levada/backend/reference/detail/kernel.hpp>
+#include <levada/nn/activation.hpp>
+
+namespace levada {
+
+template <class In>
+  requires op_takes<relu_op, In>
+struct reference_kernel<In, relu_op> : detail::plain_kernel<relu_op> {
+  using detail::plain_kernel<relu_op>::plain_kernel;
+
+  void operator()(const In& in, In& out, std::byte*) const {
+    for (std::size_t i = 0; i < In::elements; ++i) out[i] = in[i] < 0 ? 0 : in[i];
+  }
+};
+
+template <class In>
+  requires op_takes<softmax_op, In>
+struct reference_kernel<In, softmax_op> : detail::plain_kernel<softmax_op> {
+  using detail::plain_kernel<softmax_op>::plain_kernel;
+  using value = typename In::value_type;
+
+  void operator()(const In& in, In& out, std::byte*) const {
+    constexpr std::size_t length = In::extents[In::rank - 1];
+    for (std::size_t row = 0; row < In::elements; row += length) {
+      value largest = in[row], sum = 0;
+      for (std::size_t i = row; i < row + length; ++i)
+        if (in[i] > largest) largest = in[i];
+      for (std::size_t i = row; i < row + length; ++i) sum += out[i] = std::exp(in[i] - largest);
+      for (std::size_t i = row; i < row + length; ++i) out[i] /= sum;
+    }
+  }
+};
+
+}  // namespace levada

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/bfloat16_conv2d.hpp: conv2d of bfloat16 (+ relu) (+ max_pool2d) (+ flatten or reshape) as one
+// kernel: a convolution like one of float (conv2d.hpp), of pairs of channels where the machine multiplies these and no
+// channel is left over, otherwise of floats that are rounded. (A pair filled up with a zero would make NaN of an
+// infinity.)
+
+#include <levada/backend/detail/define/bfloat16.hpp>
+#include <levada/backend/simd/detail/bfloat16_pairs.hpp>
+#include <levada/backend/simd/detail/conv2d.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// The convolution and its tail, of rounded floats.
+template <class In, class Conv, class... Tail>
+struct rounded_run : conv_run<with_element_t<float, In>, Conv, Tail...> {};
+
+/// Of pairs of channels.
+template <class In, class Conv, class... Tail>
+struct pair_run : rounded_run<In, Conv, Tail...> {
+  static constexpr std::size_t channels = In::extents[0] / 2;
+
+  template <class Arch>
+  LEVADA_INLINE static vector<float, Arch> add_products(const vector<float, Arch>& inputs,
+                                                        const vector<float, Arch>& weights,
+                                                        const vector<float, Arch>& sum) {
+    return add_pair_products<Arch>(inputs, weights, sum);
+  }
+  static float weight(const parameter_values& p, std::size_t f, std::size_t c, std::size_t ky, std::size_t kx) {
+    const auto of = [&](std::size_t channel) {
+      return bfloat16(rounded_run<In, Conv, Tail...>::weight(p, f, channel, ky, kx));
+    };
+    return paired(of(2 * c), of(2 * c + 1));
+  }
+};
+
+template <class Arch, class In, class Op, class... Tail>
+class simd_bfloat16_conv {
+  static constexpr bool in_pairs = multiplies_pairs<Arch> && In::extents[0] % 2 == 0;
+  using run = std::conditional_t<in_pairs, pair_run<In, Op, Tail...>, rounded_run<In, Op, Tail...>>;
+  using method = simd_conv<Arch, run, simd_epilogue<Arch, float>>;
+  using value = typename In::value_type;
+  using out_type = run_output_t<In, Op, Tail...>;
+
+  static constexpr std::size_t plane = In::extents[1] * In::extents[2];
+  static constexpr std::size_t in_bytes = round_up(run::channels * plane * sizeof(float), 64),
+                               sum_bytes = round_up(out_type::elements * sizeof(float), 64);
+
+ public:
+  static constexpr std::size_t scratch_bytes = in_bytes + sum_bytes + method::scratch_bytes;
+
+  simd_bfloat16_conv(const Op& op, const Tail&..., const parameter_values& p)
+      : method_(parameter_values(rounded_parameters<In, Op>(p)), {}), relu_(op.relu) {}
+
+  void operator()(const In& in, out_type& out, std::byte* scratch) const {
+    auto* const laid_out = reinterpret_cast<float*>(scratch);
+    auto* const sums = reinterpret_cast<float*>(scratch + in_bytes);
+    if constexpr (in_pairs)
+      for (std::size_t c = 0; c < run::channels; ++c) lay_out_pairs(in.data() + 2 * c * plane, laid_out + c * plane);
+    else
+      lay_out(in.data(), laid_out);
+    method_(laid_out, sums, scratch + in_bytes + sum_bytes);
+    finish_sums<out_type::elements, Arch>(sums, out.data(), relu_);
+  }
+
+ private:
+  static void lay_out_pairs(const value* from, float* to) {
+    const auto pairs = [&](std::size_t i, auto n) LEVADA_INLINE {
+      store_part<n>(to + i, paired<Arch>(load_rounded<n, Arch>(from + i), load_rounded<n, Arch>(from + plane + i)));
+    };
+    for_each_vector<float, Arch, plane>([&](std::size_t i) { pairs(i, whole()); }, pairs);
+  }
+  static void lay_out(const value* from, float* to) {
+    const auto floats = [&](std::size_t i, auto n)
+                            LEVADA_INLINE { store_part<n>(to + i, load_rounded<n, Arch>(from + i)); };
+    for_each_vector<float, Arch, In::elements>([&](std::size_t i) { floats(i, whole()); }, floats);
+  }
+  using whole = std::integral_constant<std::size_t, lanes_in<float, Arch>>;
+
+  method method_;
+  bool relu_;
+};
+
+/// Groups are computed by the definition.
+template <class In, class Op, class... Tail>
+concept bfloat16_conv_run = run_takes<In, Op, Tail...> && Op::groups == 1 && op_tail_of<Tail...>().fuses &&
+                            !op_tail_of<Tail...>().bias && !op_tail_of<Tail...>().transformed;
+
+}  // namespace detail
+
+template <class Arch, class In, std::size_t Filters, class To, class... Options>
+  requires detail::bfloat16_conv_run<In, bfloat16_conv2d_op<Filters, To, Options...>>
+struct simd_kernel<Arch, In, bfloat16_conv2d_op<Filters, To, Options...>>
+    : detail::simd_bfloat16_conv<Arch, In, bfloat16_conv2d_op<Filters, To, Options...>> {
+  using simd_kernel::simd_bfloat16_conv::simd_bfloat16_conv;
+};
+
+template <class Arch, class In, std::size_t Filters, class To, class... Options, class First, class... Tail>
+  requires detail::bfloat16_conv_run<In, bfloat16_conv2d_op<Filters, To, Options...>, First, Tail...>
+struct simd_kernel<Arch, In, bfloat16_conv2d_op<Filters, To, Options...>, First, Tail...>
+    : detail::simd_bfloat16_conv<Arch, In, bfloat16_conv2d_op<Filters, To, Options...>, First, Tail...> {
+  using simd_kernel::simd_bfloat16_conv::simd_bfloat16_conv;
+};
+
+}  // namespace levada

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/columns.hpp: rows of an image laid out so that a vector holds consecutive outputs of a sliding
+// window, whatever its stride: column x of the padded row goes to phase x % Step, place x / Step. The tap `offset` of
+// the outputs j, j + 1, ... is then the contiguous run at phase offset % Step, place j + offset / Step.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include <levada/backend/simd/detail/vector.hpp>
+
+namespace levada::detail {
+
+/// One row of `Width` elements, padded with `Left` and enough on the right for `Outputs` outputs that are `Step` apart
+/// and reach `Reach` columns, with whole vectors of outputs read.
+template <class Arch, class T, std::size_t Width, std::size_t Left, std::size_t Step, std::size_t Outputs,
+          std::size_t Reach>
+struct column_row {
+  /// The places of one phase: up to the last that an output needs.
+  static constexpr std::size_t phase = Outputs + (Reach - 1) / Step;
+  /// The elements of a row; a vector that starts at the last outputs may read `slack` more.
+  static constexpr std::size_t pitch = Step * phase;
+  static constexpr std::size_t slack = lanes_in<T, Arch>;
+
+  /// The place of a tap for output 0.
+  static constexpr std::size_t at(std::size_t offset) { return offset % Step * phase + offset / Step; }
+
+  static void fill(T* row, const T* in, T outside) {
+    if constexpr (Step == 1) {
+      constexpr std::size_t kept = std::min(Width, phase - std::min(phase, Left));
+      for (std::size_t x = 0; x < std::min(Left, phase); ++x) row[x] = outside;
+      std::memcpy(row + Left, in, kept * sizeof(T));
+      for (std::size_t x = Left + kept; x < phase; ++x) row[x] = outside;
+    } else {
+      static_for<Step>([&](auto d) LEVADA_INLINE {
+        // Padded column x * Step + d is column x * Step + d - Left of the picture.
+        constexpr std::size_t before = std::min(phase, d < Left ? ceil_div(Left - d, Step) : 0);
+        constexpr std::size_t first = before * Step + d - Left;
+        constexpr std::size_t there = first < Width ? ceil_div(Width - first, Step) : 0;
+        constexpr std::size_t end = std::min(phase, before + there);
+        T* to = row + d * phase;
+        for (std::size_t x = 0; x < before; ++x) to[x] = outside;
+        for (std::size_t x = before; x < end; ++x) to[x] = in[first + (x - before) * Step];
+        for (std::size_t x = end; x < phase; ++x) to[x] = outside;
+      });
+    }
+  }
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/conv2d.hpp: conv2d (+ bias) (+ relu) (+ max_pool2d) (+ transforms) (+ flatten or reshape) as one
+// kernel, computed in whichever of two ways needs fewer cycles for these shapes; groups one after the other.
+
+#include <array>
+#include <span>
+
+#include <levada/backend/simd/detail/conv_by_channels.hpp>
+#include <levada/backend/simd/detail/conv_by_columns.hpp>
+#include <levada/core/detail/storage.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// The way of computing a run that needs fewer cycles.
+template <class Arch, class Run, class Epilogue>
+using simd_conv = std::conditional_t <
+                  best_column_tiling<Arch, Run>()
+                      .cost<best_channel_tiling<Arch, Run>().cost, conv_by_columns<Arch, Run, Epilogue>,
+                            conv_by_channels<Arch, Run, Epilogue>>;
+
+/// What a run of ops reads of a convolution: that of one group.
+template <class Conv>
+struct one_group {
+  static constexpr window2d window = Conv::window;
+  static constexpr std::size_t filters = Conv::filters / Conv::groups;
+  static constexpr bool has_bias = Conv::has_bias;
+};
+
+/// Each group as a convolution of its own: its channels, filters and outputs lie side by side in memory. (An array of
+/// the groups, 1,024 in some networks, would be an initialiser of as many expressions to compile.)
+template <class Arch, class In, class Conv, class... Tail>
+class simd_grouped_conv {
+  using value = typename In::value_type;
+  static constexpr std::size_t groups = Conv::groups, channels = In::extents[0] / groups;
+  using group_in = tensor<value, channels, In::extents[1], In::extents[2]>;
+  using epilogue = epilogue_t<Arch, value, Tail...>;
+  using group = simd_conv<Arch, conv_run<group_in, one_group<Conv>, Tail...>, epilogue>;
+
+ public:
+  static constexpr std::size_t scratch_bytes = group::scratch_bytes, weight_bytes = groups * sizeof(group);
+
+  explicit simd_grouped_conv(const parameter_values& p, const Tail&... tail)
+      : groups_(groups, [&, end = epilogue_of<Arch, value>(tail...)](std::size_t g) {
+          return group(part(p, g).values(), end);
+        }) {}
+
+  void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch) const {
+    for (std::size_t g = 0; g < groups; ++g)
+      groups_[g](in + g * group_in::elements, out + g * (out_elements / groups), scratch);
+  }
+
+ private:
+  /// The parameters of one group: its part of the weights and of each bias.
+  struct group_parameters {
+    std::array<const void*, 3> all{};
+    std::size_t count;
+    parameter_values values() const { return parameter_values(std::span(all).first(count)); }
+  };
+  static group_parameters part(const parameter_values& p, std::size_t g) {
+    constexpr std::size_t filters = one_group<Conv>::filters;
+    group_parameters result{{}, p.size()};
+    result.all[0] = p.get<value>(0) + g * filters * channels * Conv::window.taps();
+    for (std::size_t i = 1; i < p.size(); ++i) result.all[i] = p.get<value>(i) + g * filters;
+    return result;
+  }
+
+  fixed_array<group> groups_;
+};
+
+}  // namespace detail
+
+template <class Arch, class In, std::size_t Filters, class... Options, class... Tail>
+  requires(detail::run_takes<In, conv2d_op<Filters, Options...>, Tail...> &&
+           conv2d_op<Filters, Options...>::groups == 1 && detail::op_tail_of<Tail...>().fuses &&
+           (detail::fits_epilogue<typename In::value_type, Tail> && ...))
+struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
+  using op_type = conv2d_op<Filters, Options...>;
+  using out_type = run_output_t<In, op_type, Tail...>;
+
+ private:
+  using value = typename In::value_type;
+  using method =
+      detail::simd_conv<Arch, detail::conv_run<In, op_type, Tail...>, detail::epilogue_t<Arch, value, Tail...>>;
+
+ public:
+  static constexpr std::size_t scratch_bytes = method::scratch_bytes;
+
+  simd_kernel(const op_type&, const Tail&... tail, parameter_values p)
+      : method_(p, detail::epilogue_of<Arch, value>(tail...)) {}
+
+  void operator()(const In& in, out_type& out, std::byte* scratch) const { method_(in.data(), out.data(), scratch); }
+
+ private:
+  method method_;
+};
+
+template <class Arch, class In, std::size_t Filters, class... Options, class... Tail>
+  requires(detail::run_takes<In, conv2d_op<Filters, Options...>, Tail...> &&
+           (conv2d_op<Filters, Options...>::groups > 1) && detail::op_tail_of<Tail...>().fuses &&
+           (detail::fits_epilogue<typename In::value_type, Tail> && ...))
+struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
+  using op_type = conv2d_op<Filters, Options...>;
+  using out_type = run_output_t<In, op_type, Tail...>;
+
+ private:
+  using method = detail::simd_grouped_conv<Arch, In, op_type, Tail...>;
+
+ public:
+  static constexpr std::size_t scratch_bytes = method::scratch_bytes, weight_bytes = method::weight_bytes;
+
+  simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : method_(p, tail...) {}
+
+  void operator()(const In& in, out_type& out, std::byte* scratch) const {
+    method_(in.data(), out.data(), out_type::elements, scratch);
+  }
+
+ private:
+  method method_;
+};
+
+}  // namespace levada

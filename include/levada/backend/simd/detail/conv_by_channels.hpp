@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/conv_by_channels.hpp: convolution with a vector along the filters: for as many filters as fill
+// vectors. Weights are packed so that the filters of a tile lie side by side, each input element is broadcast; a tile
+// is some pixels by some vectors of filters. What a pool joins is accumulated side by side and joined in registers;
+// outputs that the pool does not read are not computed. Some rows of results are transposed into the output's planes at
+// a time. For the caches, a strip of rows that half a small L2 holds is packed and used by all filters before the next,
+// and channels are taken in blocks whose weights stay there while the strip passes.
+
+#include <levada/backend/simd/detail/conv_run.hpp>
+#include <levada/backend/simd/detail/transpose.hpp>
+#include <levada/core/tensor.hpp>
+
+namespace levada::detail {
+
+/// The size of a tile of conv_by_channels, and what it costs per tap and row for the whole width and all filters.
+struct channel_tiling {
+  std::size_t pixels = 1, vectors = 1, cost = ~std::size_t{0};
+};
+
+template <class Arch, class Run>
+consteval channel_tiling best_channel_tiling() {
+  channel_tiling best;
+  const std::size_t all = ceil_div(Run::filters, lanes_in<typename Run::value, Arch>), joined = Run::pool.width;
+  for (std::size_t v = 1; v <= std::min<std::size_t>(all, 4); ++v)
+    for (std::size_t q = 1; q <= std::min<std::size_t>(Run::columns, 28); ++q) {
+      const std::size_t kept = Run::pool.height > 1 ? q * v : 0;
+      if (q * joined * v + v + (v > 1 ? 1 : 0) + kept > register_count<Arch>) continue;
+      const std::size_t cost = blocks_cost(Run::columns, q, [&](std::size_t qq) {
+        return blocks_cost(all, v, [&](std::size_t vv) { return tap_cost(qq * joined * vv, qq * joined + vv); });
+      });
+      if (cost <= best.cost) best = {q, v, cost};
+    }
+  return best;
+}
+
+template <class Arch, class Run, class Epilogue>
+class conv_by_channels {
+ public:
+  using value = typename Run::value;
+  using out_value = typename Run::result;
+
+ private:
+  static constexpr window2d w = Run::window, pool = Run::pool;
+  static constexpr std::size_t lanes = lanes_in<value, Arch>;
+  static constexpr channel_tiling tiling = best_channel_tiling<Arch, Run>();
+  static constexpr std::size_t filter_vectors = ceil_div(Run::filters, lanes),
+                               whole_vectors = filter_vectors / tiling.vectors * tiling.vectors;
+  static constexpr std::size_t whole_columns = Run::columns / tiling.pixels * tiling.pixels;
+  using vec = vector<value, Arch>;
+
+  // Rows with the padding on their sides, which the right of one and the left of the next share.
+  static constexpr std::size_t gap = std::max(w.left, w.right), pitch = Run::width + gap;
+  static constexpr std::size_t cache_bytes = 256 << 10;
+
+  /// The input rows that so many output rows read.
+  static constexpr std::size_t rows_read(std::size_t rows) {
+    return std::min(Run::height, ((rows - 1) * pool.stride_y + pool.height - 1) * w.stride_y + w.reach_y());
+  }
+  static constexpr bool fits_cache(std::size_t rows) {
+    return Run::channels * rows_read(rows) * pitch * sizeof(value) <= cache_bytes;
+  }
+
+  // Channels whose weights for one tile take no more than twice the strip's share.
+  static constexpr bool pools = pool.height * pool.width > 1;
+  static constexpr std::size_t channel_block =
+      pools ? Run::channels
+            : ceil_div(Run::channels,
+                       ceil_div(Run::channels* w.taps() * tiling.vectors * lanes * sizeof(value), 2 * cache_bytes));
+  static constexpr bool in_channel_blocks = channel_block < Run::channels;
+
+  // So many rows of results are transposed at once; channels in blocks keep the results of a strip.
+  static constexpr std::size_t small_group = std::min(Run::rows, std::max<std::size_t>(1, 4 * lanes / Run::columns));
+  static constexpr std::size_t strip_rows = [] {
+    if (fits_cache(Run::rows)) return Run::rows;
+    std::size_t rows = small_group;
+    while (fits_cache(rows + small_group)) rows += small_group;
+    return rows;
+  }();
+  static constexpr std::size_t row_group = in_channel_blocks ? strip_rows : small_group;
+  static constexpr std::size_t result_elements = round_up(row_group * Run::columns, lanes) * tiling.vectors * lanes;
+
+  // Few planes without padding are read where they are.
+  static constexpr bool packs = gap != 0 || (strip_rows < Run::rows && Run::channels > 8);
+  static constexpr std::size_t plane = (packs ? rows_read(strip_rows) : Run::height) * pitch;
+  static constexpr std::size_t packed_elements =
+      packs ? round_up(w.left + Run::channels * plane, 64 / sizeof(value)) : 0;
+
+ public:
+  static constexpr std::size_t scratch_bytes = round_up((packed_elements + result_elements) * sizeof(value), 64);
+
+  template <class Parameters>
+  conv_by_channels(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
+    std::size_t at = 0;
+    for (std::size_t v = 0; v < filter_vectors; v += tiling.vectors)
+      for (std::size_t c = 0; c < Run::channels; ++c)
+        for (std::size_t ky = 0; ky < w.height; ++ky)
+          for (std::size_t kx = 0; kx < w.width; ++kx)
+            for (std::size_t f = v * lanes; f < std::min(v + tiling.vectors, filter_vectors) * lanes; ++f)
+              weight_[at++] = f < Run::filters ? Run::weight(p, f, c, ky, kx) : value{0};
+    for (std::size_t f = 0; f < filter_vectors * lanes; ++f) bias_[f] = f < Run::filters ? Run::bias(p, f) : value{0};
+  }
+
+  void operator()(const value* in, out_value* out, std::byte* scratch) const {
+    constexpr std::size_t whole = Run::rows / strip_rows * strip_rows;
+    value* memory = reinterpret_cast<value*>(scratch);
+    for (std::size_t y = 0; y < whole; y += strip_rows) strip<strip_rows>(in, out, memory, y);
+    if constexpr (whole != Run::rows) strip<Run::rows - whole>(in, out, memory, whole);
+  }
+
+ private:
+  /// Where the input of some outputs is: all channels from row `first_row` of the picture on.
+  struct input {
+    const value* data;
+    std::size_t first_row;
+  };
+
+  /// `Rows` rows of the output from row `y`.
+  template <std::size_t Rows>
+  void strip(const value* in, out_value* out, value* memory, std::size_t y) const {
+    input from{in, 0};
+    if constexpr (packs) {
+      const std::size_t top = y * pool.stride_y * w.stride_y;
+      from = {memory, top < w.top ? 0 : top - w.top};
+      pack(in, memory, from.first_row, std::min(rows_read(strip_rows), Run::height - from.first_row));
+    }
+    value* results = memory + packed_elements;
+    for (std::size_t v = 0; v < whole_vectors; v += tiling.vectors)
+      filters<tiling.vectors, Rows>(from, out, results, v, y);
+    if constexpr (whole_vectors != filter_vectors)
+      filters<filter_vectors - whole_vectors, Rows>(from, out, results, whole_vectors, y);
+  }
+
+  static void pack(const value* in, value* packed, std::size_t first_row, std::size_t rows) {
+    for (std::size_t x = 0; x < w.left; ++x) packed[x] = 0;
+    for (std::size_t c = 0; c < Run::channels; ++c) {
+      const value* from = in + (c * Run::height + first_row) * Run::width;
+      value* to = packed + w.left + c * plane;
+      for (std::size_t r = 0; r < rows; ++r, from += Run::width, to += pitch) {
+        std::memcpy(to, from, Run::width * sizeof(value));
+        for (std::size_t x = Run::width; x < pitch; ++x) to[x] = 0;
+      }
+    }
+  }
+
+  /// `Rows` rows of the output for `Vectors` vectors of filters from vector `v`.
+  template <std::size_t Vectors, std::size_t Rows>
+  void filters(input in, out_value* out, value* results, std::size_t v, std::size_t y) const {
+    constexpr std::size_t group = std::min(Rows, row_group), whole = Rows / group * group;
+    for (std::size_t r = 0; r < whole; r += group) rows<Vectors, group>(in, out, results, v, y + r);
+    if constexpr (whole != Rows) rows<Vectors, Rows - whole>(in, out, results, v, y + whole);
+  }
+
+  template <std::size_t Vectors, std::size_t Rows>
+  void rows(input in, out_value* out, value* results, std::size_t v, std::size_t y) const {
+    for (std::size_t c = 0; c < Run::channels; c += channel_block) {
+      value* to = results;
+      for (std::size_t r = 0; r < Rows; ++r) {
+        for (std::size_t x = 0; x < whole_columns; x += tiling.pixels, to += tiling.pixels * Vectors * lanes)
+          tile<tiling.pixels, Vectors>(in, to, v, c, y + r, x);
+        if constexpr (whole_columns != Run::columns) {
+          tile<Run::columns - whole_columns, Vectors>(in, to, v, c, y + r, whole_columns);
+          to += (Run::columns - whole_columns) * Vectors * lanes;
+        }
+      }
+    }
+    const std::size_t first = v * lanes;
+    to_planes<Arch, value, Rows * Run::columns, Vectors * lanes>(
+        results, std::min(Vectors * lanes, Run::filters - first), out + (first * Run::rows + y) * Run::columns,
+        Run::rows * Run::columns);
+  }
+
+  /// `Pixels` outputs of a row by `Vectors` vectors of filters, to `to[pixel][filter]`: the channels from `c`, added to
+  /// what is there already.
+  template <std::size_t Pixels, std::size_t Vectors>
+  LEVADA_INLINE void tile(input in, value* to, std::size_t v, std::size_t c, std::size_t y, std::size_t x) const {
+    vec largest[Pixels][Vectors];
+    for (std::size_t py = 0; py < pool.height; ++py) {
+      vec sum[Pixels][pool.width][Vectors];
+      vec b[Vectors];
+      static_for<Vectors>([&](auto i) LEVADA_INLINE { b[i] = vec::load_aligned(bias_.data() + (v + i) * lanes); });
+      static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+        sum[q][px][i] = in_channel_blocks && c != 0 ? vec::load_aligned(to + (q * Vectors + i) * lanes) : b[i];
+      });
+      accumulate<Pixels, Vectors>(in, v, c, y * pool.stride_y + py, x * pool.stride_x * w.stride_x, sum);
+      static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+        largest[q][i] = px == 0 && py == 0 ? sum[q][px][i] : maximum(largest[q][i], sum[q][px][i]);
+      });
+    }
+    const bool done = !in_channel_blocks || c + channel_block >= Run::channels;
+    static_for<Pixels, Vectors>([&](auto q, auto i) LEVADA_INLINE {
+      vec result = Run::relu && done ? relu_of(largest[q][i]) : largest[q][i];
+      if (done) result = epilogue_.of_filters(result, (v + i) * lanes);
+      result.store_aligned(to + (q * Vectors + i) * lanes);
+    });
+  }
+
+  template <std::size_t Pixels, std::size_t Vectors>
+  LEVADA_INLINE void accumulate(input in, std::size_t v, std::size_t first_channel, std::size_t conv_y,
+                                std::size_t column, vec (&sum)[Pixels][pool.width][Vectors]) const {
+    const auto taps = Run::taps_of(conv_y);
+    if (taps.first >= taps.end) return;
+    const value* weight = weight_.data() + v * lanes * Run::channels * w.taps();
+    const std::size_t end = in_channel_blocks ? std::min(first_channel + channel_block, Run::channels) : Run::channels;
+    for (std::size_t c = first_channel; c < end; ++c) {
+      const value* row = in.data + c * plane + (taps.row - in.first_row) * pitch + column;
+      const value* k = weight + (c * w.height + taps.first) * w.width * Vectors * lanes;
+      for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
+        const auto tap = [&](auto kx) LEVADA_INLINE {
+          vec a[Vectors];
+          static_for<Vectors>([&](auto i) LEVADA_INLINE { a[i] = vec::load_aligned(k + (kx * Vectors + i) * lanes); });
+          static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+            const vec b(row[(q * pool.stride_x + px) * w.stride_x + kx * w.dilation_x]);
+            sum[q][px][i] = Run::template add_products<Arch>(b, a[i], sum[q][px][i]);
+          });
+        };
+        // Unrolled, neighbouring taps share broadcasts. With several vectors these are used often enough, and g++ would
+        // keep more of them than there are registers: it is not told that the rows are the same.
+        if constexpr (Vectors == 1)
+          for_each_tap<w.width>(tap);
+        else
+          for (std::size_t kx = 0; kx < w.width; ++kx) {
+            tap(kx);
+            asm("" : "+r"(row));
+          }
+        row += w.dilation_y * pitch;
+        k += w.width * Vectors * lanes;
+      }
+    }
+  }
+
+  tensor<value, filter_vectors * lanes * Run::channels * w.taps()> weight_;
+  tensor<value, filter_vectors * lanes> bias_;
+  [[no_unique_address]] Epilogue epilogue_;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/conv_by_columns.hpp: convolution with a vector along the width: for few filters on wide pictures.
+// The rows are copied with their padding and split into phases (columns.hpp), so that the outputs of one vector read
+// one contiguous run for each tap even when the convolution strides or a pool follows. A tile is some filters by some
+// vectors; the columns and rows that a pool joins are accumulated side by side and joined in registers.
+
+#include <levada/backend/simd/detail/columns.hpp>
+#include <levada/backend/simd/detail/conv_run.hpp>
+#include <levada/core/tensor.hpp>
+
+namespace levada::detail {
+
+/// The size of a tile of conv_by_columns, and what it costs per tap and row for the whole width and all filters.
+struct column_tiling {
+  std::size_t filters = 1, vectors = 1, cost = ~std::size_t{0};
+};
+
+template <class Arch, class Run>
+consteval column_tiling best_column_tiling() {
+  column_tiling best;
+  const std::size_t all = ceil_div(Run::columns, lanes_in<typename Run::value, Arch>), joined = Run::pool.width;
+  for (std::size_t f = 1; f <= std::min<std::size_t>(Run::filters, 16); ++f)
+    for (std::size_t v = 1; v <= std::min<std::size_t>(all, 4); ++v) {
+      const std::size_t kept = Run::pool.height > 1 ? f * v : 0;
+      if ((f + 1) * v * joined + kept + 1 > register_count<Arch>) continue;
+      const std::size_t cost = blocks_cost(Run::filters, f, [&](std::size_t ff) {
+        return blocks_cost(all, v, [&](std::size_t vv) {
+          // Inputs are not aligned: a load that crosses a cache line counts twice.
+          return tap_cost(ff * vv * joined, ff + 2 * vv * joined);
+        });
+      });
+      if (cost <= best.cost) best = {f, v, cost};
+    }
+  return best;
+}
+
+template <class Arch, class Run, class Epilogue>
+class conv_by_columns {
+ public:
+  using value = typename Run::value;
+  using out_value = typename Run::result;
+
+ private:
+  static constexpr window2d w = Run::window, pool = Run::pool;
+  static constexpr std::size_t lanes = lanes_in<value, Arch>;
+  static constexpr column_tiling tiling = best_column_tiling<Arch, Run>();
+  using vec = vector<value, Arch>;
+  using row_type = column_row<Arch, value, Run::width, w.left, w.stride_x * pool.stride_x, Run::columns,
+                              (pool.width - 1) * w.stride_x + w.reach_x()>;
+  static constexpr std::size_t plane = Run::height * row_type::pitch;
+
+ public:
+  static constexpr std::size_t scratch_bytes = round_up((Run::channels * plane + row_type::slack) * sizeof(value), 64);
+
+  template <class Parameters>
+  conv_by_columns(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
+    std::size_t at = 0;
+    for (std::size_t f = 0; f < Run::filters; f += tiling.filters)
+      for (std::size_t c = 0; c < Run::channels; ++c)
+        for (std::size_t ky = 0; ky < w.height; ++ky)
+          for (std::size_t kx = 0; kx < w.width; ++kx)
+            for (std::size_t i = f; i < std::min(f + tiling.filters, Run::filters); ++i)
+              weight_[at++] = Run::weight(p, i, c, ky, kx);
+    for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
+  }
+
+  void operator()(const value* in, out_value* out, std::byte* scratch) const {
+    value* rows = reinterpret_cast<value*>(scratch);
+    for (std::size_t r = 0; r < Run::channels * Run::height; ++r)
+      row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
+    constexpr std::size_t whole = Run::filters / tiling.filters * tiling.filters;
+    for (std::size_t y = 0; y < Run::rows; ++y) {
+      for (std::size_t f = 0; f < whole; f += tiling.filters) row<tiling.filters>(rows, out, y, f);
+      if constexpr (whole != Run::filters) row<Run::filters - whole>(rows, out, y, whole);
+    }
+  }
+
+ private:
+  /// One row of the output for `Filters` filters.
+  template <std::size_t Filters>
+  void row(const value* rows, out_value* out, std::size_t y, std::size_t f) const {
+    constexpr std::size_t all = ceil_div(Run::columns, lanes), last = (all - 1) / tiling.vectors * tiling.vectors;
+    for (std::size_t v = 0; v < last; v += tiling.vectors)
+      tile<Filters, tiling.vectors, lanes>(rows, out, y, f, v * lanes);
+    tile<Filters, all - last, Run::columns - (all - 1) * lanes>(rows, out, y, f, last * lanes);
+  }
+
+  /// `Filters` by `Vectors` vectors of outputs, of which the last has `Last` lanes that count.
+  template <std::size_t Filters, std::size_t Vectors, std::size_t Last>
+  LEVADA_INLINE void tile(const value* rows, out_value* out, std::size_t y, std::size_t f, std::size_t x) const {
+    vec largest[Filters][Vectors];
+    for (std::size_t py = 0; py < pool.height; ++py) {
+      vec sum[Filters][Vectors][pool.width];
+      accumulate<Filters, Vectors>(rows + x, y * pool.stride_y + py, f, sum);
+      static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
+        largest[i][v] = px == 0 && py == 0 ? sum[i][v][px] : maximum(largest[i][v], sum[i][v][px]);
+      });
+    }
+    static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
+      out_value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
+      const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
+      store_part_as<v + 1 == Vectors ? Last : lanes>(to + v * lanes, epilogue_.of_filter(result, f + i));
+    });
+  }
+
+  template <std::size_t Filters, std::size_t Vectors>
+  LEVADA_INLINE void accumulate(const value* rows, std::size_t conv_y, std::size_t f,
+                                vec (&sum)[Filters][Vectors][pool.width]) const {
+    static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px)
+                                                 LEVADA_INLINE { sum[i][v][px] = vec(bias_[f + i]); });
+    const auto taps = Run::taps_of(conv_y);
+    const value* weight = weight_.data() + f * Run::channels * w.taps();
+    for (std::size_t c = 0; c < Run::channels; ++c) {
+      const value* in = rows + c * plane + taps.row * row_type::pitch;
+      const value* k = weight + (c * w.height + taps.first) * w.width * Filters;
+      // g++ 12 takes broadcast integers for no operands from memory: it would make all of a window's before it joins
+      // the rows of a pool, and keep them in memory. It is not told that the weights are the same.
+      if constexpr (std::is_integral_v<value>) asm("" : "+r"(k));
+      for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
+        for_each_tap<w.width>([&](auto kx) LEVADA_INLINE {
+          vec x[Vectors][pool.width];
+          static_for<Vectors, pool.width>([&](auto v, auto px) LEVADA_INLINE {
+            x[v][px] = load<value, Arch>(in + row_type::at(px * w.stride_x + kx * w.dilation_x) + v * lanes);
+            keep(x[v][px]);
+          });
+          static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
+            sum[i][v][px] = Run::template add_products<Arch>(x[v][px], vec(k[kx * Filters + i]), sum[i][v][px]);
+          });
+        });
+        in += w.dilation_y * row_type::pitch;
+        k += w.width * Filters;
+      }
+    }
+  }
+
+  tensor<value, Run::filters * Run::channels * w.taps()> weight_;
+  tensor<value, Run::filters> bias_;
+  [[no_unique_address]] Epilogue epilogue_;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/kernel.hpp: the backend that computes on the CPU's vector registers through xsimd.
+
+#include <cstddef>
+#include <string_view>
+
+#include <levada/backend/simd/detail/xsimd.hpp>
+#include <levada/core/detail/batch_tensor.hpp>
+#include <levada/core/detail/device.hpp>
+#include <levada/graph/op.hpp>
+
+namespace levada {
+
+/// The kernel of a run of ops for an input of type `In` on the instruction set `Arch` of xsimd; complete where the run
+/// is supported. `Arch` is part of every type here, so that translation units built for different instruction sets
+/// share no symbol.
+template <class Arch, class In, class... Ops>
+struct simd_kernel;
+/// The same of a batch, where it is worth more than the kernel of an item for each.
+template <class Arch, class In, class... Ops>
+struct simd_batch_kernel;
+
+/// Kernels for one instruction set.
+template <class Arch>
+struct simd_on {
+  static constexpr std::string_view name = "simd";
+  static constexpr std::string_view more_kernels = "levada/ops.hpp";
+  static constexpr device_kind device = device_kind::cpu;
+  /// conv2d, bias, relu, max_pool2d, flatten
+  static constexpr std::size_t longest_run = 5;
+
+  template <class In, class... Ops>
+  using kernel = simd_kernel<Arch, In, Ops...>;
+  template <class In, class... Ops>
+  using batch_kernel = simd_batch_kernel<Arch, In, Ops...>;
+};
+
+/// Kernels for the widest instruction set that the compiler's flags enable.
+using simd = simd_on<xsimd::default_arch>;
+
+namespace detail {
+
+/// What kernels without weights and scratch have in common.
+template <class Arch, class Op>
+struct plain_simd_kernel {
+  static constexpr std::size_t scratch_bytes = 0;
+
+  plain_simd_kernel(const Op&, parameter_values) {}
+};
+
+}  // namespace detail
+}  // namespace levada

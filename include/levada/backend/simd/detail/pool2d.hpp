@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/pool2d.hpp: pools, first down the rows of a window, then along its columns, then the transforms
+// behind the pool; those whose taps lie apart, and those of bfloat16, by their definition.
+
+#include <limits>
+
+#include <levada/backend/detail/define/pools.hpp>
+#include <levada/backend/simd/detail/columns.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/tail.hpp>
+#include <levada/nn/pool2d.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// How a pool joins two elements, and what it starts from.
+template <class Arch, class T>
+struct pool_by_maximum {
+  static constexpr T start = below_all<T>;
+  LEVADA_INLINE static vector<T, Arch> join(const vector<T, Arch>& a, const vector<T, Arch>& b) {
+    return maximum(a, b);
+  }
+};
+template <class Arch, class T>
+struct pool_by_sum {
+  static constexpr T start = 0;
+  LEVADA_INLINE static vector<T, Arch> join(const vector<T, Arch>& a, const vector<T, Arch>& b) { return a + b; }
+};
+
+/// The pool of an image; `finish(joined, y, x)` makes the outputs x, x + 1, ... of row y from the joined elements.
+template <class Arch, class Op, class In, template <class, class> class By>
+class simd_pool {
+ public:
+  using value = typename In::value_type;
+  using out_type = typename Op::template output<In>;
+
+ protected:
+  static constexpr window2d w = Op::window;
+  static constexpr std::size_t height = In::extents[1], width = In::extents[2];
+  static constexpr std::size_t rows = out_type::extents[1], columns = out_type::extents[2];
+
+ private:
+  using vec = vector<value, Arch>;
+  using by = By<Arch, value>;
+  using joined_row = column_row<Arch, value, width, w.left, w.stride_x, columns, w.width>;
+
+ public:
+  static constexpr std::size_t scratch_bytes =
+      round_up((joined_row::pitch + joined_row::slack + In::extents[2]) * sizeof(value), 64);
+
+  template <class Finish>
+  static void pool(const In& in, out_type& out, std::byte* scratch, Finish finish) {
+    value* down = reinterpret_cast<value*>(scratch);
+    value* row = down + In::extents[2];
+    for (std::size_t c = 0; c < out_type::extents[0]; ++c)
+      for (std::size_t y = 0; y < rows; ++y) {
+        const std::size_t first = y * w.stride_y < w.top ? 0 : y * w.stride_y - w.top;
+        const std::size_t end = std::min(y * w.stride_y + w.height - w.top, height);
+        join_rows(in.data() + c * height * width, first, end, down);
+        joined_row::fill(row, down, by::start);
+        value* to = out.data() + (c * rows + y) * columns;
+        for_each_vector<value, Arch, columns>(
+            [&](std::size_t x) { finish(join_columns(row + x), y, x).store_unaligned(to + x); },
+            [&](std::size_t x, auto n) { store_part<n>(to + x, finish(join_columns(row + x), y, x)); });
+      }
+  }
+
+ private:
+  static void join_rows(const value* plane, std::size_t first, std::size_t end, value* down) {
+    for_each_vector<value, Arch, width>(
+        [&](std::size_t x) {
+          vec joined = load<value, Arch>(plane + first * width + x);
+          for (std::size_t y = first + 1; y < end; ++y)
+            joined = by::join(joined, load<value, Arch>(plane + y * width + x));
+          joined.store_unaligned(down + x);
+        },
+        [&](std::size_t x, auto n) {
+          vec joined = load_part<n, value, Arch>(plane + first * width + x);
+          for (std::size_t y = first + 1; y < end; ++y)
+            joined = by::join(joined, load_part<n, value, Arch>(plane + y * width + x));
+          store_part<n>(down + x, joined);
+        });
+  }
+
+  LEVADA_INLINE static vec join_columns(const value* row) {
+    vec joined = load<value, Arch>(row);
+    for (std::size_t kx = 1; kx < w.width; ++kx) joined = by::join(joined, load<value, Arch>(row + joined_row::at(kx)));
+    return joined;
+  }
+};
+
+/// Pools whose taps lie side by side.
+template <class Op>
+inline constexpr bool pools_densely = false;
+template <class... Options>
+inline constexpr bool pools_densely<max_pool2d_op<Options...>> = max_pool2d_op<Options...>::window.dense_taps();
+template <class... Options>
+inline constexpr bool pools_densely<avg_pool2d_op<Options...>> = avg_pool2d_op<Options...>::window.dense_taps();
+template <class Op>
+concept dense_pool = pools_densely<Op>;
+
+/// A pool and the transforms behind it.
+template <class Arch, class In, class Op, class... F>
+class simd_pool_run;
+
+template <class Arch, class In, class... Options, class... F>
+class simd_pool_run<Arch, In, max_pool2d_op<Options...>, F...>
+    : public simd_pool<Arch, max_pool2d_op<Options...>, In, pool_by_maximum> {
+ public:
+  using op_type = max_pool2d_op<Options...>;
+  using value = typename In::value_type;
+
+  simd_pool_run(const op_type&, const transform_op<F>&... tail, parameter_values)
+      : epilogue_(epilogue_of<Arch, value>(tail...)) {}
+
+  void operator()(const In& in, typename op_type::template output<In>& out, std::byte* scratch) const {
+    this->pool(in, out, scratch,
+               [&](const auto& joined, std::size_t, std::size_t) LEVADA_INLINE { return epilogue_(joined); });
+  }
+
+ private:
+  [[no_unique_address]] epilogue_t<Arch, value, transform_op<F>...> epilogue_;
+};
+
+template <class Arch, class In, class... Options, class... F>
+class simd_pool_run<Arch, In, avg_pool2d_op<Options...>, F...>
+    : public simd_pool<Arch, avg_pool2d_op<Options...>, In, pool_by_sum> {
+ public:
+  using op_type = avg_pool2d_op<Options...>;
+  using value = typename In::value_type;
+
+  simd_pool_run(const op_type&, const transform_op<F>&... tail, parameter_values)
+      : epilogue_(epilogue_of<Arch, value>(tail...)) {
+    for (std::size_t x = 0; x < this->columns; ++x)
+      columns_in_window_[x] =
+          static_cast<value>(counted(x * this->w.stride_x, this->w.width, this->w.left, this->width));
+  }
+
+  void operator()(const In& in, typename op_type::template output<In>& out, std::byte* scratch) const {
+    this->pool(in, out, scratch, [&](const vector<value, Arch>& sum, std::size_t y, std::size_t x) LEVADA_INLINE {
+      const auto rows_in_window =
+          static_cast<value>(counted(y * this->w.stride_y, this->w.height, this->w.top, this->height));
+      return epilogue_(sum / (vector<value, Arch>(rows_in_window) * load<value, Arch>(columns_in_window_ + x)));
+    });
+  }
+
+ private:
+  /// How many of the `length` places from `first` of a padded axis lie on the picture, or count as if they did.
+  static constexpr std::size_t counted(std::size_t first, std::size_t length, std::size_t padding, std::size_t extent) {
+    if (op_type::counts_padding) return length;
+    return std::min(first + length, padding + extent) - std::max(first, padding);
+  }
+
+  [[no_unique_address]] epilogue_t<Arch, value, transform_op<F>...> epilogue_;
+  value columns_in_window_[round_up(op_type::template output<In>::extents[2], lanes_in<value, Arch>)]{};
+};
+
+}  // namespace detail
+
+template <class Arch, class In, class Op>
+  requires defined_op<simd_on<Arch>, In, Op> && detail::dense_pool<Op> &&
+           (!std::same_as<typename In::value_type, bfloat16>)
+struct simd_kernel<Arch, In, Op> : detail::simd_pool_run<Arch, In, Op> {
+  using detail::simd_pool_run<Arch, In, Op>::simd_pool_run;
+};
+
+template <class Arch, class In, class Op, class F, class... Rest>
+  requires detail::dense_pool<Op> && detail::run_takes<In, Op, transform_op<F>, transform_op<Rest>...> &&
+           (detail::fits_epilogue<typename In::value_type, transform_op<F>>) &&
+           (detail::fits_epilogue<typename In::value_type, transform_op<Rest>> && ...)
+struct simd_kernel<Arch, In, Op, transform_op<F>, transform_op<Rest>...>
+    : detail::simd_pool_run<Arch, In, Op, F, Rest...> {
+  using detail::simd_pool_run<Arch, In, Op, F, Rest...>::simd_pool_run;
+};
+
+}  // namespace levada

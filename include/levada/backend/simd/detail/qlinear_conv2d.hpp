@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/qlinear_conv2d.hpp: qlinear_conv2d (+ max_pool2d) (+ flatten or reshape) as one kernel. The
+// picture is padded and laid out in quads (quads.hpp), four channels or four columns in each; then it is a convolution
+// like one of float (conv2d.hpp), of quads in place of numbers.
+
+#include <cstring>
+#include <memory>
+
+#include <levada/backend/detail/define/quantized.hpp>
+#include <levada/backend/simd/detail/conv2d.hpp>
+#include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/quads.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// What lies in a quad: the sum is over channels, rows and columns of the window alike.
+enum class quad_axis : std::uint8_t { channels, columns };
+
+/// A convolution of quads, as conv_run.hpp has one of numbers: of a picture that has its padding, by a window whose
+/// taps are quads.
+template <class In, class Conv, class Weights, class Written, quad_axis Axis, class... Tail>
+struct quad_run {
+  using value = std::int32_t;
+  using result = Written;
+
+  static constexpr window2d of_bytes = Conv::window, pool = op_tail_of<Tail...>().pool;
+  static constexpr bool by_columns = Axis == quad_axis::columns, relu = false;
+  static constexpr std::size_t byte_channels = In::extents[0];
+  static constexpr std::size_t channels = by_columns ? byte_channels : ceil_div(byte_channels, 4),
+                               height = In::extents[1] + of_bytes.top + of_bytes.bottom,
+                               width = In::extents[2] + of_bytes.left + of_bytes.right;
+  static constexpr std::size_t filters = Conv::filters;
+  static constexpr std::size_t rows = pool.output_rows(of_bytes.output_rows(In::extents[1])),
+                               columns = pool.output_columns(of_bytes.output_columns(In::extents[2]));
+  static constexpr window2d window = [] {
+    window2d w = of_bytes;
+    w.top = w.left = w.bottom = w.right = 0;
+    if (by_columns) w.width = ceil_div(w.width, 4), w.dilation_x *= 4;
+    return w;
+  }();
+
+  struct taps {
+    std::size_t first, end, row;
+  };
+  LEVADA_INLINE static constexpr taps taps_of(std::size_t y) { return {0, window.height, y * window.stride_y}; }
+
+  template <class Arch>
+  LEVADA_INLINE static vector<value, Arch> add_products(const vector<value, Arch>& inputs,
+                                                        const vector<value, Arch>& weights,
+                                                        const vector<value, Arch>& sum) {
+    return add_quad_products<Arch>(inputs, weights, sum);
+  }
+
+  struct parameters {
+    const Weights& weights;
+    int zero_point;
+  };
+  /// sum (x - zero_point) w = sum x w - zero_point sum w
+  static value bias(const parameters& p, std::size_t filter) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < Weights::each; ++i) sum += p.weights.weight[filter * Weights::each + i];
+    return p.weights.bias[filter] - p.zero_point * sum;
+  }
+  static value weight(const parameters& p, std::size_t f, std::size_t c, std::size_t ky, std::size_t kx) {
+    std::int8_t bytes[4]{};
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t channel = by_columns ? c : 4 * c + i, column = by_columns ? 4 * kx + i : kx;
+      if (channel < byte_channels && column < of_bytes.width)
+        bytes[i] = p.weights.weight[((f * byte_channels + channel) * of_bytes.height + ky) * of_bytes.width + column];
+    }
+    return quad_of(bytes);
+  }
+};
+
+/// The cycles of a whole convolution, but for its number of rows.
+template <class Arch, class Run>
+inline constexpr std::size_t quad_run_cost =
+    std::min(best_column_tiling<Arch, Run>().cost, best_channel_tiling<Arch, Run>().cost) * Run::channels *
+    Run::window.taps();
+
+template <class Arch, class In, class Op, class... Tail>
+class simd_qlinear_conv {
+  using byte = typename In::value_type;
+  using weights = quantized_weights<simd_on<Arch>, In, Op>;
+  using epilogue = qlinear_epilogue<Arch, Op>;
+  template <quad_axis Axis>
+  using run_by = quad_run<In, Op, weights, typename epilogue::written, Axis, Tail...>;
+  using run = std::conditional_t<(quad_run_cost<Arch, run_by<quad_axis::columns>> <
+                                  quad_run_cost<Arch, run_by<quad_axis::channels>>),
+                                 run_by<quad_axis::columns>, run_by<quad_axis::channels>>;
+  using method = simd_conv<Arch, run, epilogue>;
+
+  static constexpr window2d w = Op::window;
+  static constexpr std::size_t lanes = lanes_in<std::int32_t, Arch>, plane = run::height * run::width;
+  // Vectors are read and written whole, behind the last plane, too.
+  static constexpr std::size_t padded_bytes = round_up(In::extents[0] * plane + 3 * w.dilation_x + lanes, 64),
+                               quad_bytes = round_up((run::channels * plane + lanes) * sizeof(std::int32_t), 64);
+
+ public:
+  static constexpr std::size_t scratch_bytes = padded_bytes + quad_bytes + method::scratch_bytes;
+
+  simd_qlinear_conv(const Op& op, const parameter_values& p)
+      : simd_qlinear_conv(op, std::make_unique<const weights>(op, p)) {}
+
+  template <class Out>
+  void operator()(const In& in, Out& out, std::byte* scratch) const {
+    auto* const padded = reinterpret_cast<byte*>(scratch);
+    auto* const quads = reinterpret_cast<std::int32_t*>(scratch + padded_bytes);
+    pad(in.data(), padded);
+    if constexpr (run::by_columns) {
+      lay_out(padded, w.dilation_x, In::extents[0] * plane, quads);
+    } else {
+      for (std::size_t c = 0; c < run::channels; ++c) lay_out_channels(padded, 4 * c, quads + c * plane);
+    }
+    method_(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes);
+  }
+
+ private:
+  simd_qlinear_conv(const Op& op, const std::unique_ptr<const weights>& packed)
+      : method_(typename run::parameters{*packed, quad_zero_point<byte>(op.numbers)}, epilogue(op, *packed)),
+        outside_(static_cast<byte>(op.numbers.x.zero_point)) {}
+
+  void pad(const byte* in, byte* to) const {
+    if constexpr (plane == In::extents[1] * In::extents[2]) {
+      std::memcpy(to, in, In::elements);
+    } else {
+      std::memset(to, static_cast<unsigned char>(outside_), In::extents[0] * plane);
+      for (std::size_t c = 0; c < In::extents[0]; ++c)
+        for (std::size_t y = 0; y < In::extents[1]; ++y)
+          std::memcpy(to + c * plane + (y + w.top) * run::width + w.left,
+                      in + (c * In::extents[1] + y) * In::extents[2], In::extents[2]);
+    }
+  }
+
+  /// Quads of bytes that lie `step` apart; of as many vectors as `count` of them take.
+  static void lay_out(const byte* from, std::size_t step, std::size_t count, std::int32_t* to) {
+    const byte* const parts[] = {from, from + step, from + 2 * step, from + 3 * step};
+    lay_out(parts, count, to);
+  }
+  /// The planes of four channels as one; where there are none, the weights are 0.
+  static void lay_out_channels(const byte* planes, std::size_t first, std::int32_t* to) {
+    const byte* parts[4];
+    for (std::size_t i = 0; i < 4; ++i) parts[i] = planes + std::min(first + i, In::extents[0] - 1) * plane;
+    lay_out(parts, plane, to);
+  }
+  static void lay_out(const byte* const (&parts)[4], std::size_t count, std::int32_t* to) {
+    const auto bytes = [&](std::size_t part, std::size_t i) LEVADA_INLINE {
+      return load_as<std::int32_t, Arch>(reinterpret_cast<const std::uint8_t*>(parts[part]) + i);
+    };
+    for (std::size_t i = 0; i < count; i += lanes) {
+      vector<std::int32_t, Arch> quads = bytes(0, i) | bytes(1, i) << 8 | bytes(2, i) << 16 | bytes(3, i) << 24;
+      if constexpr (quad_sign<byte> != 0) quads = quads ^ vector<std::int32_t, Arch>(quad_sign<byte>);
+      quads.store_unaligned(to + i);
+    }
+  }
+
+  method method_;
+  byte outside_;
+};
+
+/// What may follow inside the kernel: a pool and a change of shape.
+template <class... Tail>
+inline constexpr bool qlinear_conv_tail = op_tail_of<Tail...>().fuses && !op_tail_of<Tail...>().bias &&
+                                          !op_tail_of<Tail...>().relu && !op_tail_of<Tail...>().transformed;
+
+/// Quads are of one group and of weights without a zero point; the rest is computed by its definition.
+template <class In, class Op, class... Tail>
+concept qlinear_conv_run = run_takes<In, Op, Tail...> && Op::groups == 1 &&
+                           !std::same_as<typename Op::weight_type, std::uint8_t> && qlinear_conv_tail<Tail...>;
+
+}  // namespace detail
+
+template <class Arch, class In, std::size_t Filters, class To, class Weight, class... Options>
+  requires detail::qlinear_conv_run<In, qlinear_conv2d_op<Filters, To, Weight, Options...>>
+struct simd_kernel<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>>
+    : detail::simd_qlinear_conv<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>> {
+  using detail::simd_qlinear_conv<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>>::simd_qlinear_conv;
+};
+
+template <class Arch, class In, std::size_t Filters, class To, class Weight, class... Options, class First,
+          class... Tail>
+  requires detail::qlinear_conv_run<In, qlinear_conv2d_op<Filters, To, Weight, Options...>, First, Tail...>
+struct simd_kernel<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>, First, Tail...>
+    : detail::simd_qlinear_conv<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>, First, Tail...> {
+  using op_type = qlinear_conv2d_op<Filters, To, Weight, Options...>;
+
+  simd_kernel(const op_type& op, const First&, const Tail&..., const parameter_values& p)
+      : detail::simd_qlinear_conv<Arch, In, op_type, First, Tail...>(op, p) {}
+};
+
+}  // namespace levada

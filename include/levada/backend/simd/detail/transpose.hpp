@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/transpose.hpp: rows of channels, as kernels compute them, to planes, as tensors hold them.
+
+#include <levada/backend/simd/detail/vector.hpp>
+
+namespace levada::detail {
+
+/// A square of vectors, one register a row, transposed by log2(lanes) perfect shuffles.
+template <class Arch, class T>
+struct square {
+  static constexpr std::size_t side = lanes_in<T, Arch>;
+  using raw = typename raw_vector<T, side>::type;
+
+  raw row[side];
+
+  LEVADA_INLINE void transpose() {
+    for (std::size_t step = 1; step < side; step *= 2) {
+      raw next[side];
+      static_for<side / 2>([&](auto i) LEVADA_INLINE {
+        next[2 * i] = zip<0>(row[i], row[i + side / 2], std::make_index_sequence<side / 2>());
+        next[2 * i + 1] = zip<side / 2>(row[i], row[i + side / 2], std::make_index_sequence<side / 2>());
+      });
+      static_for<side>([&](auto i) LEVADA_INLINE { row[i] = next[i]; });
+    }
+  }
+
+ private:
+  template <std::size_t From, std::size_t... I>
+  LEVADA_INLINE static raw zip(raw a, raw b, std::index_sequence<I...>) {
+    return interleave(a, b, std::integer_sequence<int, static_cast<int>(From + I)...>());
+  }
+  template <int... I>
+  LEVADA_INLINE static raw interleave(raw a, raw b, std::integer_sequence<int, I...>) {
+    return pick(a, b, std::make_integer_sequence<int, static_cast<int>(side)>(), std::integer_sequence<int, I...>());
+  }
+  template <int... Place, int First, int... Rest>
+  LEVADA_INLINE static raw pick(raw a, raw b, std::integer_sequence<int, Place...>,
+                                std::integer_sequence<int, First, Rest...>) {
+    return __builtin_shufflevector(a, b, (First + Place / 2 + Place % 2 * static_cast<int>(side))...);
+  }
+};
+
+/// Writes `pixels[p * Stride + c]` to `out[c * plane + p]` for p < Pixels, c < channels, converted where that is of
+/// another type. `pixels` has room for whole squares.
+template <class Arch, class T, std::size_t Pixels, std::size_t Stride, class Out>
+void to_planes(const T* pixels, std::size_t channels, Out* out, std::size_t plane) {
+  constexpr std::size_t side = lanes_in<T, Arch>;
+  const auto turn = [&](std::size_t p, std::size_t c, auto count) LEVADA_INLINE {
+    square<Arch, T> s;
+    static_for<side>([&](auto i)
+                         LEVADA_INLINE { std::memcpy(&s.row[i], pixels + (p + i) * Stride + c, sizeof s.row[i]); });
+    s.transpose();
+    const std::size_t kept = channels - c < side ? channels - c : side;
+    static_for<side>([&](auto i) LEVADA_INLINE {
+      if (i < kept) {
+        alignas(Arch::alignment()) T values[side];
+        std::memcpy(values, &s.row[i], sizeof values);
+        store_part_as<count>(out + (c + i) * plane + p, vector<T, Arch>::load_aligned(values));
+      }
+    });
+  };
+  for (std::size_t c = 0; c < channels; c += side) {
+    std::size_t p = 0;
+    for (; p + side <= Pixels; p += side) turn(p, c, std::integral_constant<std::size_t, side>());
+    if constexpr (Pixels % side != 0) turn(p, c, std::integral_constant<std::size_t, Pixels % side>());
+  }
+}
+
+}  // namespace levada::detail

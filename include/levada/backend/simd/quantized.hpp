@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/quantized.hpp: kernels of integer networks, for programs that are not to compile all of ops.hpp.
+
+#include <levada/backend/simd/detail/qlinear_conv2d.hpp>
+#include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/quantize_linear.hpp>

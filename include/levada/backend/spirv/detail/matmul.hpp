@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/spirv/detail/matmul.hpp: the batched matrix product, in tiles where the matrices fill them, else one
+// invocation for each element; with the element-wise ops behind it at its end.
+
+#include <levada/backend/spirv/detail/elements.hpp>
+#include <levada/backend/spirv/detail/product.hpp>
+#include <levada/nn/matmul.hpp>
+
+namespace levada {
+
+namespace detail {
+
+template <class A, class B, class End>
+struct matmul_source {
+  uniform<std::int32_t> left_lead, right_lead;
+  [[no_unique_address]] End end;
+
+  using s = matmul_shapes<A, B>;
+  using tiles = tiled_product<s::rows, s::columns, s::inner, s::batch.elements()>;
+  using over = std::conditional_t<tiles::pays, typename tiles::over, grid<s::columns, s::rows, s::batch.elements()>>;
+
+  template <class G, class Left, class Right, class Out>
+  constexpr void operator()(const G& g, const Left& a, const Right& b, const Out& out) const {
+    constexpr int rows = static_cast<int>(s::rows), inner = static_cast<int>(s::inner),
+                  columns = static_cast<int>(s::columns);
+    const auto a_at = matrix(g, s::left) * (rows * inner) + left_lead;
+    const auto b_at = matrix(g, s::right) * (inner * columns) + right_lead;
+    const auto left = [&](const auto& row, const auto& k) { return a(a_at + row * inner + k); };
+    const auto right = [&](const auto& k, const auto& column) { return b(b_at + k * columns + column); };
+    const auto store = [&](const auto& row, const auto& column, const auto& sum) {
+      out((g.z() * rows + row) * columns + column) = end(sum);
+    };
+    if constexpr (tiles::pays) {
+      tiles::run(
+          g, [](const auto&) { return 0.0f; }, left, right, store);
+    } else {
+      const auto y = g.y(), x = g.x();
+      store(y, x, g.fold(0, inner, 0.0f, [&](auto k, auto sum) { return sum + left(y, k) * right(k, x); }));
+    }
+  }
+
+ private:
+  /// Which of a tensor's matrices stands where the invocation does.
+  template <class G>
+  static constexpr auto matrix(const G& g, const shape& matrices) {
+    auto at = g.value(0);
+    auto rest = g.z();
+    for (std::size_t axis = s::batch.rank; axis-- > 0;) {
+      const int extent = static_cast<int>(s::batch[axis]);
+      at += rest % extent * static_cast<int>(broadcast_step(batch_axes_of(matrices), s::batch, axis));
+      rest = rest / extent;
+    }
+    return at;
+  }
+};
+
+}  // namespace detail
+
+template <class A, class B, class... End>
+  requires op_takes<matmul_op, std::tuple<A, B>> && std::same_as<typename A::value_type, float> &&
+           (detail::give_words<float, matmul_op::output<std::tuple<A, B>>, End...>) &&
+           detail::pushable<detail::fused_t<End...>>
+struct spirv_kernel<std::tuple<A, B>, matmul_op, End...> : dispatch_kernel {
+  using in_type = std::tuple<A, B>;
+  using out_type = run_output_t<matmul_op::output<in_type>, End...>;
+
+  spirv_kernel(const matmul_op&, const End&... end, parameter_values) {
+    using source = detail::matmul_source<A, B, detail::fused_t<End...>>;
+    in_bytes = sizeof(in_type);
+    out_bytes = sizeof(out_type);
+    const auto places = detail::tensors_in<in_type>::places();
+    add_bound_grid<"matmul", std::tuple<detail::led_row_of<A>, detail::led_row_of<B>>,
+                   std::tuple<detail::row_of<out_type>>, typename source::over>(
+        *this, source{places[0].lead, places[1].lead, detail::fused<End...>::of(end...)},
+        {places[0].as(buffer_role::input), places[1].as(buffer_role::input), bound_tensor{buffer_role::output}});
+  }
+};
+
+}  // namespace levada

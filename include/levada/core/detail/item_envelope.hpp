@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/detail/item_envelope.hpp: what travels with every item.
+
+#include <chrono>
+#include <cstdint>
+
+namespace levada {
+
+/// What travels with an item beside its value. An item that an app is called with has an empty one.
+struct item_envelope {
+  std::uint64_t sequence = 0;  ///< its place among all that were pushed, dropped ones included
+  std::chrono::steady_clock::time_point
+      captured{};           ///< as given to push; else when it was pushed, in sessions with a deadline or a clock
+  std::uint32_t parts = 0;  ///< of a batch or window that was filled up at the end: how much of it there was; 0: all
+};
+
+}  // namespace levada

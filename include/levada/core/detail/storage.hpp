@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// core/detail/storage.hpp: memory of a run time that takes all it needs at once: bytes, a number of objects, a single
+// one.
+//
+// For so many element types as there are here, std::vector and std::unique_ptr were a fifth of what compiling a small
+// program took (./tests/compile_cost): nothing here grows, and nothing is compared, copied or deleted in another way.
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/detail/needs_exceptions.hpp>
+
+namespace levada::detail {
+
+/// The bytes of so many objects. Throws std::bad_array_new_length where no memory could hold them: a caller's number
+/// may be any.
+inline std::size_t bytes_of(std::size_t count, std::size_t bytes_each) {
+  if (bytes_each != 0 && count > static_cast<std::size_t>(PTRDIFF_MAX) / bytes_each) throw std::bad_array_new_length();
+  return count * bytes_each;
+}
+
+/// Aligned bytes; none by default.
+class arena_bytes {
+ public:
+  arena_bytes() = default;
+  arena_bytes(std::size_t bytes, std::size_t alignment)
+      : alignment_(alignment),
+        bytes_(static_cast<std::byte*>(::operator new(bytes != 0 ? bytes : 1, std::align_val_t{alignment}))) {}
+  arena_bytes(std::size_t count, std::size_t bytes_each, std::size_t alignment)
+      : arena_bytes(bytes_of(count, bytes_each), alignment) {}
+  ~arena_bytes() {
+    if (bytes_ != nullptr) ::operator delete(bytes_, std::align_val_t{alignment_});
+  }
+  arena_bytes(arena_bytes&& other) noexcept : alignment_(other.alignment_), bytes_(other.bytes_) {
+    other.bytes_ = nullptr;
+  }
+  arena_bytes& operator=(arena_bytes&& other) noexcept {
+    std::swap(alignment_, other.alignment_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  std::byte* get() const { return bytes_; }
+
+ private:
+  std::size_t alignment_ = 1;
+  std::byte* bytes_ = nullptr;
+};
+
+/// A number of objects that is known when they are made. They need not be movable.
+template <class T>
+class fixed_array {
+ public:
+  fixed_array() = default;
+  explicit fixed_array(std::size_t size) : fixed_array(size, [](std::size_t) { return T(); }) {}
+  /// Each is what `make(index)` returns.
+  template <class Make>
+  fixed_array(std::size_t size, Make make) : fixed_array() {
+    if (size == 0) return;
+    first_ = static_cast<T*>(::operator new(bytes_of(size, sizeof(T)), std::align_val_t{alignof(T)}));
+    for (; size_ < size; ++size_) ::new (static_cast<void*>(first_ + size_)) T(make(size_));
+  }
+  fixed_array(const fixed_array& other) : fixed_array(other.size_, [&](std::size_t i) { return other[i]; }) {}
+  ~fixed_array() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      while (size_ != 0) first_[--size_].~T();
+    ::operator delete(first_, std::align_val_t{alignof(T)});
+  }
+  fixed_array(fixed_array&& other) noexcept : first_(other.first_), size_(other.size_) {
+    other.first_ = nullptr;
+    other.size_ = 0;
+  }
+  fixed_array& operator=(fixed_array&& other) noexcept {
+    T* const first = first_;
+    const std::size_t size = size_;
+    first_ = other.first_, size_ = other.size_;
+    other.first_ = first, other.size_ = size;
+    return *this;
+  }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](std::size_t i) { return first_[i]; }
+  const T& operator[](std::size_t i) const { return first_[i]; }
+  T* begin() { return first_; }
+  T* end() { return first_ + size_; }
+  T& front() { return *first_; }
+  T& back() { return first_[size_ - 1]; }
+  const T* begin() const { return first_; }
+  const T* end() const { return first_ + size_; }
+  const T& front() const { return *first_; }
+  const T& back() const { return first_[size_ - 1]; }
+
+ private:
+  T* first_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// One object on the heap, or none.
+template <class T>
+class owner {
+ public:
+  owner() = default;
+  explicit owner(T* object) : object_(object) {}
+  ~owner() { delete object_; }
+  owner(owner&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  owner& operator=(owner&& other) noexcept {
+    T* const mine = object_;
+    object_ = other.object_;
+    other.object_ = mine;
+    return *this;
+  }
+
+  explicit operator bool() const { return object_ != nullptr; }
+  T* get() const { return object_; }
+  T& operator*() const { return *object_; }
+  T* operator->() const { return object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/detail/cost.hpp: what a kernel or a transfer takes, and how that is known.
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace levada {
+
+/// How a cost is known.
+enum class cost_origin : std::uint8_t { unknown, estimated, measured };
+
+constexpr std::string_view name_of(cost_origin origin) {
+  constexpr std::string_view names[] = {"unknown", "estimated", "measured"};
+  return names[static_cast<unsigned>(origin)];
+}
+
+/// Seconds for one item.
+struct cost {
+  double seconds = 0;
+  double spread = 0;  ///< measured again, it lies within so many seconds of it
+  cost_origin origin = cost_origin::unknown;
+
+  static constexpr cost measured(double seconds, double spread = 0) { return {seconds, spread, cost_origin::measured}; }
+  static constexpr cost estimated(double seconds) { return {seconds, 0, cost_origin::estimated}; }
+};
+
+/// What a backend can do at most, where nobody measured (Williams et al., CACM 2009).
+struct roofline {
+  std::string_view backend;
+  double flops_per_second = 0;
+  double bytes_per_second = 0;
+  double launch_seconds = 0;  ///< before each kernel
+};
+
+/// What a roofline allows: the slower of computing and moving.
+constexpr cost estimate(const roofline& of, double flops, double bytes) {
+  if (!(of.flops_per_second > 0 && of.bytes_per_second > 0)) return {};
+  return cost::estimated(of.launch_seconds + std::max(flops / of.flops_per_second, bytes / of.bytes_per_second));
+}
+
+namespace detail {
+
+/// Costs are added in whole picoseconds, so that sums do not hang on their order and equal ones are equal; at most 1000
+/// s each.
+using picoseconds = std::int64_t;
+constexpr picoseconds to_picoseconds(double seconds) {
+  constexpr double most = 1e3;
+  return static_cast<picoseconds>((seconds < most ? seconds : most) * 1e12 + 0.5);
+}
+constexpr double to_seconds(picoseconds t) { return static_cast<double>(t) * 1e-12; }
+
+}  // namespace detail
+}  // namespace levada

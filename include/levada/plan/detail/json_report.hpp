@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/detail/json_report.hpp: a plan for programs (RFC 8259). Every number of the plan is in it; bytes are bytes.
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <levada/plan/detail/words.hpp>
+
+namespace levada {
+namespace detail {
+
+/// Writes JSON front to back: commas are put where they belong.
+class json_writer {
+ public:
+  void open(char bracket) { separate() += bracket; }
+  void close(char bracket) { text_ += bracket; }
+  void key(std::string_view name) { string(name), text_ += ':'; }
+  void string(std::string_view raw) {
+    separate() += '"';
+    append_utf8(text_, raw, [&](char c) {
+      text_ += '\\';
+      if (is_control(c)) {
+        text_ += "u00";
+        append_hex(text_, c);
+      } else
+        text_ += c;
+    });
+    text_ += '"';
+  }
+  void number(std::size_t value) { append_number(separate(), value); }
+  void number(int value) { separate() += std::to_string(value); }
+  /// JSON has no infinity and no NaN: null stands for them.
+  void number(double value) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    separate() += std::isfinite(value) ? std::string_view(digits, end) : std::string_view("null");
+  }
+  void boolean(bool value) { separate() += value ? "true" : "false"; }
+
+  void field(std::string_view name, std::string_view value) { key(name), string(value); }
+  void field(std::string_view name, std::size_t value) { key(name), number(value); }
+  void field(std::string_view name, int value) { key(name), number(value); }
+  void field(std::string_view name, double value) { key(name), number(value); }
+  void field(std::string_view name, bool value) { key(name), boolean(value); }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string& separate() {
+    if (!text_.empty() && text_.back() != '{' && text_.back() != '[' && text_.back() != ':') text_ += ',';
+    return text_;
+  }
+  std::string text_;
+};
+
+template <std::size_t N>
+void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit& unit) {
+  json.open('{');
+  json.key("stages");
+  json.open('[');
+  for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) {
+    const node_info& node = plan.graph.nodes[n];
+    json.open('{');
+    json.field("name", node.name);
+    json.field("kind", node.kind);
+    if (!node.holds.empty()) json.field("holds", node.holds);
+    json.field("form", name_of(node.how));
+    json.field("flops", node.flops);
+    json.field("parameter_bytes", node.parameter_bytes);
+    json.close('}');
+  }
+  json.close(']');
+  json.field("segment", unit.segment);
+  json.field("backend", backend_name(plan, unit));
+  json.field("order", name_of(unit.order));
+  json.key("in");
+  json.open('[');
+  for_each_input(unit, [&](std::size_t v) { json.number(v); });
+  json.close(']');
+  if (unit.how != form::sink) json.field("out", unit.out);
+  if (plan.graph.nodes[unit.first].border == loop_border::ends) json.field("state_of", unit.state_of);
+  json.field("item_by_item", unit.item_by_item);
+  json.field("scratch_bytes", unit.scratch_bytes);
+  json.field("weight_bytes", unit.weight_bytes);
+  if (unit.branch) {
+    json.field("fork", std::size_t{unit.branch.fork});
+    json.field("branch", std::size_t{unit.branch.branch});
+    json.field("scratch_offset", unit.scratch_offset);
+  }
+  json.close('}');
+}
+
+inline void write_segment(json_writer& json, const planned_segment& s) {
+  json.open('{');
+  json.field("device", name_of(s.device));
+  json.field("first_unit", s.first);
+  json.field("units", s.count);
+  json.field("grain", s.grain);
+  json.field("grains", s.grains);
+  json.field("item_bytes", s.item_bytes);
+  json.field("shared_bytes", s.shared_bytes);
+  json.field("scratch_bytes", s.scratch_bytes());
+  json.field("hand_over", name_of(s.takes));
+  json.field("keeps", s.keeps);
+  json.close('}');
+}
+
+inline void write_fork(json_writer& json, const planned_fork& fork) {
+  json.open('{');
+  json.field("first_unit", fork.first);
+  json.field("units", fork.count);
+  json.field("branches", fork.branches);
+  json.field("order", name_of(fork.order));
+  json.field("seconds", fork.price.seconds);
+  json.field("origin", name_of(fork.price.origin));
+  json.field("longest_seconds", fork.longest);
+  json.field("shortest_seconds", fork.shortest);
+  json.close('}');
+}
+
+inline void write_value(json_writer& json, const value_info& item, const planned_value& value) {
+  json.open('{');
+  json.field("element", name_of(item.type));
+  json.key("shape");
+  json.open('[');
+  for (const std::size_t extent : item.extents) json.number(extent);
+  json.close(']');
+  json.field("bytes", value.bytes);
+  json.field("alignment", value.alignment);
+  json.field("placement", name_of(value.where));
+  json.field("offset", value.offset);
+  json.field("storage", value.storage);
+  if (is_part_value(item)) json.field("part_of", item.part_of);
+  json.field("first_step", value.first);
+  json.field("last_step", value.last);
+  json.close('}');
+}
+
+/// The plan as one JSON object.
+template <std::size_t N>
+void write_plan(json_writer& json, const plan_info<N>& plan) {
+  json.open('{');
+  json.field("source", plan.graph.source);
+  json.field("has_result", plan.has_result);
+  if (plan.has_result) json.field("result", plan.graph.result);
+  json.field("threads", plan.threads);
+  json.key("segments");
+  json.open('[');
+  for (const planned_segment& s : plan.segment) write_segment(json, s);
+  json.close(']');
+  json.key("units");
+  json.open('[');
+  for (const planned_unit& unit : plan.unit) write_unit(json, plan, unit);
+  json.close(']');
+  json.key("forks");
+  json.open('[');
+  for (const planned_fork& fork : plan.fork) write_fork(json, fork);
+  json.close(']');
+  json.key("values");
+  json.open('[');
+  for (std::size_t v = 0; v < plan.value.size(); ++v) write_value(json, plan.graph.values[v], plan.value[v]);
+  json.close(']');
+  json.field("slots", plan.slots);
+  json.field("slots_by", name_of(plan.slots_by));
+  json.field("slot_bytes", plan.slot_bytes);
+  json.field("bytes_in_flight", plan.bytes_in_flight);
+  json.field("bytes_scratch", plan.bytes_scratch);
+  json.field("bytes_weights", plan.bytes_weights);
+  json.field("bytes_total", plan.bytes_total);
+  json.close('}');
+}
+
+}  // namespace detail
+
+/// The plan as one JSON object.
+template <std::size_t N>
+std::string json_report(const plan_info<N>& plan) {
+  detail::json_writer json;
+  detail::write_plan(json, plan);
+  return json.take();
+}
+
+}  // namespace levada

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/detail/text_report.hpp: a plan for people: one line for each unit, then what the memory is made of.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <levada/plan/detail/words.hpp>
+
+namespace levada {
+namespace detail {
+
+/// A number with one decimal and the largest unit that leaves it at least 1: "14.2 KiB".
+inline std::string scaled_text(double value, double step, std::span<const std::string_view> units) {
+  std::size_t unit = 0;
+  for (; value >= step && unit + 1 < units.size(); ++unit) value /= step;
+  std::string text;
+  const auto tenths = static_cast<std::size_t>(value * 10 + 0.5);
+  append_number(text, tenths / 10);
+  if (unit > 0) {
+    text += '.';
+    append_number(text, tenths % 10);
+  }
+  text += ' ';
+  text += units[unit];
+  return text;
+}
+
+inline std::string bytes_text(std::size_t bytes) {
+  constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  return scaled_text(static_cast<double>(bytes), 1024, units);
+}
+
+inline std::string flops_text(double flops) {
+  constexpr std::string_view units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"};
+  return flops > 0 ? scaled_text(flops, 1000, units) : "-";
+}
+
+inline std::string seconds_text(double seconds) {
+  constexpr std::string_view units[] = {"ns", "us", "ms", "s"};
+  return scaled_text(seconds * 1e9, 1000, units);
+}
+
+/// A name on one line of a terminal: control characters and broken UTF-8 are replaced.
+inline std::string printable_text(std::string_view name) {
+  std::string text;
+  append_utf8(text, name, [&](char c) { text += is_control(c) ? '?' : c; });
+  return text;
+}
+
+/// The columns a terminal needs: UTF-8's continuation bytes take none. (Wide characters are not known.)
+inline std::size_t terminal_columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+using text_row = std::array<std::string, 9>;
+
+/// Rows below each other, columns aligned, two spaces between.
+inline std::string text_table(const std::vector<text_row>& rows) {
+  std::array<std::size_t, std::tuple_size_v<text_row>> width{};
+  for (const text_row& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], terminal_columns(row[c]));
+  std::string text;
+  for (const text_row& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      text += row[c];
+      if (c + 1 < row.size()) text.append(width[c] + 2 - terminal_columns(row[c]), ' ');
+    }
+    while (text.back() == ' ') text.pop_back();
+    text += '\n';
+  }
+  return text;
+}
+
+/// Where the output of a unit is: "slot +64", "scratchpad +0, in place", "-" behind a sink.
+template <std::size_t N>
+std::string output_text(const plan_info<N>& plan, const planned_unit& unit) {
+  if (unit.how == form::sink) return "-";
+  const planned_value& value = plan.value[unit.out];
+  std::string text(name_of(value.where));
+  text += " +" + decimal_text(value.offset);
+  bool shares = false;
+  for_each_input(unit, [&](std::size_t v) { shares = shares || plan.value[v].storage == value.storage; });
+  if (shares)
+    text += ", in place";
+  else if (value.storage != unit.out)
+    text += ", where it is joined";
+  if (unit.count > 1) text += "; " + decimal_text(unit.count - 1) + " in registers";
+  return text;
+}
+
+template <std::size_t N>
+text_row unit_row(const plan_info<N>& plan, const planned_unit& unit) {
+  std::string names;
+  for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) {
+    if (n > unit.first) names += " + ";
+    names += printable_text(plan.graph.nodes[n].name);
+    if (!plan.graph.nodes[n].holds.empty()) names += " (" + printable_text(plan.graph.nodes[n].holds) + ")";
+  }
+  const value_info& out = plan.graph.values[unit.out];
+  std::string items, sizes;
+  for_each_input(unit, [&](std::size_t v) {
+    items += (items.empty() ? "" : " + ") + item_text(plan.graph.values[v]);
+    sizes += (sizes.empty() ? "" : " + ") + decimal_text(plan.graph.values[v].bytes);
+  });
+  if (unit.how != form::sink) {
+    items += " -> " + item_text(out);
+    sizes += " -> " + decimal_text(out.bytes);
+  }
+  return {decimal_text(unit.segment),
+          name_of(plan.segment[unit.segment].device),
+          names,
+          printable_text(backend_name(plan, unit)),
+          std::string(name_of(unit.order)),
+          items,
+          sizes,
+          flops_text(flops_of(plan, unit)),
+          output_text(plan, unit)};
+}
+
+inline std::string hand_over_text(const planned_segment& s) {
+  if (s.takes == hand_over::none) return "";
+  if (s.takes == hand_over::through_host) return ", items come through the host";
+  return ", items are taken where segment " + decimal_text(s.takes_from) + " left them, if the drivers allow it";
+}
+
+template <std::size_t N>
+std::string segment_text(const plan_info<N>& plan, std::size_t index) {
+  const planned_segment& s = plan.segment[index];
+  return "segment " + decimal_text(index) + " on " + name_of(s.device) + ": grain " + decimal_text(s.grain) + ", " +
+         decimal_text(s.grains) + " in flight, scratchpad " + decimal_text(s.grain) + " x " + bytes_text(s.item_bytes) +
+         " + " + bytes_text(s.shared_bytes) + hand_over_text(s) + "\n";
+}
+
+/// Why the branches of a fork run as they do.
+inline std::string branch_reason(const planned_fork& fork) {
+  const auto times = [&] {
+    return (fork.branches > 2 ? " from " : " ") + seconds_text(fork.longest) + (fork.branches > 2 ? " to " : " and ") +
+           seconds_text(fork.shortest) + ", " + std::string(name_of(fork.price.origin));
+  };
+  const std::string in_a_row = "one after the other, since ";
+  switch (fork.order) {
+    case branch_order::at_once:
+      return "at once where threads are idle:" + times();
+    case branch_order::too_short:
+      return in_a_row + "no two take " + seconds_text(branch_worth_a_thread) + ":" + times();
+    case branch_order::unknown:
+      return in_a_row + "nobody knows what the callables take";
+    case branch_order::serial:
+      return in_a_row + "a stage among them takes items in order, or hears of more than items";
+    case branch_order::one_thread:
+      return in_a_row + "the processor has one thread";
+    case branch_order::no_workers:
+      break;
+  }
+  return in_a_row + "they run on the thread of what holds them";
+}
+
+template <std::size_t N>
+std::string fork_text(const plan_info<N>& plan, const planned_fork& fork) {
+  const auto name = [&](std::size_t unit) { return printable_text(plan.graph.nodes[plan.unit[unit].first].name); };
+  return decimal_text(fork.branches) + " branches, " + name(fork.first) + " to " + name(fork.first + fork.count - 1) +
+         ": " + branch_reason(fork);
+}
+
+}  // namespace detail
+
+/// The plan for people: a table of its units, its segments, its branches, and its bytes.
+template <std::size_t N>
+std::string text_report(const plan_info<N>& plan) {
+  std::string text = detail::decimal_text(plan.nodes) + " stages in " + detail::decimal_text(plan.units) + " units, " +
+                     detail::decimal_text(plan.segments) + " segments";
+  if (!plan.graph.source.empty()) text += ", fed by " + detail::printable_text(plan.graph.source);
+  text += "\n\n";
+  std::vector<detail::text_row> rows{
+      {"segment", "device", "stages", "backend", "order", "item", "bytes", "work", "output in"}};
+  for (const planned_unit& unit : plan.unit) rows.push_back(detail::unit_row(plan, unit));
+  text += detail::text_table(rows) + '\n';
+  for (std::size_t s = 0; s < plan.segments; ++s) text += detail::segment_text(plan, s);
+  for (const planned_fork& fork : plan.fork) text += detail::fork_text(plan, fork) + '\n';
+  text += "\nslots        " + detail::decimal_text(plan.slots) + " x " + detail::bytes_text(plan.slot_bytes) + " = " +
+          detail::bytes_text(plan.bytes_in_flight) + ", " + std::string(name_of(plan.slots_by)) + "\nscratchpads  " +
+          detail::bytes_text(plan.bytes_scratch) + "\nweights      " + detail::bytes_text(plan.bytes_weights) +
+          "\ntotal        " + detail::bytes_text(plan.bytes_total) + "\n";
+  return text;
+}
+
+}  // namespace levada

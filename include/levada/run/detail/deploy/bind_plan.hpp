@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/deploy/bind_plan.hpp: turns the answers of a plan back into types, by index, and binds them to the objects
+// of the stages.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/log.hpp>
+#include <levada/graph/detail/rated_graph.hpp>
+#include <levada/graph/detail/rated_tee.hpp>
+#include <levada/graph/detail/region.hpp>
+#include <levada/plan/detail/text.hpp>
+#include <levada/run/detail/deploy/executable.hpp>
+#include <levada/run/detail/deploy/planned.hpp>
+#include <levada/run/detail/program/chain.hpp>
+#include <levada/run/detail/program/params.hpp>
+#include <levada/run/detail/program/unit.hpp>
+
+namespace levada {
+namespace detail {
+
+// ---- back to types ----
+
+struct no_source {};
+
+template <class Part>
+consteval auto source_callable_of() {
+  if constexpr (is_source<Part>)
+    return type_tag<typename Part::callable_type>{};
+  else
+    return type_tag<no_source>{};
+}
+
+/// The item that enters a pipeline: that of its first part, a source's or a declared one.
+template <class Flat>
+struct pipeline_types;
+template <class Parts, std::size_t... I>
+struct pipeline_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
+  using flat = flat_pipeline<Parts, std::index_sequence<I...>>;
+  static constexpr std::size_t first_stage = flat::nth(flat::stage_flags, 0);  // behind all where there is none
+  using first_part = typename type_at<Parts, (first_stage < Parts::size ? first_stage : 0)>::part;
+  using source_callable = typename decltype(source_callable_of<first_part>())::type;
+  static constexpr bool has_source = is_source<first_part>;
+  using input_item = typename place<Parts, 0>::out;
+  using last_out = item_behind<Parts>;
+  using output_item = std::conditional_t<std::same_as<last_out, nothing_more>, void, last_out>;
+};
+
+template <class Parts, fixed_string Group, std::size_t R>
+consteval std::size_t first_region_with_group() {
+  if constexpr (has_group<typename region<Parts, R>::flat, Group> || region<Parts, R>::is_last)
+    return R;
+  else
+    return first_region_with_group<Parts, Group, R + 1>();
+}
+
+/// What the typed rim of an executable knows.
+template <class Flat, class Target, class... Options>
+struct deployment_types : pipeline_types<Flat> {
+  using planning = planned<Flat, Target, Options...>;
+  static constexpr bool changes_rate = false;
+  /// The region that has parameters of that name, and which it is; void: there is none.
+  template <fixed_string Group>
+  using flat_of_group = std::conditional_t<has_group<Flat, Group>, Flat, void>;
+  template <fixed_string Group>
+  static constexpr std::size_t region_of_group = 0;
+  static constexpr const auto& plan = planning::plan;
+  static constexpr bool filters = [] {
+    for (const node_info& n : plan.graph.nodes)
+      if (levada::filters(n)) return true;
+    return false;
+  }();
+  static constexpr bool on_devices = uses_devices(plan);
+  /// The app needs an item of its own: a stage changes or consumes it, it is the result, or it goes through a session,
+  /// as devices need.
+  static constexpr bool owns_input =
+      on_devices || (plan.has_result && plan.value[plan.graph.result].storage == 0) || [] {
+        for (const node_info& n : plan.graph.nodes)
+          if (consumes(n) && (n.in == 0 || plan.graph.values[n.in].part_of == 0)) return true;
+        return false;
+      }();
+};
+
+/// What leads to the `R`-th region.
+template <class Parts, std::size_t R, class Planner>
+consteval planned_rate rate_before() {
+  if constexpr (R == 0) {
+    return {};
+  } else {
+    using before = region<Parts, R - 1>;
+    return {before::rate::name.view(), before::rate::template ratio<typename before::out>,
+            state_of_rate<typename before::rate, typename before::out, Planner>::bytes,
+            state_of_rate<typename before::rate, typename before::out, Planner>::rings};
+  }
+}
+
+template <class Parts, class Target, class... Options, std::size_t... R>
+consteval auto plan_regions(std::index_sequence<R...>) {
+  return plan_of_regions<
+      std::remove_cvref_t<decltype(planned<typename region<Parts, R>::flat, Target, Options...>::plan)>...>{
+      {planned<typename region<Parts, R>::flat, Target, Options...>::plan...},
+      {rate_before<Parts, R, planner_of_rates<Target, Options...>>()...}};
+}
+
+/// Of a pipeline that changes its rate.
+template <class Parts, class Target, class... Options>
+struct deployment_types_of_regions {
+  template <std::size_t R>
+  using planning = planned<typename region<Parts, R>::flat, Target, Options...>;
+  template <std::size_t R>
+  using types = pipeline_types<typename region<Parts, R>::flat>;
+  static constexpr std::size_t regions = rates_of<Parts>.count + 1;
+  using last = types<regions - 1>;
+
+  using input_item = typename types<0>::input_item;
+  using output_item = typename last::output_item;
+  using source_callable = typename types<0>::source_callable;
+  static constexpr bool has_source = types<0>::has_source;
+  using planner = planner_of_rates<Target, Options...>;
+  static constexpr bool changes_rate = true;
+  static constexpr bool filters = true;
+  static constexpr bool on_devices = true;
+  static constexpr bool owns_input = true;
+  template <fixed_string Group>
+  static constexpr std::size_t region_of_group = first_region_with_group<Parts, Group, 0>();
+  template <fixed_string Group>
+  using flat_of_group = std::conditional_t<has_group<typename region<Parts, region_of_group<Group>>::flat, Group>,
+                                           typename region<Parts, region_of_group<Group>>::flat, void>;
+  static constexpr auto plan = plan_regions<Parts, Target, Options...>(std::make_index_sequence<regions>());
+};
+
+/// Collects where the stage objects of a pipeline are: the callables, and the ops with their weights.
+struct stage_addresses {
+  void** next;
+  template <class Stage>
+  [[gnu::always_inline]] void operator()(Stage& stage) {
+    if constexpr (requires { stage.callable; })
+      *next++ = const_cast<void*>(static_cast<const volatile void*>(std::addressof(stage.callable)));
+    else
+      *next++ = &stage;
+  }
+};
+
+/// The unit of the plan as code.
+template <class Planning, std::size_t U, std::size_t... I>
+consteval const unit_descriptor* text_of_run(std::index_sequence<I...>) {
+  using flat = typename Planning::flat;
+  constexpr std::size_t first = Planning::plan.unit[U].first;
+  using flowing = typename flat::template node_place<first>::in;
+  using in = op_input_t<flowing>;
+  return &kernel_text<kernel_for_t<backend_of_unit<Planning, U>, in, typename stage_at<flat, first + I>::op_type...>,
+                      flowing, flowing_output<in, typename stage_at<flat, first + I>::op_type...>>;
+}
+template <class Planning, std::size_t U>
+consteval const unit_descriptor* text_of_unit() {
+  constexpr const auto& unit = Planning::plan.unit[U];
+  if constexpr (unit.backend != partition_unit::callable) {
+    return text_of_run<Planning, U>(std::make_index_sequence<unit.count>{});
+  } else {
+    using place = typename Planning::flat::template node_place<unit.first>;
+    return &callable_text<place::part::name, typename place::part::callable_type, place::call::value,
+                          typename place::in, typename place::call::output>;
+  }
+}
+
+/// The most units of a chain: what a compiler still makes a good loop of.
+inline constexpr std::size_t longest_chain = 8;
+
+/// The unit as a step of a chain, if it can be one.
+template <class Planning, std::size_t U, bool IsCallable>
+struct chain_place {
+  using step = void;
+  static constexpr bool fits = false, gains = false;
+};
+template <class Planning, std::size_t U>
+struct chain_place<Planning, U, true> {
+  static constexpr const auto& unit = Planning::plan.unit[U];
+  using place = typename Planning::flat::template node_place<unit.first>;
+  using callable = typename place::part::callable_type;
+  static constexpr bool fits =
+      fits_chain<callable, place::call::value, typename place::in, typename place::call::output>;
+  static constexpr bool is_serial = unit.order == concurrency::serial;
+  /// A chain of it alone is worth its code.
+  static constexpr bool gains = fits && is_serial && kept_in_registers<callable>;
+  using step = chain_step<callable, place::call::value, typename place::in, typename place::call::output, is_serial>;
+};
+template <class Planning, std::size_t U>
+using chain_place_of = chain_place<Planning, U,
+                                   Planning::plan.unit[U].backend == partition_unit::callable &&
+                                       !Planning::plan.unit[U].in_loop && Planning::plan.unit[U].more.empty()>;
+
+/// How many units from that one on make a chain, 0 behind its first.
+template <class Planning, std::size_t... U>
+consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequence<U...>) {
+  const std::array<bool, sizeof...(U)> fits{chain_place_of<Planning, U>::fits...};
+  const std::array<bool, sizeof...(U)> gains{chain_place_of<Planning, U>::gains...};
+  std::array<std::size_t, sizeof...(U)> lengths{};
+  const auto& units = Planning::plan.unit;
+  for (std::size_t first = 0, u = 0; u < sizeof...(U); ++u) {
+    const bool goes_on = u != 0 && fits[u] && lengths[first] != 0 && lengths[first] < longest_chain &&
+                         units[u].segment == units[first].segment && units[u].in == units[u - 1].out;
+    if (!goes_on) first = u;
+    if (fits[u]) ++lengths[first];
+  }
+  for (std::size_t u = 0; u < sizeof...(U); ++u)
+    if (lengths[u] == 1 && !gains[u] && (u == 0 || !fits[u - 1])) lengths[u] = 0;
+  return lengths;
+}
+template <class Planning, std::size_t U, bool AsLone, std::size_t... I>
+consteval chain_text text_of_chain(std::index_sequence<I...>) {
+  chain_text text{&run_chain<typename chain_place_of<Planning, U + I>::step...>, sizeof...(I)};
+  if constexpr (AsLone) text.run_one = &run_chain_once<typename chain_place_of<Planning, U + I>::step...>;
+  return text;
+}
+template <class Planning, std::size_t U, std::size_t Units, bool AsLone>
+consteval chain_text text_of_chain() {
+  if constexpr (Units != 0)
+    return text_of_chain<Planning, U, AsLone>(std::make_index_sequence<Units>{});
+  else
+    return {};
+}
+/// All there is are a few chains: lone items go through them in few steps.
+template <std::size_t Units>
+consteval bool are_all(const std::array<std::size_t, Units>& lengths) {
+  std::size_t units = 0;
+  for (const std::size_t length : lengths) units += length;
+  return units == Units && Units <= 2 * longest_chain;
+}
+template <class Planning, std::size_t... U>
+consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
+  [[maybe_unused]] constexpr auto lengths = chain_lengths<Planning>(units);
+  return {text_of_chain<Planning, U, lengths[U], are_all(lengths)>()...};
+}
+
+/// What the stages take beside their items, in order.
+template <class Flat>
+consteval auto side_places() {
+  if constexpr (Flat::has_sides)
+    return Flat::sides().place;
+  else
+    return std::array<side_place, 0>{};
+}
+
+template <class Planning, std::size_t... U>
+consteval std::array<const unit_descriptor*, sizeof...(U)> unit_texts(std::index_sequence<U...>) {
+  return {text_of_unit<Planning, U>()...};
+}
+
+template <class Planning, std::size_t U, std::size_t... I>
+[[gnu::always_inline]] inline erased_object kernel_of_unit(void* const* stages, std::index_sequence<I...>) {
+  using flat = typename Planning::flat;
+  constexpr std::size_t first = Planning::plan.unit[U].first;
+  using in = op_input_t<typename flat::template node_place<first>::in>;
+  const std::string_view names[] = {stage_at<flat, first + I>::name.view()...};
+  const parameter_source_ref sources[] = {static_cast<const stage_at<flat, first + I>*>(stages[first + I])->weights...};
+  return make_kernel<backend_of_unit<Planning, U>, in, typename stage_at<flat, first + I>::op_type...>(
+      static_cast<const stage_at<flat, first + I>*>(stages[first + I])->description..., names, sources);
+}
+
+/// The kernels of a deployment, in the order of its units.
+template <class Planning, std::size_t... U>
+[[gnu::always_inline]] inline fixed_array<erased_object> make_kernels([[maybe_unused]] void* const* stages,
+                                                                      std::index_sequence<U...>) {
+  constexpr std::size_t count =
+      (std::size_t{0} + ... + (Planning::plan.unit[U].backend != partition_unit::callable ? 1 : 0));
+  fixed_array<erased_object> kernels(count);
+  [[maybe_unused]] std::size_t next = 0;
+  (
+      [&] {
+        if constexpr (Planning::plan.unit[U].backend != partition_unit::callable)
+          kernels[next++] =
+              kernel_of_unit<Planning, U>(stages, std::make_index_sequence<Planning::plan.unit[U].count>{});
+      }(),
+      ...);
+  return kernels;
+}
+
+/// Opens those devices of the target that the plan uses.
+template <class Planning, class... Devices>
+fixed_array<attached_device> attach_devices(target<Devices...>) {
+  fixed_array<attached_device> devices(
+      (std::size_t{0} + ... + (has_driver<Devices> && Planning::uses(Devices::id) ? 1 : 0)));
+  [[maybe_unused]] std::size_t next = 0;
+  (
+      [&] {
+        if constexpr (has_driver<Devices> && Planning::uses(Devices::id))
+          devices[next++] = {Devices::id, owner<device_queue>(device_driver<Devices>::open().release())};
+      }(),
+      ...);
+  return devices;
+}
+
+/// The threads of this machine within the bounds of `cpu<Min, Max>`.
+inline int bind_threads(std::pair<int, int> bounds) {
+  const int here = static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(bounds.first, std::min(bounds.second, here));
+}
+
+[[gnu::cold]] inline void log_deployed(const program& code) {
+  std::string line = "deployed:";
+  for (const program_unit& unit : code.units) {
+    line += " \"";
+    append_utf8(line, unit.name, [&](char c) { line += is_control(c) ? '?' : c; });
+    line += '"';
+  }
+  const std::pair<const char*, std::size_t> numbers[] = {
+      {"; segments: ", code.segments.size()},
+      {", threads at once: ", static_cast<std::size_t>(code.threads)},
+      {", slots: ", code.slots}};
+  for (const auto& [what, number] : numbers) line.append(what).append(std::to_string(number));
+  log(log_level::info, line);
+}
+
+template <class Executor, bool OnDevices>
+[[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(program code, owner<later_code> later,
+                                                                  fixed_array<attached_device> devices,
+                                                                  backbone_code make_backbone,
+                                                                  const worker_settings& workers) {
+  auto app = std::make_shared<deployed<Executor>>(std::move(code), std::move(later), std::move(devices), make_backbone,
+                                                  workers);
+  if constexpr (OnDevices) prepare_devices(*app);
+  if (is_logged()) {
+    log_deployed(app->code);
+    for (std::size_t r = 1; r < app->regions(); ++r) log_deployed(app->program_of(r));
+  }
+  return app;
+}
+
+/// A plan bound to the objects of its stages, which are moved from. `stages` are those of the nodes.
+template <class Planning, class In, class Out>
+[[gnu::always_inline]] inline program bind_plan(void* const* stages) {
+  // A local constant: a static one would become a symbol that spells out the pipeline.
+  constexpr auto layout = layout_of(Planning::plan);
+  using units = std::make_index_sequence<layout.unit_count>;
+  const auto texts = unit_texts<Planning>(units{});
+  const auto chains = chain_texts<Planning>(units{});
+  constexpr auto sides = side_places<typename Planning::flat>();
+  auto kernels = make_kernels<Planning>(stages, units{});
+  program code = make_program(layout,
+                              {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
+                               kernels.begin(), sides.data(), chains.data()},
+                              bind_threads(Planning::target::thread_bounds()));
+  if constexpr (holds_groups<typename Planning::flat>) make_board<Planning>(code, stages, units{});
+  return code;
+}
+
+template <class Rim>
+[[gnu::always_inline]] inline typename Rim::source_callable source_of([[maybe_unused]] void* const* stages) {
+  if constexpr (Rim::has_source)
+    return std::move(*static_cast<typename Rim::source_callable*>(stages[0]));
+  else
+    return no_source{};
+}
+
+/// Binds a plan to the objects of its pipeline, which are moved from. `Rim` is what its user sees.
+template <class Rim, class Planning, class Executor, class Pipeline>
+[[gnu::always_inline]] inline auto deploy_plan(Pipeline& pipeline, const worker_settings& workers) {
+  using flat = typename Planning::flat;
+  void* stages[flat::stages];
+  stage_addresses visit{stages};
+  for_each_stage(pipeline, visit);
+  constexpr std::size_t sources = Rim::has_source ? 1 : 0;
+  constexpr bool on_devices = uses_devices(Planning::plan);
+  program code = bind_plan<Planning, typename Rim::input_item, typename Rim::output_item>(stages + sources);
+  return executable<Rim, Executor>(make_deployment<Executor, on_devices>(
+                                       std::move(code), {}, attach_devices<Planning>(typename Planning::target_type{}),
+                                       backbone_of<Executor, on_devices, Planning::plan.segments>(), workers),
+                                   source_of<Rim>(stages));
+}
+}  // namespace detail
+}  // namespace levada

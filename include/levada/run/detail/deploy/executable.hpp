@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/deploy/executable.hpp: what `deploy` returns. A typed rim around an erased deployment: everything whose
+// type holds the whole pipeline is inlined away.
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/detail/result.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/run/any_pipeline.hpp>
+#include <levada/run/detail/deploy/erased_pipeline.hpp>
+#include <levada/run/detail/program/params.hpp>
+#include <levada/run/detail/session/inline_call.hpp>
+#include <levada/run/detail/session/session.hpp>
+#include <levada/run/detail/session/stream.hpp>
+
+namespace levada {
+namespace detail {
+
+/// A deployment and what the typed rim needs beside it.
+template <class Executor>
+struct deployed : deployment<Executor> {
+  using deployment<Executor>::deployment;
+  inline_contexts contexts{this->code};
+};
+
+/// Iterates to the end; throws the first failure there.
+template <class Stream>
+item_counts run_to_end(Stream& results) {
+  std::exception_ptr first;
+  for (auto& r : results)
+    if (!r && !first) first = r.error();
+  if (first) std::rethrow_exception(first);
+  return results.counts();
+}
+
+/// One item through a context of inline calls; what a stage throws is thrown here.
+template <class In, class Executor, class Given>
+item_state run_inline(deployed<Executor>& app, inline_context& context, Given&& given) {
+  const void* item = std::addressof(given);
+  if constexpr (std::constructible_from<In, Given>)  // else the pipeline owns none, or the call would not compile
+    if (app.code.owns_input) item = ::new (context.input()) In(std::forward<Given>(given));
+  const item_state state = context.run(item);
+  if (state == item_state::failed) {
+    const std::exception_ptr failure = context.error();
+    context.forget_error();
+    std::rethrow_exception(failure);
+  }
+  return state;
+}
+
+/// One item on the calling thread.
+template <class In, class Out, bool Filters, class Executor, class Given>
+std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> call_inline(deployed<Executor>& app,
+                                                                                         Given&& given) {
+  const inline_contexts::lease context(app.contexts);
+  [[maybe_unused]] const item_state state = run_inline<In>(app, *context, std::forward<Given>(given));
+  if constexpr (!std::is_void_v<Out>) {
+    if constexpr (Filters)
+      if (state == item_state::filtered) return std::nullopt;
+    struct destroyed_at_end {
+      Out* value;
+      ~destroyed_at_end() { std::destroy_at(value); }
+    } const result{static_cast<Out*>(context->result())};
+    return std::move(*result.value);
+  }
+}
+
+/// The same, its result written to `into`. False where the item is filtered.
+template <class In, class Out, class Executor, class Given>
+bool call_inline_into(deployed<Executor>& app, Given&& given, Out& into) {
+  const inline_contexts::lease context(app.contexts);
+  const inline_context::redirection to(*context, std::addressof(into));
+  return run_inline<In>(app, *context, std::forward<Given>(given)) == item_state::value;
+}
+
+/// Through devices: a session of one item.
+template <class In, class Out, class Executor, class Given>
+bool call_through_into(std::shared_ptr<deployed<Executor>> app, Given&& given, Out& into) {
+  session_settings settings;
+  settings.external_results = true;
+  session<In, Out&, Executor> once(std::move(app), {}, settings);
+  once.push(std::forward<Given>(given), into);
+  once.close();
+  const std::optional<result<Out&>> out = once.pop();
+  if (out) out->value();
+  return out.has_value();
+}
+template <class In, class Out, bool Filters, class Executor, class Given>
+std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> call_through(
+    std::shared_ptr<deployed<Executor>> app, Given&& given) {
+  session<In, Out, Executor> once(std::move(app), {});
+  once.push(std::forward<Given>(given));
+  once.close();
+  std::optional<popped_result<Out>> out = once.pop();
+  if constexpr (std::is_void_v<Out>) {
+    if (out) out->value();
+  } else {
+    if constexpr (Filters)
+      if (!out) return std::nullopt;
+    return std::move(*out).value();
+  }
+}
+
+/// What an executable does without the types of its stages.
+template <class In, class Out, bool Filters, bool OnDevices, class Executor>
+struct app_of_items {
+  using deployment = deployed<Executor>;
+  using executor = Executor;
+  using result = std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out>;
+
+  template <class Given>
+  static result call(const std::shared_ptr<deployment>& app, Given&& given) {
+    if constexpr (OnDevices)
+      return call_through<In, Out, Filters>(app, std::forward<Given>(given));
+    else
+      return call_inline<In, Out, Filters>(*app, std::forward<Given>(given));
+  }
+};
+
+/// What is wrong with `any_pipeline<Result(In)>` of an executable, if anything.
+template <class Signature>
+struct erasure;
+template <class Result, class In>
+struct erasure<Result(In)> {
+  template <class App, class Rim>
+  static consteval auto mistake() {
+    if constexpr (Rim::has_source)
+      return any_pipeline_cannot_hold_a_source{};
+    else if constexpr (Rim::changes_rate)
+      return any_pipeline_cannot_hold_a_pipeline_that_changes_its_rate{};
+    else if constexpr (!std::same_as<In, typename Rim::input_item> ||
+                       !(std::same_as<Result, typename App::result> ||
+                         std::same_as<Result, std::optional<typename App::result>>))
+      return any_pipeline_has_another_signature<wants<Result(In)>,
+                                                gives<typename App::result(typename Rim::input_item)>>{};
+    else
+      return no_mistake{};
+  }
+  template <class App>
+  using type = erased_pipeline<Result, In, App>;
+};
+
+}  // namespace detail
+
+/// A deployed pipeline: the plan and the weights, immutable. `Rim` holds the pipeline's types and its plan as a
+/// constant.
+template <class Rim, class Executor>
+class executable {
+ public:
+  using item = typename Rim::input_item;
+  using output = typename Rim::output_item;
+
+  /// What was decided while compiling.
+  static constexpr const auto& plan = Rim::plan;
+
+  [[gnu::always_inline]] explicit executable(std::shared_ptr<detail::deployed<Executor>> app,
+                                             typename Rim::source_callable source)
+      : app_(std::move(app)) {
+    if constexpr (Rim::has_source) source_ = std::make_shared<typename Rim::source_callable>(std::move(source));
+  }
+
+  /// One item on the calling thread. Throws what its stage throws; `optional` where the pipeline filters; not for
+  /// results larger than `largest_result_by_value`. Thread-safe; calls of
+  /// a pipeline with stage state take turns on one state.
+  [[gnu::always_inline]] auto operator()(const item& given) const
+    requires(!Rim::has_source && !Rim::changes_rate && !detail::is_large_result<output> &&
+             (!Rim::owns_input || std::copy_constructible<item>))
+  {
+    return call(given);
+  }
+  [[gnu::always_inline]] auto operator()(item&& given) const
+    requires(!Rim::has_source && !Rim::changes_rate && !detail::is_large_result<output>)
+  {
+    return call(std::move(given));
+  }
+
+  /// The same, its result written to `into`, which is not touched before the last stage; for results that need no
+  /// destruction. False where the item is filtered.
+  template <class Result>
+    requires(!Rim::has_source && !Rim::changes_rate && std::same_as<Result, output> &&
+             std::is_trivially_destructible_v<Result> && (!Rim::owns_input || std::copy_constructible<item>))
+  bool operator()(const item& given, Result& into) const {
+    return call_into(given, into);
+  }
+  template <class Result>
+    requires(!Rim::has_source && !Rim::changes_rate && std::same_as<Result, output> &&
+             std::is_trivially_destructible_v<Result>)
+  bool operator()(item&& given, Result& into) const {
+    return call_into(std::move(given), into);
+  }
+
+  /// For another item: deduced and never defined, since clang would go on to convert a type that is incomplete.
+  template <detail::no_item_of<item> Given,
+            class Mistake = pipeline_takes_another_item<detail::wants_item<item>, gives<Given>>>
+    requires(!Rim::has_source)
+  auto operator()(const Given& given) const;
+  template <class Mistake = item_cannot_be_copied_move_it_in<item>>
+  auto operator()(const item& given) const
+    requires(!Rim::has_source && !Rim::changes_rate && !detail::is_large_result<output> && Rim::owns_input &&
+             !std::copy_constructible<item>);
+  mistake_found<
+      large_result_is_written_to_a_place_given_to_the_call_or_streamed_or_opened_with_external_results<output>>
+  operator()(const item& given) const
+    requires(!Rim::has_source && !Rim::changes_rate && detail::is_large_result<output>);
+  mistake_found<pipeline_that_changes_its_rate_is_streamed_or_pushed_to_not_called> operator()(const item& given) const
+    requires(Rim::changes_rate);
+
+  /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used
+  /// where they are. `stop` gives up what is not finished.
+  template <class Range>
+    requires(!Rim::has_source) && detail::range_of_items<std::remove_reference_t<Range>, item>
+  [[gnu::always_inline]] auto stream(Range&& range, std::stop_token stop = {}) const {
+    using feed = detail::range_feed<item, Range&&>;
+    return item_stream<item, output, feed, Executor>(app_, feed(std::forward<Range>(range)), std::move(stop));
+  }
+
+  template <class Range>
+    requires(!Rim::has_source && !detail::range_of_items<std::remove_reference_t<Range>, item>)
+  mistake_found<pipeline_streams_a_range_of_its_items<detail::wants_item<item>, gives<std::remove_cvref_t<Range>>>>
+  stream(Range&& range, std::stop_token = {}) const;
+
+  /// The items of the pipeline's own source. The source is shared by all streams of the app: one at a time.
+  [[gnu::always_inline]] auto stream(std::stop_token stop = {})
+    requires Rim::has_source
+  {
+    using feed = detail::source_feed<item, typename Rim::source_callable>;
+    return item_stream<item, output, feed, Executor>(app_, feed(source_), std::move(stop));
+  }
+
+  /// Runs a stream to its end for what its stages do, and says what became of the items. Throws the first failure at
+  /// the end.
+  template <class... Arguments>
+  [[gnu::always_inline]] item_counts run(Arguments&&... arguments) {
+    auto results = stream(std::forward<Arguments>(arguments)...);
+    return detail::run_to_end(results);
+  }
+
+  /// A session: push and pop, with the options of run/detail/program/session_options.hpp.
+  template <class... Options>
+    requires(!Rim::has_source) &&
+            correct<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())>
+  [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
+    return session<item, popped<Options...>, Executor>(app_, std::move(stop), detail::settings_for<item, Options...>());
+  }
+  /// The same in the time of `clock`, which outlives the session.
+  template <class... Options>
+    requires(!Rim::has_source) &&
+            correct<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())>
+  [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
+    detail::session_settings settings = detail::settings_for<item, Options...>();
+    settings.clock = &clock;
+    return session<item, popped<Options...>, Executor>(app_, std::move(stop), settings);
+  }
+  template <class... Options>
+    requires(!Rim::has_source &&
+             decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())::is_mistake)
+  mistake_found<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())> open(
+      std::stop_token = {}) const;
+
+  /// The parameters of the stages in `lv::params<Group>(...)`.
+  template <fixed_string Group>
+    requires(!std::is_void_v<typename Rim::template flat_of_group<Group>>)
+  auto params() const {
+    return parameter_group<typename Rim::template flat_of_group<Group>, Group>(
+        static_cast<detail::parameter_board<>&>(*app_->program_of(Rim::template region_of_group<Group>).board));
+  }
+  template <fixed_string Group>
+    requires(std::is_void_v<typename Rim::template flat_of_group<Group>>)
+  mistake_found<pipeline_has_no_parameters_of_that_name<Group>> params() const;
+
+  /// Sessions and streams that begin from now on measure themselves from their start, or do not: `statistics()` of
+  /// each.
+  void measure(bool on = true) const { app_->measures.store(on); }
+
+  /// The same app, known by its item types alone.
+  template <class Signature>
+  [[gnu::always_inline]] operator any_pipeline<Signature>() const {
+    using erasure = detail::erasure<Signature>;
+    using mistake = decltype(erasure::template mistake<erased, Rim>());
+    if constexpr (correct<mistake>)
+      return any_pipeline<Signature>(std::make_shared<typename erasure::template type<erased>>(app_));
+    else
+      return mistake_found<mistake>();
+  }
+
+ private:
+  /// What a session gives.
+  template <class... Options>
+  using popped = std::conditional_t<detail::settings_of<Options...>().external_results,
+                                    std::add_lvalue_reference_t<output>, output>;
+  using erased = detail::app_of_items<item, output, Rim::filters, Rim::on_devices, Executor>;
+
+  template <class Given>
+  [[gnu::always_inline]] auto call(Given&& given) const {
+    return erased::call(app_, std::forward<Given>(given));
+  }
+  template <class Given, class Result>
+  bool call_into(Given&& given, Result& into) const {
+    if constexpr (Rim::on_devices)
+      return detail::call_through_into<item>(app_, std::forward<Given>(given), into);
+    else
+      return detail::call_inline_into<item>(*app_, std::forward<Given>(given), into);
+  }
+
+  std::shared_ptr<detail::deployed<Executor>> app_;
+  /// Shared, since streams may outlive the app.
+  [[no_unique_address]] std::conditional_t<Rim::has_source, std::shared_ptr<typename Rim::source_callable>,
+                                           typename Rim::source_callable>
+      source_;
+};
+
+}  // namespace levada

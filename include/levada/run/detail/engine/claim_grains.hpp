@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/engine/claim_grains.hpp: the part of the engine that takes what waits as grains, and brings workers where
+// that pays.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <levada/run/detail/engine/engine.hpp>
+
+namespace levada::detail {
+
+inline bool engine::has_free_grain(const segment& seg) {
+  if (seg.claimed.load() == seg.finished.load()) return true;
+  for (std::size_t i = 1; i < seg.grains.size(); ++i)
+    if (seg.grains[i].state.load(std::memory_order_relaxed) == grain_state::free) return true;
+  return false;
+}
+
+inline engine::grain* engine::claim(std::size_t s) {
+  segment& seg = segments_[s];
+  if (arrived(s) <= seg.claimed.load(std::memory_order_relaxed) || is_backed_up(seg)) return nullptr;
+  sequence begin = seg.claimed.load();
+  // Where nothing is in flight, whoever moves `claimed` has the segment to itself: the first grain is kept for that.
+  grain* mine = &seg.grains.front();
+  bool alone = begin == seg.finished.load();
+  if (!alone && !(mine = take_free_grain(seg))) return nullptr;
+  for (;;) {
+    const sequence there = arrived(s);
+    if (begin >= there) {
+      if (!alone) mine->state.store(grain_state::free);
+      return nullptr;
+    }
+    const std::size_t at = index(begin);
+    sequence count =
+        std::min({share_of(seg, there - begin), static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
+                  static_cast<sequence>(slots_ - at)});
+    if (versions_) [[unlikely]]
+      count = of_one_version(at, count);
+    if (!seg.claimed.compare_exchange_strong(begin, begin + count)) {
+      if (!alone) continue;
+      alone = false;  // another was faster
+      if (!(mine = take_free_grain(seg))) return nullptr;
+      continue;
+    }
+    begin_grain(s, *mine, begin, count);
+    if (s == 0 && row_.first != nullptr) place_from_row(*mine);
+    break;
+  }
+  invite_if_it_pays();
+  return mine;
+}
+
+/// How many of those that wait one thread takes: an equal share where others are at work; of the last, fewer and fewer,
+/// so that no other is left with nothing to do, as long as they are worth a grain. (Guided self-scheduling:
+/// Polychronopoulos and Kuck, IEEE Trans. Computers, 1987.)
+inline engine::sequence engine::share_of(const segment& seg, sequence waiting) const {
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  const bool are_last = closed_.load(std::memory_order_relaxed);
+  if (ns == 0 || (!are_last && !is_shared()) || is_cheap(seg)) return waiting;
+  const sequence shares = (are_last ? 4 : 1) * static_cast<sequence>(concurrency_limit_.count());
+  return std::min(waiting, std::max<sequence>(waiting / shares, 1 + worth_a_grain_ns / ns));
+}
+
+/// What was claimed becomes a grain.
+inline void engine::begin_grain(std::size_t s, grain& g, sequence begin, sequence count) {
+  const std::size_t at = index(begin);
+  g.begin_at(begin, begin + count, at, segments_[s].code.first);
+  g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
+  if (is_shared()) fetch(segments_[s], g);
+}
+
+/// As many grains wait at tickets as there are threads: another one would only wait, too.
+inline bool engine::is_backed_up(const segment& seg) const {
+  if (settings_.latest_only && &seg == &segments_.front()) return would_wait_inside();
+  return seg.deposited.load(std::memory_order_relaxed) >= static_cast<std::uint32_t>(concurrency_limit_.count());
+}
+
+/// An item that was begun can no longer give way to a newer one: it is begun when every serial stage could take it at
+/// once, and no device has more than one before it.
+inline bool engine::would_wait_inside() const {
+  const sequence begin = segments_.front().claimed.load();
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const segment& seg = segments_[s];
+    if (queues_[s] != nullptr && begin > seg.finished.load() + 1) return true;
+    for (const ticket& t : seg.tickets)
+      if (queues_[s] == nullptr && t.next.load(std::memory_order_relaxed) < begin) return true;
+  }
+  return false;
+}
+
+inline engine::grain* engine::take_free_grain(segment& seg) {
+  for (std::size_t i = 1; i < seg.grains.size(); ++i) {
+    grain& g = seg.grains[i];
+    grain_state expected = grain_state::free;
+    if (g.state.load(std::memory_order_relaxed) == grain_state::free &&
+        g.state.compare_exchange_strong(expected, grain_state::running))
+      return &g;
+  }
+  return nullptr;
+}
+
+/// Items that ended in an earlier segment pass through as they are.
+inline bool engine::some_ended(std::size_t at, sequence count) {
+  for (sequence i = 0; i < count; ++i)
+    if (state_of(state_[at + i]) != item_state::value) return true;
+  return false;
+}
+
+/// The items were made on another processor: all of them are asked for at once, not one after the other.
+inline void engine::fetch(const segment& seg, const grain& g) const {
+  if (seg.code.first == seg.code.end) return;
+  const program_unit& first = code_.units[seg.code.first];
+  const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
+  if (is_borrowed(first.in)) {
+    if (row_.first == nullptr)  // else side by side, and not noted yet
+      for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(borrowed(first.in, g.slot + i));
+  } else if (code_.values[first.in].where == placement::slot) {
+    const std::byte* const from = slot(g.slot) + code_.values[first.in].offset;
+    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * code_.slot_bytes, 1);
+  }
+}
+
+/// A worker is brought where the waiting work is worth two wake-ups.
+inline void engine::invite_if_it_pays() noexcept {
+  if (segments_.size() == 1 && is_cheap(segments_.front())) return;
+  if (awake_.load(std::memory_order_relaxed) >= most_workers() || !concurrency_limit_.available()) return;
+  // Those who are parked are woken anyway, and take as many.
+  const sequence waiting =
+      pushed_.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
+  if (segments_.size() == 1 && waiting <= static_cast<sequence>(parked_.load(std::memory_order_relaxed))) return;
+  if (waiting_ns() >= worth_a_worker_ns) host_.invite();
+}
+
+/// More threads than processors are of use where stages wait for something. Else whoever holds what others want loses
+/// its processor to them.
+inline int engine::most_workers() const {
+  if (concurrency_limit_.computing_workers() == concurrency_limit_.workers()) return concurrency_limit_.workers();
+  for (const segment& seg : segments_) {
+    const std::uint64_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    if (ns == 0 || ns > computing_unit_ns * (seg.code.end - seg.code.first)) return concurrency_limit_.workers();
+  }
+  return concurrency_limit_.computing_workers();
+}
+
+/// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are
+/// not.
+inline std::uint64_t engine::waiting_ns() const {
+  std::uint64_t all = 0;
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const segment& seg = segments_[s];
+    if (queues_[s] != nullptr) continue;
+    const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
+    if (there <= claimed) continue;
+    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    if (!is_cheap(seg)) all += (there - claimed) * (ns == 0 ? unknown_item_ns : ns);
+  }
+  return all;
+}
+
+}  // namespace levada::detail

@@ -1,0 +1,1244 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/engine/engine.hpp: one running instance of a program, the schedule itself. Knows no types and no oneTBB.
+//
+// Items wait in a ring of slots. Each segment has a frontier, the number of items that have arrived there in order, and
+// a claim counter. A worker claims the next items as a grain and runs it through all units of the segment. A serial
+// unit has a ticket, the next item it admits; a grain that finds it taken spins shortly, is then deposited, and is
+// resumed by whoever is free. Finished grains leave a stamp; whoever leaves the one that was waited for moves the next
+// frontier on. What a worker does with grains is in claim_grains.hpp, deposit_grains.hpp, run_grains.hpp, run_units.hpp
+// and run_branches.hpp.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include <levada/core/detail/storage.hpp>
+#include <levada/core/device_queue.hpp>
+#include <levada/core/error.hpp>
+#include <levada/run/detail/measure/meter.hpp>
+#include <levada/run/detail/program/branches.hpp>
+#include <levada/run/detail/program/item_counts.hpp>
+#include <levada/run/detail/program/program.hpp>
+#include <levada/run/detail/program/session_options.hpp>
+#include <levada/run/detail/workers/asymmetric_fence.hpp>
+#include <levada/run/detail/workers/event_count.hpp>
+#include <levada/run/detail/workers/permits.hpp>
+#include <levada/run/detail/workers/thread_mark.hpp>
+
+namespace levada {
+namespace detail {
+
+/// What wakes or brings threads from the outside: the deployment.
+class engine_host {
+ public:
+  /// Asks for one more worker to visit the engine.
+  virtual void invite() noexcept = 0;
+
+ protected:
+  ~engine_host() = default;
+};
+
+class completion;
+
+/// Who hears of each item that fails, on the thread where it fails.
+struct failure_hook {
+  void (*call)(void* object, std::uint64_t sequence, const std::exception_ptr& why) noexcept = nullptr;
+  void* object = nullptr;
+};
+
+/// Why an item is dropped: drop_counts.
+enum class drop_reason : std::uint8_t { replaced, rejected, partnerless, partial, overdue, overdue_at_output };
+inline constexpr std::size_t drop_reasons = 6;
+
+/// Where the next items go: places a slot apart, their states, and where their addresses are noted when they are
+/// borrowed.
+struct input_row {
+  std::byte* first;
+  std::size_t stride;
+  item_state* states;
+  const void** borrowed;
+};
+
+/// Items that their owner has side by side, all that will come, and that stay there until they are popped: the `n`-th
+/// is looked at when it is begun, and not before. `place` makes the next items of such a row known where others are.
+struct item_row {
+  const std::byte* first = nullptr;
+  std::size_t bytes = 0;
+  void (*place)(const std::byte* from, const input_row& to, std::size_t count) = nullptr;
+};
+
+inline std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(thread_time() - start).count());
+}
+
+class engine final : public device_client {
+ public:
+  using sequence = std::uint64_t;
+
+  /// `queues[s]` is the device of segment `s`, null for the processor. `borrows_input`: items are the caller's own
+  /// objects.
+  [[gnu::cold]] engine(const program& code, fixed_array<device_queue*> queues, permits& concurrency_limit,
+                       event_count& event, engine_host& host, bool borrows_input, const session_settings& settings)
+      : code_(code),
+        settings_(settings),
+        is_usual_(settings.is_usual()),
+        queues_(std::move(queues)),
+        concurrency_limit_(concurrency_limit),
+        event_(event),
+        host_(host),
+        destroys_input_(!borrows_input || code.owns_input),
+        has_devices_(any_device(queues_)),
+        goes_short_(!settings.latest_only && !code.board),
+        looks_at_output_(settings.deadline_at_output),
+        slots_(code.slots),
+        slots_mask_((code.slots & (code.slots - 1)) == 0 ? code.slots - 1 : 0),
+        slot_memory_(code.slots, code.slot_bytes, code.alignment),
+        input_(code.slots),
+        state_(code.slots),
+        error_(code.slots),
+        envelope_(code.slots),
+        completion_(code.slots),
+        output_(settings.external_results ? code.slots : 0),
+        states_(code),
+        versions_(code.board ? code.board->open(code.slots) : owner<object_versions>()),
+        objects_(versions_ ? code.slots : 0),
+        segments_(code.segments.size(),
+                  [&](std::size_t s) {
+                    return segment(code.segments[s], slots_, code.slot_bytes, code.alignment, code.threads);
+                  }),
+        lanes_(queues_.size(),
+               [&](std::size_t s) {
+                 return owner<device_lane>(queues_[s] != nullptr
+                                               ? queues_[s]->open(code_.first_segment + s, slots_, *this).release()
+                                               : nullptr);
+               }),
+        paths_(code.units.size()),
+        is_chained_(code.units.size()) {
+    // The first touch of a page takes as long as many small items.
+    for (std::size_t at = 0; at < std::min(code.slots * code.slot_bytes, touched_bytes); at += 4096)
+      slot_memory_.get()[at] = std::byte{};
+    for (std::size_t s = 0; s < segments_.size(); ++s)
+      for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
+        paths_[u] = path_of_unit(segments_[s], u);
+    for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
+    if (has_devices_) connect_devices();
+    runs_single_items_ = goes_short_ && !settings.dedicated && code.has_result && is_all_chained();
+    if (!runs_single_items_ || !has_heavy_fence) let_others_in();
+  }
+
+  [[gnu::cold]] ~engine() {
+    discard_results();
+    delete meter_.load();
+  }
+
+  // ---- who has to do with it ----
+
+  /// The calling thread pushes, pops, helps, waits or cancels. Says whether no other ever did, which spares it the
+  /// fences and locked operations that are there for others: workers aside, who are counted, others enter here before
+  /// they look.
+  [[gnu::always_inline]] bool enter() noexcept {
+    const thread_mark sole = sole_.load(std::memory_order_relaxed);
+    return sole == this_thread_mark() || (sole != this && enter_first(sole));
+  }
+  /// Several threads may be here at once from now on.
+  void let_others_in() noexcept { sole_.store(this); }
+
+  // ---- items in: one pusher ----
+
+  sequence pushed() const { return pushed_.load(); }
+  [[gnu::always_inline]] std::size_t free_slots() const {
+    return slots_ - static_cast<std::size_t>(pushed_.load() - popped_.load());
+  }
+
+  /// Where the item `ahead` places behind the last one pushed is constructed. Only for a free slot, only by the pusher.
+  void* input_place(std::size_t ahead = 0) { return in_slot(0, input_index(ahead)); }
+  /// The same of any item that has a slot, and whether it has; its envelope.
+  void* input_place_of(sequence item) const { return in_slot(0, index(item)); }
+  bool has_slot_for(sequence item) const { return item - popped_.load() < slots_; }
+  item_envelope& envelope_at(sequence item) { return envelope_[index(item)]; }
+  /// Where the next item's result goes, in a session with `external_results`. To be said before anything else of it.
+  void set_output(void* to) { output_[input_index(0)] = static_cast<std::byte*>(to); }
+  /// How many places lie side by side from there on.
+  std::size_t places_in_a_row(std::size_t ahead) const { return slots_ - input_index(ahead); }
+  input_row input_row_at(std::size_t ahead) { return input_row_from(input_index(ahead)); }
+
+  /// Makes that item known to be there: at its place, or as the caller's own object where that is borrowed.
+  void set_input(std::size_t ahead, const void* item) { set_input_in(input_index(ahead), item); }
+
+  /// The slot of the next item, and what belongs to it: for who asks more than once.
+  std::size_t next_slot() const { return input_index(0); }
+  [[gnu::always_inline]] void* place_in(std::size_t slot) { return in_slot(0, slot); }
+  item_envelope& envelope_in(std::size_t slot) { return envelope_[slot]; }
+  completion*& completion_in(std::size_t slot) { return completion_[slot]; }
+  [[gnu::always_inline]] void set_input_in(std::size_t slot, const void* item) {
+    if (!destroys_input_) input_[slot] = item;
+    set_state(state_[slot], item_state::value);
+  }
+
+  /// Where the items need not be placed one by one.
+  bool takes_row() const { return code_.first_takes_input && is_chained_[0] && !versions_; }
+  /// Before the first item.
+  void set_row(const item_row& row) { row_ = row; }
+  /// The next `count` of the row enter the first segment.
+  void publish_from_row(std::size_t count) {
+    for (std::size_t done = 0; done < count;) {
+      const std::size_t n = std::min(count - done, places_in_a_row(done));
+      item_state* const states = &state_[input_index(done)];
+      for (std::size_t i = 0; (i += leading_values(states + i, n - i)) < n;) set_state(states[i], item_state::value);
+      done += n;
+    }
+    publish(count);
+  }
+
+  /// The next `count` items, set before, enter the first segment. `runs_here`: the calling thread goes on to work on
+  /// them.
+  void publish(std::size_t count, bool runs_here = false) {
+    if (meter* m = measuring()) [[unlikely]] {
+      const sequence first = pushed_.load(std::memory_order_relaxed);
+      m->entered(first, count, first + count - popped_.load(std::memory_order_relaxed));
+    }
+    if (versions_) [[unlikely]]
+      note_versions(count);
+    pushed_.store(pushed_.load(std::memory_order_relaxed) + count);
+    hint();
+    if (settings_.polls) return;  // its worker finds the work
+    if (runs_here) return event_.notify_all();
+    hand_over();
+  }
+  /// The same of one item where only the calling thread may wait for it, without a fence. False: nothing is done.
+  [[gnu::always_inline]] bool publish_to_nobody() {
+    if (!enter() || measuring() || invites_always() || is_shared()) return false;
+    pushed_.store(pushed_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    light_fence();
+    if (is_still_alone() && !is_shared()) {
+      if (!is_cheap(segments_.front())) invite_if_it_pays();
+    } else {
+      pushed_.store(pushed_.load(std::memory_order_relaxed));
+      hint();
+      hand_over();
+    }
+    return true;
+  }
+  /// A thread that waits in pop finds the work itself; else a worker is brought where the work pays for it.
+  void hand_over() {
+    if (invites_always_.load(std::memory_order_relaxed)) {
+      wake();
+    } else {
+      event_.notify_all();
+      invite_if_it_pays();
+    }
+  }
+
+  /// Who waits for something to change looks again.
+  void tell_waiters() {
+    hint();
+    if (!settings_.polls) event_.notify_all();
+  }
+
+  /// The next item comes as one that has failed before it came.
+  void push_failed(std::exception_ptr why, const item_envelope& envelope) {
+    const std::size_t at = input_index(0);
+    envelope_[at] = envelope;
+    error_[at] = std::move(why);
+    set_state(state_[at], item_state::failed);
+    some_come_failed_.store(true, std::memory_order_relaxed);
+    publish(1);
+  }
+  /// The next item fails as it comes, and who listens hears of it.
+  void fail_at_the_door(std::exception_ptr why, const item_envelope& envelope) {
+    if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, envelope.sequence, why);
+    push_failed(std::move(why), envelope);
+  }
+  /// Some that were popped as values went into nothing behind that.
+  void count_dropped_behind(std::size_t count) {
+    delivered_.fetch_sub(count);
+    count_of(drop_reason::partial).fetch_add(count);
+  }
+
+  item_envelope& input_envelope() { return envelope_[input_index(0)]; }
+  const item_envelope& head_envelope() const { return envelope_[head_index_]; }
+
+  /// Items that no stage has begun, taken back from the workers: the pusher has them to itself until `give_back`.
+  std::size_t take_back_waiting() {
+    segment& seg = segments_.front();
+    if (has_devices_ && seg.submitting.exchange(true)) return 0;  // they are being handed over just now
+    if (!enter()) wait_for_single_item_claim();
+    sequence begin = seg.claimed.load();
+    const sequence end = pushed_.load(std::memory_order_relaxed);
+    while (begin < end)
+      if (seg.claimed.compare_exchange_weak(begin, end)) return static_cast<std::size_t>(end - begin);
+    if (has_devices_) seg.submitting.store(false);
+    return 0;
+  }
+  /// Where the `i`-th of `count` items taken back is, and its envelope.
+  void* waiting_place(std::size_t i, std::size_t count) {
+    return slot(waiting_index(i, count)) + code_.values[0].offset;
+  }
+  item_envelope& waiting_envelope(std::size_t i, std::size_t count) { return envelope_[waiting_index(i, count)]; }
+  /// The workers may have them again.
+  void give_back(std::size_t count) {
+    segment& seg = segments_.front();
+    if (meter* m = measuring()) [[unlikely]]
+      m->moved_up(pushed_.load(std::memory_order_relaxed) - count, count);
+    seg.claimed.store(pushed_.load(std::memory_order_relaxed) - count);
+    if (has_devices_) seg.submitting.store(false);
+    if (settings_.polls)
+      hint();
+    else
+      wake();
+  }
+  /// An item was dropped at the door, without a place in the order of items.
+  void count_dropped_at_the_door(drop_reason why) {
+    dropped_at_the_door_.fetch_add(1, std::memory_order_relaxed);
+    count_of(why).fetch_add(1, std::memory_order_relaxed);
+  }
+  /// A push found no room, and left its item with the caller.
+  void count_refused() { refused_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t next_sequence() const {
+    return pushed_.load(std::memory_order_relaxed) + dropped_at_the_door_.load(std::memory_order_relaxed);
+  }
+  const session_settings& settings() const { return settings_; }
+  bool is_usual() const { return is_usual_; }
+  /// What was pushed is all that comes.
+  void close() { closed_.store(true); }
+  bool is_closed() const { return closed_.load(); }
+
+  /// From the first item on, filtered, dropped and cancelled ones wait at the head like results.
+  void hand_out_all() {
+    hands_out_all_ = true;
+    runs_single_items_ = false;
+    let_others_in();
+  }
+  bool hands_out_all() const { return hands_out_all_; }
+  /// Who is to be told what becomes of the item at the head, of one taken back.
+  completion* head_completion() const { return completion_[head_index_]; }
+  completion*& waiting_completion(std::size_t i, std::size_t count) { return completion_[waiting_index(i, count)]; }
+
+  /// Before the first item.
+  void set_failure_hook(failure_hook hook) { on_failure_ = hook; }
+
+  /// Fresh copies of the stage states; nothing may be in flight.
+  void reset_states() { states_.reset(code_); }
+
+  /// Work that nobody may ever wait for has to be brought to a worker: behind `try_push`, and before a sink.
+  void invite_always() { invites_always_.store(true, std::memory_order_relaxed); }
+  bool invites_always() const { return invites_always_.load(std::memory_order_relaxed); }
+  /// From a thread that only looks for results: work that nobody is at is brought to a worker.
+  void invite_if_idle() {
+    invite_always();
+    if (has_work()) invite_first();
+  }
+  void invite_first() {
+    if (awake_.load() == 0 && parked_.load() == 0) host_.invite();
+  }
+
+  // ---- results out: one popper ----
+
+  sequence finished() const { return segments_.back().finished.load(); }
+
+  /// Items wait to be worked on.
+  bool has_waiting() const { return pushed_.load(std::memory_order_relaxed) != segments_.front().claimed.load(); }
+
+  /// Seen from any thread: something finished was not popped.
+  bool has_unpopped() const { return finished() != popped_.load(); }
+
+  /// A result waits at the head.
+  bool has_result() {
+    const bool none = head_ >= known_finished_ && head_ >= finished();
+    return !(none && (kept_ != 0 || head_ == popped_.load())) && has_result_from_there();
+  }
+  [[gnu::noinline]] bool has_result_from_there() {
+    if (kept_ == 0 && head_ != popped_.load()) move_head(popped_.load());
+    for (;;) {
+      if (head_ >= known_finished_ && head_ >= (known_finished_ = finished())) return false;
+      // Others may have passed over a silent item meanwhile, and its slot may have another one: only what is still the
+      // head says anything.
+      const bool silent = is_silent(atomic_ref(state_[head_index_]).load(std::memory_order_acquire));
+      if (kept_ == 0 && head_ != popped_.load()) {
+        move_head(popped_.load());
+        continue;
+      }
+      if (!silent && !(looks_at_output_ && drop_overdue_head() && !hands_out_all_)) return true;
+      if (kept_ == 0) {  // others pass over items as well
+        pass_over();
+        move_head(popped_.load());
+      } else {
+        count_of(state_of(state_[head_index_])).fetch_add(1, std::memory_order_relaxed);
+        keep_head();
+      }
+    }
+  }
+  /// A value at the head that is past its deadline becomes an item without a result. By the popper, as nobody else
+  /// changes what is finished and not silent.
+  [[gnu::noinline]] bool drop_overdue_head() {
+    item_state& state = state_[head_index_];
+    if (state_of(state) != item_state::value || envelope_[head_index_].captured >= settings_.oldest_in_time())
+      return false;
+    destroy_value(code_.result, head_index_);
+    set_state(state, item_state::overdue);
+    return true;
+  }
+  /// Which result is at the head, in the order of items.
+  sequence head() const { return head_; }
+
+  /// Moves `at` to the first result from there on; false: none has come. For who looks ahead of the head, which does
+  /// not pass over a result that is being looked at.
+  bool find_result(sequence& at) {
+    for (;;) {
+      at = std::max(at, popped_.load());
+      if (at >= finished()) return false;
+      const bool silent = is_silent(atomic_ref(state_[index(at)]).load(std::memory_order_acquire));
+      if (at < popped_.load()) continue;  // a silent one whose slot may have another item by now
+      if (!silent) return true;
+      ++at;
+    }
+  }
+  bool has_failed(sequence at) { return state_of(state_[index(at)]) == item_state::failed; }
+  const std::exception_ptr& error_of(sequence at) { return error_[index(at)]; }
+  void* value_of(sequence at) { return in_slot(code_.result, index(at)); }
+
+  item_state head_state() { return state_of(state_[head_index_]); }
+  /// The data of that type attached to the item at the head. Throws levada::error where no stage attaches any.
+  const void* head_side(const side_key& key) const {
+    for (const side_place& place : code_.sides)
+      if (place.key == &key) return slot(head_index_) + code_.side_offset + place.offset;
+    throw error("levada: pop: no stage attaches side data of this type");
+  }
+  [[gnu::always_inline]] void* head_value() { return in_slot(code_.result, head_index_); }
+  const std::exception_ptr& head_error() { return error_[head_index_]; }
+
+  /// How many values wait from the head on, side by side in their slots; `most` at most. Behind `has_result`.
+  std::size_t values_in_a_row(std::size_t most) {
+    const std::size_t there = std::min({most, static_cast<std::size_t>(known_finished_ - head_), slots_ - head_index_});
+    return leading_values(&state_[head_index_], there);
+  }
+  std::size_t slot_bytes() const { return code_.slot_bytes; }
+  /// So many values from the head on were destroyed by the popper. Their slots are kept until `free_kept`.
+  void drop_values(std::size_t count) {
+    if (meter* m = measuring(); m != nullptr && count != 0) [[unlikely]]
+      m->left(head_, count, &envelope_[head_index_], settings_.clock);
+    delivered_.store(delivered_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+    kept_ += count;
+    head_ += count;
+    head_index_ += count;
+    if (head_index_ == slots_) head_index_ = 0;
+  }
+
+  /// Destroys the result at the head. Its slot is kept until `free_kept`.
+  void drop_head() {
+    if (meter* m = measuring(); m != nullptr && !gives_nothing(head_state())) [[unlikely]]
+      m->left(head_, 1, &envelope_[head_index_], settings_.clock);
+    if (head_state() == item_state::failed) {
+      error_[head_index_] = nullptr;
+      count_by_popper(failed_);
+    } else if (head_state() == item_state::value) {
+      destroy_value(code_.result, head_index_);
+      count_by_popper(delivered_);
+    } else {
+      count_of(head_state()).fetch_add(1, std::memory_order_relaxed);
+    }
+    keep_head();
+  }
+
+  /// The slots of the results dropped since the last call become free, and who waits for one hears of it.
+  void free_kept() {
+    if (kept_ == 0) return;
+    kept_ = 0;
+    popped_.store(head_);
+    if (head_ != finished()) pass_over();
+    tell_waiters();
+  }
+  std::size_t kept() const { return kept_; }
+
+  // The popper may look at a value where it lies, long after it was popped.
+
+  std::size_t slots() const { return slots_; }
+  sequence first_kept() const { return head_ - kept_; }
+  /// The value at the head was popped, and is not destroyed.
+  void hold_head() {
+    if (meter* m = measuring()) [[unlikely]]
+      m->left(head_, 1, &envelope_[head_index_], settings_.clock);
+    count_by_popper(delivered_);
+    keep_head();
+  }
+  void destroy_held(sequence item) { destroy_value(code_.result, index(item)); }
+  /// As `free_kept`, of the first few.
+  void free_kept_before(sequence until) {
+    if (until == first_kept()) return;
+    kept_ = static_cast<std::size_t>(head_ - until);
+    popped_.store(until);
+    if (until != finished()) pass_over();
+    tell_waiters();
+  }
+
+  item_counts counts() const {
+    item_counts c;
+    c.delivered = delivered_.load(), c.failed = failed_.load(), c.filtered = filtered_.load();
+    const auto drops = [&](drop_reason why) { return drops_[static_cast<std::size_t>(why)].load(); };
+    c.drops = {drops(drop_reason::replaced), drops(drop_reason::rejected), drops(drop_reason::partnerless),
+               drops(drop_reason::partial),  drops(drop_reason::overdue),  drops(drop_reason::overdue_at_output)};
+    c.dropped = c.drops.sum(), c.cancelled = cancelled_count_.load(), c.refused = refused_.load();
+    c.pushed = pushed_.load() + c.drops.replaced + c.drops.rejected + c.drops.partnerless;
+    c.in_flight = c.pushed - c.delivered - c.failed - c.filtered - c.dropped - c.cancelled;
+    return c;
+  }
+
+  // ---- what it measures of itself ----
+
+  /// From now on, or not. Any thread may say so; the first time allocates.
+  void measure(bool on) {
+    if constexpr (!has_statistics) return;
+    if (on) make_meter();
+    measuring_.store(on ? meter_.load() : nullptr);
+  }
+  /// Measures, and keeps so many events a worker, from now on; goes on as before where there is no memory for them.
+  void trace(std::size_t events) {
+    if constexpr (!has_statistics) return;
+    if (events != 0) make_meter();
+    if (meter* m = meter_.load()) m->trace(events);
+    if (events != 0) measure(true);
+  }
+  /// These are templates, and so is what they call: a program that never asks does not compile them.
+  template <class Trace = session_trace>
+  Trace traced() const {
+    Trace t;
+    for (const program_unit& unit : code_.units) t.stages.push_back(unit.name);
+    if (meter* m = meter_.load()) m->write_trace_to(t);
+    return t;
+  }
+  template <class Statistics = session_statistics>
+  Statistics statistics() const {
+    Statistics s;
+    s.items = counts();
+    s.slots = slots_;
+    s.segments.resize(segments_.size());
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      s.segments[i].is_direct = segments_[i].is_direct;
+      for (std::size_t u = code_.segments[i].first; u < code_.segments[i].end; ++u) {
+        s.stages.emplace_back();
+        s.stages.back().name = code_.units[u].name;
+        s.stages.back().segment = i;
+      }
+    }
+    if (const meter* m = meter_.load()) m->write_statistics_to(s);
+    return s;
+  }
+
+  // ---- work ----
+
+  /// Behind work that took one.
+  void give_back_permit() noexcept {
+    concurrency_limit_.release();
+    event_.notify_all();  // to others of the session who wait for a permit
+  }
+
+  /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
+  bool may_have_single_item() const {
+    return runs_single_items_ && pushed_.load(std::memory_order_acquire) == head_ + 1 && kept_ == 0;
+  }
+  bool try_acquire_alone() noexcept;
+  bool claim_single_item() noexcept;
+  bool run_single_item() noexcept;
+  void leave_single_item() noexcept;
+  bool release_single_item() noexcept;
+  void give_back_single_item() noexcept;
+
+  /// One grain, at most, at each segment in turn. Says whether anything was done. The caller holds a permit.
+  [[gnu::noinline]] bool visit() noexcept {
+    bool any = false;
+    for (std::size_t s = 0; s < segments_.size(); ++s) any |= step(s);
+    return any;
+  }
+
+  /// One grain, at most, at segment `s`; or what is ready there is handed to its device.
+  bool step(std::size_t s) noexcept {
+    segment& seg = segments_[s];
+    if (queues_[s] != nullptr) return submit(s);
+    wait_for_single_item_claim();
+    if (run_short(s)) return true;
+    if (grain* g = resume(seg)) {
+      run(s, *g);
+      return true;
+    }
+    if (seg.offered.load() != 0 && help_with_branch(s)) return true;
+    if (grain* g = claim(s)) {
+      run(s, *g);
+      return true;
+    }
+    return false;
+  }
+
+  /// Behind a visit that did something: another may find more.
+  bool may_have_more() const {
+    return segments_.size() != 1 || has_waiting() || segments_.front().deposited.load() != 0;
+  }
+
+  /// Something could be done now.
+  bool has_work() const {
+    for (std::size_t s = 0; s < segments_.size(); ++s) {
+      const segment& seg = segments_[s];
+      if (arrived(s) > seg.claimed.load() && (queues_[s] != nullptr || (!is_backed_up(seg) && has_free_grain(seg))))
+        return true;
+      if (seg.deposited.load() != 0 && has_admitted_grain(seg)) return true;
+      if (seg.offered.load() != 0) return true;
+    }
+    return false;
+  }
+
+  /// Changes when there may be more work, results or room than before: what an idle thread looks at, and leaves all
+  /// other lines to those who write them. A change may be missed when two come at once; whoever parks looks at
+  /// everything.
+  std::uint32_t hints() const { return hints_.load(std::memory_order_relaxed); }
+
+  void worker_awake() { awake_.fetch_add(1); }
+  /// The same of one that nobody invited: before it looks at what the one thread that was ever here does.
+  void worker_awake_again() {
+    worker_awake();
+    if (sole_.load() != this) heavy_fence();
+  }
+  /// Workers are at this session, so that its items go from processor to processor.
+  bool is_shared() const { return awake_.load(std::memory_order_relaxed) != 0; }
+  bool has_devices() const { return has_devices_; }
+  /// A worker that is here does more good than harm.
+  bool pays_for_a_worker() const {
+    if (invites_always() || has_devices_) return true;
+    for (const auto& seg : segments_)
+      if (!is_cheap(seg)) return true;
+    return false;
+  }
+  void worker_asleep() { awake_.fetch_sub(1); }
+  /// One that is awake has a permit, and gives it back.
+  void worker_begins() { busy_.fetch_add(1); }
+  void worker_ends() { busy_.fetch_sub(1); }
+
+  /// All there is to do is one stage in order, and what its caller does with the items.
+  bool is_lone_stage() const { return segments_.size() == 1 && !has_devices_ && segments_.front().is_lone_stage(); }
+  /// An item takes the thread that feeds and fetches so long. Where that is next to nothing beside the lone stage, a
+  /// second thread would only take the items to and fro.
+  void caller_takes(std::uint64_t ns) {
+    segment& seg = segments_.front();
+    const bool alone = ns * 16 < seg.item_ns.load(std::memory_order_relaxed);
+    seg.cheap_ns.store(alone ? ~std::uint32_t{0} : seg.own_cheap_ns(), std::memory_order_relaxed);
+  }
+
+  /// A thread that would help parks here; to be said before it looks for the last time.
+  void helper_parks() { parked_.fetch_add(1); }
+  /// It goes on, and may not help any more: what it was relied on for is brought to a worker.
+  void helper_goes() {
+    parked_.fetch_sub(1);
+    if (invites_always_.load(std::memory_order_relaxed) && awake_.load() == 0 && has_work()) host_.invite();
+  }
+
+  // ---- ends ----
+
+  /// Items that are not finished become cancelled, at their next unit; no more are taken.
+  void cancel() {
+    cancelled_.store(true);
+    end_of_items_.store(before_all_items);
+    enter();
+    wake();
+  }
+  bool is_cancelled() const { return cancelled_.load(); }
+  bool all_finished() const { return finished() == pushed_.load(); }
+  bool all_popped() const { return popped_.load() == pushed_.load() && all_ended(); }
+  /// Each item has come to an end that is counted. Once that is so it stays so, until one is pushed.
+  bool all_ended() const { return counts().in_flight == 0; }
+  /// Nobody is between freeing the slot of an item that gave no result and counting it.
+  bool all_counted() const { return passing_over_.load() == 0; }
+  /// All that was pushed is finished; and counted, where no result waits before it.
+  bool all_settled() {
+    if (!all_finished()) return false;
+    pass_over();
+    return all_counted();
+  }
+  /// Devices have nothing more to report and their threads are out of here: a short wait once all is finished.
+  void wait_for_devices() const {
+    while (at_devices_.load() != 0) yield_thread();
+  }
+
+  /// Destroys what was finished and not popped, counted as cancelled.
+  void discard_results() {
+    for (; has_result(); keep_head()) {
+      if (head_state() == item_state::failed)
+        error_[head_index_] = nullptr;
+      else if (head_state() == item_state::value)
+        destroy_value(code_.result, head_index_);
+      cancelled_count_.fetch_add(1, std::memory_order_relaxed);
+    }
+    free_kept();
+  }
+
+  // ---- a device reports ----
+
+  // It knows the segments by their numbers among those of all regions.
+  void execute(std::size_t number, sequence item) noexcept override {
+    const std::size_t s = number - code_.first_segment;
+    segment& seg = segments_[s];
+    grain& g = grain_of_device(seg);
+    g.begin = item;
+    g.end = item + 1;
+    g.slot = index(item);
+    g.some_ended = true;
+    meter::turn turn(measuring());
+    g.watch.restart();
+    g.watch.runs(turn, s, seg.code.first, item, 1, 0);
+    for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
+    g.state.store(grain_state::free, std::memory_order_release);
+  }
+  const void* input(std::size_t number, sequence item) noexcept override {
+    segment& seg = segments_[number - code_.first_segment];
+    const program_unit& unit = code_.units[seg.code.first];
+    grain g;  // only its slot is asked for, as in `fail`
+    g.slot = index(item);
+    if (cancelled_.load(std::memory_order_relaxed))
+      cancel_items(seg, g, unit, 0, 1);
+    else if (settings_.deadline.count() != 0)
+      drop_late_items(seg, g, unit, 0, 1);
+    if (state_of(state_[g.slot]) != item_state::value) return nullptr;
+    std::size_t stride;
+    return is_borrowed(unit.in) ? borrowed(unit.in, g.slot) : place(seg, g, unit.in, 0, stride);
+  }
+  void* const* kept_for(std::size_t number, sequence item) noexcept override {
+    return versions_ ? objects_[index(item)] + segments_[number - code_.first_segment].code.first : nullptr;
+  }
+  void* output(std::size_t number, sequence item) noexcept override {
+    const program_unit& unit = code_.units[segments_[number - code_.first_segment].code.end - 1];
+    return in_slot(unit.out, index(item));
+  }
+  bool asks_times() const noexcept override { return measuring() != nullptr; }
+  void timed(std::size_t number, sequence item, const device_times& times) noexcept override {
+    if (meter* m = measuring()) m->on_device(number - code_.first_segment, item, times);
+  }
+  void complete(std::size_t number, sequence item) noexcept override {
+    const std::size_t s = number - code_.first_segment;
+    end_inputs_of_kernels(s, item);
+    if (meter* m = measuring()) [[unlikely]] {
+      const program_segment& code = segments_[s].code;
+      if (code_.units[code.first].kernel != nullptr && state_of(state_[index(item)]) == item_state::value)
+        m->computed(code.first, code.end);
+      m->returned(s, item);
+    }
+    if (finish(s, item, item + 1, true)) wake();
+    at_devices_.fetch_sub(1);  // the last touch: whoever destroys the session waits for it
+  }
+  [[gnu::cold]] void fail(std::size_t number, sequence item, std::exception_ptr why) noexcept override {
+    const std::size_t s = number - code_.first_segment;
+    segment& seg = segments_[s];
+    const std::size_t at = index(item);
+    if (state_of(state_[at]) == item_state::value) {
+      grain g;  // only its slot is asked for: what crosses the border into a device lives in slots
+      g.slot = at;
+      for (const std::size_t v : code_.units[seg.code.first].alive) destroy(seg, g, v, 0);
+      error_[at] = std::move(why);
+      tell_of_failure(at);
+      set_state(state_[at], item_state::failed);
+      if (const meter::turn turn(measuring()); turn) meter::ended(turn.lane(), seg.code.first, item_state::failed);
+    }
+    complete(number, item);
+  }
+
+ private:
+  static constexpr std::uint32_t cheap_item_ns = 60, ticket_ns = 4, cheap_lone_stage_ns = 300;
+
+  /// Of a grain: free, running, or the number of its deposit, which no other deposit of that grain has. A claim names
+  /// the deposit that was looked at, and fails where it is another one by now: what was true of the grain then is true
+  /// of what was claimed.
+  enum class grain_state : std::uint64_t { free, running, first_deposit };
+  static constexpr bool is_deposited(grain_state state) { return state >= grain_state::first_deposit; }
+
+  struct alignas(64) grain {
+    atomic<grain_state> state{grain_state::free};
+    sequence begin = 0, end = 0;
+    std::size_t slot = 0;  ///< of `begin`; a grain never wraps around the ring
+    std::size_t unit = 0;  ///< the next to run
+    std::byte* memory = nullptr;
+    std::uint64_t waited_ns = 0;  ///< at tickets
+    bool some_ended = false;      ///< not all of its items are values any more
+    grain_watch watch;
+
+    void begin_at(sequence from, sequence to, std::size_t at, std::size_t first_unit) {
+      begin = from, end = to;
+      slot = at, unit = first_unit;
+      waited_ns = 0;
+      some_ended = false;
+      watch.restart();
+    }
+
+    // Of a deposited grain, for those who look for one that is admitted now.
+    atomic<const atomic<sequence>*> ticket{nullptr};
+    atomic<sequence> first{0};
+    atomic<sequence> always{0};                             ///< the ticket of a unit that has none
+    grain_state next_deposit = grain_state::first_deposit;  ///< for who runs it
+  };
+
+  struct alignas(64) ticket {
+    atomic<sequence> next{0};
+  };
+
+  struct segment {
+    [[gnu::cold]] segment(const program_segment& of, std::size_t slots, std::size_t slot_bytes, std::size_t alignment,
+                          int threads)
+        : code(of),
+          memory(of.grains, of.scratch_bytes, alignment),
+          grains(of.grains),
+          tickets(of.tickets),
+          branches(of.forks ? of.grains : 0),
+          done(slots) {
+      for (std::size_t i = 0; i < grains.size(); ++i) grains[i].memory = memory.get() + i * of.scratch_bytes;
+      cheap_ns.store(own_cheap_ns(), std::memory_order_relaxed);
+      limit.store(1, std::memory_order_relaxed);
+      // Where nothing of an item lies in the scratchpad, cheap items may come in longer grains.
+      longest = of.item_bytes == 0 ? std::clamp(longest_grain_bytes / slot_bytes, of.grain, slots) : of.grain;
+      const std::size_t grains_wanted = std::max<std::size_t>(4, 2 * static_cast<std::size_t>(threads));
+      longest_shared = std::min(longest, std::max(of.grain, std::min(longest_shared_grain, slots / grains_wanted)));
+    }
+
+    static constexpr std::size_t longest_grain_bytes = 16 * 1024;  // half of a first-level cache
+    static constexpr std::size_t longest_shared_grain = 64;        // what comes behind it waits no longer
+
+    /// One stage, in order: a second thread can only feed and fetch.
+    bool is_lone_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
+    /// A grain that goes from thread to thread takes the line of every ticket along.
+    std::uint32_t own_cheap_ns() const {
+      return is_lone_stage() ? cheap_lone_stage_ns
+                             : cheap_item_ns + ticket_ns * static_cast<std::uint32_t>(code.tickets);
+    }
+
+    const program_segment& code;
+    bool is_direct = false;             ///< its input stays where a device left it
+    atomic<std::uint32_t> cheap_ns{0};  ///< items that take less are not worth a second thread
+    std::size_t longest;                ///< of a grain of items so cheap that they are not shared
+    std::size_t longest_shared;         ///< of the others
+    arena_bytes memory;
+    fixed_array<grain> grains;
+    fixed_array<ticket> tickets;
+    fixed_array<shared_branches> branches;  ///< of the items of grains, by these; where there may be some
+    fixed_array<atomic<sequence>> done;     ///< where a finished grain began: its end
+    alignas(64) atomic<sequence> claimed{0};
+    alignas(64) atomic<sequence> finished{0};
+    alignas(64) atomic<std::uint32_t> deposited{0};
+    atomic<std::uint32_t> offered{0};  ///< grains with branches that nobody has begun
+    atomic<std::size_t> limit{1};      ///< of a grain, by what items take; one until that is known
+    atomic<std::uint32_t> item_ns{0};  ///< a running mean; 0: not known yet
+    atomic<std::uint32_t> grains_run{0};
+    atomic<bool> submitting{false};  ///< to a device: one thread at a time
+  };
+
+  void make_meter() {
+    if (meter_.load() != nullptr) return;
+    auto* const fresh = new meter(code_);
+    meter* none = nullptr;
+    if (!meter_.compare_exchange_strong(none, fresh)) delete fresh;
+  }
+
+  [[gnu::noinline]] bool enter_first(thread_mark sole) noexcept {
+    if (sole == nullptr && sole_.compare_exchange_strong(sole, this_thread_mark())) return true;
+    sole_.store(&sole_);  // no thread's; who comes meanwhile does the same
+    heavy_fence();
+    let_others_in();
+    return false;
+  }
+  /// Asked again, behind a fence, of an entrance that was so.
+  bool is_still_alone() const noexcept { return sole_.load(std::memory_order_relaxed) == this_thread_mark(); }
+  /// The one thread that was ever here has its way of claiming, which is over in a moment.
+  void wait_for_single_item_claim() const noexcept {
+    while (claims_alone_.load()) [[unlikely]]
+      spin_pause();
+  }
+  std::size_t index(sequence item) const {
+    return static_cast<std::size_t>(slots_mask_ != 0 ? item & slots_mask_ : item % slots_);
+  }
+  input_row input_row_from(std::size_t at) {
+    return {slot(at) + code_.values[0].offset, code_.slot_bytes, &state_[at], &input_[at]};
+  }
+  std::size_t waiting_index(std::size_t i, std::size_t count) const {
+    return index(pushed_.load(std::memory_order_relaxed) - count + i);
+  }
+  std::size_t input_index(std::size_t ahead) const { return index(pushed_.load(std::memory_order_relaxed) + ahead); }
+  void move_head(sequence to) {
+    head_ = to;
+    head_index_ = index(to);
+  }
+  void keep_head() {
+    ++kept_;
+    advance_head();
+  }
+  void advance_head() {
+    ++head_;
+    head_index_ = head_index_ + 1 == slots_ ? 0 : head_index_ + 1;
+  }
+  bool is_silent(item_state state) const { return !hands_out_all_ && gives_nothing(state); }
+  bool gives_nothing(item_state state) const {
+    return state == item_state::value ? !code_.has_result : state != item_state::failed;
+  }
+  /// Only the popper counts there: no locked addition.
+  static void count_by_popper(atomic<std::uint64_t>& counter) {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// Of states that nobody writes meanwhile: how many say `value` before one that does not.
+  static std::size_t leading_values(item_state* states, std::size_t most) {
+    constexpr std::uint64_t eight_values = 0x0101'0101'0101'0101 * static_cast<std::uint64_t>(item_state::value);
+    std::size_t n = 0;
+    for (std::uint64_t eight; n + sizeof eight <= most; n += sizeof eight) {
+      std::memcpy(&eight, states + n, sizeof eight);
+      if (eight != eight_values) break;
+    }
+    while (n < most && state_of(states[n]) == item_state::value) ++n;
+    return n;
+  }
+  std::byte* slot(std::size_t i) const { return slot_memory_.get() + i * code_.slot_bytes; }
+  /// A value that crosses a border, or the place that the caller gave for it.
+  [[gnu::always_inline]] std::byte* in_slot(std::size_t v, std::size_t at) const {
+    if (is_external(v)) [[unlikely]]
+      return output_[at] + code_.values[v].within;
+    return slot(at) + code_.values[v].offset;
+  }
+  /// Items are the caller's own objects.
+  bool is_borrowed(std::size_t v) const { return code_.values[v].of_input && !destroys_input_; }
+  const void* borrowed(std::size_t v, std::size_t at) const {
+    return static_cast<const std::byte*>(input_[at]) + code_.values[v].within;
+  }
+  bool is_external(std::size_t v) const { return !output_.empty() && code_.values[v].is_result; }
+  sequence arrived(std::size_t s) const { return s == 0 ? pushed_.load() : segments_[s - 1].finished.load(); }
+
+  /// What can go from device to device does not come to the host.
+  [[gnu::cold]] void connect_devices() {
+    fixed_array<bool> kept(segments_.size(), [&](std::size_t s) { return code_.segments[s].keeps; });
+    for (std::size_t s = 0; s < segments_.size(); ++s) {
+      const std::size_t from = code_.segments[s].takes_from;
+      if (from == program_segment::none || !lanes_[s] || !lanes_[from]) continue;
+      segments_[s].is_direct = lanes_[s]->take_from(*lanes_[from]);
+      kept[from] = kept[from] && segments_[s].is_direct;
+    }
+    for (std::size_t s = 0; s < segments_.size(); ++s)
+      if (kept[s] && lanes_[s]) lanes_[s]->keep_output();
+  }
+
+  static bool any_device(const fixed_array<device_queue*>& queues) {
+    for (const device_queue* q : queues)
+      if (q != nullptr) return true;
+    return false;
+  }
+
+  void note_versions(std::size_t count) {
+    const sequence first = pushed_.load(std::memory_order_relaxed);
+    void* const* const now = versions_->current(first, popped_.load());
+    for (std::size_t i = 0; i < count; ++i) objects_[input_index(i)] = now;
+  }
+  /// How many of those items are of one version.
+  sequence of_one_version(std::size_t at, sequence count) const {
+    sequence n = 1;
+    while (n < count && objects_[at + n] == objects_[at]) ++n;
+    return n;
+  }
+
+  // ---- claiming: run/detail/engine/claim_grains.hpp ----
+
+  static bool has_free_grain(const segment& seg);
+  grain* claim(std::size_t s);
+  sequence share_of(const segment& seg, sequence waiting) const;
+  void begin_grain(std::size_t s, grain& g, sequence begin, sequence count);
+  bool is_backed_up(const segment& seg) const;
+  bool would_wait_inside() const;
+  static grain* take_free_grain(segment& seg);
+  bool some_ended(std::size_t at, sequence count);
+  void fetch(const segment& seg, const grain& g) const;
+  void invite_if_it_pays() noexcept;
+  int most_workers() const;
+  /// Its items are known to take less than their way to another processor.
+  [[gnu::always_inline]] static bool is_cheap(const segment& seg) {
+    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+    return ns != 0 && ns < seg.cheap_ns.load(std::memory_order_relaxed);
+  }
+  std::uint64_t waiting_ns() const;
+
+  // ---- deposit and resume: run/detail/engine/deposit_grains.hpp ----
+
+  static bool is_admitted(const grain& g, grain_state seen);
+  static bool has_admitted_grain(const segment& seg);
+  grain* resume(segment& seg, const atomic<sequence>* at = nullptr);
+  static bool take_up(segment& seg, grain& g, grain_state seen);
+  grain_state deposit(segment& seg, grain& g);
+  static bool has_deposited_at(const segment& seg, const atomic<sequence>& next);
+  bool admitted(segment& seg, grain& g, const program_unit& unit);
+
+  // ---- running: run/detail/engine/run_grains.hpp ----
+
+  bool is_single_item_ready() const noexcept;
+  bool claim_alone() noexcept;
+  bool claim_among_others() noexcept;
+  [[gnu::cold]] void lose_single_item(segment& seg, grain& g, std::size_t u) noexcept;
+  bool run_short(std::size_t s) noexcept;
+  static bool is_timed(const segment& seg, std::size_t count);
+  static void pass_tickets(segment& seg, sequence end) noexcept;
+  void end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept;
+  chain_call call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
+                           const std::byte* row = nullptr);
+  const std::byte* in_row(sequence item) const { return row_.first + item * row_.bytes; }
+  void place_from_row(const grain& g);
+  bool run_chain(segment& seg, grain& g, std::size_t count) noexcept;
+  void run(std::size_t s, grain& first) noexcept;
+  void run_next(segment& seg, grain& g, std::size_t count) noexcept;
+  grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept;
+  void hint();
+  [[gnu::always_inline]] static std::uint32_t count_relaxed(atomic<std::uint32_t>& counter);
+  void learn(segment& seg, std::uint64_t ns);
+
+  // ---- branches of an item: run/detail/engine/run_branches.hpp ----
+
+  static shared_branches& branches_of(segment& seg, const grain& g) {
+    return seg.branches[static_cast<std::size_t>(&g - seg.grains.begin())];
+  }
+  bool may_run_branches(const grain& g) const;
+  void offer_branches(std::size_t count) noexcept;
+  bool run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  bool run_branches(segment& seg, grain& g) noexcept;
+  bool help_with_branch(std::size_t s) noexcept;
+  void run_branch(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  void join_branches(segment& seg, grain& g) noexcept;
+  bool is_left(shared_branches& all, std::size_t v) const;
+
+  // ---- units: run/detail/engine/run_units.hpp ----
+
+  bool needs_gathering(const program_unit& unit) const;
+  const void** gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
+                      const void** next) const;
+  void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
+  [[gnu::always_inline]] unit_call call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
+                                           std::size_t count, const void** gathered);
+  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
+  void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                          const void** gathered = nullptr) noexcept;
+  void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept;
+  value_path path_of(const segment& seg, std::size_t v) const;
+  [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
+  [[gnu::cold]] bool is_chained(const program_unit& first) const;
+  [[gnu::cold]] bool is_all_chained() const;
+  bool is_shared_place(std::size_t v) const;
+  void end_inputs_of_kernels(std::size_t s, sequence item);
+  void settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void tell_of_failure(std::size_t at) noexcept;
+  void cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as);
+  std::size_t index_of(const program_unit& unit) const;
+  meter* measuring() const;
+  std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const;
+  void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i);
+  void destroy_value(std::size_t v, std::size_t at);
+
+  // ---- finishing ----
+
+  /// Moves the frontier on over a finished grain and those behind it that were finished before; or leaves a stamp for
+  /// who finishes the one that is waited for. Says whether the frontier moved.
+  bool finish(std::size_t s, sequence begin, sequence end, bool some_silent) {
+    segment& seg = segments_[s];
+    sequence frontier = seg.finished.load();
+    if (frontier == begin) {
+      seg.finished.store(end);  // nobody else can: there is no stamp at `begin`
+      frontier = end;
+    } else {
+      seg.done[index(begin)].store(end);
+      frontier = seg.finished.load();
+    }
+    const bool at_end = frontier == end;
+    const bool moved = follow_stamps(seg, frontier) || at_end;
+    // Stamps of others may be about silent items, too.
+    if (moved && s + 1 == segments_.size() && (some_silent || frontier != end)) pass_over();
+    return moved;
+  }
+  /// From the frontier on. Says whether it moved.
+  bool follow_stamps(segment& seg, sequence& frontier) {
+    bool moved = false;
+    for (;;) {
+      const sequence reached = seg.done[index(frontier)].load();
+      if (reached <= frontier) return moved;
+      if (seg.finished.compare_exchange_strong(frontier, reached)) {
+        frontier = reached;
+        moved = true;
+      }
+    }
+  }
+
+  void wake_next(std::size_t s) {
+    hint();
+    event_.notify_all();
+    if (s + 1 < segments_.size()) invite_if_it_pays();
+  }
+
+  /// Somebody has to look: those who park here, else a worker.
+  void wake() {
+    hint();
+    event_.notify_all();
+    if (awake_.load() == 0 && parked_.load() == 0)
+      host_.invite();
+    else
+      invite_if_it_pays();
+  }
+
+  /// Frees the slots of items that give no result, from the head on; any thread may.
+  void pass_over() {
+    bool any = false;
+    for (;;) {
+      sequence p = popped_.load();
+      if (p >= finished()) break;
+      const item_state state = state_of(state_[index(p)]);
+      if (!is_silent(state)) break;
+      // Said before the slot is free: whoever finds nothing in flight any more asks for exact counts.
+      if (!any) passing_over_.fetch_add(1);
+      any = true;
+      if (popped_.compare_exchange_strong(p, p + 1)) count_of(state).fetch_add(1, std::memory_order_relaxed);
+    }
+    if (!any) return;
+    passing_over_.fetch_sub(1);
+    if (!settings_.polls) event_.notify_all();
+  }
+
+  atomic<std::uint64_t>& count_of(item_state state) {
+    switch (state) {
+      case item_state::filtered:
+        return filtered_;
+      case item_state::dropped:
+        return count_of(drop_reason::overdue);
+      case item_state::overdue:
+        return count_of(drop_reason::overdue_at_output);
+      case item_state::cancelled:
+        return cancelled_count_;
+      default:
+        return delivered_;
+    }
+  }
+
+  atomic<std::uint64_t>& count_of(drop_reason why) { return drops_[static_cast<std::size_t>(why)]; }
+
+  // ---- devices ----
+
+  /// Each of equal devices works on one item at a time, and there are as many grains.
+  static grain& grain_of_device(segment& seg) {
+    for (;;)
+      for (grain& g : seg.grains) {
+        grain_state expected = grain_state::free;
+        if (g.state.compare_exchange_strong(expected, grain_state::running)) return g;
+      }
+  }
+
+  bool submit(std::size_t s) noexcept {
+    segment& seg = segments_[s];
+    bool any = false;
+    for (;;) {
+      sequence item = seg.claimed.load();
+      if (item >= arrived(s)) return any;
+      // In order: one thread at a time submits.
+      bool expected = false;
+      if (!seg.submitting.compare_exchange_strong(expected, true)) return any;
+      item = seg.claimed.load();
+      for (const sequence there = arrived(s); item < there; ++item) {
+        seg.claimed.store(item + 1);
+        if (meter* m = measuring()) [[unlikely]]
+          m->handed(item);
+        at_devices_.fetch_add(1);
+        try {
+          lanes_[s]->submit(item);
+        } catch (...) {
+          fail(code_.first_segment + s, item, std::current_exception());
+        }
+        any = true;
+      }
+      lanes_[s]->flush();
+      seg.submitting.store(false);
+    }
+  }
+
+  static constexpr std::size_t touched_bytes = 64 * 1024;
+  static constexpr std::uint64_t worth_a_worker_ns = 8'000;
+  static constexpr std::uint64_t unknown_item_ns = 2'000;
+  static constexpr std::uint64_t computing_unit_ns = 50'000;  // one that takes longer may wait for something
+  static constexpr std::uint64_t ticket_spin_ns = 2'000;
+  static constexpr std::uint64_t worth_a_grain_ns = 2'000;
+  static constexpr std::uint64_t unit_ns = 16'000;  // a thread's way to what another had takes 1 to 2 us a grain
+  static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
+  static constexpr std::uint64_t cheap_grain_ns = 8'000;
+  static constexpr std::uint64_t short_grain_ns = 1'000;  // those that come meanwhile wait no longer
+  static constexpr std::uint32_t always_timed_ns = 250;
+  static constexpr std::uint32_t timed_every = 16;
+
+  const program& code_;
+  const session_settings settings_;
+  const bool is_usual_;  ///< no setting changes how items come in
+  const fixed_array<device_queue*> queues_;
+  permits& concurrency_limit_;
+  event_count& event_;
+  engine_host& host_;
+  const bool destroys_input_;
+  const bool has_devices_;
+  const bool goes_short_;       ///< grains of cheap items may go from end to end at once
+  const bool looks_at_output_;  ///< whether results are past their deadline
+  const std::size_t slots_;
+  const sequence slots_mask_;  ///< where their number is a power of two; else 0
+  arena_bytes slot_memory_;
+  fixed_array<const void*> input_;
+  fixed_array<item_state> state_;
+  fixed_array<std::exception_ptr> error_;
+  fixed_array<item_envelope> envelope_;
+  fixed_array<completion*> completion_;
+  fixed_array<std::byte*> output_;  ///< where each item's result goes, if its pusher says so
+  item_row row_;                    ///< what comes in, if it comes so
+  failure_hook on_failure_;
+  bool hands_out_all_ = false;
+  session_states states_;
+  owner<object_versions> versions_;    ///< where parameters can be replaced
+  fixed_array<void* const*> objects_;  ///< of the version of the item in each slot
+  fixed_array<segment> segments_;
+  fixed_array<owner<device_lane>> lanes_;  ///< null where the processor computes
+  items_end end_of_items_{0};              ///< of all grains that run
+  fixed_array<unit_path> paths_;           ///< of each unit
+  fixed_array<bool> is_chained_;           ///< where a chain begins that can be run as one
+  bool runs_single_items_ = false;         ///< chains are all there is
+
+  atomic<thread_mark> sole_{nullptr};  ///< the only one that was ever here; this engine: several may be
+  atomic<bool> claims_alone_{false};   ///< and it is about to claim, without regard to others
+  bool runs_alone_ = false;            ///< the lone item, with a permit that others need not be told of
+
+  atomic<meter*> meter_{nullptr};
+  atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on
+
+  // The popper's own.
+  alignas(64) sequence head_ = 0;  ///< the next result
+  std::size_t head_index_ = 0;     ///< its slot
+  sequence known_finished_ = 0;
+  std::size_t kept_ = 0;  ///< slots before the head that are not free yet
+
+  alignas(64) atomic<sequence> pushed_{0};
+  alignas(64) atomic<sequence> popped_{0};
+  alignas(64) atomic<int> awake_{0};
+  atomic<int> busy_{0};                ///< of these
+  atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
+  alignas(64) atomic<std::uint32_t> hints_{0};
+  alignas(64) atomic<int> parked_{0};
+  atomic<int> passing_over_{0};
+  atomic<bool> cancelled_{false};
+  atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed
+  atomic<bool> invites_always_{false};
+  atomic<bool> closed_{false};
+  alignas(64) atomic<std::uint64_t> delivered_{0};
+  atomic<std::uint64_t> failed_{0}, filtered_{0}, cancelled_count_{0}, dropped_at_the_door_{0}, refused_{0};
+  atomic<std::uint64_t> drops_[drop_reasons]{};
+};
+
+}  // namespace detail
+}  // namespace levada
+
+#include <levada/run/detail/engine/claim_grains.hpp>
+#include <levada/run/detail/engine/deposit_grains.hpp>
+#include <levada/run/detail/engine/run_branches.hpp>
+#include <levada/run/detail/engine/run_grains.hpp>
+#include <levada/run/detail/engine/run_units.hpp>
+#include <levada/run/detail/workers/threading.hpp>

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/engine/run_grains.hpp: the part of the engine that runs a grain through the units of its segment.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include <levada/run/detail/engine/engine.hpp>
+#include <levada/run/detail/workers/threading.hpp>
+
+namespace levada::detail {
+
+/// Takes a permit, and with it the lone item that waits where nothing else is in flight or waits to be popped and no
+/// worker is awake, in a segment that is one chain. False: it goes the ways of all items.
+inline bool engine::claim_single_item() noexcept {
+  const bool alone = enter();
+  if (alone) claims_alone_.store(true, std::memory_order_relaxed);
+  runs_alone_ = alone && try_acquire_alone();
+  const bool permitted = runs_alone_ || concurrency_limit_.try_acquire();
+  // Others who come from here on have said so before they look, and wait for the claim.
+  if (!runs_alone_) fence_behind_locked();
+  const bool claims =
+      permitted && is_single_item_ready() && (alone && is_still_alone() ? claim_alone() : claim_among_others());
+  claims_alone_.store(false, std::memory_order_release);
+  if (permitted && !claims) give_back_single_item();
+  return claims;
+}
+
+inline bool engine::is_single_item_ready() const noexcept {
+  const segment& seg = segments_.front();
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  return ns != 0 && ns < worth_a_worker_ns && seg.finished.load() == head_ && popped_.load() == head_ &&
+         !some_come_failed_.load(std::memory_order_relaxed) && !is_shared() && !cancelled_.load() && !measuring();
+}
+
+inline bool engine::claim_alone() noexcept {
+  atomic<sequence>& claimed = segments_.front().claimed;
+  if (claimed.load(std::memory_order_relaxed) != head_) return false;
+  claimed.store(head_ + 1, std::memory_order_release);
+  return true;
+}
+
+inline bool engine::claim_among_others() noexcept {
+  sequence head = head_;
+  return segments_.front().claimed.compare_exchange_strong(head, head_ + 1);
+}
+
+/// Runs the item that was claimed so. A value stays with the caller, the popper, until `leave_single_item`. False: it
+/// has failed and waits to be popped.
+inline bool engine::run_single_item() noexcept {
+  segment& seg = segments_.front();
+  const bool timed = is_timed(seg, 1);
+  count_relaxed(seg.grains_run);
+  grain& g = seg.grains.front();
+  const auto start = timed ? thread_time() : std::chrono::steady_clock::time_point{};
+  for (std::size_t u = 0; u != seg.code.end; u = code_.units[u].chain_end) {
+    chain_call call = call_of_chain(u, g.memory, head_index_, 1);
+    code_.units[u].chain_one(call);
+    if (call.lost_some) [[unlikely]] {
+      lose_single_item(seg, g, u);
+      return false;
+    }
+  }
+  if (timed) learn(seg, nanoseconds_since(start));
+  // Once: whoever is admitted by them moves them on.
+  pass_tickets(seg, head_ + 1);
+  return true;
+}
+
+/// It ended in the chain that begins at `u`: the others hear of it, and it waits to be popped if it has failed.
+inline void engine::lose_single_item(segment& seg, grain& g, std::size_t u) noexcept {
+  const program_unit& chain = code_.units[u];
+  const sequence begin = head_;
+  g.begin_at(begin, begin + 1, head_index_, chain.chain_end);
+  g.some_ended = true;
+  settle_lost(seg, g, chain, 0, 1);
+  while (g.unit < seg.code.end) run_next(seg, g, 1);
+  end_short(0, begin, begin + 1, true);
+}
+
+inline bool engine::try_acquire_alone() noexcept {
+  if (!concurrency_limit_.try_acquire_alone()) return false;
+  if (is_still_alone()) return true;
+  concurrency_limit_.give_up_alone();
+  return false;
+}
+
+/// Gives back the permit of the lone item. Says whether anybody may wait for it, or for what was done before.
+inline bool engine::release_single_item() noexcept {
+  if (!runs_alone_) {
+    concurrency_limit_.release();
+    fence_behind_locked();
+    return true;
+  }
+  concurrency_limit_.release_alone();
+  if (is_still_alone() && concurrency_limit_.has_one_session() && !is_shared()) return false;
+  full_fence();
+  concurrency_limit_.tell_line();
+  return true;
+}
+
+inline void engine::give_back_single_item() noexcept {
+  if (release_single_item()) event_.notify_all();
+}
+
+/// The value of a lone item was popped. Gives back the permit that it was run with.
+inline void engine::leave_single_item() noexcept {
+  segment& seg = segments_.front();
+  advance_head();
+  const sequence end = known_finished_ = head_;
+  count_by_popper(delivered_);
+  // One locked operation for these and the permit: who looks at any of them behind a sequentially consistent one of its
+  // own sees them, or is seen below.
+  seg.finished.store(end, std::memory_order_release);
+  popped_.store(end, std::memory_order_release);
+  if (!release_single_item()) return;
+  // Others may have begun what came meanwhile.
+  sequence frontier = end;
+  if (seg.claimed.load() != end && follow_stamps(seg, frontier)) pass_over();
+  hint();
+  if (seg.deposited.load() != 0)
+    wake();
+  else
+    event_.notify_all();  // room, and a permit
+}
+
+/// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it:
+/// every ticket has come to it, and goes on at its end. Says whether there was one.
+inline bool engine::run_short(std::size_t s) noexcept {
+  segment& seg = segments_[s];
+  sequence begin = seg.claimed.load(std::memory_order_relaxed);
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  const sequence waiting = arrived(s) - begin;
+  if (waiting == 0 || ns == 0 || ns >= short_grain_ns || !goes_short_ || seg.finished.load() != begin || measuring())
+    return false;
+  const std::size_t at = index(begin);
+  const sequence count = std::min(
+      {waiting, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)), static_cast<sequence>(slots_ - at)});
+  if (!is_cheap(seg) && (ns * count >= short_grain_ns || count != waiting)) return false;
+  if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;
+
+  grain& g = seg.grains.front();  // as in `claim`
+  begin_grain(s, g, begin, count);
+  const bool timed = is_timed(seg, count);
+  count_relaxed(seg.grains_run);
+  const auto start = timed ? thread_time() : std::chrono::steady_clock::time_point{};
+  while (g.unit < seg.code.end)
+    if (!run_chain(seg, g, count)) run_next(seg, g, count);
+  if (timed) learn(seg, nanoseconds_since(start) / count);
+  end_short(s, begin, begin + count, g.some_ended || !code_.has_result);
+  return true;
+}
+
+/// A look at the clock takes as long as some cheap items.
+inline bool engine::is_timed(const segment& seg, std::size_t count) {
+  return seg.grains_run.load(std::memory_order_relaxed) % (count == 1 ? 4 * timed_every : timed_every) == 0;
+}
+
+inline void engine::pass_tickets(segment& seg, sequence end) noexcept {
+  for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
+}
+
+/// Behind the last unit of a grain that had all tickets.
+inline void engine::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
+  segment& seg = segments_[s];
+  pass_tickets(seg, end);
+  if (finish(s, begin, end, some_silent)) wake_next(s);
+  if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
+}
+
+inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
+                                        const std::byte* row) {
+  return {.paths = &paths_[u],
+          .memory = memory,
+          .slot = at,
+          .inputs = paths_[u].borrows && row == nullptr ? &input_[at] : nullptr,
+          .row = row,
+          .state = &state_[at],
+          .error = &error_[at],
+          .count = count,
+          .lost_some = false,
+          .end = &end_of_items_};
+}
+
+/// Items of the row that a grain begins with.
+inline void engine::place_from_row(const grain& g) {
+  row_.place(in_row(g.begin), input_row_from(g.slot), static_cast<std::size_t>(g.end - g.begin));
+}
+
+/// The units of a chain that begins here, if there is one.
+inline bool engine::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
+  if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
+  const program_unit& unit = code_.units[g.unit];
+  const bool begins_in_row = g.unit == 0 && row_.first != nullptr;
+  chain_call call = call_of_chain(g.unit, g.memory, g.slot, count, begins_in_row ? in_row(g.begin) : nullptr);
+  unit.chain(call);
+  if (call.lost_some) [[unlikely]] {
+    g.some_ended = true;
+    settle_lost(seg, g, unit, 0, call.count);
+  }
+  if (call.count != count) [[unlikely]] {
+    g.some_ended = true;
+    cancel_items(seg, g, unit, call.count, count - call.count);
+  }
+  g.unit = unit.chain_end;
+  return true;
+}
+
+inline void engine::run(std::size_t s, grain& first) noexcept {
+  int swaps = 0;
+  for (grain* g = &first; g != nullptr;) g = run_until_deposited(s, *g, swaps);
+}
+
+/// The next unit of a grain; or the next few, item by item.
+inline void engine::run_next(segment& seg, grain& g, std::size_t count) noexcept {
+  const program_unit& unit = code_.units[g.unit];
+  if (!unit.item_by_item) return run_unit(seg, g, g.unit++, 0, count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t u = g.unit; u < unit.group_end; ++u) run_unit(seg, g, u, i, 1);
+  g.unit = unit.group_end;
+}
+
+/// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released
+/// is returned, to be run instead: the stage that others wait for goes on at once, where its state is in cache.
+inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
+  segment& seg = segments_[s];
+  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
+  const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
+  const bool timed = count_relaxed(seg.grains_run) % timed_every == 0 || ns > always_timed_ns || ns == 0;
+  const bool whole = g.unit == seg.code.first;
+  const auto start = timed && whole ? thread_time() : std::chrono::steady_clock::time_point{};
+  meter::turn turn(measuring());
+  g.watch.runs(turn, s, g.unit, g.begin, count, ns * count);
+
+  grain* waiting = nullptr;
+  while (g.unit < seg.code.end) {
+    const program_unit& unit = code_.units[g.unit];
+    if (unit.serial && !admitted(seg, g, unit)) return nullptr;
+    if (g.watch.was_left()) g.watch.runs(turn, s, g.unit, g.begin, count, 0);  // and taken back
+    if (unit.fork != nullptr && may_run_branches(g)) {
+      if (!run_branches(seg, g)) return nullptr;
+      continue;
+    }
+    run_next(seg, g, count);
+    if (unit.serial) {
+      // Cheap grains do without the order between this store and the look at what is deposited. A grain deposited at
+      // this very moment may be missed here then, but not by the one who left it, nor by us behind this grain.
+      atomic<sequence>& next = seg.tickets[unit.ticket].next;
+      if (settings_.latest_only || ns >= cheap_item_ns)
+        next.store(g.end);
+      else
+        next.store(g.end, std::memory_order_release);
+      if (settings_.latest_only) wake();  // now another may be begun
+      if (seg.deposited.load(std::memory_order_relaxed) != 0) {
+        // A calling thread that helps has to come back to its own work some time.
+        const bool may_swap = ns * count * static_cast<std::size_t>(swaps + 1) <= most_ns_to_swap;
+        if (may_swap) waiting = resume(seg, &next);
+        if (waiting != nullptr) ++swaps;
+        if (waiting != nullptr && g.unit < seg.code.end) {
+          deposit(seg, g);
+          wake();
+          return waiting;
+        }
+        if (!may_swap) wake();
+      }
+    }
+  }
+  if (timed && whole) {
+    const std::uint64_t took = nanoseconds_since(start);
+    learn(seg, (took - std::min(took, g.waited_ns)) / count);
+  }
+  const sequence begin = g.begin, end = g.end;
+  const bool silent = g.some_ended || !code_.has_result;
+  if (g.watch && s + 1 < segments_.size()) g.watch.ready(s + 1, begin, count);
+  g.state.store(grain_state::free, std::memory_order_release);
+  if (finish(s, begin, end, silent)) wake_next(s);
+  return waiting;
+}
+
+inline void engine::hint() { count_relaxed(hints_); }
+
+/// Two threads may count as one: it is only about now and then.
+inline std::uint32_t engine::count_relaxed(atomic<std::uint32_t>& counter) {
+  const std::uint32_t before = counter.load(std::memory_order_relaxed);
+  counter.store(before + 1, std::memory_order_relaxed);
+  return before;
+}
+
+inline void engine::learn(segment& seg, std::uint64_t ns) {
+  const std::uint64_t before = seg.item_ns.load(std::memory_order_relaxed);
+  const std::uint64_t capped = std::min<std::uint64_t>(ns, 1'000'000'000);
+  // Faster down than up: what a stage takes is what it takes undisturbed.
+  const std::uint64_t mean = std::max<std::uint64_t>(1, before == 0       ? capped
+                                                        : capped < before ? (before + capped) / 2
+                                                                          : (before * 7 + capped) / 8);
+  seg.item_ns.store(static_cast<std::uint32_t>(mean), std::memory_order_relaxed);
+  // Long grains cost a second thread its share; cheap items have none.
+  const std::uint64_t limit =
+      mean < seg.cheap_ns.load(std::memory_order_relaxed)
+          ? std::min<std::uint64_t>(seg.longest, cheap_grain_ns / mean)
+          : std::min<std::uint64_t>(seg.longest_shared, unit_ns * (seg.code.end - seg.code.first) / mean);
+  if (limit != seg.limit.load(std::memory_order_relaxed))
+    seg.limit.store(std::max<std::uint64_t>(1, limit), std::memory_order_relaxed);
+}
+
+}  // namespace levada::detail

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/engine/run_units.hpp: the part of the engine that calls a unit for items, and ends those that are lost
+// there.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+
+#include <levada/run/detail/engine/engine.hpp>
+
+namespace levada::detail {
+
+inline bool engine::needs_gathering(const program_unit& unit) const {
+  return !unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0);
+}
+
+/// Where the inputs of the `i`-th item of a grain are.
+inline const void** engine::gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
+                                   const void** next) const {
+  std::size_t stride;
+  for_each_input(
+      unit, [&](std::size_t v) { *next++ = is_borrowed(v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride); });
+  return next;
+}
+
+/// A unit of several inputs, or of a part of an item that is the caller's: where those of each item are is gathered
+/// first.
+inline void engine::run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
+  const program_unit& unit = code_.units[u];
+  const std::size_t inputs = 1 + unit.more.size();
+  const void* gathered[64];
+  for (const std::size_t most = std::size(gathered) / inputs; count != 0;) {
+    const std::size_t n = std::min(count, most);
+    const void** next = gathered;
+    for (std::size_t i = 0; i < n; ++i) next = gather(seg, g, unit, first + i, next);
+    run_unit_with_care(seg, g, u, first, n, gathered);
+    first += n;
+    count -= n;
+  }
+}
+
+/// What a unit does to these items; `gathered` is where their inputs are, where they were gathered.
+inline unit_call engine::call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
+                                 std::size_t count, const void** gathered) {
+  const program_unit& unit = code_.units[u];
+  const std::size_t at = g.slot + first;
+  unit_call call;
+  call.object = *paths_[u].object;
+  if (versions_) [[unlikely]]
+    call.take_version(unit, objects_[at][u]);
+  if (gathered != nullptr && unit.more.empty()) {
+    call.inputs = gathered;
+  } else if (gathered != nullptr) {
+    call.in = reinterpret_cast<std::byte*>(gathered);
+    call.in_stride = (1 + unit.more.size()) * sizeof(void*);
+  } else if (is_borrowed(unit.in)) {
+    call.inputs = &input_[at];
+  } else
+    call.in = place(seg, g, unit.in, first, call.in_stride);
+  if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
+  if (unit.sides != nullptr) {
+    call.places = unit.sides;
+    call.sides = slot(at) + code_.side_offset;
+    call.side_stride = code_.slot_bytes;
+    call.envelopes = &envelope_[at];
+  }
+  call.scratch = g.memory + unit.scratch_offset;
+  call.state = &state_[at];
+  call.error = &error_[at];
+  call.count = count;
+  return call;
+}
+
+inline void engine::run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
+  const unit_path& path = paths_[u];
+  if (!path.is_plain || cancelled_.load(std::memory_order_relaxed)) [[unlikely]]
+    return run_unit_with_care(seg, g, u, first, count);
+  const std::size_t at = g.slot + first;
+  // Every member here, so that none is cleared first.
+  unit_call call{.object = *path.object,
+                 .inside = nullptr,
+                 .inputs = path.borrows ? &input_[at] : nullptr,
+                 .in = path.in.at(g.memory, g.slot, first),
+                 .in_stride = path.in.stride,
+                 .out = path.out.at(g.memory, g.slot, first),
+                 .out_stride = path.out.stride,
+                 .scratch = g.memory + path.scratch_offset,
+                 .state = &state_[at],
+                 .error = &error_[at],
+                 .places = nullptr,
+                 .sides = nullptr,
+                 .side_stride = 0,
+                 .envelopes = nullptr,
+                 .end = &end_of_items_,
+                 .count = count,
+                 .some_ended = g.some_ended,
+                 .lost_some = false};
+  call_unit(seg, g, u, first, call);
+}
+
+/// The same where more is to be done: the item may be over, its inputs are several, others look after it.
+inline void engine::run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                                       const void** gathered) noexcept {
+  const program_unit& unit = code_.units[u];
+  if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
+  // No two lie side by side; or each is looked at when its turn comes, since one before it may have taken long.
+  if (count > 1 && (is_external(unit.in) || is_external(unit.out) || settings_.deadline.count() != 0)) [[unlikely]] {
+    const std::size_t inputs = 1 + unit.more.size();
+    for (std::size_t i = 0; i < count; ++i)
+      run_unit_with_care(seg, g, u, first + i, 1, gathered == nullptr ? nullptr : gathered + i * inputs);
+    return;
+  }
+  const bool is_over = cancelled_.load(std::memory_order_relaxed);
+  if (is_over) {
+    g.some_ended = true;
+    cancel_items(seg, g, unit, first, count);
+    if (!unit.told) return;
+  } else if (settings_.deadline.count() != 0) {
+    drop_late_items(seg, g, unit, first, count);
+  }
+  unit_call call = call_of(seg, g, u, first, count, gathered);
+  call.some_ended = g.some_ended;
+  if (!is_over) call.end = &end_of_items_;
+  call_unit(seg, g, u, first, call);
+  for (const std::size_t v : unit.dying)
+    for (std::size_t i = first; i < first + count; ++i)
+      if (!g.some_ended || state_of(state_[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
+}
+
+inline void engine::call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept {
+  const std::size_t count = call.count;
+  paths_[u].run(call);
+  if (call.lost_some) [[unlikely]] {
+    g.some_ended = true;
+    settle_lost(seg, g, code_.units[u], first, call.count);
+  }
+  if (g.watch && call.count != 0) g.watch.ran(u, call);
+  if (call.count != count) [[unlikely]] {                              // cancelled meanwhile
+    static_cast<void>(end_of_items_.load(std::memory_order_acquire));  // which was said behind that
+    run_unit_with_care(seg, g, u, first + call.count, count - call.count);
+  }
+}
+
+inline value_path engine::path_of(const segment& seg, std::size_t v) const {
+  const program_value& value = code_.values[v];
+  switch (value.where) {
+    case placement::slot:
+      return {slot(0) + value.offset, 0, code_.slot_bytes};
+    case placement::item:
+      return {nullptr, value.offset, seg.code.item_bytes};
+    case placement::grain:
+      return {nullptr, seg.code.grain * seg.code.item_bytes + value.offset, 0};
+    case placement::none:
+      break;
+  }
+  return {};
+}
+
+inline unit_path engine::path_of_unit(const segment& seg, std::size_t u) const {
+  const program_unit& unit = code_.units[u];
+  unit_path path;
+  path.run = unit.run;
+  path.object = unit.shared == nullptr ? &states_.objects[unit.own] : &unit.shared;
+  path.in = path_of(seg, unit.in);
+  if (unit.has_out) path.out = path_of(seg, unit.out);
+  path.scratch_offset = unit.scratch_offset;
+  path.borrows = is_borrowed(unit.in);
+  path.is_plain = unit.more.empty() && (!path.borrows || code_.values[unit.in].within == 0) && !is_external(unit.in) &&
+                  !(unit.has_out && is_external(unit.out)) && settings_.deadline.count() == 0 &&
+                  ((unit.shared == nullptr && !unit.holds_pipelines) || !versions_) && unit.sides == nullptr &&
+                  unit.dying.begin() == unit.dying.end();
+  return path;
+}
+
+/// A chain begins there, nothing is to be done beside it, and what it takes and gives is there for all items at once.
+inline bool engine::is_chained(const program_unit& first) const {
+  if (first.chain == nullptr) return false;
+  const std::size_t begin = index_of(first);
+  bool plain = !is_shared_place(first.in) && !is_shared_place(code_.units[first.chain_end - 1].out);
+  for (std::size_t u = begin; plain && u < first.chain_end; ++u) plain = paths_[u].is_plain;
+  return plain;
+}
+
+/// One chain behind the other, each with its way for single items, from end to end.
+inline bool engine::is_all_chained() const {
+  std::size_t u = 0;
+  while (u < is_chained_.size() && is_chained_[u] && code_.units[u].chain_one != nullptr) u = code_.units[u].chain_end;
+  return segments_.size() == 1 && u != 0 && u == is_chained_.size();
+}
+
+inline bool engine::is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
+
+/// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
+inline void engine::end_inputs_of_kernels(std::size_t s, sequence item) {
+  segment& seg = segments_[s];
+  grain g;  // only its slot is asked for, as in `fail`
+  g.slot = index(item);
+  if (state_of(state_[g.slot]) != item_state::value || code_.units[seg.code.first].kernel == nullptr) return;
+  for (std::size_t u = seg.code.first; u < seg.code.end; ++u)
+    for (const std::size_t v : code_.units[u].dying) destroy(seg, g, v, 0);
+}
+
+/// The items that ended at this unit: what was alive before it is destroyed, and their state becomes final.
+inline void engine::settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                std::size_t count) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    item_state& state = state_[g.slot + i];
+    const item_state now = state_of(state);
+    if (now != item_state::failing && now != item_state::filtering) continue;
+    for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
+    if (now == item_state::failing) tell_of_failure(g.slot + i);
+    set_state(state, now == item_state::failing ? item_state::failed : item_state::filtered);
+    if (g.watch) g.watch.ended(index_of(unit), state_of(state));
+  }
+}
+
+inline void engine::tell_of_failure(std::size_t at) noexcept {
+  if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, envelope_[at].sequence, error_[at]);
+}
+
+inline void engine::cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                 std::size_t count) {
+  for (std::size_t i = first; i < first + count; ++i) end_item(seg, g, unit, i, item_state::cancelled);
+}
+
+inline void engine::drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                    std::size_t count) {
+  const auto oldest = settings_.oldest_in_time();
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (envelope_[g.slot + i].captured >= oldest) continue;
+    g.some_ended = true;
+    end_item(seg, g, unit, i, item_state::dropped);
+  }
+}
+
+inline void engine::end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as) {
+  item_state& state = state_[g.slot + i];
+  if (state_of(state) != item_state::value) return;
+  for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
+  set_state(state, as);
+  if (g.watch) g.watch.ended(index_of(unit), as);
+}
+
+inline std::size_t engine::index_of(const program_unit& unit) const {
+  return static_cast<std::size_t>(&unit - code_.units.begin());
+}
+
+/// Null: nothing is measured.
+inline meter* engine::measuring() const {
+  return has_statistics ? measuring_.load(std::memory_order_acquire) : nullptr;
+}
+
+inline std::byte* engine::place(const segment& seg, const grain& g, std::size_t v, std::size_t i,
+                                std::size_t& stride) const {
+  const value_path path = path_of(seg, v);
+  stride = path.stride;
+  if (is_external(v)) [[unlikely]]
+    return in_slot(v, g.slot + i);
+  return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
+}
+
+inline void engine::destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
+  if (is_borrowed(v)) return;
+  std::size_t stride;
+  code_.values[v].destroy(place(seg, g, v, i, stride));
+}
+
+inline void engine::destroy_value(std::size_t v, std::size_t at) {
+  if (code_.has_result && code_.values[v].destroy != nullptr) code_.values[v].destroy(in_slot(v, at));
+}
+
+}  // namespace levada::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/measure/report.hpp: what an app was deployed as, for a person or a program to read; and what its sessions
+// measured.
+
+#include <string>
+
+#include <levada/plan/detail/regions_report.hpp>
+#include <levada/plan/detail/report.hpp>
+#include <levada/plan/detail/saved.hpp>
+#include <levada/run/detail/measure/statistics_report.hpp>
+
+namespace levada {
+
+/// The plan of an app: text, or `report<format::json>(app)`, `report<format::dot>(app)`.
+template <format As = format::text, class App>
+  requires requires { App::plan.unit; }
+[[gnu::always_inline]] inline std::string report(const App&) {
+  constexpr auto plan = App::plan;  // the constant itself would become a symbol that spells out the pipeline
+  return report(As, plan);
+}
+
+/// Of one that changes its rate: text, or `report<format::json>(app)`.
+template <format As = format::text, class App>
+  requires(As != format::dot && requires { App::plan.rate; })
+[[gnu::always_inline]] inline std::string report(const App&) {
+  constexpr auto plan = App::plan;
+  if constexpr (As == format::json)
+    return json_report(plan);
+  else
+    return text_report(plan);
+}
+
+/// The partition of an app as one line, to be given back as `pinned<"...">`.
+template <class App>
+  requires requires { App::plan.unit; }
+[[gnu::always_inline]] inline std::string save(const App&) {
+  constexpr auto plan = App::plan;
+  return save(plan);
+}
+
+}  // namespace levada

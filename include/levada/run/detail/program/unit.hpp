@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/program/unit.hpp: from a stage to the code of a unit. The last place where a stage has a type: each
+// function here is made for one callable or kernel and its item types, never for the pipeline.
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/detail/bfloat16.hpp>
+#include <levada/core/detail/half.hpp>
+#include <levada/core/detail/storage.hpp>
+#include <levada/graph/detail/feedback.hpp>
+#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/missing.hpp>
+#include <levada/graph/detail/retry.hpp>
+#include <levada/graph/detail/stage.hpp>
+#include <levada/graph/op.hpp>
+#include <levada/run/detail/program/missing_parameter.hpp>
+#include <levada/run/detail/program/program.hpp>
+
+namespace levada::detail {
+
+/// What is being thrown becomes the item's. `Call`: of a unit, or of a chain.
+template <class Call>
+[[gnu::cold, gnu::noinline]] void fail_item(Call& call, std::size_t i) noexcept {
+  call.error[i] = std::current_exception();
+  set_state(call.state[i], item_state::failing);
+  call.lost_some = true;
+}
+
+/// Where nobody is told of the items that ended before.
+struct skip_ended {
+  void operator()(item_state) const noexcept {}
+};
+
+/// Calls `body(in, out, index)` for each item that is still a value, and `ended(state)` for each other. What the body
+/// throws becomes the item's; the loop goes on behind it.
+template <class Body, class Ended = skip_ended>
+[[gnu::always_inline]] inline void for_each_item(unit_call& call, Body body, Ended ended = {}) {
+  // Copies, which the body cannot change.
+  const void* const* const inputs = call.inputs;
+  const std::size_t count = call.count, in_stride = call.in_stride, out_stride = call.out_stride;
+  const bool some_ended = call.some_ended;
+  const items_end& end = *call.end;
+  for (std::ptrdiff_t at = -static_cast<std::ptrdiff_t>(count);;) {
+    try {
+      std::byte* in = call.in + item_number(count, at) * in_stride;
+      std::byte* out = call.out + item_number(count, at) * out_stride;
+      for (; at < end.load(std::memory_order_relaxed); ++at, in += in_stride, out += out_stride) {
+        const std::size_t i = item_number(count, at);
+        if (some_ended) {
+          if (const item_state now = state_of(call.state[i]); now != item_state::value) {
+            ended(now);
+            continue;
+          }
+        }
+        // The pipeline's input may be the caller's own object, which only a program that owns its input writes to.
+        if (!body(inputs != nullptr ? const_cast<void*>(inputs[i]) : in, out, i)) {
+          set_state(call.state[i], item_state::filtering);
+          call.lost_some = true;
+        }
+      }
+      if (at != 0) call.count = item_number(count, at);
+      return;
+    } catch (...) {
+      fail_item(call, item_number(count, at++));
+    }
+  }
+}
+
+/// Constructs in place what a call returns.
+template <class T, class Make>
+[[gnu::always_inline]] inline void construct_from(void* at, Make&& make) {
+  ::new (at) T(std::forward<Make>(make)());
+}
+
+/// Destroys what a call that threw has begun.
+template <class T>
+struct kept_if_done {
+  T* object;
+  ~kept_if_done() {
+    if (object != nullptr) std::destroy_at(object);
+  }
+};
+
+/// One item: false where it is filtered. What the callable throws leaves no output.
+template <form Form, class In, class Out, class F>
+[[gnu::always_inline]] inline bool call_with(F& f, void* in, void* out) {
+  In& item = *static_cast<In*>(in);
+  if constexpr (Form == form::map)
+    construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::as_const(item)); });
+  else if constexpr (Form == form::consume)
+    construct_from<Out>(out, [&]() -> decltype(auto) { return f(std::move(item)); });
+  else if constexpr (Form == form::in_place)
+    f(item);
+  else if constexpr (Form == form::sink)
+    f(std::as_const(item));
+  else if constexpr (Form == form::destination) {
+    kept_if_done<Out> made{::new (out) Out};
+    f(std::as_const(item), *made.object);
+    made.object = nullptr;
+  } else {
+    auto kept = [&]() -> decltype(auto) {
+      if constexpr (Form == form::filter)
+        return f(std::as_const(item));
+      else
+        return f(std::move(item));
+    }();
+    if (!kept.has_value()) return false;
+    ::new (out) Out(std::move(*kept));
+  }
+  return true;
+}
+/// The same with a callable that is called again where it throws.
+template <form Form, class In, class Out, class F, std::size_t Again>
+bool call_with(retried<F, Again>& f, void* in, void* out) {
+  for (std::size_t left = Again; left != 0; --left) {
+    try {
+      return call_with<Form, In, Out>(f.callable, in, out);
+    } catch (...) {  // the next call decides
+    }
+  }
+  return call_with<Form, In, Out>(f.callable, in, out);
+}
+
+/// What parameter `n` beside the `i`-th item refers to.
+template <class P>
+decltype(auto) side_argument(const unit_call& call, std::size_t i, std::size_t n) {
+  using side = std::remove_cvref_t<P>;
+  if constexpr (std::is_same_v<side, item_envelope>) {
+    return static_cast<const item_envelope&>(call.envelopes[i]);
+  } else {
+    const side_place& place = call.places[n];
+    void* const at = call.sides + i * call.side_stride + place.offset;
+    if (place.fresh) ::new (at) side{};
+    if constexpr (attaches_side<P>)
+      return *std::launder(static_cast<side*>(at));
+    else
+      return static_cast<const side&>(*std::launder(static_cast<side*>(at)));
+  }
+}
+
+/// A callable that is given what it takes beside its item.
+template <class F, class... P>
+struct called_beside {
+  F& callable;
+  const unit_call& call;
+  std::size_t i;
+
+  template <class... Items>
+  [[gnu::always_inline]] decltype(auto) operator()(Items&&... items) const {
+    return [&]<std::size_t... N>(std::index_sequence<N...>) -> decltype(auto) {
+      return callable(std::forward<Items>(items)..., side_argument<P>(call, i, N)...);
+    }(std::index_sequence_for<P...>{});
+  }
+};
+template <class F, class... P>
+called_beside<F, P...> beside(F& f, const unit_call& call, std::size_t i, type_list<P...>) {
+  return {f, call, i};
+}
+template <class F, std::size_t Again, class... P>
+retried<called_beside<F, P...>, Again> beside(retried<F, Again>& f, const unit_call& call, std::size_t i,
+                                              type_list<P...>) {
+  return {{f.callable, call, i}};
+}
+
+/// Items that are changed in place but come from a part of something, or become one: each is moved there first, and
+/// `change`, which is the stage's code, called for it.
+template <class T>
+[[gnu::cold, gnu::noinline]] void change_where_moved(unit_call& call, unit_code change) noexcept {
+  for (std::size_t i = 0; i < call.count; ++i) {
+    if (call.end->load(std::memory_order_relaxed) != 0) {
+      call.count = i;
+      return;
+    }
+    unit_call one = call;
+    one.end = &behind_the_last;
+    one.inputs = nullptr;
+    one.in = one.out = call.out + i * call.out_stride;
+    one.state += i;
+    one.error += i;
+    if (call.sides != nullptr) one.sides += i * call.side_stride;
+    if (call.envelopes != nullptr) one.envelopes += i;
+    one.count = 1;
+    one.lost_some = false;
+    if (state_of(*one.state) != item_state::value) {
+      change(one);  // it may be told
+      continue;
+    }
+    try {
+      void* const from = call.inputs != nullptr ? const_cast<void*>(call.inputs[i]) : call.in + i * call.in_stride;
+      ::new (static_cast<void*>(one.out)) T(std::move(*static_cast<T*>(from)));
+    } catch (...) {
+      fail_item(call, i);
+      continue;
+    }
+    change(one);
+    if (!one.lost_some) continue;
+    std::destroy_at(std::launder(reinterpret_cast<T*>(one.out)));
+    call.lost_some = true;
+  }
+}
+
+template <class F, form Form, class In, class Out>
+void run_callable(unit_call& call) noexcept {
+  if constexpr (Form == form::in_place)
+    if (call.out != (call.inputs != nullptr ? call.inputs[0] : call.in))
+      return change_where_moved<In>(call, &run_callable<F, Form, In, Out>);
+  F& f = *static_cast<F*>(call.object);
+  const auto body = [&]([[maybe_unused]] void* in, [[maybe_unused]] void* out, [[maybe_unused]] std::size_t i) {
+    using sides = typename sides_of<F, Form>::type;
+    if constexpr (sides::size == 0) {
+      return call_with<Form, In, Out>(f, in, out);
+    } else {
+      auto with = beside(f, call, i, sides{});
+      return call_with<Form, In, Out>(with, in, out);
+    }
+  };
+  if constexpr (observes_missing<F>)
+    for_each_item(call, body, [&f](item_state as) noexcept { f.missed(missing_as(as)); });
+  else
+    for_each_item(call, body);
+}
+
+template <class Kernel, class In, class Out>
+void run_kernel(unit_call& call) noexcept {
+  const Kernel& kernel = *static_cast<const Kernel*>(call.object);
+  for_each_item(call, [&](void* in, void* out, std::size_t) {
+    if constexpr (is_branch_items<In>)
+      static_cast<const In*>(in)->apply(
+          [&](const auto&... parts) { kernel(std::tie(parts...), *::new (out) Out, call.scratch); });
+    else
+      kernel(*static_cast<const In*>(in), *::new (out) Out, call.scratch);
+    return true;
+  });
+}
+
+template <class T>
+constexpr destroy_code destroy_code_of() {
+  if constexpr (std::is_trivially_destructible_v<T> || std::is_void_v<T>)
+    return nullptr;
+  else
+    return [](void* p) noexcept { std::destroy_at(static_cast<T*>(p)); };
+}
+
+/// A callable as a unit.
+template <class F, form Form, class In, class Out>
+consteval unit_descriptor describe_callable(std::string_view name) {
+  unit_descriptor text{name, &run_callable<F, Form, In, Out>, nullptr, 0, 0, true, destroy_code_of<Out>()};
+  if constexpr (is_adjusted<F>) {
+    text.own_copy = false;
+    text.make = [](void* callable) { return erased_object::make<F>(*static_cast<const F*>(callable)); };
+  } else if constexpr (std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>) {
+    text.bytes = sizeof(F);
+    text.alignment = alignof(F);
+    text.own_copy = !std::is_empty_v<F>;
+  } else {
+    text.make = [](void* callable) { return erased_object::make<F>(std::move(*static_cast<F*>(callable))); };
+    text.copyable = std::is_copy_constructible_v<F>;
+  }
+  text.told = observes_missing<F>;
+  text.sides = sides_of<F, Form>::type::size;
+  return text;
+}
+template <fixed_string Name, class F, form Form, class In, class Out>
+inline constexpr unit_descriptor callable_text = describe_callable<F, Form, In, Out>(Name.view());
+
+/// The end of a feedback: its object is that of the head.
+template <class State, std::size_t Items>
+void run_loop_tail(unit_call& call) noexcept {
+  auto& states = static_cast<loop_head<State, Items>*>(call.object)->states;
+  for_each_item(call, [&](void* in, void*, std::size_t) {
+    states.push(*static_cast<const State*>(in));
+    return true;
+  });
+}
+template <fixed_string Name, class State, std::size_t Items>
+inline constexpr unit_descriptor callable_text<Name, loop_tail<State, Items>, form::sink, State, void>{
+    Name.view(), &run_loop_tail<State, Items>};
+
+/// A kernel as a unit: one that is called, or one that its device runs.
+template <class Kernel, class In, class Out>
+inline constexpr unit_descriptor kernel_text{{}, &run_kernel<Kernel, In, Out>};
+template <class Kernel, class In, class Out>
+  requires std::derived_from<Kernel, device_kernel>
+inline constexpr unit_descriptor kernel_text<Kernel, In, Out>{
+    .on_device = [](const void* kernel) -> const device_kernel* { return static_cast<const Kernel*>(kernel); }};
+
+/// The stored parameters of one op under "<stage>.<parameter>", checked and copied to aligned memory.
+class collected_parameters {
+ public:
+  explicit collected_parameters(std::size_t count) : memory_(count), pointers_(count) {}
+
+  /// Throws levada::error naming stage, tensor, and what was found instead.
+  void collect(std::string_view stage, const parameter_source_ref& source, const parameter_info& wanted) {
+    std::string name = std::string(stage) + "." + std::string(wanted.name);
+    std::optional<stored_tensor> found = source.find(name);
+    if (!found) {
+      std::string other;
+      if (!wanted.other_name.empty()) other = std::string(stage) + "." + std::string(wanted.other_name);
+      if (!other.empty()) found = source.find(other);
+      if (!found) throw error(missing(stage, source, name, other));
+      name = std::move(other);
+    }
+    const std::string place = "levada: stage \"" + std::string(stage) + "\": parameter " + named(source, name);
+    if (!widens(found->type, wanted.type))
+      throw error(place + " has elements of type " + std::string(name_of(found->type)) + ", not " +
+                  std::string(name_of(wanted.type)) +
+                  (is_floating(found->type) && is_floating(wanted.type)
+                       ? "; nothing is rounded here: convert it where it is stored"
+                       : ""));
+    if (found->extents != wanted.extents)
+      throw error(place + " has shape " + text_of(found->extents) + ", not " + text_of(wanted.extents));
+    const std::size_t count = wanted.extents.elements();
+    copy(keep(count * size_of(wanted.type)), wanted.type, static_cast<const std::byte*>(found->data), found->type,
+         count);
+  }
+
+  /// Memory for the next one.
+  std::byte* keep(std::size_t bytes) {
+    std::byte* const to = (memory_[collected_] = arena_bytes(bytes, 64)).get();
+    pointers_[collected_++] = to;
+    return to;
+  }
+
+  parameter_values values() const { return parameter_values({pointers_.begin(), pointers_.size()}); }
+  /// Where the `i`-th is kept.
+  void* at(std::size_t i) { return memory_[i].get(); }
+
+ private:
+  static constexpr bool is_floating(element e) {
+    return e == element::f16 || e == element::bf16 || e == element::f32 || e == element::f64;
+  }
+  /// Every number of type `from` is one of type `to`: docs/ops.md has the table.
+  static constexpr bool widens(element from, element to) {
+    const bool narrow = from == element::f16 || from == element::bf16;
+    return from == to || (to == element::f32 && narrow) || (to == element::f64 && (narrow || from == element::f32));
+  }
+  template <class To, class From>
+  static void copy_as(std::byte* to, const std::byte* from, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      From stored;
+      std::memcpy(static_cast<void*>(&stored), from + i * sizeof stored, sizeof stored);
+      const To value = static_cast<To>(static_cast<float>(stored));
+      std::memcpy(to + i * sizeof value, &value, sizeof value);
+    }
+  }
+  template <class To>
+  static void copy_as(std::byte* to, const std::byte* from, element stored, std::size_t count) {
+    if (stored == element::f16)
+      copy_as<To, half>(to, from, count);
+    else if (stored == element::bf16)
+      copy_as<To, bfloat16>(to, from, count);
+    else
+      copy_as<To, float>(to, from, count);
+  }
+  static void copy(std::byte* to, element wanted, const std::byte* from, element stored, std::size_t count) {
+    if (stored == wanted)
+      std::memcpy(to, from, count * size_of(wanted));
+    else if (wanted == element::f32)
+      copy_as<float>(to, from, stored, count);
+    else
+      copy_as<double>(to, from, stored, count);
+  }
+
+  /// A parameter by its name, and where it is looked for if that is elsewhere.
+  static std::string named(const parameter_source_ref& source, const std::string& name) {
+    const std::string stored = source.stored_name(name);
+    return "\"" + name + "\"" + (stored == name ? "" : " (stored as " + quoted_name(stored) + ")");
+  }
+  static std::string missing(std::string_view stage, const parameter_source_ref& source, const std::string& name,
+                             const std::string& other) {
+    std::string text = "levada: stage \"" + std::string(stage) + "\": parameter " + named(source, name);
+    if (!other.empty()) text += ", or " + named(source, other) + ",";
+    const std::string stored = source.stored_name(name);
+    const std::string stored_other = other.empty() ? other : source.stored_name(other);
+    return text + " is missing from its source" +
+           names_of_source(source, stored, stored_other.empty() ? stored : stored_other).text();
+  }
+  static std::string text_of(const shape& extents) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < extents.rank; ++i) text += (i != 0 ? ", " : "") + std::to_string(extents[i]);
+    return text + "]";
+  }
+
+  fixed_array<arena_bytes> memory_;
+  fixed_array<const void*> pointers_;
+  std::size_t collected_ = 0;
+};
+
+template <class Inputs, class... Ops, std::size_t... I>
+consteval std::size_t wanted_of(std::index_sequence<I...>) {
+  return (std::size_t{0} + ... + Ops::template parameters<type_at<Inputs, I>>.size());
+}
+
+template <class In, class Op>
+void collect_parameters(collected_parameters& into, std::string_view stage, const parameter_source_ref& source) {
+  for (const parameter_info& wanted : Op::template parameters<In>) into.collect(stage, source, wanted);
+}
+
+/// The inputs of the ops of a run: each op's is the output of the ops before it.
+template <class In, class... Ops>
+struct run_inputs;
+template <class In>
+struct run_inputs<In> : type_tag<type_list<>> {};
+template <class In, class First, class... Rest>
+struct run_inputs<In, First, Rest...>
+    : type_tag<concatenated<type_list<In>, typename run_inputs<typename First::template output<In>, Rest...>::type>> {};
+
+template <class Backend, class In, class... Ops>
+[[gnu::noinline]] erased_object make_kernel(const Ops&... ops, const std::string_view (&names)[sizeof...(Ops)],
+                                            const parameter_source_ref (&sources)[sizeof...(Ops)]) {
+  using kernel = kernel_for_t<Backend, In, Ops...>;
+  using inputs = typename run_inputs<item_of<In, Ops...>, Ops...>::type;
+  collected_parameters parameters(wanted_of<inputs, Ops...>(std::index_sequence_for<Ops...>()));
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (collect_parameters<type_at<inputs, I>, Ops>(parameters, names[I], sources[I]), ...);
+  }(std::index_sequence_for<Ops...>{});
+  return erased_object::make<kernel>(ops..., parameters.values());
+}
+
+}  // namespace levada::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/workers/event_count.hpp: where threads park until something may have changed. Telling nobody costs one
+// load.
+
+#include <atomic>
+#include <cstdint>
+
+#include <levada/run/detail/workers/threading.hpp>
+
+namespace levada::detail {
+
+/// An event count: `prepare`, look again, then `wait` or `cancel`. Whoever changes what waiters look at does so with
+/// sequentially consistent stores and calls `notify_all` behind them; a waiter then sees the change or is woken. Who
+/// knows that nobody can wait does neither: `engine::publish_to_nobody`.
+class event_count {
+ public:
+  std::uint32_t prepare() {
+    waiters_.fetch_add(1);
+    return epoch_.load();
+  }
+  void cancel() { waiters_.fetch_sub(1); }
+  void wait(std::uint32_t epoch) {
+    epoch_.wait(epoch);
+    waiters_.fetch_sub(1);
+  }
+  bool has_waiters() const { return waiters_.load() != 0; }
+  [[gnu::always_inline]] void notify_all() {
+    if (has_waiters()) [[unlikely]]
+      wake_all();
+  }
+
+ private:
+  [[gnu::noinline]] void wake_all() {
+    epoch_.fetch_add(1);
+    epoch_.notify_all();
+  }
+
+  alignas(64) atomic<std::uint32_t> epoch_{0};
+  atomic<std::uint32_t> waiters_{0};
+};
+
+/// A sequentially consistent fence right behind a locked operation of this thread, which is one already where that is
+/// a locked instruction.
+inline void fence_behind_locked() {
+#if defined(__x86_64__) || defined(__i386__)
+  asm volatile("" ::: "memory");
+#else
+  full_fence();
+#endif
+}
+
+}  // namespace levada::detail

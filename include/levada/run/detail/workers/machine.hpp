@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/workers/machine.hpp: which machine a program runs on, in words, as a table of costs says where it was
+// measured.
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <levada/core/log.hpp>
+
+namespace levada::detail {
+
+/// The processor's name, as the system gives it.
+[[gnu::cold]] inline std::string processor_name() {
+  std::string name = "an unknown processor";
+  std::FILE* const info = std::fopen("/proc/cpuinfo", "r");
+  if (info == nullptr) return name;
+  for (char line[512]; std::fgets(line, sizeof line, info) != nullptr;) {
+    const std::string_view text(line);
+    const std::size_t colon = text.find(": ");
+    if (!text.starts_with("model name") || colon == std::string_view::npos) continue;
+    name = text.substr(colon + 2);
+    std::erase_if(name, [](char c) { return c == '"' || c == '\\' || c == '\n'; });
+    break;
+  }
+  std::fclose(info);
+  return name;
+}
+
+/// The processor, how many of it, and what the compiler made of the kernels.
+[[gnu::cold]] inline std::string machine_text() {
+  const char* const set =
+#if defined(__AVX512F__)
+      "AVX-512";
+#elif defined(__AVX2__)
+      "AVX2";
+#else
+      "its compiler's default instruction set";
+#endif
+#if defined(__clang__)
+  const char* const compiler = "clang ";
+#else
+  const char* const compiler = "g++ ";
+#endif
+  std::string version = __VERSION__;
+  version = version.substr(0, version.find('('));
+  while (!version.empty() && version.back() == ' ') version.pop_back();
+  return std::to_string(std::thread::hardware_concurrency()) + " processors of " + processor_name() + ", " + set +
+         ", " + compiler + version;
+}
+
+/// Whether costs were measured on this machine; the log has a warning where they were not.
+[[gnu::cold]] inline bool are_of_this_machine(std::string_view costs) {
+  const std::string here = machine_text();
+  if (costs == here) return true;
+  log(log_level::warning, "stale costs: the app is placed by those of " + std::string(costs) + ", this is " + here);
+  return false;
+}
+
+/// Warns of the costs that an option of `deploy` has.
+template <class Option>
+void check_machine_of() {
+  if constexpr (requires { Option::machine; })
+    if (is_logged()) are_of_this_machine(Option::machine);
+}
+
+}  // namespace levada::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// explore/executor.hpp: workers whose every step a scheduler chooses.
+
+#include <explore/explored.hpp>
+
+#include <deque>
+#include <vector>
+
+#include <levada/run/detail/workers/executor.hpp>
+#include <levada/run/detail/workers/worker.hpp>
+
+namespace levada::test {
+
+class explored_executor {
+ public:
+  explored_executor(int threads, const detail::worker_settings&) {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+  }
+  ~explored_executor() {
+    stopping_ = true;
+    if (scheduler* const s = explorer()) s->wake(this);
+    for (detail::thread& t : threads_) t.join();
+  }
+
+  static int workers(int threads, const detail::worker_settings&) { return threads; }
+
+  void invite(detail::invitation i) {
+    scheduler* const s = explorer();
+    s->step();
+    s->flush();
+    waiting_.push_back(i);
+    s->wake(this);
+  }
+  int invited() const {
+    explorer()->step();
+    return static_cast<int>(waiting_.size());
+  }
+
+  template <class F>
+  static void isolated(F f) {
+    f();
+  }
+
+ private:
+  void serve() {
+    scheduler* const s = explorer();
+    for (;;) {
+      s->step();
+      while (waiting_.empty() && !stopping_) s->block(this);
+      if (waiting_.empty()) return;
+      const detail::invitation i = waiting_.front();
+      waiting_.pop_front();
+      s->flush();
+      i.call(i.argument);
+    }
+  }
+
+  std::deque<detail::invitation> waiting_;
+  bool stopping_ = false;
+  std::vector<detail::thread> threads_;
+};
+
+}  // namespace levada::test

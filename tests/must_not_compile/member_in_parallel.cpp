@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: stage_is_a_pointer_to_a_member_write_a_lambda_that_calls_it
+// place: "value"
+// place: reading::*
+//
+// What is said about a callable does not make it one.
+
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+
+using box = lv::target<lv::cpu<2>>;
+struct reading {
+  int value = 0;
+  int twice() const { return 2 * value; }
+  bool large() const { return value > 9; }
+};
+
+int main() {
+#ifdef LEVADA_CORRECT
+  const auto p = lv::input<reading> | lv::stage<"value">(lv::parallel([](const reading& r) { return r.twice(); }));
+#else
+  const auto p = lv::input<reading> | lv::stage<"value">(lv::parallel(lv::retry<2>(&reading::twice)));
+#endif
+  auto app = lv::deploy<box>(p);
+  static_assert(decltype(app)::plan.segments == 1);
+  return 0;
+}

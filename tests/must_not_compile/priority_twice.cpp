@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: deploy_takes_each_option_once
+// place: worker_priority<
+//
+// Workers have one priority.
+
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+
+using box = lv::target<lv::cpu<2>>;
+const auto p = lv::input<int> | lv::stage<"twice">([](const int& i) { return 2 * i; });
+
+int main() {
+#ifdef LEVADA_CORRECT
+  auto app = lv::deploy<box, lv::worker_priority<lv::priority::low>>(p);
+#else
+  auto app = lv::deploy<box, lv::worker_priority<lv::priority::low>, lv::worker_priority<lv::priority::high>>(p);
+#endif
+  return app(1);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios under stress on plain threads, for ThreadSanitizer.
+
+#include <stress/scenarios.hpp>
+
+#include <levada/run/detail/workers/thread_executor.hpp>
+
+using namespace levada::test;
+
+TEST_CASE("held up anywhere: grains at tickets") { stress_tickets<levada::thread_executor>(); }
+TEST_CASE("held up anywhere: sessions and streams") { stress_sessions<levada::thread_executor>(); }
+TEST_CASE("held up anywhere: five apps at once") { stress_five_apps<levada::thread_executor>(); }
+TEST_CASE("held up anywhere: versions swapped under load") { stress_swaps<levada::thread_executor>(); }
+TEST_CASE("held up anywhere: lone items") { stress_lone_items<levada::thread_executor>(); }
