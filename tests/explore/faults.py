@@ -41,6 +41,9 @@ FAULTS = [
     ("a thread parks without a second look", "deployment.hpp", "    if (reason() || can_help()) {\n      event_.cancel();", "    if (false) {\n      event_.cancel();"),
     ("a worker goes without a second look", "deployment.hpp", "      if (!pays_for_a_worker() || !(waits ? has_work() : can_help())) return;", "      static_cast<void>(waits);\n      return;"),
     ("an event wakes nobody who has just come", "event_count.hpp", "    waiters_.fetch_add(1);\n    return epoch_.load();", "    const std::uint32_t epoch = epoch_.load();\n    waiters_.store(waiters_.load() + 1, std::memory_order_release);\n    return epoch;"),
+    ("who is left out parks where one session is left", "deployment.hpp", "           (at_work_.load() == 0 || !deployment_->concurrency_limit.has_one_session());", "           !deployment_->concurrency_limit.has_one_session();"),
+    ("items on the way to the next rate are not seen", "rate_converter.hpp", "    return to_.all_settled() && (to_.is_cancelled() || !has_something(no_more)) && !busy_.load() &&\n           to_.pushed() == pushed;", "    return static_cast<void>(pushed), to_.all_settled() && !has_something(no_more);"),
+    ("a session that is over may not be", "deployment.hpp", "    if (is_over) is_over_.store(true, std::memory_order_relaxed);\n", ""),
     ("two take one free grain", "claim_grains.hpp", "        g.state.compare_exchange_strong(expected, grain_state::running))\n      return &g;", "        (g.state.store(grain_state::running), true))\n      return static_cast<void>(expected), &g;"),
 ]
 
@@ -74,19 +77,19 @@ def explored(compiler, fault, seconds):
         if done.returncode != 0:
             return None, 0.0, "does not compile: " + done.stderr.strip().splitlines()[0]
         start = time.monotonic()
-        turn = 0.25
-        while time.monotonic() - start < seconds:
-            # Each case shortly, then each for longer: what is seldom in one may be frequent in another.
+        schedules = 1000
+        while (left := seconds - (time.monotonic() - start)) > 0:
+            # A few of each case, then more of each: what is seldom in one may be frequent in another.
             try:
-                ran = subprocess.run([str(program), str(turn)], text=True, capture_output=True, timeout=seconds + 30)
+                ran = subprocess.run([str(program), str(schedules)], text=True, capture_output=True, timeout=left)
             except subprocess.TimeoutExpired:
-                return "hangs in one step", time.monotonic() - start, None
+                break
             if ran.returncode != 0:
                 lines = [line for line in ran.stderr.splitlines() if line.strip()]
                 case = re.sub(r"\s+$", "", lines[-2][:40]) if len(lines) > 1 else ""
                 what = lines[-1].removeprefix("explore: ") if lines else f"ends by signal {-ran.returncode}"
                 return f"{case}: {what}", time.monotonic() - start, None
-            turn *= 3
+            schedules *= 3
         return None, time.monotonic() - start, None
 
 

@@ -4,7 +4,7 @@
 #include <explore/executor.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -185,6 +185,29 @@ void reopened() {
   }
 }
 
+/// What was pushed before `drain` is finished behind it, also where the rate changes.
+void drained() {
+  struct sum {
+    int operator()(const std::array<int, 2>& of) const {
+      explorer()->step();
+      return of[0] + of[1];
+    }
+  };
+  const auto app = deployed<2>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"sum">(sum{}));
+  auto session = app.open();
+  for (int i = 0; i < 2; ++i) {
+    session.push(2 * i);
+    session.push(2 * i + 1);
+    session.drain();
+    auto r = session.try_pop();
+    require(r && r->has_value() && **r == 4 * i + 1, "a result is missing behind drain");
+    check_counts(session.counts(), static_cast<std::uint64_t>(2 * i + 2));
+  }
+  session.close();
+  require(!session.pop(), "a result of nothing");
+  require(session.is_over(), "the session is not over");
+}
+
 struct small_case {
   std::string_view name;
   void (*run)();
@@ -207,39 +230,33 @@ constexpr small_case cases[] = {
     {"two sessions, one permit", [] { two_sessions<1>(); }},
     {"two sessions, two permits", [] { two_sessions<2>(); }},
     {"reopened", reopened},
+    {"drained where the rate changes", drained},
 };
 
 }  // namespace
 
-/// explore_sessions [SECONDS [CASE [SEED]]]: each case for so long; or the one whose name begins so, or that one seed
-/// of it.
+/// explore_sessions [SCHEDULES [CASE [SEED]]]: so many of each case; or of the one whose name begins so; or the one of
+/// that seed.
 int main(int argc, char** argv) {
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 0.5;
+  const std::uint64_t most = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 4'000;
   const std::string_view only = argc > 2 ? argv[2] : "";
-  const bool one_seed = argc > 3;
-  std::uint64_t all = 0;
+  const std::uint64_t first = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
   int found = 0;
   for (const small_case& c : cases) {
     if (!c.name.starts_with(only)) continue;
     ++found;
     std::fprintf(stderr, "%-40s", std::string(c.name).c_str());
     scheduler of;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    std::uint64_t seed = one_seed ? std::strtoull(argv[3], nullptr, 10) : 1, schedules = 0, longest = 0;
-    do {
+    std::uint64_t longest = 0;
+    for (std::uint64_t seed = first; seed < first + (argc > 3 ? 1 : most); ++seed) {
       exploration how{.seed = seed};
       how.changes = static_cast<int>(seed % 5);
       how.steps_expected = 512;
       how.walk = seed % 4 == 0 ? 0 : 4u << seed % 7;
       how.delays_stores = seed % 3 != 0;
-      const std::uint64_t took = of.run(how, c.run);
-      longest = std::max(longest, took);
-      ++seed, ++schedules;
-    } while (!one_seed && std::chrono::steady_clock::now() < end);
-    std::fprintf(stderr, "%8llu schedules, the longest of %llu steps\n", static_cast<unsigned long long>(schedules),
-                 static_cast<unsigned long long>(longest));
-    all += schedules;
+      longest = std::max(longest, of.run(how, c.run));
+    }
+    std::fprintf(stderr, "the longest of %llu steps\n", static_cast<unsigned long long>(longest));
   }
-  std::fprintf(stderr, "%llu schedules\n", static_cast<unsigned long long>(all));
   return found == 0;
 }

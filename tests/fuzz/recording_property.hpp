@@ -92,6 +92,12 @@ std::vector<std::pair<std::uint64_t, std::int64_t>> replayed(const std::string& 
   return all;
 }
 
+inline std::string text_of(const std::vector<std::pair<std::uint64_t, std::int64_t>>& results) {
+  std::string text;
+  for (const auto& [sequence, value] : results) text += " " + std::to_string(sequence) + ": " + std::to_string(value);
+  return text;
+}
+
 /// Reads `bytes` as a recording: true when they were accepted, false when refused by a `levada::error`. Every other
 /// exception gets out, and so does std::logic_error where what was read is not what is there, or two replays give
 /// different results.
@@ -111,7 +117,8 @@ inline bool reads_recording(std::string_view bytes) {
     return false;
   }
   if (again != bytes) throw std::logic_error("what was read is not what is there");
-  if (replayed<1>(file.path()) != replayed<2>(file.path())) throw std::logic_error("a replay gives something else");
+  if (const auto one = replayed<1>(file.path()), two = replayed<2>(file.path()); one != two)
+    throw std::logic_error("a replay by one thread gives" + text_of(one) + ", and by two" + text_of(two));
   return true;
 }
 

@@ -298,9 +298,7 @@ class session_core final : public engine_host {
   /// come.
   bool all_settled() {
     return holds_before_door([&] {
-      if (!later_) return engine_.all_settled();
-      return engine_.all_finished() && later_->all_finished(engine_.is_closed(), !has_own_clock()) &&
-             results().all_settled();
+      return engine_.all_settled() && (!later_ || later_->all_finished(engine_.is_closed(), !has_own_clock()));
     });
   }
   /// That is so, and no item comes in behind it but those that others push or make room for.
@@ -329,8 +327,14 @@ class session_core final : public engine_host {
     if (!is_closed() || lets_more_in() || !all_finished()) return false;
     return (!later_ || later_->has_ended()) && results().all_finished();
   }
-  /// Nothing more will come out.
-  bool is_over() { return has_all() && !results().has_result() && results().all_ended(); }
+  /// Nothing more will come out. Once that is so it stays so, though a worker may look once more for something to carry.
+  bool is_over() {
+    if (is_over_.load(std::memory_order_relaxed)) return true;
+    const bool is_over =
+        has_all() && !results().has_result() && holds_for_all([](const engine& e) { return e.all_ended(); });
+    if (is_over) is_over_.store(true, std::memory_order_relaxed);
+    return is_over;
+  }
 
   /// Runs what is ready on this thread, a grain a segment at most. Says whether anything was done.
   bool help() {
@@ -501,6 +505,13 @@ class session_core final : public engine_host {
     if (later_) later_->for_each([&](const engine& e) { visit(e); });
   }
 
+  template <class Question>
+  bool holds_for_all(Question question) const {
+    bool holds = true;
+    for_each_engine([&](const engine& e) { holds = holds && question(e); });
+    return holds;
+  }
+
   static void isolated(lambda_ref<void> f) { Executor::isolated(f); }
 
   bool can_work() { return has_work() && deployment_->concurrency_limit.available(); }
@@ -618,9 +629,11 @@ class session_core final : public engine_host {
     gate->remove_holder();
   }
 
-  /// There is work, and perhaps others have all permits: who gives one back tells its own session, and the lines.
+  /// There is work, and perhaps others have all permits: who gives one back tells its own session, and the lines. Where
+  /// nobody of this session is at work, another's thread had the permit, though that session may have ended since.
   bool is_left_out() const {
-    return !engine_.settings().dedicated && !deployment_->concurrency_limit.has_one_session() && has_work();
+    return !engine_.settings().dedicated && has_work() &&
+           (at_work_.load() == 0 || !deployment_->concurrency_limit.has_one_session());
   }
   /// Waits for a permit, in a line, as long as there is work and not `done()`. Says whether it has it. Looks again
   /// soon, not only when it is told, where `soon()`.
@@ -736,7 +749,7 @@ class session_core final : public engine_host {
   owner<later_regions> later_;  ///< where the rate changes
   engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;
   owner<backbone> backbone_;
-  atomic<bool> ending_{false};
+  atomic<bool> ending_{false}, is_over_{false};
   atomic<int> invited_{0};  ///< workers that have not come yet
   atomic<int> at_work_{0};  ///< threads with a permit
   permits::absence absence_{deployment_->concurrency_limit, &call_worker, this};

@@ -96,9 +96,14 @@ class rate_converter {
     return any;
   }
   /// Seen from outside: it could do something now.
-  bool can_carry(bool no_more) const {
-    if (busy_.load() || ended_.load() || !to_.has_slot_for(to_.pushed())) return false;
-    return from_.has_unpopped() || (no_more && from_.all_finished()) || is_overdue();
+  bool can_carry(bool no_more) const { return !busy_.load() && has_something(no_more); }
+  /// What it has carried is finished, and it carries nothing more until items come to it, results leave, or time passes.
+  /// Seen from outside, while others may carry: what is true of one moment here may not be true of the next.
+  bool is_settled(bool no_more) {
+    if (busy_.load()) return false;
+    const engine::sequence pushed = to_.pushed();
+    return to_.all_settled() && (to_.is_cancelled() || !has_something(no_more)) && !busy_.load() &&
+           to_.pushed() == pushed;
   }
   /// When what it has begun will be given, whatever comes, in nanoseconds of the session's clock; never where it has
   /// begun nothing.
@@ -110,7 +115,6 @@ class rate_converter {
   bool is_backed_up() const { return from_.has_unpopped() && !to_.has_slot_for(to_.pushed()); }
   /// Nothing will come through any more.
   bool has_ended() const { return ended_.load() || from_.is_cancelled(); }
-  bool is_busy() const { return busy_.load(); }
 
   /// As it was when the session was opened. Nothing may be in flight.
   void reset() {
@@ -119,6 +123,12 @@ class rate_converter {
   }
 
  private:
+  /// To carry, and room for it.
+  bool has_something(bool no_more) const {
+    if (ended_.load() || !to_.has_slot_for(to_.pushed())) return false;
+    return from_.has_unpopped() || (no_more && from_.all_finished()) || is_overdue();
+  }
+
   bool step(bool no_more) noexcept {
     if (!to_.has_slot_for(to_.pushed())) return false;
     if (!from_.has_result()) {

@@ -120,7 +120,7 @@ class open_regions final : public later_regions {
   }
   bool all_finished(bool no_more, bool in_time) override {
     for (auto& r : regions_) {
-      if (!r->items.all_finished() || r->from_before.is_busy() || can_carry(*r, no_more)) return false;
+      if (!r->from_before.is_settled(no_more)) return false;
       if (in_time && r->from_before.due() != session_settings::never && !r->items.is_cancelled()) return false;
       no_more = r->from_before.has_ended();
     }
