@@ -42,7 +42,7 @@ FAULTS = [
     ("a worker goes without a second look", "deployment.hpp", "      if (!pays_for_a_worker() || !(waits ? has_work() : can_help())) return;", "      static_cast<void>(waits);\n      return;"),
     ("an event wakes nobody who has just come", "event_count.hpp", "    waiters_.fetch_add(1);\n    return epoch_.load();", "    const std::uint32_t epoch = epoch_.load();\n    waiters_.store(waiters_.load() + 1, std::memory_order_release);\n    return epoch;"),
     ("who is left out parks where one session is left", "deployment.hpp", "           (at_work_.load() == 0 || !deployment_->concurrency_limit.has_one_session());", "           !deployment_->concurrency_limit.has_one_session();"),
-    ("items on the way to the next rate are not seen", "rate_converter.hpp", "    return to_.all_settled() && (to_.is_cancelled() || !has_something(no_more)) && !busy_.load() &&\n           to_.pushed() == pushed;", "    return static_cast<void>(pushed), to_.all_settled() && !has_something(no_more);"),
+    ("items on the way to the next rate are not seen", "rate_converter.hpp", "    return to_.all_settled() && !has_something(no_more) && !busy_.load() && to_.pushed() == pushed;", "    return static_cast<void>(pushed), to_.all_settled() && !has_something(no_more);"),
     ("a session that is over may not be", "deployment.hpp", "    if (is_over) is_over_.store(true, std::memory_order_relaxed);\n", ""),
     ("two take one free grain", "claim_grains.hpp", "        g.state.compare_exchange_strong(expected, grain_state::running))\n      return &g;", "        (g.state.store(grain_state::running), true))\n      return static_cast<void>(expected), &g;"),
 ]

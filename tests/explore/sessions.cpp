@@ -150,6 +150,28 @@ void cancelled_on_the_way() {
   check_counts(c, c.pushed);
 }
 
+void cancelled_between_rates() {
+  struct first_of {
+    int operator()(const std::array<int, 2>& of) const { return of[0]; }
+  };
+  const auto app = deployed<2>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"first">(first_of{}));
+  auto session = app.open();
+  detail::thread pusher([&] {
+    try {
+      for (int i = 0; i < 5; ++i) session.push(i);
+    } catch (const cancelled&) {
+    }
+  });
+  detail::thread other([&] { session.cancel(); });
+  while (session.pop()) {
+  }
+  pusher.join();
+  other.join();
+  session.drain();
+  require(session.is_over(), "the session is not over");
+  for (std::size_t r = 0; r < session.regions(); ++r) check_counts(session.counts(r), session.counts(r).pushed);
+}
+
 void abandoned() {
   const auto app = deployed<2>(two_serial());
   auto session = app.open();
@@ -230,6 +252,7 @@ constexpr small_case cases[] = {
     {"two sessions, one permit", [] { two_sessions<1>(); }},
     {"two sessions, two permits", [] { two_sessions<2>(); }},
     {"reopened", reopened},
+    {"cancelled where the rate changes", cancelled_between_rates},
     {"drained where the rate changes", drained},
 };
 

@@ -23,10 +23,10 @@
 #include <levada/interop/calibrate.hpp>
 #include <levada/levada.hpp>
 
+namespace interop_calibrate {
+
 namespace lv = levada;
 using levada::test::contents_of;
-
-namespace {
 
 using box = lv::target<lv::cpu<1>>;
 using naive = lv::backends<lv::reference>;
@@ -66,8 +66,6 @@ std::vector<picture> pictures(std::size_t count) {
       all[p][i] = static_cast<float>((p * 31 + i * (7 + p % 5)) % 33) / 16 - 0.5f;
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("a calibration writes the scales of what stages with weights take, and what integers cost") {
   const lv::parameter_map weights = some_weights();
@@ -179,3 +177,5 @@ TEST_CASE("what integers cost, in points") {
       lv::loss_of({.origin = "", .stages = {}, .labelled = 1, .accuracy = 1.0 / 3, .quantized_accuracy = 0}) ==
       lv::points{33334});
 }
+
+}  // namespace interop_calibrate

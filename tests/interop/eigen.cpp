@@ -10,9 +10,9 @@
 
 #include <Eigen/LU>
 
-namespace lv = levada;
+namespace interop_eigen {
 
-namespace {
+namespace lv = levada;
 
 template <class Tensor>
 Tensor counted() {
@@ -38,8 +38,6 @@ static_assert(maps_to_view<Eigen::Map<Eigen::Matrix3f>>);
 static_assert(!maps_to_eigen<lv::tensor<float, 2, 3, 4>&> && !maps_to_eigen<lv::tensor<lv::half, 4>&>);
 static_assert(!maps_to_view<Eigen::MatrixXf&> && !maps_to_view<Eigen::Matrix<float, 3, Eigen::Dynamic>&>);
 static_assert(!maps_to_view<decltype(Eigen::Matrix3f() + Eigen::Matrix3f())&>);
-
-}  // namespace
 
 TEST_CASE("a tensor and its Eigen map are the same memory") {
   auto t = counted<lv::tensor<float, 2, 3>>();
@@ -184,3 +182,5 @@ TEST_CASE("constness is kept both ways") {
   static_assert(!is_writable<decltype(lv::as_tensor_view(map))>);
   CHECK(lv::as_eigen(constant) == constant_v);
 }
+
+}  // namespace interop_eigen

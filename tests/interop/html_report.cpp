@@ -25,12 +25,12 @@
 #include <files.hpp>
 #include <plan/residual_blocks.hpp>
 
+namespace interop_html_report {
+
 namespace lv = levada;
 using levada::test::contents_of;
 using levada::test::temporary_file;
 using nlohmann::json;
-
-namespace {
 
 void keep(const std::string& page, const char* name) {
   if (const char* folder = std::getenv("LEVADA_REPORT_PAGES"))
@@ -69,8 +69,6 @@ constexpr lv::kernel_cost kernels[] = {
     {"reference", "softmax(float[6]) -> float[6], 24 FLOP", 2e-6},
 };
 constexpr lv::cost_table table{.machine = "a made-up one", .kernels = kernels};
-
-}  // namespace
 
 TEST_CASE("by costs: each kernel's cost, where it is from, and by how much the others lost") {
   const auto app = lv::deploy<box, both, lv::costs<table>>(lv::input<vector> | lv::nn::relu | lv::nn::softmax);
@@ -203,15 +201,11 @@ TEST_CASE(
   CHECK(loops == 1);
 }
 
-namespace {
-
 constexpr lv::device_info devices[] = {{lv::cpu<2>::id, 2}, {lv::vulkan<0>::id}};
 constexpr lv::backend_info backs[] = {{"simd"}, {"onednn"}, {"spirv", lv::device_kind::vulkan}};
 constexpr lv::roofline rooflines[] = {
     {"simd", 60e9, 20e9, 1e-7}, {"onednn", 80e9, 15e9, 4e-7}, {"spirv", 1e12, 1e11, 5e-6}};
 constexpr lv::cost_table estimates{.machine = "three rooflines", .rooflines = rooflines};
-
-}  // namespace
 
 TEST_CASE("a plan of 200 ops has a page, with every unit's reasons; of a long trace it shows the last events") {
   constexpr std::size_t ops = 200;
@@ -243,3 +237,5 @@ TEST_CASE("a plan of 200 ops has a page, with every unit's reasons; of a long tr
   CHECK(drawn["events"].size() == lv::detail::most_drawn_events);
   CHECK(drawn["events"][0] == json({"stage", 0, 0, 1, 10, 0, 5}));
 }
+
+}  // namespace interop_html_report

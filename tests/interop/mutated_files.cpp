@@ -17,14 +17,12 @@
 #include "../fuzz/plan_file_property.hpp"
 #include "../fuzz/recording_property.hpp"
 
+namespace interop_mutated_files {
+
 namespace lv = levada;
 using levada_test::plan_file_outcome;
 
-namespace {
-
 const int rounds = 4000 * lv::test::soak_scale() / lv::test::sparse;
-
-}  // namespace
 
 TEST_CASE("a mutated plan file is a plan, says what differs, or is refused by a levada::error") {
   constexpr std::string_view tokens[] = {
@@ -74,3 +72,5 @@ TEST_CASE("a mutated recording is replayed in one way alone, or refused by a lev
   CHECK(accepted > rounds / 40);
   CHECK(accepted < rounds / 5);
 }
+
+}  // namespace interop_mutated_files

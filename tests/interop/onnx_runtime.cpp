@@ -14,9 +14,9 @@
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
-namespace lv = levada;
+namespace interop_onnx_runtime {
 
-namespace {
+namespace lv = levada;
 
 /// A protobuf message being written.
 struct message {
@@ -52,8 +52,6 @@ std::string model_of(std::initializer_list<std::string_view> ops, std::size_t ro
 }
 
 using matrix = lv::tensor<float, 2, 3>;
-
-}  // namespace
 
 TEST_CASE("ONNX Runtime computes a stage, reading and writing where the items lie") {
   const lv::onnx_runtime_model model(model_of({"Relu", "Neg"}));
@@ -96,3 +94,5 @@ TEST_CASE("what a model does not take is an error that names the stage") {
                        lv::error);
   CHECK_THROWS_WITH_AS(lv::onnx_runtime_model(model_of({"NoSuchOp"})), doctest::Contains("NoSuchOp"), lv::error);
 }
+
+}  // namespace interop_onnx_runtime

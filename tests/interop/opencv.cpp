@@ -13,10 +13,10 @@
 
 #include "image/picture.hpp"
 
+namespace interop_opencv {
+
 using namespace levada;
 using namespace levada::testing;
-
-namespace {
 
 template <class Format, std::size_t Height, std::size_t Width>
 std::unique_ptr<tensor<std::uint8_t, Height, Width, 3>> converted(const image_view<Format, Height, Width>& view) {
@@ -32,8 +32,6 @@ int largest_difference(const cv::Mat& a, const cv::Mat& b) {
     for (int i = 0; i < a.cols * a.channels(); ++i) largest = std::max(largest, std::abs(a.ptr(y)[i] - b.ptr(y)[i]));
   return largest;
 }
-
-}  // namespace
 
 TEST_CASE("a cv::Mat and the rectangle of a larger one are views of the same memory") {
   cv::Mat large(20, 30, CV_8UC3);
@@ -151,3 +149,5 @@ TEST_CASE("bgr, rgba and gray are turned as OpenCV turns them") {
   check(picture_memory<image_view<pixel::rgba, 31, 37>>(5), cv::COLOR_RGBA2RGB);
   check(picture_memory<image_view<pixel::gray, 31, 37>>(5), cv::COLOR_GRAY2RGB);
 }
+
+}  // namespace interop_opencv

@@ -24,10 +24,10 @@
 #include <files.hpp>
 #include "box.plan.hpp"
 
+namespace interop_plan_file {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 bool has(const std::vector<std::string>& sentences, const char* wanted) {
   return std::find(sentences.begin(), sentences.end(), wanted) != sentences.end();
@@ -50,8 +50,6 @@ struct kept_lines final : lv::log_sink {
   }
   std::vector<std::string> warnings;
 };
-
-}  // namespace
 
 TEST_CASE("from the header the compiler builds the same partition again; the JSON says who made it") {
   const temporary_folder in;
@@ -190,3 +188,5 @@ TEST_CASE("costs of another machine are stale, and the log says so") {
   CHECK(log.warnings[3] ==
         "stale costs: of 1 kernels of the plan 1 are not among them, the first: relu(float[6]) -> float[6], 6 FLOP");
 }
+
+}  // namespace interop_plan_file

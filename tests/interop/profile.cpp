@@ -20,11 +20,11 @@
 
 #include <files.hpp>
 
+namespace interop_profile {
+
 namespace lv = levada;
 using levada::test::contents_of;
 using levada::test::temporary_file;
-
-namespace {
 
 using box = lv::target<lv::cpu<1>>;
 using picture = lv::tensor<float, 2, 3>;
@@ -34,8 +34,6 @@ const auto pipeline = lv::input<picture> | lv::nn::relu | lv::nn::flatten | lv::
                       lv::stage<"largest">([](const lv::tensor<float, 6>& p) { return p[0] > p[1] ? 0 : 1; });
 
 const lv::profile_options quick{.seconds_each = 1e-4, .rounds = 1, .seconds_wholes = 0, .progress = {}};
-
-}  // namespace
 
 TEST_CASE("each kernel and each plain callable is measured, and written as a table") {
   const temporary_file to("levada_profile_whole.costs.hpp");
@@ -172,3 +170,5 @@ TEST_CASE("a whole is compared with the sum of what its units take") {
   CHECK(check.whole.seconds > 0);
   CHECK(check.error() == doctest::Approx(check.whole.seconds / 8e-6 - 1));
 }
+
+}  // namespace interop_profile

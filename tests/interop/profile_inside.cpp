@@ -17,6 +17,8 @@
 
 #include <files.hpp>
 
+namespace interop_profile_inside {
+
 namespace lv = levada;
 
 TEST_CASE("kernels and callables inside a route inside a for_each are measured") {
@@ -45,3 +47,5 @@ TEST_CASE("kernels and callables inside a route inside a for_each are measured")
   CHECK(again.measured == 0);
   CHECK(again.reused >= first.measured);
 }
+
+}  // namespace interop_profile_inside

@@ -24,11 +24,11 @@
 
 #include "../fuzz/recording_property.hpp"
 
+namespace interop_recording {
+
 namespace lv = levada;
 using namespace std::chrono_literals;
 using lv::operator""_ms;
-
-namespace {
 
 using frame = lv::tensor<float, 2, 3>;
 using time_point = std::chrono::steady_clock::time_point;
@@ -84,8 +84,6 @@ std::string error_of(auto f) {
   }
   return "no error";
 }
-
-}  // namespace
 
 TEST_CASE("a replay gives the bits of the live run, on any number of threads") {
   const levada::test::temporary_file file("recording");
@@ -365,3 +363,5 @@ TEST_CASE("times that no clock has are refused, and those of any clock are repla
     CHECK(replayed(t, -t) == "no error");
   }
 }
+
+}  // namespace interop_recording

@@ -25,12 +25,12 @@
 #include "../fuzz/mutate.hpp"
 #include "../fuzz/safetensors_property.hpp"
 
+namespace interop_safetensors {
+
 namespace lv = levada;
 
 static_assert(lv::parameter_source<lv::safetensors>);
 static_assert(std::is_nothrow_move_constructible_v<lv::safetensors> && !std::is_copy_constructible_v<lv::safetensors>);
-
-namespace {
 
 using bytes = std::vector<std::byte>;
 
@@ -93,8 +93,6 @@ const std::string rich_header = R"({ "__metadata__" : {"format":"pt","\u00fc\n":
     "h\u00e4lf":{"dtype":"F16","shape":[2],"data_offsets":[19,23]} }   )";
 const std::string rich_data =
     raw(1.5f, -2.0f) + raw(0.1) + std::string("\1\0\1", 3) + raw(lv::half(0.5f).bits, lv::half(-4.0f).bits);
-
-}  // namespace
 
 TEST_CASE("a file with every feature of the format is read exactly") {
   const bytes file = file_of(rich_header, rich_data);
@@ -424,3 +422,5 @@ TEST_CASE("100,000 mutated files are each read within their bounds or refused by
   CHECK(accepted > 1'000);    // else the mutations are too wild to reach the later checks
   CHECK(accepted < 50'000);
 }
+
+}  // namespace interop_safetensors

@@ -11,9 +11,9 @@
 
 #include "../plan/small_graph.hpp"
 
-namespace lv = levada;
+namespace interop_second_pass {
 
-namespace {
+namespace lv = levada;
 
 constexpr std::size_t ops = 6;
 constexpr auto graph = [] {
@@ -83,8 +83,6 @@ std::size_t changes_in(const lv::partition<8>& parts) {
   return changes;
 }
 
-}  // namespace
-
 TEST_CASE("where the sum is right the plan by costs is kept") {
   for (unsigned seed = 1; seed < 6; ++seed) {
     lv::whole_result result;
@@ -130,3 +128,5 @@ TEST_CASE("a neighbour that is faster as a whole is found, though its kernels al
     CHECK(result.better == 1);
   }
 }
+
+}  // namespace interop_second_pass

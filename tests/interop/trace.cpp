@@ -18,10 +18,10 @@
 #include <levada/run/simulated.hpp>
 #include <nlohmann/json.hpp>
 
+namespace interop_trace {
+
 namespace lv = levada;
 using nlohmann::json;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
 
@@ -55,8 +55,6 @@ void check_nested(std::vector<slice> slices) {
     open.push_back(s);
   }
 }
-
-}  // namespace
 
 TEST_CASE("every item's way is there: stages on workers, the device, slots; and slices nest") {
   lv::simulated_device<0>().reset();
@@ -173,3 +171,5 @@ TEST_CASE("a stream is traced, and its trace goes into a file") {
                        "levada: trace: cannot write \"/no such folder/trace.json\": No such file or directory",
                        lv::error);
 }
+
+}  // namespace interop_trace

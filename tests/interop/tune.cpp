@@ -18,11 +18,11 @@
 #include <files.hpp>
 #include "tuned.plan.hpp"
 
+namespace interop_tune {
+
 namespace lv = levada;
 using namespace levada::test;
 using namespace lv::literals;
-
-namespace {
 
 using vector = lv::tensor<float, 6>;
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
@@ -36,8 +36,6 @@ constexpr lv::kernel_cost kernels[] = {
 };
 constexpr lv::cost_table table{.machine = "a made-up one", .kernels = kernels};
 constexpr auto pipeline = lv::input<vector> | lv::nn::relu | lv::nn::softmax | lv::nn::relu;
-
-}  // namespace
 
 TEST_CASE("what is searched when the program runs is what the compiler finds, and is built from the file") {
   const temporary_folder in;
@@ -95,3 +93,5 @@ TEST_CASE("a plan that was measured as a whole is not searched for, and costs of
   CHECK_THROWS_WITH_AS((lv::tune<box, both>(pipeline, table, in.file("no/such/x.plan.hpp"))),
                        doctest::Contains("cannot write"), lv::error);
 }
+
+}  // namespace interop_tune

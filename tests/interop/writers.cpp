@@ -36,10 +36,10 @@
 #include <files.hpp>
 #include <full_disk.hpp>
 
+namespace interop_writers {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 using vector = lv::tensor<float, 6>;
 using box = lv::target<lv::cpu<1>>;
@@ -107,8 +107,6 @@ struct kept_warnings final : lv::log_sink {
   std::vector<std::string> lines;
   lv::log_sink* before;
 };
-
-}  // namespace
 
 TEST_CASE("on a full disk every file is the old one, nothing is beside it, and the error names it") {
   const std::string why = with_small_disk("4m", [](const small_disk& disk) {
@@ -357,3 +355,5 @@ TEST_CASE("of a recorder that is killed the items before the last flush are whol
            what == "levada: " + file.path + ": ends in the middle of item " + std::to_string(count)));
   }
 }
+
+}  // namespace interop_writers

@@ -19,9 +19,9 @@
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
-namespace lv = levada;
+namespace run_aligned_frames {
 
-namespace {
+namespace lv = levada;
 
 using wide = lv::tensor<float, 64>;
 
@@ -58,8 +58,6 @@ task compute(Session& session, char before, wide given, std::atomic<int>& wrong,
   ++ended;
 }
 
-}  // namespace
-
 TEST_CASE("a coroutine's own tensors lie aligned where its promise says so") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>>(lv::input<wide> | lv::stage<"next">([](wide& t) {
                                                                       for (float& f : t) ++f;
@@ -75,3 +73,5 @@ TEST_CASE("a coroutine's own tensors lie aligned where its promise says so") {
   while (ended != count) std::this_thread::yield();
   CHECK(wrong == 0);
 }
+
+}  // namespace run_aligned_frames

@@ -22,15 +22,13 @@
 
 #include "equal_devices.hpp"
 
+namespace run_any_of {
+
 namespace lv = levada;
 using namespace levada::literals;
 
-namespace {
-
 using both = lv::test::two_devices;
 using box = lv::target<lv::cpu<2>, both>;
-
-}  // namespace
 
 TEST_CASE("what equal devices compute comes out in order, as in a loop") {
   lv::test::streams_through_equal_devices<lv::tbb_executor>(500);
@@ -58,8 +56,6 @@ TEST_CASE("equal devices work at the same time") {
   CHECK(threads.size() == 2);
   CHECK(threads.count(std::this_thread::get_id()) == 0);
 }
-
-namespace {
 
 /// Notes what it is given; reports nothing by itself.
 struct noted_queue final : lv::detail::device_queue {
@@ -104,8 +100,6 @@ struct noted_session final : lv::detail::device_client {
   void* kept[2]{};
   std::vector<std::uint64_t> completed, failed;
 };
-
-}  // namespace
 
 TEST_CASE("an item goes to the device that has the fewest") {
   lv::detail::fixed_array<lv::detail::owner<lv::detail::device_queue>> queues(2);
@@ -179,8 +173,6 @@ TEST_CASE("a device that is lost takes its items with it and no others, and sess
     if (round % 2 == 0) session.cancel();
   }
 }
-
-namespace {
 
 // ---- the search ----
 
@@ -286,8 +278,6 @@ static_assert(std::same_as<mistake<lv::target<lv::cpu<2>, lv::simulated<0, int>>
 constexpr auto there = lv::stage<"there">([](int v) { return v; });
 using saved_app = decltype(lv::deploy<box>(input | plain | lv::on<both>(there)));
 
-}  // namespace
-
 TEST_CASE("a saved plan names them all, and is read back") {
   CHECK(lv::save(saved_app::plan) ==
         "levada plan 1: 64 slots | cpu: \"plain\" | any_of<simulated<0>, simulated<1>>: \"there\"");
@@ -300,3 +290,5 @@ TEST_CASE("a saved plan names them all, and is read back") {
           lv::written_plan<4>::nowhere);
   }
 }
+
+}  // namespace run_any_of

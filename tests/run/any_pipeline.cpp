@@ -23,10 +23,10 @@
 #include "items.hpp"
 #include "progress.hpp"
 
+namespace run_any_pipeline {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 
@@ -98,8 +98,6 @@ struct counted_down {
   iterator begin() { return {&left}; }
   std::default_sentinel_t end() const { return {}; }
 };
-
-}  // namespace
 
 TEST_CASE("an erased pipeline streams what its executable streams, with the same counts") {
   const nothing_leaks guard;
@@ -331,3 +329,5 @@ TEST_CASE("many threads push into a session of an erased pipeline") {
   for (std::thread& t : pushing) t.join();
   CHECK(sum == 4 * 500 * 499 / 2);
 }
+
+}  // namespace run_any_pipeline

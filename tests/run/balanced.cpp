@@ -10,6 +10,8 @@
 
 #include "twelve_stages.hpp"
 
+namespace run_balanced {
+
 namespace lv = levada;
 
 TEST_CASE("twelve equal stages with states are split evenly over cpu | simulated | cpu, and give what a loop gives") {
@@ -25,3 +27,5 @@ TEST_CASE("twelve equal stages with states are split evenly over cpu | simulated
   }
   CHECK(equal == items.size());
 }
+
+}  // namespace run_balanced

@@ -19,9 +19,9 @@
 #include <levada/ops.hpp>
 #include <levada/run/simulated.hpp>
 
-namespace lv = levada;
+namespace run_branches {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>, lv::simulated<1>>;
 
@@ -58,8 +58,6 @@ struct counted {
   counted(counted&& other) noexcept : text(std::move(other.text)) { ++alive; }
   ~counted() { --alive; }
 };
-
-}  // namespace
 
 TEST_CASE("branches of stages and none, nested, of other types, with and without state") {
   const auto app = lv::deploy<box>(
@@ -262,3 +260,5 @@ TEST_CASE("kernels of branches that run at once give what they give one after th
     CHECK(r->value() == *expected);
   }
 }
+
+}  // namespace run_branches

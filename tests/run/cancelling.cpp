@@ -17,11 +17,11 @@
 
 #include "items.hpp"
 
+namespace run_cancelling {
+
 namespace lv = levada;
 using namespace lv::literals;
 using namespace lv::test;
-
-namespace {
 
 constexpr int last = -1;
 constexpr int together = 32;
@@ -73,8 +73,6 @@ void run_to_its_end(Session& session, ending& at) {
 }
 
 using one = lv::target<lv::cpu<1>>;
-
-}  // namespace
 
 TEST_CASE("cancel stops between the items of a grain, whatever runs them") {
   ending at;
@@ -164,4 +162,12 @@ TEST_CASE("cancel stops between the items that a change of the rate carries") {
   end_in_a_grain(session, at);
   CHECK(at.has_ended);
   CHECK(at.behind == 0);
+  CHECK(session.is_over());
+  for (std::size_t r = 0; r < session.regions(); ++r) {
+    const lv::item_counts c = session.counts(r);
+    CHECK(c.in_flight == 0);
+    CHECK(c.pushed == c.delivered + c.failed + c.filtered + c.dropped + c.cancelled);
+  }
 }
+
+}  // namespace run_cancelling

@@ -14,7 +14,7 @@
 
 #include <levada/levada.hpp>
 
-namespace {
+namespace run_chains {
 
 using namespace levada;
 using detail::chain_call;
@@ -79,8 +79,6 @@ struct grain_of_items {
     return call.lost_some;
   }
 };
-
-}  // namespace
 
 TEST_CASE("a chain does to each item what its callables do, one after the other") {
   for (const bool serial : {true, false}) {
@@ -167,3 +165,5 @@ TEST_CASE("streams and sessions of cheap items: states, failures and order are t
   CHECK(wrong == 0);
   CHECK(session.counts().delivered + session.counts().failed == count);
 }
+
+}  // namespace run_chains

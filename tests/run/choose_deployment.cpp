@@ -11,9 +11,9 @@
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/thread_executor.hpp>
 
-namespace lv = levada;
+namespace run_choose_deployment {
 
-namespace {
+namespace lv = levada;
 
 auto adding(int n) {
   return lv::deploy<lv::target<lv::cpu<2>>, lv::run_by<lv::thread_executor>>(
@@ -26,8 +26,6 @@ struct kept_lines final : lv::log_sink {
   void write(lv::log_level, std::string_view line) noexcept override { lines.emplace_back(line); }
   std::vector<std::string> lines;
 };
-
-}  // namespace
 
 TEST_CASE("the first deployment that the machine can run is chosen, and the log says which and why none before it") {
   kept_lines log;
@@ -73,3 +71,5 @@ TEST_CASE("wide instructions include narrow ones") {
     CHECK(lv::detail::has_instructions(lv::instruction_set::avx2));
   CHECK(lv::detail::has_instructions(lv::instruction_set::any));
 }
+
+}  // namespace run_choose_deployment

@@ -13,11 +13,11 @@
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/virtual_clock.hpp>
 
+namespace run_clocks {
+
 namespace lv = levada;
 using namespace lv::literals;
 using namespace std::chrono_literals;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 using time_point = std::chrono::steady_clock::time_point;
@@ -29,8 +29,6 @@ void let_run_until(Session& session, auto done) {
     std::this_thread::yield();
   }
 }
-
-}  // namespace
 
 TEST_CASE("a batch is given short when its time is over, wherever the clock stands") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::batch<4, lv::timeout<20_ms>> |
@@ -109,3 +107,5 @@ TEST_CASE("a deadline that begins before the clock's first moment drops nothing"
   CHECK(!session.pop());
   CHECK(session.counts().dropped == 1);
 }
+
+}  // namespace run_clocks

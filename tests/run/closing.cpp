@@ -19,12 +19,12 @@
 #include "closing.hpp"
 #include "overflow_race.hpp"
 
+namespace run_closing {
+
 namespace lv = levada;
 using namespace lv::literals;
 using namespace std::chrono_literals;
 using namespace lv::test;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 
@@ -47,8 +47,6 @@ std::jthread pushes_until_cancelled(std::atomic<bool>& told, Push push) {
     }
   });
 }
-
-}  // namespace
 
 TEST_CASE(
     "by number: who waits at a port for partners that never come is told, and the session ends with the last pair") {
@@ -210,8 +208,6 @@ TEST_CASE("one thread that waits for a port it cannot push to is told so") {
   CHECK(session.counts().drops.partnerless == 1);
 }
 
-namespace {
-
 /// An item whose way into the session takes as long as others say.
 struct slow {
   struct way {
@@ -253,8 +249,6 @@ void check_close_during(const App& app, Push push) {
   check_account(session.counts());
 }
 
-}  // namespace
-
 TEST_CASE("nothing enters behind the last result where a port is pushed to while the session is closed") {
   const auto value = [](const slow&, const int& n) { return n; };
   SUBCASE("by number") {
@@ -282,3 +276,5 @@ TEST_CASE("a session that is closed at any moment while its ports are pushed to 
   SUBCASE("by time") { check_closing_at_any_moment(time, 300, whole); }
   SUBCASE("by time, the first port") { check_closing_at_any_moment(time, 300, first_port); }
 }
+
+}  // namespace run_closing

@@ -20,11 +20,11 @@
 #include "completing.hpp"
 #include "wide_items.hpp"
 
+namespace run_completions {
+
 namespace lv = levada;
 using namespace lv::literals;
 using namespace lv::test;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 using default_tbb = lv::default_executor<void>::type;
@@ -38,8 +38,6 @@ struct gate {
     while (!open) std::this_thread::yield();
   }
 };
-
-}  // namespace
 
 TEST_CASE("each item is completed once, as it is in the loop: callback, future, coroutine, event descriptor") {
   // An item that is awaited before the next is given takes time slices on a busy machine.
@@ -493,3 +491,5 @@ TEST_CASE("sessions whose results come to the caller say what a session says") {
     while (!event.try_pop()) std::this_thread::yield();
   });
 }
+
+}  // namespace run_completions

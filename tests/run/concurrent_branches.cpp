@@ -10,6 +10,8 @@
 #include <run/concurrent_branches.hpp>
 #include <run/watchdog.hpp>
 
+namespace run_concurrent_branches {
+
 namespace lv = levada;
 using namespace levada::test;
 
@@ -51,3 +53,5 @@ TEST_CASE("branches that no worker comes for are run by who waits") {
     CHECK(session.pop()->value() == 3 * i);
   }
 }
+
+}  // namespace run_concurrent_branches

@@ -12,9 +12,9 @@
 #include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
-namespace lv = levada;
+namespace run_costs {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 using vector = lv::tensor<float, 6>;
@@ -29,8 +29,6 @@ constexpr lv::kernel_cost kernels[] = {
 constexpr lv::cost_table table{.machine = "a made-up one", .kernels = kernels};
 
 constexpr auto pipeline = lv::input<vector> | lv::nn::relu | lv::nn::softmax;
-
-}  // namespace
 
 TEST_CASE("costs choose the backend of each op, and the result is the same") {
   const auto plain = lv::deploy<box, both>(pipeline);
@@ -52,3 +50,5 @@ TEST_CASE("costs choose the backend of each op, and the result is the same") {
   for (auto&& r : chosen.stream(std::vector<vector>(20, item))) count += r.value()[5] == b[5];
   CHECK(count == 20);
 }
+
+}  // namespace run_costs

@@ -26,12 +26,12 @@
 #include "items.hpp"
 #include "overflow_race.hpp"
 
+namespace run_deadlines {
+
 namespace lv = levada;
 using namespace lv::literals;
 using namespace std::chrono_literals;
 using lv::test::check_account;
-
-namespace {
 
 using one = lv::target<lv::cpu<1>>;
 using time_point = std::chrono::steady_clock::time_point;
@@ -63,8 +63,6 @@ struct detached {
     void unhandled_exception() { std::terminate(); }
   };
 };
-
-}  // namespace
 
 TEST_CASE("a deadline bounds no age at the output; at_output looks at results once more") {
   const lv::test::nothing_leaks guard;
@@ -226,3 +224,5 @@ TEST_CASE("several outputs are popped whole where the output is looked at") {
   CHECK((**session.pop()).get<"b">() == -2);
   check_overdue(session.counts(), 1);
 }
+
+}  // namespace run_deadlines

@@ -10,6 +10,8 @@
 #include "scenarios.hpp"
 #include "watchdog.hpp"
 
+namespace run_devices {
+
 namespace lv = levada;
 using namespace levada::test;
 
@@ -37,3 +39,5 @@ TEST_CASE("the std::thread executor does the same") {
   scenario<lv::thread_executor, on_the_processor>(soak_scale());
   scenario<lv::thread_executor, device_in_the_middle>(soak_scale());
 }
+
+}  // namespace run_devices

@@ -22,12 +22,12 @@
 
 #include "overflow_race.hpp"
 
+namespace run_drops {
+
 namespace lv = levada;
 using namespace lv::literals;
 using namespace std::chrono_literals;
 using lv::test::check_account;
-
-namespace {
 
 using one = lv::target<lv::cpu<1>>;
 using time_point = std::chrono::steady_clock::time_point;
@@ -70,8 +70,6 @@ void check_drops(const lv::item_counts& c, const lv::drop_counts& expected) {
   CHECK(c.dropped == expected.sum());
   check_account(c);
 }
-
-}  // namespace
 
 TEST_CASE("items that give way to newer ones, and those that find no room, are dropped for two reasons") {
   held stage;
@@ -236,3 +234,5 @@ TEST_CASE("a hot session adds up the reasons of all its pipelines") {
   CHECK(session.counts().pushed == 12);
   check_drops(session.counts(), {.rejected = 4});
 }
+
+}  // namespace run_drops

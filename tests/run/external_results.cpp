@@ -13,9 +13,9 @@
 #include <levada/levada.hpp>
 #include <levada/run/simulated.hpp>
 
-namespace lv = levada;
+namespace run_external_results {
 
-namespace {
+namespace lv = levada;
 
 using picture = lv::tensor<float, 3, 5>;
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
@@ -64,8 +64,6 @@ auto changing() {
 struct places {
   std::unique_ptr<picture[]> at = std::make_unique<picture[]>(400);
 };
-
-}  // namespace
 
 TEST_CASE("a session writes each result to the place that came with its item, and pops a reference to it") {
   const auto app = lv::deploy<box>(drawing());
@@ -131,3 +129,5 @@ TEST_CASE("a call writes its result to the caller's place, and leaves it alone w
   CHECK(is_made(to, 31));
   CHECK(is_made(given, 30));
 }
+
+}  // namespace run_external_results

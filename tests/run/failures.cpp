@@ -22,11 +22,11 @@
 
 #include "failing.hpp"
 
+namespace run_failures {
+
 namespace lv = levada;
 using namespace lv::literals;
 using namespace lv::test;
-
-namespace {
 
 constexpr int items = 5'000;
 
@@ -85,8 +85,6 @@ struct throws_at {
   }
 };
 
-}  // namespace
-
 TEST_CASE("a stage that throws for 3 % of items before one with state: each item once, neighbours unharmed") {
   on_each_machine<skipping_sum>();
 }
@@ -114,15 +112,11 @@ TEST_CASE("an inline call tells the stages behind the one where the item ends") 
   CHECK(app(3) == 1'001'000'006);
 }
 
-namespace {
-
 struct log_of_ends {
   std::vector<int>* log;
   int operator()(const int& v) { return log->push_back(v), v; }
   void missed(lv::missing why) noexcept { log->push_back(-1 - static_cast<int>(why)); }
 };
-
-}  // namespace
 
 TEST_CASE("a stage is told of items past their deadline and of cancelled ones") {
   std::vector<int> log;
@@ -262,14 +256,14 @@ TEST_CASE("a join is told of the items that end before it, and may be called aga
                                  }));
   const auto app =
       lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | branches | lv::join<"sum">(lv::retry<1>(sums())));
-  const std::vector<int> items{0, 1, 2, 3};
+  const std::vector<int> numbers{0, 1, 2, 3};
   std::vector<long> given;
-  for (auto&& r : app.stream(items)) given.push_back(r.has_value() ? *r : -1);
+  for (auto&& r : app.stream(numbers)) given.push_back(r.has_value() ? *r : -1);
   CHECK(given == std::vector<long>{-1, 111, -1, 244});
 
   const auto once = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | branches | lv::join<"sum">(sums()));
   given.clear();
-  for (auto&& r : once.stream(items)) given.push_back(r.has_value() ? *r : -1);
+  for (auto&& r : once.stream(numbers)) given.push_back(r.has_value() ? *r : -1);
   CHECK(given == std::vector<long>{-1, -1, -1, 233});
 }
 
@@ -407,3 +401,5 @@ TEST_CASE("a result whose move throws is that exception, and those behind it com
     });
   }
 }
+
+}  // namespace run_failures

@@ -20,10 +20,10 @@
 
 #include "looping.hpp"
 
+namespace run_feedback {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
 
@@ -97,8 +97,6 @@ template <class App, class State>
 State step(const App& app, const vec& x, const State& h) {
   return app(lv::named_items<lv::named_item<"x", vec>, lv::named_item<"h", State>>{x, h});
 }
-
-}  // namespace
 
 TEST_CASE("a callable that changes its state, one that gives a new one, and one that filters") {
   check_paths(
@@ -359,3 +357,5 @@ TEST_CASE("a feedback between two rates keeps its state from batch to batch") {
   for (auto&& r : app.stream(items)) CHECK(r.value() == (expected += 12));
   CHECK(expected == 120);
 }
+
+}  // namespace run_feedback

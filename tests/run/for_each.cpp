@@ -15,9 +15,9 @@
 
 #include "items.hpp"
 
-namespace lv = levada;
+namespace run_for_each {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 using numbers = lv::bounded<int, 100>;
@@ -79,8 +79,6 @@ class weights {
 };
 
 auto classify(const weights& w) { return lv::nn::relu | lv::nn::dense<"fc", 3>(*w) | lv::nn::softmax; }
-
-}  // namespace
 
 TEST_CASE("each part goes through the pipeline, and the results are collected in order") {
   const auto app = lv::deploy<box>(
@@ -297,3 +295,5 @@ TEST_CASE("what goes in may come out, and a stage that changes its part changes 
                       lv::join<"both">([](const results& a, const results& b) { return 100 * a.back() + b.back(); }));
   CHECK(app(counting_to(3)) == 207);
 }
+
+}  // namespace run_for_each

@@ -20,9 +20,9 @@
 
 #include <levada/levada.hpp>
 
-namespace lv = levada;
+namespace run_foreign_buffers {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 using view = lv::image_view<lv::pixel::nv12, 4, 8>;
@@ -186,8 +186,6 @@ struct gate {
     open.notify_all();
   }
 };
-
-}  // namespace
 
 TEST_CASE("inline calls give each buffer back, whether the picture is delivered, filtered or failed") {
   ring from;
@@ -395,3 +393,5 @@ TEST_CASE("two sessions share a ring, one is cancelled, the other goes on") {
   check_account(kept.counts());
   check_account(given_up.counts());
 }
+
+}  // namespace run_foreign_buffers

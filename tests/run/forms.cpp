@@ -18,10 +18,10 @@
 
 #include "items.hpp"
 
+namespace run_forms {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 using box = lv::target<lv::cpu<3>>;
 
@@ -67,8 +67,6 @@ void three_ways(const App& app, int count, Make make, Text text, Expected expect
 int number(int i) { return i; }
 std::string text_of_number(const int& v) { return std::to_string(v); }
 int twice(const int& v) { return 2 * v; }
-
-}  // namespace
 
 TEST_CASE("a map, as a lambda, a function and a generic lambda") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"lambda">([](const int& v) { return v + 1; }) |
@@ -217,3 +215,5 @@ TEST_CASE("a parallel stage really runs on several threads") {
   CHECK(threads.size() >= 1);
   if (std::thread::hardware_concurrency() > 1) CHECK(threads.size() == 2);
 }
+
+}  // namespace run_forms

@@ -20,17 +20,15 @@
 #include "progress.hpp"
 #include "swapping.hpp"
 
+namespace run_hot_swap {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 template <int Slots = 16>
 versioned_pipeline version(int of) {
   return make_version<lv::tbb_executor, Slots>(of);
 }
-
-}  // namespace
 
 TEST_CASE("a thousand swaps under load lose nothing, keep the order, and free what they replace") {
   swaps_under_load<lv::tbb_executor>(1'000 * soak_scale());
@@ -335,3 +333,5 @@ TEST_CASE("cancelled sessions of swapped pipelines end, account for every item, 
   }
   CHECK(versions_alive.load() == before);
 }
+
+}  // namespace run_hot_swap

@@ -10,9 +10,9 @@
 #include <doctest/doctest.h>
 #include <levada/levada.hpp>
 
-namespace lv = levada;
+namespace run_inner_params {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 using vec = lv::tensor<float, 4>;
@@ -48,8 +48,6 @@ auto adds() {
 }
 
 parts two_of(float x) { return {x, x + 100}; }
-
-}  // namespace
 
 TEST_CASE("inside a for_each, with a group outside and one that is deeper") {
   const auto deeper = lv::route<"deep">([](const float& x) { return x < 50; }, lv::params<"low">(adds<"small">()),
@@ -135,3 +133,5 @@ TEST_CASE("in the body of a feedback") {
   CHECK(**session.pop() == 12);
   CHECK(**session.pop() == 113);
 }
+
+}  // namespace run_inner_params

@@ -27,9 +27,9 @@
 #include <levada/run/hot_swap.hpp>
 #include <levada/run/simulated.hpp>
 
-namespace lv = levada;
+namespace run_large_items {
 
-namespace {
+namespace lv = levada;
 
 struct large {
   unsigned char bytes[4 << 20];
@@ -63,8 +63,6 @@ auto pipeline() {
 auto to_number() {
   return lv::stage<"look">([](const large& l) { return l.bytes[0] + 256 * l.bytes[(4 << 20) - 1]; });
 }
-
-}  // namespace
 
 TEST_CASE("large items in an inline call, a stream and a session do not lie on the stack") {
   const auto item = std::make_unique<large>();
@@ -335,3 +333,5 @@ TEST_CASE("large results of ports, of pipelines known by their types, of callbac
     }
   });
 }
+
+}  // namespace run_large_items

@@ -11,9 +11,9 @@
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/hot_swap.hpp>
 
-namespace lv = levada;
+namespace run_log {
 
-namespace {
+namespace lv = levada;
 
 struct kept_lines final : lv::log_sink {
   std::mutex mutex;
@@ -29,8 +29,6 @@ auto two_stages() {
                                                           lv::stage<"a">([](const int& x) { return x + 1; }) |
                                                           lv::stage<"b">([](const int& x) { return x * 2; }));
 }
-
-}  // namespace
 
 TEST_CASE("a sink hears what is deployed and swapped while it is set") {
   kept_lines kept;
@@ -60,3 +58,5 @@ TEST_CASE("a line of the log is one line of UTF-8, whatever stages are called") 
   CHECK(kept.lines ==
         std::vector<std::string>{"info deployed: \"a?\ufffd \u00e4\"; segments: 1, threads at once: 1, slots: 3"});
 }
+
+}  // namespace run_log

@@ -7,6 +7,8 @@
 
 #include <soak.hpp>
 
+namespace run_lone_items {
+
 namespace lv = levada;
 using namespace levada::test;
 
@@ -112,3 +114,5 @@ TEST_CASE("a lone item before a change of the rate is popped behind it") {
   }
   CHECK(wrong == 0);
 }
+
+}  // namespace run_lone_items

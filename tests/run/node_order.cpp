@@ -14,10 +14,10 @@
 #include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
+namespace run_node_order {
+
 namespace lv = levada;
 using lv::nn::relu, lv::nn::softmax;
-
-namespace {
 
 using vector = lv::tensor<float, 6>;
 using box = lv::target<lv::cpu<2>>;
@@ -56,8 +56,6 @@ constexpr bool stands(std::initializer_list<std::string_view> names) {
     if (nodes[i].name != names.begin()[i]) return false;
   return true;
 }
-
-}  // namespace
 
 TEST_CASE("a callable is a node: a stage, or of several others a join") {
   const auto app = lv::deploy<box>(lv::graph(
@@ -117,3 +115,5 @@ TEST_CASE("states and side data around moved ops are as they were written") {
   CHECK(app(in) == 3 + 10 * 4);
   CHECK(app(in) == 3 + 10 * 5);
 }
+
+}  // namespace run_node_order

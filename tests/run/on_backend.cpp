@@ -18,9 +18,9 @@
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
 
-namespace lv = levada;
+namespace run_on_backend {
 
-namespace {
+namespace lv = levada;
 
 using vector = lv::tensor<float, 6>;
 using box = lv::target<lv::cpu<2>>;
@@ -89,8 +89,6 @@ static_assert(
 static_assert(is_refused<decltype(lv::input<lv::tensor<double, 6>> | lv::on<pairs>(relu)),
                          lv::backend_has_no_kernel_for_this_run_of_ops, "relu", box, lv::reference, pairs>);
 
-}  // namespace
-
 TEST_CASE("a region given to a backend is one kernel of it, though others are preferred") {
   const auto app = lv::deploy<box, with_pairs>(input | relu | lv::on<pairs>(relu | softmax) | softmax);
   constexpr const auto& plan = decltype(app)::plan;
@@ -127,3 +125,5 @@ TEST_CASE("it is on a device that computes for its backend") {
       input | lv::on<npu>(lv::on<lv::reference>(relu) | softmax)));
   static_assert(inner::plan.unit.size() == 2 && inner::plan.unit[0].backend == 0 && inner::plan.unit[1].backend == 1);
 }
+
+}  // namespace run_on_backend

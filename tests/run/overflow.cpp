@@ -16,12 +16,12 @@
 
 #include "overflow_race.hpp"
 
+namespace run_overflow {
+
 namespace lv = levada;
 using namespace lv::literals;
 using lv::test::check_account;
 using lv::test::race;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 
@@ -53,8 +53,6 @@ std::vector<int> pop_all(Session& session) {
   while (auto r = session.pop()) values.push_back(**r);
   return values;
 }
-
-}  // namespace
 
 TEST_CASE("a full pipeline rejects: the item stays with the caller") {
   gate g;
@@ -144,8 +142,6 @@ TEST_CASE("latest_only: of the items that wait, only the newest is begun") {
   check_account(session.counts());
 }
 
-namespace {
-
 /// Items that are moved in: the caller has each that was not taken, as it was.
 template <class Push>
 void check_moved_in(int from, int until, lv::push_outcome expected, Push push) {
@@ -158,8 +154,6 @@ void check_moved_in(int from, int until, lv::push_outcome expected, Push push) {
     CHECK((item == nullptr) == (expected == lv::push_outcome::taken));
   }
 }
-
-}  // namespace
 
 TEST_CASE("a push says whose its item is, and moves from it only where the pipeline has it") {
   using lv::push_outcome;
@@ -194,8 +188,6 @@ TEST_CASE("a push says whose its item is, and moves from it only where the pipel
   check_moved_in(4, 5, push_outcome::refused, [&](item&& i) { return producers.push(std::move(i)); });
 }
 
-namespace {
-
 template <class... Options>
 void races() {
   const auto two = lv::test::two_stages();
@@ -203,8 +195,6 @@ void races() {
   race<Options...>(lv::deploy<box, lv::run_by<lv::thread_executor>>(two), 20'000);
   race<Options...>(lv::deploy<lv::target<lv::cpu<1>>>(two), 5'000);
 }
-
-}  // namespace
 
 TEST_CASE("a pusher that is too fast: in order, nothing lost, nothing twice") {
   SUBCASE("drop_newest") { races<lv::overflow<lv::drop_newest>>(); }
@@ -326,3 +316,5 @@ TEST_CASE("realtime: also push and pop wait, full and empty") {
   pusher.join();
   CHECK(expected == 200);
 }
+
+}  // namespace run_overflow

@@ -14,9 +14,9 @@
 #include <levada/levada.hpp>
 #include <levada/run/simulated.hpp>
 
-namespace lv = levada;
+namespace run_params {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
 using vec = lv::tensor<float, 4>;
@@ -58,8 +58,6 @@ auto pipeline() {
          lv::params<"head">(lv::on<lv::simulated<0>>(lv::nn::dense<"fc2", 4>(weights))) |
          lv::params<"output">(lv::stage<"scale">(lv::adjustable<"scale">(scaled, 1.0f)));
 }
-
-}  // namespace
 
 TEST_CASE("parameters are replaced, checked by name, and read back") {
   const auto app = lv::deploy<box>(pipeline());
@@ -150,3 +148,5 @@ TEST_CASE("behind a change of the rate") {
   for (int i = 0; i < 4; ++i) session.push(1.0f);
   CHECK(**session.pop() == all_of(5));
 }
+
+}  // namespace run_params

@@ -8,19 +8,17 @@
 
 #include <levada/run/detail/workers/permits.hpp>
 
+namespace run_permits {
+
 using levada::detail::event_count;
 using levada::detail::permits;
 using namespace std::chrono_literals;
-
-namespace {
 
 using clock_type = std::chrono::steady_clock;
 
 void wait_until_overdue(const permits& concurrency_limit) {
   while (!concurrency_limit.are_overdue()) std::this_thread::yield();
 }
-
-}  // namespace
 
 TEST_CASE("the first that hurries gets the next permit once it has waited long, and nobody else") {
   permits concurrency_limit(2, 2);
@@ -109,3 +107,5 @@ TEST_CASE("a worker that comes back to the line has waited since it came first")
   CHECK_FALSE(concurrency_limit.try_acquire());
   CHECK(first.try_acquire());
 }
+
+}  // namespace run_permits

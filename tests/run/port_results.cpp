@@ -12,9 +12,9 @@
 #include <doctest/doctest.h>
 #include <levada/levada.hpp>
 
-namespace lv = levada;
+namespace run_port_results {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 
@@ -54,8 +54,6 @@ int pop_all(Session& session, Check check) {
 
 constexpr int items = 2000;
 constexpr int results = items - items / 5;
-
-}  // namespace
 
 TEST_CASE("outputs are popped by name at different paces, and a slot is free behind the last of them") {
   const auto app = text_and_twice<lv::slots<4>>();
@@ -163,3 +161,5 @@ TEST_CASE("outputs of a graph that changes its rate, of items pushed by ports") 
   CHECK(!session.pop<"number">());
   CHECK(session.is_over());
 }
+
+}  // namespace run_port_results

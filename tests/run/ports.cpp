@@ -13,9 +13,9 @@
 #include <levada/levada.hpp>
 #include <levada/run/simulated.hpp>
 
-namespace lv = levada;
+namespace run_ports {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
 
@@ -31,8 +31,6 @@ auto two_by_two() {
                    lv::node<"glue", "mark", "n">(lv::join<"glue">(glue)), lv::output<"text", "glue">,
                    lv::output<"number", "twice">);
 }
-
-}  // namespace
 
 TEST_CASE("a graph of two ports and two outputs, called, streamed and in a session") {
   const auto app = lv::deploy<box>(two_by_two());
@@ -283,3 +281,5 @@ TEST_CASE("ports changed in place, by a stage that throws and is told of those t
   }
   CHECK(i == 100);
 }
+
+}  // namespace run_ports

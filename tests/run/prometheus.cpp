@@ -13,9 +13,9 @@
 #include <levada/levada.hpp>
 #include <levada/run/prometheus.hpp>
 
-namespace lv = levada;
+namespace run_prometheus {
 
-namespace {
+namespace lv = levada;
 
 struct sample {
   std::string name;
@@ -143,8 +143,6 @@ lv::session_statistics some() {
   return s;
 }
 
-}  // namespace
-
 TEST_CASE("every line follows the format, and every number is there") {
   const exposition e(lv::prometheus_text(some()));
   CHECK(e.value("levada_items_pushed_total") == 20);
@@ -261,3 +259,5 @@ TEST_CASE("a session's own statistics are written the same way") {
   CHECK(e.value("levada_stage_items_total", {{"stage", "twice"}}) == 30);
   CHECK(e.value("levada_age_seconds_count") == 30);
 }
+
+}  // namespace run_prometheus

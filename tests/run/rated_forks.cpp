@@ -17,9 +17,9 @@
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 
-namespace lv = levada;
+namespace run_rated_forks {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 using list = std::vector<int>;
@@ -126,8 +126,6 @@ void check(known<Part> of) {
 }
 
 using lv::partial;
-
-}  // namespace
 
 TEST_CASE("branches of one rate by different ways") {
   check(both(sum_of<4, partial::pad>(), first_of<2>() | first_of<2>()));
@@ -275,3 +273,5 @@ TEST_CASE("what fails in the last, short group is dropped and counted") {
   CHECK(session.counts().pushed == 6);
   CHECK(session.counts().dropped == 2);
 }
+
+}  // namespace run_rated_forks

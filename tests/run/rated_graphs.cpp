@@ -10,16 +10,14 @@
 #include <doctest/doctest.h>
 #include <levada/levada.hpp>
 
-namespace lv = levada;
+namespace run_rated_graphs {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 
 std::string text(int i) { return std::string(40, 'x') + std::to_string(i); }
 const auto first_of_four = lv::stage<"first">(+[](const std::array<std::string, 4>& b) { return b[0]; });
-
-}  // namespace
 
 TEST_CASE("values of several rates cross in a graph, and meet where they come alike") {
   // pairs: (0 1)(2 3)...; evens: 0 2 4 ...; both: 0-1/0, ...; the windows of six evens begin late.
@@ -123,3 +121,5 @@ TEST_CASE("the plan says how large rings are, and how large they would be at lea
   CHECK(lv::report<lv::format::json>(app).find(R"({"at":"fork","index":1,"room":6,"least":3,"item_bytes":4})") !=
         std::string::npos);
 }
+
+}  // namespace run_rated_graphs

@@ -12,14 +12,12 @@
 #include <doctest/doctest.h>
 #include <levada/levada.hpp>
 
-namespace lv = levada;
+namespace run_rated_tees {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 std::string text(int i) { return std::string(40, 'x') + std::to_string(i); }
-
-}  // namespace
 
 TEST_CASE("a tee takes batches beside the line, the last one filled up") {
   std::vector<std::vector<std::string>> seen;
@@ -107,3 +105,5 @@ TEST_CASE("windows of chunks of any length in a tee, which a fork's branch has")
   CHECK(firsts.size() == 13);
   for (std::size_t i = 0; i < firsts.size(); ++i) CHECK(firsts[i] == static_cast<float>(3 * i));
 }
+
+}  // namespace run_rated_tees

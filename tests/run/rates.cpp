@@ -18,9 +18,9 @@
 #include <levada/run/simulated.hpp>
 #include <levada/run/virtual_clock.hpp>
 
-namespace lv = levada;
+namespace run_rates {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
 
@@ -32,8 +32,6 @@ std::vector<int> numbers(int count) {
 
 /// Text of many bytes, so that what is destroyed twice, or never, is found.
 std::string text(int i) { return std::string(40, 'x') + std::to_string(i); }
-
-}  // namespace
 
 TEST_CASE("batches of tensors and of others, whole and filled up at the end; and one by one again") {
   const auto app =
@@ -148,8 +146,6 @@ TEST_CASE("fewer samples than a window of many steps are one window, filled up; 
   CHECK(windows(5) == std::vector<std::array<int, 4>>{{0, 1, 2, 3}, {1, 2, 3, 4}});
 }
 
-namespace {
-
 /// Cannot be copied, or made of nothing, when the time has come.
 struct brittle {
   static inline int copies_left = -1;
@@ -180,8 +176,6 @@ std::vector<std::string> all_of(const App& app, int count) {
 
 const auto made_brittle = lv::stage<"made">(+[](const int& i) { return brittle(i); });
 const auto held = lv::stage<"held">(+[](const brittle& b) { return b.held; });
-
-}  // namespace
 
 TEST_CASE("what cannot be repeated or padded fails, and what comes behind it is whole") {
   const auto repeated = lv::deploy<box>(lv::input<int> | made_brittle | lv::repeat<3> | held);
@@ -336,3 +330,5 @@ TEST_CASE("a batch of a live source is given short when its time is over, by the
   CHECK(!slow.try_pop());
   CHECK(!slow.due());
 }
+
+}  // namespace run_rates

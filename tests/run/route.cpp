@@ -12,9 +12,9 @@
 
 #include "items.hpp"
 
-namespace lv = levada;
+namespace run_route {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 constexpr auto is_even = [](const int& x) { return x % 2 == 0; };
@@ -27,8 +27,6 @@ std::vector<int> numbers(int count) {
   for (int i = 0; i < count; ++i) all.push_back(i);
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("a bool chooses the first branch where it is true; items keep their order") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::route(is_even, half, triple | plus_one));
@@ -149,3 +147,5 @@ TEST_CASE("routes nest, in branches and in parts") {
       lv::collect);
   CHECK(app(parts{1, 2, 3, 4, 5, 6}) == parts{4, 2, 12, 4, 20, 3});
 }
+
+}  // namespace run_route

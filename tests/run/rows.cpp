@@ -18,10 +18,10 @@
 
 #include "rows.hpp"
 
+namespace run_rows {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 
@@ -39,8 +39,6 @@ void check_rows(const App& app, const Reference& reference) {
   for (const std::size_t after : {0u, 1u, 100u, 3'000u})
     CHECK(wrong_until_stopped(app, reference, items_in_a_row<Item>(20'000), after) == 0);
 }
-
-}  // namespace
 
 TEST_CASE("items that the first stage changes, alone and before others, in chains of all lengths") {
   check_rows(lv::deploy<box>(lv::input<std::uint64_t> | lv::stage<"sum">(summing{})), reference_of(summing{}));
@@ -188,3 +186,5 @@ TEST_CASE("items in flight: many of small ones that hold nothing else, unless so
   const auto there = lv::input<int> | lv::on<lv::simulated<0>>(lv::stage<"there">([](const int& i) { return i; }));
   static_assert(decltype(lv::deploy<with_device>(there))::plan.slots == 64);
 }
+
+}  // namespace run_rows

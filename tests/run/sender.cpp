@@ -22,10 +22,10 @@
 #include "failing.hpp"
 #include "wide_items.hpp"
 
+namespace run_sender {
+
 namespace lv = levada;
 using namespace lv::literals;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 
@@ -92,8 +92,6 @@ const auto work = lv::input<int> | lv::stage<"odd">([](const int& v) -> std::opt
                     if (v == 3) throw std::runtime_error("it is 3");
                     return v;
                   });
-
-}  // namespace
 
 TEST_CASE("a sender completes with the result, the error of its stage, no_result, or as stopped") {
   const auto app = lv::deploy<box, lv::slots<4>>(work);
@@ -223,3 +221,5 @@ TEST_CASE("a sender's item is as old as it says") {
   CHECK(late.wait() == "levada: the item was dropped");
   CHECK(in_time.wait() == "2");
 }
+
+}  // namespace run_sender

@@ -27,11 +27,11 @@
 #include "items.hpp"
 #include "progress.hpp"
 
+namespace run_sessions {
+
 namespace lv = levada;
 using namespace levada::test;
 using namespace std::chrono_literals;
-
-namespace {
 
 constexpr auto sum_pipeline() {
   return lv::input<int> | lv::stage<"twice">([](const int& v) { return 2L * v; }) |
@@ -55,8 +55,6 @@ long push_and_pop(Session& session, int count) {
   CHECK(popped == count);
   return last;
 }
-
-}  // namespace
 
 TEST_CASE("push and pop by one thread") {
   const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
@@ -613,3 +611,5 @@ TEST_CASE("a session that runs inline when idle gives work away where it cannot"
   go_on = true;
   while (ran != 2) std::this_thread::yield();
 }
+
+}  // namespace run_sessions

@@ -10,9 +10,9 @@
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 
-namespace lv = levada;
+namespace run_shared_buffers {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 /// In whose cache no item fits.
@@ -82,8 +82,6 @@ constexpr std::size_t sharing() {
   return count;
 }
 
-}  // namespace
-
 TEST_CASE("what is made in place is the same as elsewhere, by each backend, with many slots and with few") {
   const auto many = lv::deploy<box>(shared());
   check_all_paths(many);
@@ -133,3 +131,5 @@ TEST_CASE("what is the result is written to the caller's memory by the last stag
                                             })),
         [&](auto i) { return -at(64 + i); });
 }
+
+}  // namespace run_shared_buffers

@@ -12,10 +12,10 @@
 #include <levada/levada.hpp>
 #include <levada/run/simulated.hpp>
 
+namespace run_side_data {
+
 namespace lv = levada;
 using namespace std::chrono_literals;
-
-namespace {
 
 using time_point = std::chrono::steady_clock::time_point;
 
@@ -57,8 +57,6 @@ auto measured() {
 double expected(int x) { return (x * 2 + 2) * (x * 0.5) + (x * 2 + 1 + x); }
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
-
-}  // namespace
 
 TEST_CASE("side data travel with their item to later stages and to pop") {
   const auto app = lv::deploy<box>(measured());
@@ -164,3 +162,5 @@ TEST_CASE("what no stage attaches cannot be popped, and the item stays") {
   CHECK_THROWS_WITH_AS(session.pop(envelope, none), "levada: pop: no stage attaches side data of this type", lv::error);
   CHECK(session.pop(envelope)->value() == 3);
 }
+
+}  // namespace run_side_data

@@ -14,17 +14,15 @@
 
 #include "random_runs.hpp"
 
+namespace run_soak {
+
 namespace lv = levada;
 using namespace levada::test;
-
-namespace {
 
 template <class Shape, int Threads>
 std::uint64_t runs(std::uint64_t seed, std::uint64_t wanted) {
   return random_runs<Shape, with_devices<Threads>, lv::tbb_executor>(seed, wanted);
 }
-
-}  // namespace
 
 TEST_CASE("random runs equal the loop: nothing lost, reordered, leaked, or hung, and memory stays flat") {
   const nothing_leaks guard;
@@ -50,3 +48,5 @@ TEST_CASE("random runs equal the loop: nothing lost, reordered, leaked, or hung,
                 << " KiB at the end");
   if (!under_sanitizer && memory_early != 0) CHECK(memory_late < memory_early + (4u << 20));
 }
+
+}  // namespace run_soak

@@ -10,9 +10,9 @@
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 
-namespace lv = levada;
+namespace run_state {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<2>>;
 
@@ -41,8 +41,6 @@ lv::parameter_map weights_of_dense() {
   weights.set("fc.bias", b);
   return weights;
 }
-
-}  // namespace
 
 TEST_CASE("each session has a copy of a stage's state as it was deployed; opening again resets it") {
   const auto app =
@@ -158,3 +156,5 @@ TEST_CASE("a parameter that is missing, or of another shape or type, is an error
   CHECK(names(wrong_type, "\"fc.bias\""));
   CHECK(names(wrong_type, "type"));
 }
+
+}  // namespace run_state

@@ -22,12 +22,12 @@
 
 #include "measured.hpp"
 
+namespace run_statistics {
+
 namespace lv = levada;
 using namespace lv::literals;
 using lv::test::check_measured;
 using lv::test::failing_and_filtering;
-
-namespace {
 
 using one = lv::target<lv::cpu<1>>;
 using two = lv::target<lv::cpu<2>>;
@@ -41,8 +41,6 @@ void check_near(std::uint64_t found, std::uint64_t exact) {
   CAPTURE(exact);
   CHECK((found > exact ? found - exact : exact - found) * 16 <= exact);
 }
-
-}  // namespace
 
 TEST_CASE("a bucket's middle is within a sixteenth of every number in it, and buckets are in order") {
   using lv::detail::log_buckets;
@@ -368,3 +366,5 @@ TEST_CASE("the report has a line for each stage, and says what became of the ite
         "overdue before "
         "a stage), 5 refused beside them\n");
 }
+
+}  // namespace run_statistics

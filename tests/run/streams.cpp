@@ -23,11 +23,11 @@
 
 #include "items.hpp"
 
+namespace run_streams {
+
 namespace lv = levada;
 using namespace levada::test;
 using namespace std::chrono_literals;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>, lv::simulated<0>>;
 
@@ -68,8 +68,6 @@ struct generated {
 };
 template <class Next>
 generated(Next) -> generated<Next>;
-
-}  // namespace
 
 TEST_CASE("an empty range gives nothing, a range of one item one result") {
   const auto app = plus_one();
@@ -320,3 +318,5 @@ TEST_CASE("results stay valid until the stream moves on, and are destroyed in ti
   auto begun = app.stream(std::views::iota(0, 1'000));
   CHECK(begun.begin()->value().checked() == 0);
 }
+
+}  // namespace run_streams

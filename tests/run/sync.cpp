@@ -31,10 +31,10 @@
 #include "overflow_race.hpp"
 #include "progress.hpp"
 
+namespace run_sync {
+
 namespace lv = levada;
 using namespace lv::literals;
-
-namespace {
 
 using box = lv::target<lv::cpu<2>>;
 using time_point = std::chrono::steady_clock::time_point;
@@ -146,8 +146,6 @@ void check_against_offline(const Pipeline& pipeline, way how, bool outage_of_fra
   CHECK(counts.dropped == frames.size() - expected.size());
 }
 
-}  // namespace
-
 template <feeding By>
 void check_all_ways() {
   for (const bool outage_of_frames : {false, true}) {
@@ -198,8 +196,6 @@ TEST_CASE("a port that gives nothing is waited for as long as it may stall, by t
   CHECK_THROWS_AS(session.push<"imu">(1.0), lv::cancelled);
 }
 
-namespace {
-
 auto stalling() {
   return lv::sync_by_time<lv::tolerance<20_ms>, lv::stall<100_ms>>(lv::port<"frame", double>,
                                                                    lv::held(lv::port<"imu", double>)) |
@@ -212,8 +208,6 @@ void push_one_that_waits(Session& session) {
   session.template push<"imu">(1.0, session.now() - 1ms);
   session.template push<"frame">(2.0);
 }
-
-}  // namespace
 
 TEST_CASE("who waits in pop gets what a port that gives nothing has held up, though nobody pushes any more") {
   const auto app = lv::deploy<box>(stalling());
@@ -388,8 +382,6 @@ TEST_CASE("more items meet than there are slots, and none is lost; graphs take t
 
 // ---- what a port does when it is full ----
 
-namespace {
-
 using lv::test::check_account;
 using frame = lv::test::tracked<0>;
 using reading = lv::test::tracked<1>;
@@ -482,8 +474,6 @@ void check_full_readings(const of_full& expected) {
   CHECK(session.counts().dropped == 300 - ring);
   check_account(session.counts());
 }
-
-}  // namespace
 
 TEST_CASE("a full port rejects, or drops its oldest or its newest, whatever the session does and the other port") {
   SUBCASE("frames") {
@@ -582,8 +572,6 @@ TEST_CASE("a slow imu beside a fast camera: the camera drops its oldest, the imu
   check_account(counts);
 }
 
-namespace {
-
 struct tries {
   std::uint64_t all = 0, taken = 0;
 };
@@ -639,8 +627,6 @@ void race_of_ports() {
   CHECK(counts.delivered == met);
   check_account(counts);
 }
-
-}  // namespace
 
 TEST_CASE("three ports, each pushed to by a thread that is too fast: every item of the first is accounted for") {
   SUBCASE("block") { race_of_ports<lv::block, lv::block>(); }
@@ -761,8 +747,6 @@ TEST_CASE("items that are filtered leave room for those that wait before the pip
 
 // ---- what throws while items meet ----
 
-namespace {
-
 /// Its move or its copy throws where the item is told so.
 struct fragile {
   fragile(int n, bool moves_badly = false, bool copies_badly = false)
@@ -835,10 +819,10 @@ void check_one_fails(bool frame_fails, bool pose_fails, bool imu_fails) {
   check_account(session.counts());
 }
 
-}  // namespace
-
 TEST_CASE("an item that throws while it meets its partners fails in its place, and its neighbours go on") {
   SUBCASE("its move") { check_one_fails(true, false, false); }
   SUBCASE("the copy of a partner that is kept") { check_one_fails(false, true, false); }
   SUBCASE("what lies between") { check_one_fails(false, false, true); }
 }
+
+}  // namespace run_sync

@@ -10,10 +10,10 @@
 #include <levada/ops.hpp>
 #include <levada/run/simulated.hpp>
 
+namespace run_three_modules {
+
 namespace lv = levada;
 namespace nn = lv::nn;
-
-namespace {
 
 using matrix = lv::tensor<float, 3, 3>;
 
@@ -44,8 +44,6 @@ auto model() {
                    lv::node<"m2", "m1", "m0.o2">(m2), lv::output<"y", "m2">);
 }
 
-}  // namespace
-
 TEST_CASE_TEMPLATE("split as stated and fed five items, it gives 4 * d0 + 3 * d1 + 22", Second, lv::cpu<2>,
                    lv::simulated<0>) {
   const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::simulated<0>>>(model<Second>());
@@ -75,3 +73,5 @@ TEST_CASE_TEMPLATE("split as stated and fed five items, it gives 4 * d0 + 3 * d1
   check(0, **session.pop(), 3);
   for (i = 1; i < 5; ++i) check(i, **session.pop(), static_cast<float>(i - 1));
 }
+
+}  // namespace run_three_modules

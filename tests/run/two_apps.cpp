@@ -13,11 +13,11 @@
 
 #include "progress.hpp"
 
+namespace run_two_apps {
+
 namespace lv = levada;
 using namespace levada::test;
 using namespace std::chrono_literals;
-
-namespace {
 
 /// Says whether the gate was opened in time.
 template <int Threads>
@@ -78,8 +78,6 @@ void check_that_sink_is_run(int apps) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("a worker that waits for a permit of one app runs the sink of another that the permit's holder waits for") {
   check_that_sink_is_run<1, 1>(1);
 }
@@ -120,3 +118,5 @@ TEST_CASE("a session whose worker is wanted elsewhere all the time gets its turn
   over = true;
   wanting.cancel();
 }
+
+}  // namespace run_two_apps

@@ -13,9 +13,9 @@
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 
-namespace lv = levada;
+namespace run_weights {
 
-namespace {
+namespace lv = levada;
 
 using box = lv::target<lv::cpu<1>>;
 using item = lv::tensor<float, 2, 2>;
@@ -64,8 +64,6 @@ std::string dense_of(Wanted* first = nullptr) {
     if (first != nullptr) *first = app(lv::tensor<Wanted, 2>{{Wanted(1), Wanted(2)}}).data()[0];
   });
 }
-
-}  // namespace
 
 TEST_CASE("batch_norm takes ONNX's names of its parameters and PyTorch's") {
   const auto onnx = norm_named({"bn.scale", "bn.bias", "bn.mean", "bn.variance"});
@@ -160,3 +158,5 @@ TEST_CASE("weights are widened where that is exact, and never rounded") {
   CHECK(says(integers, "has elements of type int8, not float"));
   CHECK(!says(integers, "rounded"));
 }
+
+}  // namespace run_weights

@@ -16,10 +16,10 @@
 #include <levada/levada.hpp>
 #include <levada/run/detail/workers/thread_executor.hpp>
 
+namespace run_workers {
+
 namespace lv = levada;
 using namespace lv::literals;
-
-namespace {
 
 std::atomic<int> begun{0};
 void begin() noexcept { ++begun; }
@@ -76,8 +76,6 @@ void check_dressed() {
   CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<elsewhere, Options...>(where())),
                        "levada: affinity: this process may not run on processor 1023", lv::error);
 }
-
-}  // namespace
 
 static_assert(lv::cpu<2>::max_threads == 2 && lv::cpu<1, 8>::max_threads == 8 && lv::cpu<1, 8>::min_threads == 1);
 static_assert(lv::cpu<2, lv::affinity<3, 5>>::processors.count == 2 && lv::cpu<2>::processors.count == 0);
@@ -145,3 +143,5 @@ TEST_CASE("the caller's arena brings the workers") {
   CHECK_THROWS_AS(static_cast<void>(lv::deploy<lv::target<lv::cpu<2>>, threads>(where(), lv::in_arena(mine))),
                   lv::error);
 }
+
+}  // namespace run_workers

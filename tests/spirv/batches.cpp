@@ -9,10 +9,10 @@
 #include "device.hpp"
 #include "direct.hpp"
 
+namespace spirv_batches {
+
 using namespace spirv_test;
 using lv::testing::epsilon;
-
-namespace {
 
 template <std::size_t... Dims>
 using floats = lv::tensor<float, Dims...>;
@@ -49,8 +49,6 @@ void check_batch(double tolerance, const Ops&... ops) {
   }
   CHECK(difference <= tolerance);
 }
-
-}  // namespace
 
 TEST_CASE("convolutions, in tiles and by pixels, along z too, and with what is fused") {
   LEVADA_NEEDS_DEVICE();
@@ -121,8 +119,6 @@ TEST_CASE("a grid kernel of one's own, where the items of a workgroup do not see
   });
 }
 
-namespace {
-
 using picture = floats<3, 12, 12>;
 
 lv::parameter_map made_weights() {
@@ -145,8 +141,6 @@ auto network(const lv::parameter_map& w, auto place) {
 
 const auto here = [](auto part) { return part; };
 const auto on_vulkan = [](auto part) { return there(std::move(part)); };
-
-}  // namespace
 
 TEST_CASE("a model on the device takes batches, whole ones and what is left at the end") {
   LEVADA_NEEDS_DEVICE();
@@ -180,3 +174,5 @@ TEST_CASE("a batch is of the parameters that were current when it was full") {
   const auto behind = first();
   for (std::size_t i = 0; i < 10; ++i) CHECK(behind[i] == doctest::Approx(before[i] + 1));
 }
+
+}  // namespace spirv_batches

@@ -5,9 +5,9 @@
 
 #include "direct.hpp"
 
-using namespace spirv_test;
+namespace spirv_boxes {
 
-namespace {
+using namespace spirv_test;
 
 /// Random boxes of which many overlap; equal scores and NaN among them.
 template <std::size_t N, std::size_t Classes, class Op>
@@ -30,8 +30,6 @@ void check_boxes(const Op& op) {
   CHECK(*expected == *computed);
 }
 
-}  // namespace
-
 TEST_CASE("boxes of several classes, corners in any order, up to a limit") {
   LEVADA_NEEDS_DEVICE();
   check_boxes<20, 3>(lv::non_max_suppression_op<5>{{}, 0.2f});
@@ -46,3 +44,5 @@ TEST_CASE("boxes by their centre, and none that is good enough") {
   const auto none = on_device(*lv::testing::random_input<item>(), {}, lv::non_max_suppression_op<3>{{}, 0.5f, 2.0f});
   CHECK(none->empty());
 }
+
+}  // namespace spirv_boxes

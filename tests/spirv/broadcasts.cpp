@@ -8,11 +8,11 @@
 
 #include "direct.hpp"
 
+namespace spirv_broadcasts {
+
 using namespace spirv_test;
 using lv::testing::infinity;
 using lv::testing::not_a_number;
-
-namespace {
 
 template <std::size_t... Dims>
 using floats = lv::tensor<float, Dims...>;
@@ -21,8 +21,6 @@ template <class... T>
 auto several() {
   return lv::testing::random_input<std::tuple<T...>>();
 }
-
-}  // namespace
 
 TEST_CASE("sums and products of tensors of the same and of other shapes") {
   LEVADA_NEEDS_DEVICE();
@@ -89,3 +87,5 @@ TEST_CASE("casts saturate from float, wrap between integers, and keep what is no
   check_on_device<lv::tensor<std::uint32_t, 33>>(0, lv::cast_op<float>());
   check_on_device<lv::tensor<bool, 4>>(0, lv::cast_op<float>());
 }
+
+}  // namespace spirv_broadcasts

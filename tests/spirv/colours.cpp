@@ -10,9 +10,9 @@
 #include "direct.hpp"
 #include "image/picture.hpp"
 
-using namespace spirv_test;
+namespace spirv_colours {
 
-namespace {
+using namespace spirv_test;
 
 template <class Format, class Op = lv::to_rgb_op<lv::ycbcr_matrix::bt601, lv::ycbcr_range::limited>>
 void check_colours(std::size_t padding) {
@@ -27,8 +27,6 @@ using frame = lv::image_buffer<lv::pixel::nv12, 4, 8>;
 
 std::atomic<int> returned{0};
 void take_back(void*, const view&) noexcept { ++returned; }
-
-}  // namespace
 
 TEST_CASE("every pixel format, with and without padding behind its rows") {
   LEVADA_NEEDS_DEVICE();
@@ -75,3 +73,5 @@ TEST_CASE("buffers are given back once the device has them, and one that was giv
   CHECK(failed == count / 10);
   CHECK(same == count - count / 10);
 }
+
+}  // namespace spirv_colours

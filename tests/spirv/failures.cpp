@@ -9,9 +9,9 @@
 
 #include "device.hpp"
 
-using namespace spirv_test;
+namespace spirv_failures {
 
-namespace {
+using namespace spirv_test;
 
 using item = lv::tensor<float, 100>;
 
@@ -102,8 +102,6 @@ void check_failing_stream(const App& app, std::size_t count, const std::string& 
   CHECK(at == count);
   CHECK(failed > 0);
 }
-
-}  // namespace
 
 TEST_CASE("a machine without a Vulkan driver says so, and only where a stage is to run there") {
   keep_driver_open();
@@ -282,3 +280,5 @@ TEST_CASE("items that fail before the device pass it by") {
   }
   CHECK(at == items.size());
 }
+
+}  // namespace spirv_failures

@@ -9,12 +9,12 @@
 
 #include "device.hpp"
 
+namespace spirv_hand_over {
+
 using namespace spirv_test;
 
 /// What the leak sanitizer is not to report, in none of this program's tests: the validation layer's own leaks.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libVkLayer_khronos_validation"; }
-
-namespace {
 
 using item = lv::tensor<float, 3, 50>;
 using two_devices = lv::target<lv::cpu<2>, lv::vulkan<0>, lv::vulkan<1>>;
@@ -111,8 +111,6 @@ void chain(const lv::vulkan_settings& first, const lv::vulkan_settings& second, 
   CHECK(segments[2].is_direct == direct);
   CHECK_FALSE(segments[4].is_direct);
 }
-
-}  // namespace
 
 TEST_CASE("two devices on one physical device hand over in its memory") {
   LEVADA_NEEDS_DEVICE();
@@ -239,3 +237,5 @@ TEST_CASE("what the processor takes as well comes to the host besides") {
     check_stream(app, random_items<line>(100), [&](const line& i) { return plain(i); });
   }
 }
+
+}  // namespace spirv_hand_over

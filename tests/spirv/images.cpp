@@ -5,9 +5,9 @@
 
 #include "direct.hpp"
 
-using namespace spirv_test;
+namespace spirv_images {
 
-namespace {
+using namespace spirv_test;
 
 using planes = lv::tensor<float, 2, 11, 17>;
 using pixels = lv::tensor<std::uint8_t, 13, 10, 3>;
@@ -15,8 +15,6 @@ using pixels = lv::tensor<std::uint8_t, 13, 10, 3>;
 using enum lv::resize_mode;
 using enum lv::coordinate_mode;
 constexpr auto chw = lv::layout::chw, hwc = lv::layout::hwc;
-
-}  // namespace
 
 TEST_CASE("resizes of every mode, larger and smaller, where weights add up in the same order") {
   LEVADA_NEEDS_DEVICE();
@@ -60,3 +58,5 @@ TEST_CASE("interleaved bytes to planes of floats") {
   LEVADA_NEEDS_DEVICE();
   check_on_device<pixels>(0, lv::to_chw_op());
 }
+
+}  // namespace spirv_images

@@ -5,17 +5,15 @@
 
 #include "direct.hpp"
 
+namespace spirv_moves {
+
 using namespace spirv_test;
 using lv::testing::counted;
 using lv::testing::random_input;
 
-namespace {
-
 /// Elements of every width, so that each says where it came from.
 template <class T>
 using block = lv::tensor<T, 3, 5, 7>;
-
-}  // namespace
 
 TEST_CASE("transpose, slice, pad and depth_to_space of elements of every width") {
   LEVADA_NEEDS_DEVICE();
@@ -87,3 +85,5 @@ TEST_CASE("slices that a tensor names, from either end or from nowhere") {
   gathered(std::type_identity<block<std::uint8_t>>(), std::int32_t{-6});
   gathered(std::type_identity<lv::tensor<double, 2, 5>>(), std::int8_t{-128});
 }
+
+}  // namespace spirv_moves

@@ -10,9 +10,9 @@
 
 #include "device.hpp"
 
-using namespace spirv_test;
+namespace spirv_ops {
 
-namespace {
+using namespace spirv_test;
 
 /// Random weights under any name.
 class random_weights {
@@ -61,8 +61,6 @@ double difference(const Stage& stage) {
 
 template <std::size_t... S>
 using window = lv::size<S...>;
-
-}  // namespace
 
 TEST_CASE("conv2d: padding, strides, dilation, groups, a window too large to be unrolled, no bias") {
   LEVADA_NEEDS_DEVICE();
@@ -131,3 +129,5 @@ TEST_CASE("elements narrower than a word") {
   CHECK(difference<lv::tensor<std::uint16_t, 33>>(scaled) == 0);
   CHECK(difference<lv::tensor<std::int16_t, 2, 17>>(scaled) == 0);
 }
+
+}  // namespace spirv_ops

@@ -14,9 +14,9 @@
 
 #include "device.hpp"
 
-using namespace spirv_test;
+namespace spirv_params {
 
-namespace {
+using namespace spirv_test;
 
 using vec = lv::tensor<float, 4>;
 using square = lv::tensor<float, 4, 4>;
@@ -91,8 +91,6 @@ void push_and_replace_all_ways() {
   push_and_replace(with_staging());
   push_and_replace(with_own_submissions());
 }
-
-}  // namespace
 
 TEST_CASE("items are of the version that was current when they were pushed, on a device too") {
   LEVADA_NEEDS_DEVICE();
@@ -170,3 +168,5 @@ TEST_CASE("the validation layer has nothing to say of it") {
   }
   unsetenv("LEVADA_VULKAN_VALIDATION");
 }
+
+}  // namespace spirv_params

@@ -5,16 +5,14 @@
 
 #include "direct.hpp"
 
-using namespace spirv_test;
+namespace spirv_pools {
 
-namespace {
+using namespace spirv_test;
 
 template <std::size_t... Dims>
 using floats = lv::tensor<float, Dims...>;
 template <std::size_t... S>
 using window = lv::size<S...>;
-
-}  // namespace
 
 TEST_CASE("the largest of each window, with NaN among them, padding that takes no part, dilation, a large window") {
   LEVADA_NEEDS_DEVICE();
@@ -32,3 +30,5 @@ TEST_CASE("the mean of each window, with padding that counts and does not count"
   check_on_device<floats<2, 9, 7>>(0, lv::avg_pool2d_op<window<3>, lv::padding<1>, lv::count_padding>());
   check_on_device<floats<1, 21, 20>>(0, lv::avg_pool2d_op<window<10>, lv::padding<2>>());
 }
+
+}  // namespace spirv_pools

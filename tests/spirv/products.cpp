@@ -9,10 +9,10 @@
 
 #include "direct.hpp"
 
+namespace spirv_products {
+
 using namespace spirv_test;
 using lv::testing::epsilon;
-
-namespace {
 
 template <std::size_t... Dims>
 using floats = lv::tensor<float, Dims...>;
@@ -33,8 +33,6 @@ void check_folded(const Conv& conv, const End&... end) {
   for (std::size_t f = 0; f < Conv::filters; ++f) variance[f] = 1 + variance[f] * variance[f];
   check_on_device(*lv::testing::random_input<In>(), 200 * epsilon, parameters.all(), conv, lv::batch_norm_op(), end...);
 }
-
-}  // namespace
 
 TEST_CASE("matrix products: in tiles that the matrices fill and do not fill, and too small for any") {
   LEVADA_NEEDS_DEVICE();
@@ -101,3 +99,5 @@ TEST_CASE("transposed convolutions") {
       lv::relu_op());
   check_on_device<floats<2, 5, 6>>(0, lv::conv_transpose2d_op<3, window<3, 2>, lv::dilation<2>, lv::no_bias>());
 }
+
+}  // namespace spirv_products

@@ -10,17 +10,15 @@
 
 #include "device.hpp"
 
-using namespace spirv_test;
+namespace spirv_profile {
 
-namespace {
+using namespace spirv_test;
 
 using item = lv::tensor<float, 5000>;
 using kernels = lv::backends<lv::simd, lv::spirv>;
 
 const auto pipeline =
     lv::input<item> | lv::nn::relu | lv::nn::softmax | lv::stage<"first">([](const item& i) { return i[0]; });
-
-}  // namespace
 
 TEST_CASE("kernels of a device and the ways to it are measured, and the search knows them") {
   LEVADA_NEEDS_DEVICE();
@@ -46,3 +44,5 @@ TEST_CASE("kernels of a device and the ways to it are measured, and the search k
   CHECK(again.table().transfers.size() == 2);
   CHECK(again.table().rooflines.size() == table.rooflines.size());
 }
+
+}  // namespace spirv_profile

@@ -6,9 +6,9 @@
 
 #include "device.hpp"
 
-using namespace spirv_test;
+namespace spirv_results {
 
-namespace {
+using namespace spirv_test;
 
 constexpr auto scaled = [gain = lv::uniform{1.75f}](auto x) { return x * gain; };
 constexpr auto clipped = [](auto x) { return max(min(x - 3.5f, 40.0f), -20.0f); };
@@ -35,8 +35,6 @@ void lengths_agree() {
   static_assert(decltype(lv::deploy<lv::target<lv::cpu<1>>>(on_cpu))::plan.units == 1);
   same_on_both<Item>(on_device, on_cpu);
 }
-
-}  // namespace
 
 TEST_CASE("a fused chain gives the bits of the CPU, at any number of elements") {
   LEVADA_NEEDS_DEVICE();
@@ -145,3 +143,5 @@ TEST_CASE("a grid kernel of one's own is a stage on both machines") {
       }));
   same_on_both<item>(lv::input<item> | there(smooth), lv::input<item> | smooth);
 }
+
+}  // namespace spirv_results

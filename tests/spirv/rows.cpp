@@ -9,12 +9,12 @@
 
 #include "direct.hpp"
 
+namespace spirv_rows {
+
 using namespace spirv_test;
 using lv::testing::epsilon;
 using lv::testing::infinity;
 using lv::testing::not_a_number;
-
-namespace {
 
 template <std::size_t... Dims>
 using floats = lv::tensor<float, Dims...>;
@@ -33,8 +33,6 @@ void check_batch_norm() {
   for (std::size_t c = 0; c < In::extents[0]; ++c) variance[c] = 1 + variance[c] * variance[c];
   check_on_device(*lv::testing::random_input<In>(), 8 * epsilon, parameters.all(), lv::batch_norm_op{});
 }
-
-}  // namespace
 
 TEST_CASE("sums in the order of the elements, along any axes") {
   LEVADA_NEEDS_DEVICE();
@@ -93,3 +91,5 @@ TEST_CASE("the largest of each row, the first of equals, NaN last") {
   check_on_device<lv::tensor<std::int32_t, 31>>(0, lv::top_k_op<31>());
   check_on_device<lv::tensor<std::uint8_t, 3, 21>>(0, lv::top_k_op<7>());
 }
+
+}  // namespace spirv_rows

@@ -8,9 +8,9 @@
 #include "device.hpp"
 #include "direct.hpp"
 
-using namespace spirv_test;
+namespace spirv_shards {
 
-namespace {
+using namespace spirv_test;
 
 template <std::size_t... Dims>
 using floats = lv::tensor<float, Dims...>;
@@ -48,8 +48,6 @@ using second = lv::share<lv::vulkan<1>, 2>;
 using here = lv::share<lv::cpu<1>>;
 
 constexpr auto scaled = [by = lv::uniform{0.5f}](auto x) { return x * by; };
-
-}  // namespace
 
 TEST_CASE("shares are proportional and leave nothing out") {
   using lv::detail::range_of;
@@ -130,3 +128,5 @@ TEST_CASE("a device that fails fails the item, and says why") {
   }
   CHECK(failed == 10);
 }
+
+}  // namespace spirv_shards

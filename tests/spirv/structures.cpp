@@ -6,9 +6,9 @@
 
 #include "device.hpp"
 
-using namespace spirv_test;
+namespace spirv_structures {
 
-namespace {
+using namespace spirv_test;
 
 template <class Kernel>
 void as_interpreted(const Kernel& kernel) {
@@ -24,8 +24,6 @@ void as_interpreted(const Kernel& kernel) {
     return *expected;
   });
 }
-
-}  // namespace
 
 TEST_CASE("a matrix squared through shared arrays and barriers, where the grid fills no workgroup at its ends") {
   LEVADA_NEEDS_DEVICE();
@@ -96,3 +94,5 @@ TEST_CASE("a fold whose states change places, and a softmax of each row") {
     g.loop(0, 33, [&](auto i) { out(row, i) = exp(in(row, i) - largest) * scale; });
   }));
 }
+
+}  // namespace spirv_structures

@@ -12,9 +12,9 @@
 
 #include "device.hpp"
 
-using namespace spirv_test;
+namespace spirv_times {
 
-namespace {
+using namespace spirv_test;
 
 using item = lv::tensor<float, 3000>;
 
@@ -57,8 +57,6 @@ measured run(lv::vulkan_settings settings) {
   for (const lv::trace_event& e : m.trace.events) m.items[e.item][e.kind] = e;
   return m;
 }
-
-}  // namespace
 
 TEST_CASE("an item that is copied is uploaded, computed and downloaded, in this order, while it is at the device") {
   LEVADA_NEEDS_DEVICE();
@@ -161,3 +159,5 @@ TEST_CASE("reports and trace files show the parts") {
   lv::write_trace(file, m.trace);
   CHECK(file.str().find("\"name\":\"compute\",\"ph\":\"b\"") != std::string::npos);
 }
+
+}  // namespace spirv_times

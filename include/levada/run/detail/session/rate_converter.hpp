@@ -84,14 +84,18 @@ class rate_converter {
       : of_(of), from_(from), to_(to), state_(of.prototype.copy()) {}
   ~rate_converter() { of_.code->abandon(state_.get(), to_.input_place()); }
 
-  /// Carries what it can; says whether it carried anything. `no_more`: nothing will come from before.
+  /// Carries what it can, or cancels what it would have; says whether it carried anything. `no_more`: nothing will come
+  /// from before.
   bool carry(bool no_more) noexcept {
     if (!can_carry(no_more)) return false;
     bool expected = false;
     if (!busy_.compare_exchange_strong(expected, true)) return false;
     bool any = false;
     while (!ended_.load(std::memory_order_relaxed) && !to_.is_cancelled() && step(no_more)) any = true;
-    from_.free_kept();
+    if (to_.is_cancelled())
+      from_.discard_results();
+    else
+      from_.free_kept();
     busy_.store(false);
     return any;
   }
@@ -102,8 +106,7 @@ class rate_converter {
   bool is_settled(bool no_more) {
     if (busy_.load()) return false;
     const engine::sequence pushed = to_.pushed();
-    return to_.all_settled() && (to_.is_cancelled() || !has_something(no_more)) && !busy_.load() &&
-           to_.pushed() == pushed;
+    return to_.all_settled() && !has_something(no_more) && !busy_.load() && to_.pushed() == pushed;
   }
   /// When what it has begun will be given, whatever comes, in nanoseconds of the session's clock; never where it has
   /// begun nothing.
@@ -123,8 +126,9 @@ class rate_converter {
   }
 
  private:
-  /// To carry, and room for it.
+  /// To carry, and room for it; or to cancel.
   bool has_something(bool no_more) const {
+    if (to_.is_cancelled()) return from_.has_unpopped();
     if (ended_.load() || !to_.has_slot_for(to_.pushed())) return false;
     return from_.has_unpopped() || (no_more && from_.all_finished()) || is_overdue();
   }

@@ -113,7 +113,7 @@ class open_regions final : public later_regions {
   }
   bool has_work(bool no_more) override {
     for (auto& r : regions_) {
-      if (r->items.has_work() || can_carry(*r, no_more)) return true;
+      if (r->items.has_work() || r->from_before.can_carry(no_more)) return true;
       no_more = r->from_before.has_ended();
     }
     return false;
@@ -154,10 +154,6 @@ class open_regions final : public later_regions {
     engine items;
     rate_converter from_before;
   };
-  static bool can_carry(const region& r, bool no_more) {
-    return !r.items.is_cancelled() && r.from_before.can_carry(no_more);
-  }
-
   fixed_array<owner<region>> regions_;
 };
 
