@@ -11,7 +11,10 @@ inline constexpr std::string_view graph_script = R"js(
 // ---- the graph: nodes and edges ----
 const nodes = [], edges = [];
 {
-  const addNode = node => { nodes.push({ ...node, index: nodes.length, from: [], to: [] }); return nodes[nodes.length - 1]; };
+  const addNode = node => {
+    nodes.push({ ...node, index: nodes.length, from: [], to: [] });
+    return nodes[nodes.length - 1];
+  };
   const addEdge = (from, to, value) => {
     edges.push({ from: from.index, to: to.index, text: itemText(value) + ', ' + bytesText(value.bytes),
       border: from.unit && to.unit && from.unit.segment !== to.unit.segment });
@@ -20,18 +23,25 @@ const nodes = [], edges = [];
   let last = null;
   data.regions.forEach((region, r) => {
     const values = region.plan.values, own = [];
-    const entry = r > 0 ? addNode({ title: [region.rate || 'rate'], foot: region.takes && region.gives ? region.takes + ' \u2192 ' + region.gives : 'rate changes', held: region.rate_bytes }) : null;
+    const entry = r > 0
+      ? addNode({ title: [region.rate || 'rate'],
+          foot: region.takes && region.gives ? region.takes + ' \u2192 ' + region.gives : 'rate changes',
+          held: region.rate_bytes })
+      : null;
     if (r > 0 && last) addEdge(last.node, entry, last.value);
     const ports = values.map((value, v) => v).filter(v => values[v].part_of === 0 && v > 0);
     const inputs = new Map();
     const makersOf = v => {
       const maker = own.findIndex(node => node.unit && node.unit.out === v);
       if (maker >= 0) return [own[maker]];
-      if (values[v].part_of !== undefined && values[v].part_of < v && values[v].part_of > 0) return makersOf(values[v].part_of);
+      if (values[v].part_of !== undefined && values[v].part_of < v && values[v].part_of > 0)
+        return makersOf(values[v].part_of);
       const parts = values.map((value, p) => p).filter(p => p < v && values[p].part_of === v);
       if (parts.length) return parts.flatMap(makersOf);
       if (entry) return [entry];
-      if (!inputs.has(v)) inputs.set(v, addNode({ title: [region.plan.source || (v > 0 ? 'port ' + (1 + ports.indexOf(v)) : 'input')], foot: itemText(values[v]), enters: true }));
+      if (!inputs.has(v))
+        inputs.set(v, addNode({ title: [region.plan.source || (v > 0 ? 'port ' + (1 + ports.indexOf(v)) : 'input')],
+          foot: itemText(values[v]), enters: true }));
       return [inputs.get(v)];
     };
     for (const unit of units.slice(region.firstUnit, region.lastUnit)) {
@@ -42,7 +52,10 @@ const nodes = [], edges = [];
     }
     if (!region.plan.has_result) { last = null; return; }
     const result = region.plan.result, makers = makersOf(result);
-    if (r + 1 < data.regions.length && makers.length === 1) { last = { node: makers[0], value: values[result] }; return; }
+    if (r + 1 < data.regions.length && makers.length === 1) {
+      last = { node: makers[0], value: values[result] };
+      return;
+    }
     const node = addNode({ title: ['result'], foot: itemText(values[result]) });
     for (const maker of makers) addEdge(maker, node, values[result]);
     last = { node, value: values[result] };
@@ -60,8 +73,12 @@ const layers = [];
     for (const to of node.to) if (--open[to] === 0) ready.push(nodes[to]);
   }
   for (const node of order) node.layer = Math.max(-1, ...node.from.map(from => nodes[from].layer)) + 1;
-  for (const node of order) if (node.enters && node.to.length) node.layer = Math.min(...node.to.map(to => nodes[to].layer)) - 1;
-  const put = (cell, layer) => { (layers[layer] ||= []).push(cell); cell.layer = layer; cell.before = []; cell.behind = []; };
+  for (const node of order)
+    if (node.enters && node.to.length) node.layer = Math.min(...node.to.map(to => nodes[to].layer)) - 1;
+  const put = (cell, layer) => {
+    (layers[layer] ||= []).push(cell);
+    cell.layer = layer; cell.before = []; cell.behind = [];
+  };
   for (const node of nodes) put(node, node.layer);
   const join = (a, b) => { a.behind.push(b), b.before.push(a); };
   // An edge across layers takes a place in each of them.
@@ -78,7 +95,9 @@ const layers = [];
   const number = layer => layer.forEach((cell, at) => { cell.at = at; });
   layers.forEach(number);
   const sortBy = (layer, side) => {
-    for (const cell of layer) cell.middle = cell[side].length ? cell[side].reduce((sum, other) => sum + other.at, 0) / cell[side].length : cell.at;
+    for (const cell of layer)
+      cell.middle = cell[side].length
+        ? cell[side].reduce((sum, other) => sum + other.at, 0) / cell[side].length : cell.at;
     layer.sort((a, b) => a.middle - b.middle || a.at - b.at);
     number(layer);
   };
@@ -103,10 +122,14 @@ const lineHeight = 14, gapX = 34, gapY = 14, widest = 168;
   for (const node of nodes) {
     const unit = node.unit, ran = unit && ranFor(unit.id);
     ruler.font = '11.5px ' + font;
-    const shown = node.title.length > 5 ? [...node.title.slice(0, 4), '+ ' + (node.title.length - 4) + ' more'] : node.title;
+    const shown = node.title.length > 5 ? [...node.title.slice(0, 4), '+ ' + (node.title.length - 4) + ' more']
+      : node.title;
     node.lines = shown.map(text => fitted(text, widest - 18));
-    const foot = unit ? [unit.backend, unit.order === 'serial' ? 'serial' : '', unit.cost.origin !== 'unknown' && hasCosts && unit.cost.seconds > 0 ? costText(unit.cost)
-      : ran ? nsText(ran.median) : ''].filter(text => text).join(' \u00b7 ') : node.foot;
+    const foot = unit
+      ? [unit.backend, unit.order === 'serial' ? 'serial' : '',
+          unit.cost.origin !== 'unknown' && hasCosts && unit.cost.seconds > 0 ? costText(unit.cost)
+            : ran ? nsText(ran.median) : ''].filter(text => text).join(' \u00b7 ')
+      : node.foot;
     const title = Math.max(...node.lines.map(width));
     ruler.font = '10.5px ' + font;
     node.foot = fitted(foot, widest - 18);
@@ -122,17 +145,21 @@ const lineHeight = 14, gapX = 34, gapY = 14, widest = 168;
   // Straight where that goes: a cell wants to be level with its neighbours, those of its own kind above all.
   const settle = (layer, sides) => {
     for (const cell of layer) {
-      const all = sides.flatMap(side => cell[side]), alike = all.filter(other => !other.isWay === !cell.isWay), near = alike.length ? alike : all;
+      const all = sides.flatMap(side => cell[side]), alike = all.filter(other => !other.isWay === !cell.isWay),
+        near = alike.length ? alike : all;
       cell.wish = near.length ? near.reduce((sum, other) => sum + other.y, 0) / near.length : cell.y;
     }
     // Neighbours that wish for the same place share what is there.
     const blocks = [];
     for (const cell of layer) {
       let block = { cells: [cell], height: cell.height, centre: cell.wish, weight: cell.isWay ? 1 : 60 };
-      for (let before = blocks[blocks.length - 1]; before && before.centre + before.height / 2 + gapY > block.centre - block.height / 2; before = blocks[blocks.length - 1]) {
+      for (let before = blocks[blocks.length - 1];
+          before && before.centre + before.height / 2 + gapY > block.centre - block.height / 2;
+          before = blocks[blocks.length - 1]) {
         blocks.pop();
         const height = before.height + gapY + block.height, weight = before.weight + block.weight;
-        const top = (before.weight * (before.centre - before.height / 2) + block.weight * (block.centre - block.height / 2 - before.height - gapY)) / weight;
+        const top = (before.weight * (before.centre - before.height / 2) +
+          block.weight * (block.centre - block.height / 2 - before.height - gapY)) / weight;
         block = { cells: [...before.cells, ...block.cells], height, centre: top + height / 2, weight };
       }
       blocks.push(block);
@@ -152,9 +179,12 @@ const lineHeight = 14, gapX = 34, gapY = 14, widest = 168;
 // A way along corners, round at each but the ends.
 const rounded = points => points.slice(1).map(([x, y], i) => {
   if (i + 2 === points.length) return ' L' + x + ',' + y;
-  const [fromX, fromY] = points[i], [toX, toY] = points[i + 2], before = Math.hypot(x - fromX, y - fromY), behind = Math.hypot(toX - x, toY - y);
-  const radius = Math.min(6, before / 2, behind / 2), a = before ? radius / before : 0, b = behind ? radius / behind : 0;
-  return ' L' + (x - (x - fromX) * a) + ',' + (y - (y - fromY) * a) + ' Q' + x + ',' + y + ' ' + (x + (toX - x) * b) + ',' + (y + (toY - y) * b);
+  const [fromX, fromY] = points[i], [toX, toY] = points[i + 2],
+    before = Math.hypot(x - fromX, y - fromY), behind = Math.hypot(toX - x, toY - y);
+  const radius = Math.min(6, before / 2, behind / 2),
+    a = before ? radius / before : 0, b = behind ? radius / behind : 0;
+  return ' L' + (x - (x - fromX) * a) + ',' + (y - (y - fromY) * a) +
+    ' Q' + x + ',' + y + ' ' + (x + (toX - x) * b) + ',' + (y + (toY - y) * b);
 }).join('');
 
 function drawGraph() {
@@ -170,11 +200,13 @@ function drawGraph() {
   }
   // What comes back with the next item goes back above the boxes.
   const loops = nodes.filter(node => node.unit && node.unit.state_of !== undefined)
-    .map(tail => [nodes.find(node => node.unit && node.unit.id === data.regions[tail.unit.region].firstUnit + tail.unit.state_of), tail]);
+    .map(tail => [nodes.find(node =>
+      node.unit && node.unit.id === data.regions[tail.unit.region].firstUnit + tail.unit.state_of), tail]);
   let top = loops.length ? 26 : 6;
   lines.forEach((line, l) => {
     const cells = line.layers.flat();
-    const high = Math.min(...cells.map(cell => cell.y - cell.height / 2)), low = Math.max(...cells.map(cell => cell.y + cell.height / 2));
+    const high = Math.min(...cells.map(cell => cell.y - cell.height / 2)),
+      low = Math.max(...cells.map(cell => cell.y + cell.height / 2));
     // Edges go on in the next line: one lane for each below this one.
     const last = line.layers[line.layers.length - 1];
     line.crossing = l + 1 < lines.length ? last.flatMap(cell => cell.behind.map(other => [cell, other])) : [];
@@ -193,9 +225,11 @@ function drawGraph() {
     top = line.lanes + 6 * line.crossing.length + (loops.length ? 34 : 16);
   });
   const laneOf = new Map();
-  for (const line of lines) line.crossing.forEach(([from, to], lane) => laneOf.set(from, (laneOf.get(from) || new Map()).set(to, lane)));
+  for (const line of lines)
+    line.crossing.forEach(([from, to], lane) => laneOf.set(from, (laneOf.get(from) || new Map()).set(to, lane)));
 
-  const head = drawn('marker', { id: 'head', viewBox: '0 0 8 8', refX: 7.5, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto', markerUnits: 'userSpaceOnUse' },
+  const head = drawn('marker', { id: 'head', viewBox: '0 0 8 8', refX: 7.5, refY: 4, markerWidth: 7, markerHeight: 7,
+      orient: 'auto', markerUnits: 'userSpaceOnUse' },
     drawn('path', { d: 'M0,0.8 L8,4 L0,7.2 z', fill: 'var(--quiet)' }));
   const drawing = [drawn('defs', {}, head)];
   for (const edge of edges) {
@@ -213,13 +247,17 @@ function drawGraph() {
       }
       if (b.isWay) d += ' L' + b.right + ',' + b.py;
     }
-    const path = drawn('path', { d, class: 'edge' + (edge.border ? ' border' : ''), 'marker-end': 'url(#head)', 'stroke-linejoin': 'round' });
+    const path = drawn('path',
+      { d, class: 'edge' + (edge.border ? ' border' : ''), 'marker-end': 'url(#head)', 'stroke-linejoin': 'round' });
     hinted(path, edge.text, () => [edge.border ? 'crosses from one segment to another' : '']);
     drawing.push(path);
   }
   for (const [head, tail] of loops) {
     const middle = node => (node.left + node.right) / 2, y = node => node.py - node.height / 2;
-    const path = drawn('path', { d: 'M' + middle(tail) + ',' + y(tail) + ' C' + middle(tail) + ',' + (y(tail) - 34) + ' ' + middle(head) + ',' + (y(head) - 34) + ' ' + middle(head) + ',' + y(head),
+    const path = drawn('path',
+      { d: 'M' + middle(tail) + ',' + y(tail) +
+        ' C' + middle(tail) + ',' + (y(tail) - 34) + ' ' + middle(head) + ',' + (y(head) - 34) +
+        ' ' + middle(head) + ',' + y(head),
       class: 'edge', 'stroke-dasharray': '4 3', 'marker-end': 'url(#head)' });
     hinted(path, 'the state of ' + head.unit.name, () => ['comes back with a later item']);
     drawing.push(path);
@@ -254,10 +292,12 @@ function drawGraph() {
 function colourGraph() {
   for (const group of document.querySelectorAll('#picture .unit')) group.colour();
   byId('legend').replaceChildren(...coloured[colourBy].map((name, i) => {
-    const own = units.filter(unit => keys[colourBy](unit) === name), cost = own.reduce((sum, unit) => sum + (unit.cost.seconds || 0), 0);
+    const own = units.filter(unit => keys[colourBy](unit) === name),
+      cost = own.reduce((sum, unit) => sum + (unit.cost.seconds || 0), 0);
     const swatch = element('span', { class: 'swatch' });
     swatch.style.background = 'var(--c' + i % 8 + ')';
-    return element('span', {}, swatch, name + ': ' + plural(own.length, 'unit') + (hasCosts && cost > 0 ? ', ' + secondsText(cost) : ''));
+    return element('span', {}, swatch,
+      name + ': ' + plural(own.length, 'unit') + (hasCosts && cost > 0 ? ', ' + secondsText(cost) : ''));
   }));
 }
 function choose(id) {
@@ -268,7 +308,9 @@ function choose(id) {
 }
 note('graph', 'A box is a unit: a callable, or the ops of one kernel below each other, with its backend' +
   (hasCosts ? ' and cost (\u2248 estimated).' : measured ? ' and the median of its time in the run.' : '.') +
-  (segments.length > 1 ? ' Thick lines cross from one segment to another.' : '') + (units.some(unit => unit.state_of !== undefined) ? ' Dashed lines carry a state to the next item.' : '') + ' Point at it for more; click to see its row below.');
+  (segments.length > 1 ? ' Thick lines cross from one segment to another.' : '') +
+  (units.some(unit => unit.state_of !== undefined) ? ' Dashed lines carry a state to the next item.' : '') +
+  ' Point at it for more; click to see its row below.');
 drawGraph();
 recolour.push(colourGraph);
 let drawnFor = innerWidth;
