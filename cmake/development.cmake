@@ -4,7 +4,8 @@ set(LEVADA_SANITIZE "" CACHE STRING "Build the tests for a sanitizer: address (w
 set_property(CACHE LEVADA_SANITIZE PROPERTY STRINGS "" address thread)
 
 # What each tier has beside the one before is in CONTRIBUTING.md.
-set(LEVADA_TIER test CACHE STRING "Which tests there are: test, all (more programs) or nightly (more shapes and cases, optimised)")
+set(LEVADA_TIER test CACHE STRING
+    "Which tests there are: test, all (more programs) or nightly (more shapes and cases, optimised)")
 set_property(CACHE LEVADA_TIER PROPERTY STRINGS test all nightly)
 if(NOT LEVADA_TIER MATCHES "^(test|all|nightly)$")
   message(FATAL_ERROR "LEVADA_TIER is \"${LEVADA_TIER}\"; known are test, all and nightly.")
@@ -22,7 +23,8 @@ endif()
 # g++ collects its garbage when its heap has grown by a third; later collections save a fifth of its time for a fifth
 # more memory.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(levada_development INTERFACE "SHELL:--param ggc-min-heapsize=600000" "SHELL:--param ggc-min-expand=60")
+  target_compile_options(levada_development INTERFACE "SHELL:--param ggc-min-heapsize=600000"
+                                                      "SHELL:--param ggc-min-expand=60")
 endif()
 # Files of the repository that programs open: weights beside an example, cases beside a test.
 target_compile_definitions(levada_development INTERFACE LEVADA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the headers that the consumers of an any_pipeline include.
 
-Each of them, alone, includes no stage, planner, backend, engine, oneTBB or xsimd, and has less than 1.3 times the preprocessed
-lines of the standard headers that it and what it includes of levada name.
+Each of them, alone, includes no stage, planner, backend, engine, oneTBB or xsimd, and has less than 1.3 times the
+preprocessed lines of the standard headers that it and what it includes of levada name.
 
 check_consumers.py [--compiler CXX]
 """
@@ -37,7 +37,8 @@ def preprocess(compiler, unit, *flags):
 
 
 def included(compiler, unit):
-    """The files that `unit` includes, at any depth, by the line markers: g++ -M names what __has_include asked for, too."""
+    """The files that `unit` includes, at any depth, by the line markers: g++ -M names what __has_include asked for,
+    too."""
     return set(MARKER.findall(preprocess(compiler, unit)))
 
 

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles every header of include/levada alone, with warnings as errors.
 
-Headers that include each other in a line are compiled in one unit, the inner before the outer: what stands before a header then is
-only what it includes itself, so that it compiles there where it does alone. Where a unit does not compile, each of its headers is
-compiled alone and says so.
+Headers that include each other in a line are compiled in one unit, the inner before the outer: what stands before a
+header then is only what it includes itself, so that it compiles there where it does alone. Where a unit does not
+compile, each of its headers is compiled alone and says so.
 
-One that needs a library which is not here is named and skipped. With --outer only those that no other includes, which is
-enough for a second compiler's warnings.
+One that needs a library which is not here is named and skipped. With --outer only those that no other includes, which
+is enough for a second compiler's warnings.
 
-With --together all headers are compiled in one unit instead, forwards, and backwards without run-time type information: no header may
-depend on what stands before it, or have a name that another hides. Without exceptions the umbrella says one sentence.
+With --together all headers are compiled in one unit instead, forwards, and backwards without run-time type information:
+no header may depend on what stands before it, or have a name that another hides. Without exceptions the umbrella says
+one sentence.
 
 check_headers.py [--compiler CXX] [--outer | --together]
 """
@@ -25,7 +26,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
-OPTIONAL = re.compile(r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime)\S*?)'?(?::| file)")
+OPTIONAL = re.compile(
+    r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime)\S*?)'?(?::| file)"
+)
 INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
 INCLUDES = ["-I", str(ROOT / "include"), "-isystem", "/usr/include/eigen3", "-isystem", "/usr/include/opencv4"]
 
@@ -48,7 +51,8 @@ def compile_line(compiler, line):
 
 
 def lines_of(names, includes):
-    """The names, each once, in lines of which each header includes, by itself or by another, all before it, and none of them includes it."""
+    """The names, each once, in lines of which each header includes, by itself or by another, all before it, and none of
+    them includes it."""
     def reached_from(name):
         found, todo = set(), [name]
         while todo:
@@ -75,7 +79,8 @@ NEEDS_EXCEPTIONS = "levada needs exceptions: compile without -fno-exceptions"
 
 
 def compile_together(compiler, names):
-    """What the compiler says about each order, by the name of the order; a header that needs what is not here is left out."""
+    """What the compiler says about each order, by the name of the order; a header that needs what is not here is left
+    out."""
     for order, flags in ((sorted(names), ()), (sorted(names, reverse=True), ("-fno-rtti",))):
         code, output = compile_unit(compiler, order, *flags)
         while code and (missing := OPTIONAL.search(output)):
@@ -90,12 +95,14 @@ def check_together(compiler, names):
     failed = 0
     for order, code, output in compile_together(compiler, names):
         failed += bool(code)
-        print(f"{compiler}: all headers {order}: {'do not compile' if code else 'compile'}\n{output if code else ''}", end="")
+        print(f"{compiler}: all headers {order}: {'do not compile' if code else 'compile'}\n{output if code else ''}",
+              end="")
     _, output = compile_unit(compiler, ["levada/levada.hpp"], "-fno-exceptions")
     errors = re.findall(r"error: .*", output)
     if len(errors) != 2 or NEEDS_EXCEPTIONS not in errors[0] or "levada_needs_exceptions" not in errors[1]:
         failed += 1
-        print(f"{compiler}: without exceptions it is not this sentence that ends the compilation: {NEEDS_EXCEPTIONS}\n{output}")
+        print(f"{compiler}: without exceptions it is not this sentence that ends the compilation: "
+              f"{NEEDS_EXCEPTIONS}\n{output}")
     return failed
 
 
@@ -109,7 +116,8 @@ def main():
     compiler = options.compiler
 
     headers = {p.relative_to(ROOT / "include").as_posix(): p for p in (ROOT / "include").rglob("*.hpp")}
-    includes = {name: set(INCLUDED.findall(p.read_text(encoding="utf-8"))) & headers.keys() for name, p in headers.items()}
+    includes = {name: set(INCLUDED.findall(p.read_text(encoding="utf-8"))) & headers.keys()
+                for name, p in headers.items()}
     if options.together:
         return 1 if check_together(compiler, headers.keys()) else 0
     names = headers.keys() - set().union(*includes.values()) if options.outer else headers.keys()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks who includes whom under include/levada, and prints `file:line: rule` for every include against the layers.
 
-Headers that users include are those of PUBLIC and of nn/, image/, signal/ and interop/; docs/headers.md lists them. All others
-stand under detail/ of their layer, and no example, document or installed project includes one.
+Headers that users include are those of PUBLIC and of nn/, image/, signal/ and interop/; docs/headers.md lists them. All
+others stand under detail/ of their layer, and no example, document or installed project includes one.
 
 check_includes.py [ROOT]    ROOT is the folder that has include/levada; by default the repository of this script.
 """
@@ -115,7 +115,8 @@ def places(root, base):
         if not is_public(path) or name.split("/")[0] in LIBRARIES and "/" in name:
             continue
         if name not in PUBLIC:
-            yield header, 1, "what users do not include stands under detail/ (tools/check_includes.py lists what they do)"
+            yield (header, 1,
+                   "what users do not include stands under detail/ (tools/check_includes.py lists what they do)")
         elif f"`levada/{path}`" not in listed:
             yield header, 1, "docs/headers.md does not have it"
     for name in PUBLIC:
@@ -155,7 +156,8 @@ def violations(root):
                 if not (base.parent / name).exists():
                     yield header, number, f"<{name}> does not exist"
                 elif layer == other == "run" and room_of(path) is not None and (
-                    room_of(name.removeprefix("levada/")) is None or room_of(name.removeprefix("levada/")) > room_of(path)
+                    room_of(name.removeprefix("levada/")) is None
+                    or room_of(name.removeprefix("levada/")) > room_of(path)
                 ):
                     yield header, number, f"a room of run/ includes only those below it: {', '.join(ROOMS)}"
                 elif not may_include(layer, other):

@@ -12,10 +12,12 @@ The first comment lines of the case say what the compiler has to say:
 
 A case that has `#ifdef LEVADA_CORRECT` has to compile once LEVADA_CORRECT is defined: then the mistake is its only one.
 
-With --together the cases are compiled in one unit, each in a namespace of its own, and each error is counted for the case whose lines
+With --together the cases are compiled in one unit, each in a namespace of its own, and each error is counted for the \
+case whose lines
 it names. A case that does not give its one error there is compiled alone, and that decides.
 
-check_must_not_compile.py [--compiler CXX] [--show] [--wrong-only] [--precompiled FOLDER] [--together] [--part K/N] CASE...
+check_must_not_compile.py [--compiler CXX] [--show] [--wrong-only] [--precompiled FOLDER] [--together] \
+[--part K/N] CASE...
 check_must_not_compile.py [--compiler CXX] --precompile FOLDER
 """
 
@@ -34,7 +36,8 @@ SAID = re.compile(r"\S.*?:\d+:\d+:|\S+: In |In file included")
 ERROR = re.compile(r"^.*?:\d+:\d+: (fatal )?error: ", re.M)
 # What stands before the error or the note that it belongs to.
 CONTEXT = re.compile(
-    r"\S+: In |In file included|\s+from \S+:\d+|.*:\d+:\d+:\s+(recursively )?(required|in .constexpr. expansion)|.*\[ skipping "
+    r"\S+: In |In file included|\s+from \S+:\d+|.*:\d+:\d+:\s+(recursively )?(required|in .constexpr. expansion)|"
+    r".*\[ skipping "
 )
 # In a unit of many cases includes stand at its head, and each case in the namespace of its name behind this prefix.
 INCLUDE = re.compile(r"^#include .*$", re.M)
@@ -129,7 +132,8 @@ def unit_of(texts):
 
 
 def said_of(cases, output):
-    """What the compiler says of each case, as it would of that case alone; None where an error is of no case or of several."""
+    """What the compiler says of each case, as it would of that case alone; None where an error is of no case or of
+    several."""
     blocks, before = [], []
     for line in output.splitlines():
         if ERROR.match(line):
@@ -182,7 +186,8 @@ def main():
     arguments.add_argument("--precompile", type=Path, help="make the umbrella header ready in that folder")
     arguments.add_argument("--precompiled", type=Path, help="where it is")
     arguments.add_argument("--together", action="store_true", help="compile the cases in one unit")
-    arguments.add_argument("--alone", dest="together", action="store_false", help="compile each case by itself, as is done unless told")
+    arguments.add_argument("--alone", dest="together", action="store_false",
+                           help="compile each case by itself, as is done unless told")
     arguments.add_argument("--part", help="K/N: only the K-th of N parts of the cases")
     arguments.add_argument("case", nargs="*", type=Path)
     options = arguments.parse_args()

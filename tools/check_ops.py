@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks docs/ops.md against the headers: that it has a row for each op of nn::, image:: and signal:: and no other, that the columns
-`simd` and `Vulkan` say which backend's headers have a kernel of the op's type, and that the column `header` names the umbrella that
-declares the op and brings its kernel on simd. Prints each difference.
+"""Checks docs/ops.md against the headers: that it has a row for each op of nn::, image:: and signal:: and no other,
+that the columns `simd` and `Vulkan` say which backend's headers have a kernel of the op's type, and that the column
+`header` names the umbrella that declares the op and brings its kernel on simd. Prints each difference.
 
 check_ops.py
 """
@@ -20,9 +20,11 @@ DECLARED = [
     # inline constexpr auto add = broadcast<"add">(...)
     re.compile(r'inline constexpr auto (?P<name>\w+) = (?P<op>transform|broadcast)<"'),
     # constexpr auto conv2d(...) { return op_stage<Name, conv2d_op<...
-    re.compile(r'constexpr auto (?P<name>\w+)\([^;{]*?\)\s*\{\s*return (?:op_stage<[\w"]+,\s*(?P<op>\w+_op)|(?P<of>transform)<")'),
+    re.compile(r'constexpr auto (?P<name>\w+)\([^;{]*?\)\s*\{\s*return '
+               r'(?:op_stage<[\w"]+,\s*(?P<op>\w+_op)|(?P<of>transform)<")'),
     # inline constexpr auto crop = detail::picture_stage<...>(crop_op<... and constexpr auto letterbox(...) { return ...
-    re.compile(r'constexpr auto (?P<name>\w+)(?: =|\([^;{]*?\)\s*\{\s*return)\s*detail::picture_stage<[^;]*?(?P<op>\w+_op)<'),
+    re.compile(r'constexpr auto (?P<name>\w+)(?: =|\([^;{]*?\)\s*\{\s*return)\s*'
+               r'detail::picture_stage<[^;]*?(?P<op>\w+_op)<'),
 ]
 LAYERS = ("nn", "image", "signal")
 ROW = re.compile(r"^\| `(nn|image|signal)::(\w+).*\| (\w*) \| (\w*) \| ([\w.]*) \|$")
@@ -40,7 +42,9 @@ def declared_ops():
                 for found in pattern.finditer(text):
                     groups = found.groupdict()
                     op = groups["op"] or groups.get("of")
-                    ops[f"{layer}::{found['name']}"] = op if op.endswith("_op") else f"{op}_op", f"{layer}/{header.name}"
+                    ops[f"{layer}::{found['name']}"] = (
+                        op if op.endswith("_op") else f"{op}_op", f"{layer}/{header.name}"
+                    )
     return ops
 
 
@@ -56,8 +60,10 @@ def included_by(umbrella):
 
 
 def kernels_on_simd(headers):
-    """The text that has the kernels of those headers: simd's own, and the definitions that it computes the other ops by."""
-    folders = ["backend/simd/", "backend/detail/define/"] if "backend/simd/detail/definition.hpp" in headers else ["backend/simd/"]
+    """The text that has the kernels of those headers: simd's own, and the definitions that it computes the other ops
+    by."""
+    folders = (["backend/simd/", "backend/detail/define/"] if "backend/simd/detail/definition.hpp" in headers
+               else ["backend/simd/"])
     return "\n".join((INCLUDE / h).read_text() for h in sorted(headers) if h.startswith(tuple(folders)))
 
 

@@ -10,7 +10,8 @@ Reported beside them: seconds and peak memory of the compiler.
 
 compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--kernels] [--pin]
     --kernels  only what kernels and their SPIR-V modules cost, 1, 10 and 50 in a unit, on top of the header
-    --report   adds fifty plain stages, and the time of the include against the same two headers, as the median of paired runs
+    --report   adds fifty plain stages, and the time of the include against the same two headers, \
+as the median of paired runs
     --pin      writes what was counted into pinned.json
 """
 
@@ -121,7 +122,8 @@ inline constexpr auto f{i} = [](auto g, auto in, auto w, auto b, auto out) {{
 }};
 inline constexpr auto k{i} = lv::grid_kernel<"conv",
     std::tuple<lv::tensor<float, {channels}, {side}, {side}>, lv::tensor<float, 16, {channels}, {k}, {k}>,
-               lv::tensor<float, 16>>, lv::tensor<float, 16, {valid}, {valid}>>(lv::grid<{valid}, {valid}, 16>{{}}, f{i});
+               lv::tensor<float, 16>>,
+    lv::tensor<float, 16, {valid}, {valid}>>(lv::grid<{valid}, {valid}, 16>{{}}, f{i});
 const std::uint32_t* m{i}() {{ return k{i}.module().data(); }}
 """
 KERNEL_HEADERS = """#include <levada/kernel.hpp>
@@ -146,16 +148,19 @@ KERNELS = {
 
 def report_kernels(compiler):
     def least(unit):
-        runs = [compile_unit(compiler, "-O2", "-x", "c++", "-c", "-o", os.devnull, "-", unit=unit)[1:] for _ in range(3)]
+        runs = [compile_unit(compiler, "-O2", "-x", "c++", "-c", "-o", os.devnull, "-", unit=unit)[1:]
+                for _ in range(3)]
         return min(seconds for seconds, _ in runs), min(memory for _, memory in runs)
 
     header, header_memory = least(KERNEL_HEADERS)
-    print(f"{compiler} -O2, least of 3: the headers {header:.2f} s and {header_memory:.0f} MiB; a kernel on top of them:")
+    print(f"{compiler} -O2, least of 3: the headers {header:.2f} s and {header_memory:.0f} MiB; "
+          "a kernel on top of them:")
     for name, kernel in KERNELS.items():
         row = []
         for count in (1, 10, 50):
             seconds, memory = least(KERNEL_HEADERS + "".join(kernel(i) for i in range(count)))
-            row.append(f"{1000 * (seconds - header) / count:.1f} ms and {(memory - header_memory) / count:.1f} MiB of {count}")
+            row.append(f"{1000 * (seconds - header) / count:.1f} ms and "
+                       f"{(memory - header_memory) / count:.1f} MiB of {count}")
         print(f"  {name}: {', '.join(row)}")
 
 

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes random graphs as types, each with the loop that does the same: generate_graphs.py FIRST COUNT SOURCE.
 
-Nodes take one to three ports or earlier nodes, by names; some are serial stages with a state, some fail for some items, some
-are lines, graphs themselves, or branches of a fork; some stand on a simulated device or before a border. What no node takes
+Nodes take one to three ports or earlier nodes, by names; some are serial stages with a state, some fail for some \
+items, some
+are lines, graphs themselves, or branches of a fork; some stand on a simulated device or before a border. What no node \
+takes
 is an output."""
 
 import argparse
@@ -97,8 +99,10 @@ class Graph:
         loop = "".join(f"  {line}\n" for line in self.loop)
         names = ", ".join(f'"{o}"' for o in self.outputs)
         return (f'\nTEST_CASE("generated graph {self.seed}") {{\n'
-                f"  const auto app = lv::deploy<box, lv::slots<{self.random.choice([1, 3, 8, 64])}>>(lv::graph({', '.join(parts)}));\n"
-                f"  gives_what_the_loop_gives<{names}>(app, [{state}]([[maybe_unused]] const words& item) mutable -> words {{\n"
+                f"  const auto app = lv::deploy<box, lv::slots<{self.random.choice([1, 3, 8, 64])}>>("
+                f"lv::graph({', '.join(parts)}));\n"
+                f"  gives_what_the_loop_gives<{names}>(app, "
+                f"[{state}]([[maybe_unused]] const words& item) mutable -> words {{\n"
                 f"{ports}{loop}  return {{{', '.join(self.outputs)}}};\n  }});\n}}\n")
 
 

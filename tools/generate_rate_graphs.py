@@ -3,7 +3,8 @@
 """Writes random pipelines that change their rate as types: generate_rate_graphs.py FIRST COUNT FOLDER.
 
 FOLDER/rates_FIRST.cpp has those whose balance equations have a solution, each with the simulation that gives the same
-(tests/run/rate_simulation.hpp). Every fourth has none, and is a program of its own, FOLDER/wrong_rates_NUMBER.cpp, with the
+(tests/run/rate_simulation.hpp). Every fourth has none, and is a program of its own, FOLDER/wrong_rates_NUMBER.cpp, \
+with the
 sentence that its compiler has to say (tools/check_must_not_compile.py)."""
 
 import argparse
@@ -12,7 +13,8 @@ import random
 from fractions import Fraction
 from pathlib import Path
 
-HEAD = """// Written by tools/generate_rate_graphs.py: random pipelines that change their rate as types, against simulations.
+HEAD = """\
+// Written by tools/generate_rate_graphs.py: random pipelines that change their rate as types, against simulations.
 
 #include <run/generated_rates.hpp>
 
@@ -99,11 +101,13 @@ class Generator:
             return [self.part(f"lv::batch<{n}, {partial}>", f"of<batch>({n}, {padded})", takes=n), self.stage(kinds)]
         if kind == "unbatch":
             self.count += 1
-            each = Part(f'lv::stage<"e{self.count}">(mixing_each<{self.count}>)', f"of<stage>(stage::each, {self.count})")
+            each = Part(f'lv::stage<"e{self.count}">(mixing_each<{self.count}>)',
+                        f"of<stage>(stage::each, {self.count})")
             return [self.part(f"lv::batch<{n}, {partial}>", f"of<batch>({n}, {padded})", takes=n), each,
                     self.part("lv::unbatch", "of<unbatch>()", gives=n)]
         if kind == "window":
-            return [self.part(f"lv::window<{n + m - 1}, {m}, {partial}>", f"of<window>({n + m - 1}, {m}, {padded})", takes=m),
+            return [self.part(f"lv::window<{n + m - 1}, {m}, {partial}>", f"of<window>({n + m - 1}, {m}, {padded})",
+                              takes=m),
                     self.stage(kinds)]
         return [self.some_for_others(n, m)]
 
@@ -180,7 +184,8 @@ class Generator:
 
         for n in range(self.random.randint(2, 4)):
             first = self.random.randrange(len(names))
-            fitting = [i for i in range(len(names)) if i != first and (slopes[i] == slopes[first] or not self.wants_balance())]
+            fitting = [i for i in range(len(names))
+                       if i != first and (slopes[i] == slopes[first] or not self.wants_balance())]
             inputs = [first] + self.random.sample(fitting, min(len(fitting), self.random.choice([0, 0, 1, 2])))
             if n == 0:
                 inputs = list(range(ports))
@@ -215,7 +220,8 @@ class Generator:
         join, name = self.stage(kinds, "join"), self.name()
         ports = ", ".join(f'lv::port<"{o}", word>' for o in self.outputs)
         takes = ", ".join(f'"{o}"' for o in self.outputs)
-        return Part(f'lv::graph({ports}, lv::node<"{name}", {takes}>({join.text}), lv::output<"o{name}", "{name}">)', join.simulated)
+        return Part(f'lv::graph({ports}, lv::node<"{name}", {takes}>({join.text}), lv::output<"o{name}", "{name}">)',
+                    join.simulated)
 
     def pipeline(self):
         """Parts in a line, and the names of what leaves."""
@@ -274,8 +280,10 @@ def test_case(seed):
     return (f'\nTEST_CASE("generated rates {seed}") {{\n  using namespace simulation;\n'
             f"  const auto app = lv::deploy<rates_box, lv::slots<{random.Random(seed).choice([1, 2, 8, 64])}>>("
             f"{' | '.join(p.text for p in parts)});\n"
-            f"  static_assert(decltype(app)::plan.times == std::array<std::size_t, {len(times)}>{{{', '.join(map(str, times))}}});\n"
-            f"  gives_what_the_simulation_gives<{names[2:]}>(app, line{{{', '.join(p.simulated for p in parts if p.simulated)}}});\n}}\n")
+            f"  static_assert(decltype(app)::plan.times == "
+            f"std::array<std::size_t, {len(times)}>{{{', '.join(map(str, times))}}});\n"
+            f"  gives_what_the_simulation_gives<{names[2:]}>(app, "
+            f"line{{{', '.join(p.simulated for p in parts if p.simulated)}}});\n}}\n")
 
 
 def wrong_program(seed):

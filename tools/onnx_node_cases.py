@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests from the cases of one node of ONNX's own suite, those of its ops and those that PyTorch exported: one source for
+"""Writes tests from the cases of one node of ONNX's own suite, those of its ops and those that PyTorch exported: one \
+source for
 each group of ops, each case as calls of levada's ops.
 
-A case is a model of one node with its inputs and outputs as files. Its attributes and those of its inputs that are constants
-of an op in levada (axes, pads, sizes) become template arguments here; all other data are read when the test runs. What is not
+A case is a model of one node with its inputs and outputs as files. Its attributes and those of its inputs that are \
+constants
+of an op in levada (axes, pads, sizes) become template arguments here; all other data are read when the test runs. \
+What is not
 mapped is left out with a reason; a case that is mapped has to pass.
 
-onnx_node_cases.py CASES OUT      writes OUT/<group>.cpp from the folder CASES that has node/test_abs, node/test_add, ...
-onnx_node_cases.py CASES OUT few  writes fewer: of each op a case for each attribute, each number of inputs and each element
+onnx_node_cases.py CASES OUT      writes OUT/<group>.cpp from the folder CASES that has node/test_abs, \
+node/test_add, ...
+onnx_node_cases.py CASES OUT few  writes fewer: of each op a case for each attribute, each number of inputs and \
+each element
 onnx_node_cases.py CASES OUT one  writes one of each op
 onnx_node_cases.py CASES --list   prints, as Markdown, what is mapped and what is left out, and why
 onnx_node_cases.py CASES --check FILE   says whether FILE is what --list prints
@@ -551,7 +556,8 @@ def quantize(case, p):
 def qlinear(case, p, op, x, weight, rest):
     """x, weight and result with their scales and zero points from inputs 1, 4 and 6 on; weights of one zero point."""
     (weight_zero_point,) = case.constant(5)
-    numbers_ = (f"{{.x = {quantization(case, 1)}, .y = {quantization(case, 6)}, .weight_zero_point = {weight_zero_point}}}")  # fmt: skip
+    numbers_ = (f"{{.x = {quantization(case, 1)}, .y = {quantization(case, 6)}, "
+                f".weight_zero_point = {weight_zero_point}}}")  # fmt: skip
     out, given = case.outputs[0], case.inputs[4].dims
     outputs = weight.dims[0]
     scale = p.input(4)
@@ -560,7 +566,8 @@ def qlinear(case, p, op, x, weight, rest):
     element, of_weight = ELEMENTS[out.element][0], ELEMENTS[weight.element][0]
     brace = "{{}, " if op.startswith("qlinear_conv2d") else "{"
     return p.call(f"{op}<{outputs}, {element}, {of_weight}{rest}>{brace}{numbers_}}}", x, weight, scale,
-                  *([p.input(8)] if case.input(8) is not None else []), element=out.element, dims=out.dims[1:])  # fmt: skip
+                  *([p.input(8)] if case.input(8) is not None else []),
+                  element=out.element, dims=out.dims[1:])  # fmt: skip
 
 
 @maps("quantized", "QLinearConv")
@@ -580,7 +587,8 @@ def qlinear_matmul(case, p):
     p.items = math.prod(a.dims[:-1])
     x = p.named(f"given.input<{Value(None, a.element, [inner]).type()}>(0, item)", a.element, [inner])
     right = Value(None, b.element, [inner, outputs])
-    weight = p.named(f"given.input<{right.type()}>(3, item / {rows if len(b.dims) == 3 else p.items})", b.element, right.dims)
+    weight = p.named(f"given.input<{right.type()}>(3, item / {rows if len(b.dims) == 3 else p.items})",
+                     b.element, right.dims)
     weight = p.prepared("transpose<1, 0>", weight, [outputs, inner])
     y = qlinear(case, p, "qlinear_dense_op", x, weight, ", no_bias")
     y.dims = [outputs]
@@ -688,7 +696,8 @@ def resize(case, p):
         rule |= {"top": part[2].hex(), "left": part[3].hex(), "bottom": part[6].hex(), "right": part[7].hex()}
         rule["extrapolation"] = literal(case.get("extrapolation_value", 0.0))
     members = ", ".join(f".{name} = {value}" for name, value in rule.items())
-    op = f"resize_op<{out[2]}, {out[3]}, resize_mode::{MODES[case.get('mode', 'nearest')]}, layout::chw>{{{{}}, {{{members}}}}}"
+    op = (f"resize_op<{out[2]}, {out[3]}, resize_mode::{MODES[case.get('mode', 'nearest')]}, layout::chw>"
+          f"{{{{}}, {{{members}}}}}")
     p.check(p.call(op, p.item(), dims=out[1:]))
 
 
@@ -699,7 +708,8 @@ def non_max_suppression(case, p):
     thresholds = f"{literal(case.constant(3, [0.0])[0])}, {literal(case.constant(4, [float('-inf')])[0])}"
     boxes = p.item()
     scores = p.input(1, case.inputs[1].dims[1:], of_item=True)
-    p.lines.append(f"given.check(call(backend, non_max_suppression_op<{limit}, box_format::{form}>{{{{}}, {thresholds}}}, "
+    p.lines.append(f"given.check(call(backend, "
+                   f"non_max_suppression_op<{limit}, box_format::{form}>{{{{}}, {thresholds}}}, "
                    f"std::tuple({boxes.name}, {scores.name})), {'item' if p.items > 1 else 0});")  # fmt: skip
 
 
@@ -710,7 +720,8 @@ SUITES = "node", "pytorch-converted", "pytorch-operator"
 
 
 def read_suites(folder):
-    """By op in order of their names: the programs, and the cases left out with their reasons. Ops without a twin are named."""
+    """By op in order of their names: the programs, and the cases left out with their reasons. Ops without a twin are
+    named."""
     programs, left_out, others, graphs = defaultdict(list), defaultdict(list), defaultdict(int), 0
     folders = [f for suite in SUITES for f in sorted((folder / suite).glob("test_*"))]
     for case in (Case(f) for f in folders):
@@ -767,10 +778,13 @@ def listing(folder):
     floats, floats_dropped = (sum(c.suite == "node" and c.floating() for c in cases) for cases in (mapped, dropped))
     exported, exported_dropped = (sum(c.suite != "node" for c in cases) for cases in (mapped, dropped))
     lines = ["# The cases of ONNX", "",
-             "`tools/onnx_node_cases.py CASES --list` wrote this. `./run nightly` runs what is mapped, and all of it has to pass;",
+             "`tools/onnx_node_cases.py CASES --list` wrote this. `./run nightly` runs what is mapped, "
+             "and all of it has to pass;",
              "`./run test` runs those cases of each op that differ in their attributes or in what they are given.",
-             f"Of {floats + floats_dropped} node cases of float, half or double whose op levada has, {floats} are mapped: "
-             f"{100 * floats / (floats + floats_dropped):.1f} %. Of other elements it is {len(mapped) - floats - exported}; "
+             f"Of {floats + floats_dropped} node cases of float, half or double whose op levada has, "
+             f"{floats} are mapped: "
+             f"{100 * floats / (floats + floats_dropped):.1f} %. "
+             f"Of other elements it is {len(mapped) - floats - exported}; "
              f"of {exported + exported_dropped} that PyTorch exported, {exported}.", "",
              "| op | mapped | left out |", "|---|---|---|"]  # fmt: skip
     lines += [f"| {op} | {len(programs[op])} | {len(left_out[op]) or ''} |" for op in ops]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Opens pages of levada::report in a headless browser, light and dark, and checks that they draw themselves: no error of the script,
+"""Opens pages of levada::report in a headless browser, light and dark, and checks that they draw themselves: no \
+error of the script,
 a box for each unit, a row for each kernel. The pictures are for people.
 
 report_screenshot.py [--out FOLDER] [--width N] [--height N] PAGE...     (exit status 77: there is no chromium)

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What ctest ran, for ./run: which programs the chosen tests need, and how many of them passed, failed and were skipped.
+"""What ctest ran, for ./run: which programs the chosen tests need, and how many of them passed, failed and were \
+skipped.
 
-A test is skipped where it says so by its exit status, and what a passed test prints behind "not tested: " or "skipped: ", once for
+A test is skipped where it says so by its exit status, and what a passed test prints behind "not tested: " or \
+"skipped: ", once for
 each reason, is skipped beside it. A test that did not run because another failed has failed.
 
-test_results.py targets FOLDER [CTEST ARGS]  prints the ninja targets of the build in FOLDER that the chosen tests run or read
-test_results.py count FOLDER                 prints "PASSED FAILED SKIPPED" of FOLDER/ctest.xml, and on stderr what was skipped, and why
+test_results.py targets FOLDER [CTEST ARGS]  prints the ninja targets of the build in FOLDER that the \
+chosen tests run or read
+test_results.py count FOLDER                 prints "PASSED FAILED SKIPPED" of FOLDER/ctest.xml, and on stderr \
+what was skipped, and why
 """
 
 import re
@@ -29,10 +33,12 @@ def targets(folder, arguments):
     commands = {}
     for file in root.rglob("CTestTestfile.cmake"):
         commands.update(ADDED.findall(file.read_text(encoding="utf-8")))
-    shown = subprocess.run(["ctest", "--test-dir", folder, "-N", *arguments], text=True, capture_output=True, check=True).stdout
+    shown = subprocess.run(["ctest", "--test-dir", folder, "-N", *arguments],
+                           text=True, capture_output=True, check=True).stdout
     words = {Path(word) for name in CHOSEN.findall(shown) for word in QUOTED.findall(commands.get(name, ""))}
     inside = {path.relative_to(root).as_posix() for path in words if path.is_absolute() and path.is_relative_to(root)}
-    known = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], text=True, capture_output=True, check=True).stdout
+    known = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"],
+                           text=True, capture_output=True, check=True).stdout
     outputs = {line.rsplit(": ", 1)[0] for line in known.splitlines()}
     return sorted(inside & outputs)
 

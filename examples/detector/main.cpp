@@ -102,7 +102,8 @@ int detect(const std::string& from, const std::string& to, int expected) {
   const auto backbone = lv::image::letterbox<side, side, lv::layout::chw>(0)
       | lv::nn::conv2d<"half", 1, lv::size<3>, lv::stride<2>, lv::padding<1>>(w) | lv::nn::relu
       | lv::nn::conv2d<"quarter", 1, lv::size<3>, lv::stride<2>, lv::padding<1>>(w) | lv::nn::relu;
-  const auto score = lv::nn::conv2d<"score", radii.size(), lv::size<15>, lv::padding<7>>(w) | lv::nn::reshape<1, places>;
+  const auto score = lv::nn::conv2d<"score", radii.size(), lv::size<15>, lv::padding<7>>(w)
+      | lv::nn::reshape<1, places>;
   const auto box = lv::nn::conv2d<"box", 4 * radii.size(), lv::size<1>>(w) | lv::stage<"decode", boxes>(decode);
   const auto look = lv::join<"cut", close_up>(cut)
       | lv::nn::conv2d<"edges", 4, lv::size<3>>(w) | lv::nn::relu

@@ -46,7 +46,8 @@ with tempfile.TemporaryDirectory() as name:
     # medians of the rounds keep to that as each round does, where no worker comes for the first time in most of them.
     counted = figures["items"] / 2
     messages = figures["pooled_messages_per_item"] or 0
-    check((figures["allocations_per_item"] or 0) * counted <= messages * counted / 64 + 1, "nothing is allocated on the steady path")
+    check((figures["allocations_per_item"] or 0) * counted <= messages * counted / 64 + 1,
+          "nothing is allocated on the steady path")
     check(messages <= 1, "and at most one message of oneTBB's a picture")
     check(figures["items_per_s_stream"] > 0 and figures["items_per_s_inline"] > 0, "rates are measured")
     check(figures["segments"] >= 1, "the plan has segments")
@@ -61,7 +62,8 @@ with tempfile.TemporaryDirectory() as name:
     check(json.loads((folder / "few.json").read_text())["items"] == 100, "as many as asked for")
     page = (folder / "plan.html").read_text()
     check("conv1" in page and '"trace":' in page, "the page of the plan has the stages and a run")
-    drawn = subprocess.run([sys.executable, tools / "report_screenshot.py", folder / "plan.html"], capture_output=True, text=True)
+    drawn = subprocess.run([sys.executable, tools / "report_screenshot.py", folder / "plan.html"],
+                           capture_output=True, text=True)
     if drawn.returncode != 77:
         check(drawn.returncode == 0, f"a browser draws it {drawn.stdout}{drawn.stderr}")
 

@@ -35,8 +35,10 @@ auto classifier(const Weights& weights, Placed placed = {}, Computed computed = 
   return lv::input<lv::tensor<std::uint8_t, 1, 28, 28>>
       | lv::transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })
       | computed(
-            placed(lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<2>)
-          | placed(lv::nn::conv2d<"conv2", 16, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<3>)
+            placed(lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(weights)
+              | lv::nn::relu | lv::nn::max_pool2d<2>)
+          | placed(lv::nn::conv2d<"conv2", 16, lv::size<5, 5>, lv::padding<2>>(weights)
+              | lv::nn::relu | lv::nn::max_pool2d<3>)
           | lv::nn::flatten | lv::nn::dense<"dense", 10>(weights))
       | lv::nn::softmax
       | lv::stage<"label">([](const lv::tensor<float, 10>& p) { return lv::argmax(p); });

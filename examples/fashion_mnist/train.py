@@ -75,7 +75,8 @@ def write_safetensors(path: pathlib.Path, tensors: dict) -> None:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--epochs", type=int, default=40)
-    arguments.add_argument("--output", type=pathlib.Path, default=pathlib.Path(__file__).with_name("weights.safetensors"))
+    arguments.add_argument("--output", type=pathlib.Path,
+                           default=pathlib.Path(__file__).with_name("weights.safetensors"))
     options = arguments.parse_args()
 
     folder = data_folder()
@@ -102,7 +103,8 @@ def main() -> None:
             averaged.update_parameters(model)
         write_safetensors(options.output, averaged.module.state_dict())
         # The last averaged weights are kept, whatever the test set says: nothing is selected on it.
-        print(f"epoch {epoch + 1}: test accuracy {accuracy(averaged.module, test_pictures, test_labels):.4f}", flush=True)
+        print(f"epoch {epoch + 1}: test accuracy {accuracy(averaged.module, test_pictures, test_labels):.4f}",
+              flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants faults in a copy of the schedule, one at a time, and says which of them the exploration finds, how soon, by which seed.
+"""Plants faults in a copy of the schedule, one at a time, and says which of them the exploration finds, how soon, by
+which seed.
 
 faults.py [--compiler CXX] [--seconds N] [NAME...]
 
-A fault is a place of a header, its text and the wrong one. Where the text is not there any more, the list is out of date, and
-that is an error. A fault is found where explore_sessions ends with its sentence, within so many seconds.
+A fault is a place of a header, its text and the wrong one. Where the text is not there any more, the list is out of
+date, and that is an error. A fault is found where explore_sessions ends with its sentence, within so many seconds.
 """
 
 import argparse
@@ -21,30 +22,81 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 # name, header (its name is unique), text, wrong text
 FAULTS = [
-    ("an old deposit is claimed", "deposit_grains.hpp", "static_cast<std::uint64_t>(deposited) + 1", "static_cast<std::uint64_t>(deposited)"),
-    ("a grain is taken up before its ticket", "deposit_grains.hpp", "->load() == g.first.load(std::memory_order_relaxed);", "->load() <= g.first.load(std::memory_order_relaxed);"),
-    ("a ticket is passed before the stage has run", "run_grains.hpp", "    run_next(seg, g, count);\n    if (unit.serial) {", "    if (unit.serial) seg.tickets[unit.ticket].next.store(g.end);\n    run_next(seg, g, count);\n    if (unit.serial) {"),
-    ("nobody is told of a finished grain", "run_grains.hpp", "  if (finish(s, begin, end, silent)) wake_next(s);", "  static_cast<void>(finish(s, begin, end, silent));"),
-    ("a grain of cheap items is claimed by two", "run_grains.hpp", "  if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;", "  seg.claimed.store(begin + count);"),
-    ("stamps of others are not followed", "engine.hpp", "    const bool moved = follow_stamps(seg, frontier) || at_end;", "    const bool moved = at_end;"),
-    ("the frontier is not read again behind a stamp", "engine.hpp", "      seg.done[index(begin)].store(end);\n      frontier = seg.finished.load();", "      seg.done[index(begin)].store(end);"),
-    ("the frontier moves in a buffered store", "engine.hpp", "      seg.finished.store(end);  // nobody", "      seg.finished.store(end, std::memory_order_release);  // nobody"),
-    ("a stamp stays in the buffer", "engine.hpp", "      seg.done[index(begin)].store(end);", "      seg.done[index(begin)].store(end, std::memory_order_release);"),
-    ("a push in a buffered store", "engine.hpp", "    pushed_.store(pushed_.load(std::memory_order_relaxed) + count);\n", "    pushed_.store(pushed_.load(std::memory_order_relaxed) + count, std::memory_order_release);\n"),
-    ("a pusher is not told of room", "engine.hpp", "    if (head_ != finished()) pass_over();\n    tell_waiters();", "    if (head_ != finished()) pass_over();"),
-    ("a slot is free before its result was read", "engine.hpp", "    const bool none = head_ >= known_finished_ && head_ >= finished();\n", "    const bool none = head_ >= known_finished_ && head_ >= finished();\n    if (!none && kept_ == 0 && head_ == popped_.load()) popped_.store(head_ + 1), tell_waiters();\n"),
+    ("an old deposit is claimed", "deposit_grains.hpp",
+     "static_cast<std::uint64_t>(deposited) + 1",
+     "static_cast<std::uint64_t>(deposited)"),
+    ("a grain is taken up before its ticket", "deposit_grains.hpp",
+     "->load() == g.first.load(std::memory_order_relaxed);",
+     "->load() <= g.first.load(std::memory_order_relaxed);"),
+    ("a ticket is passed before the stage has run", "run_grains.hpp",
+     "    run_next(seg, g, count);\n    if (unit.serial) {",
+     "    if (unit.serial) seg.tickets[unit.ticket].next.store(g.end);\n"
+     "    run_next(seg, g, count);\n"
+     "    if (unit.serial) {"),
+    ("nobody is told of a finished grain", "run_grains.hpp",
+     "  if (finish(s, begin, end, silent)) wake_next(s);",
+     "  static_cast<void>(finish(s, begin, end, silent));"),
+    ("a grain of cheap items is claimed by two", "run_grains.hpp",
+     "  if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;",
+     "  seg.claimed.store(begin + count);"),
+    ("stamps of others are not followed", "engine.hpp",
+     "    const bool moved = follow_stamps(seg, frontier) || at_end;",
+     "    const bool moved = at_end;"),
+    ("the frontier is not read again behind a stamp", "engine.hpp",
+     "      seg.done[index(begin)].store(end);\n      frontier = seg.finished.load();",
+     "      seg.done[index(begin)].store(end);"),
+    ("the frontier moves in a buffered store", "engine.hpp",
+     "      seg.finished.store(end);  // nobody",
+     "      seg.finished.store(end, std::memory_order_release);  // nobody"),
+    ("a stamp stays in the buffer", "engine.hpp",
+     "      seg.done[index(begin)].store(end);",
+     "      seg.done[index(begin)].store(end, std::memory_order_release);"),
+    ("a push in a buffered store", "engine.hpp",
+     "    pushed_.store(pushed_.load(std::memory_order_relaxed) + count);\n",
+     "    pushed_.store(pushed_.load(std::memory_order_relaxed) + count, std::memory_order_release);\n"),
+    ("a pusher is not told of room", "engine.hpp",
+     "    if (head_ != finished()) pass_over();\n    tell_waiters();",
+     "    if (head_ != finished()) pass_over();"),
+    ("a slot is free before its result was read", "engine.hpp",
+     "    const bool none = head_ >= known_finished_ && head_ >= finished();\n",
+     "    const bool none = head_ >= known_finished_ && head_ >= finished();\n"
+     "    if (!none && kept_ == 0 && head_ == popped_.load()) popped_.store(head_ + 1), tell_waiters();\n"),
     ("close tells nobody", "deployment.hpp", "    engine_.close();\n    event_.notify_all();", "    engine_.close();"),
-    ("cancel tells nobody", "engine.hpp", "    end_of_items_.store(before_all_items);\n    enter();\n    wake();", "    end_of_items_.store(before_all_items);\n    enter();"),
-    ("a permit is given back twice", "engine.hpp", "    concurrency_limit_.release();\n    event_.notify_all();  // to others", "    concurrency_limit_.release();\n    concurrency_limit_.release();\n    event_.notify_all();  // to others"),
-    ("a permit is not given back", "deployment.hpp", "    at_work_.fetch_sub(1);\n    engine_.give_back_permit();", "    at_work_.fetch_sub(1);\n    if (any) engine_.give_back_permit();"),
-    ("who gives back a permit tells nobody", "engine.hpp", "    concurrency_limit_.release();\n    event_.notify_all();  // to others", "    concurrency_limit_.release();  // to others"),
-    ("a thread parks without a second look", "deployment.hpp", "    if (reason() || can_help()) {\n      event_.cancel();", "    if (false) {\n      event_.cancel();"),
-    ("a worker goes without a second look", "deployment.hpp", "      if (!pays_for_a_worker() || !(waits ? has_work() : can_help())) return;", "      static_cast<void>(waits);\n      return;"),
-    ("an event wakes nobody who has just come", "event_count.hpp", "    waiters_.fetch_add(1);\n    return epoch_.load();", "    const std::uint32_t epoch = epoch_.load();\n    waiters_.store(waiters_.load() + 1, std::memory_order_release);\n    return epoch;"),
-    ("who is left out parks where one session is left", "deployment.hpp", "           (at_work_.load() == 0 || !deployment_->concurrency_limit.has_one_session());", "           !deployment_->concurrency_limit.has_one_session();"),
-    ("items on the way to the next rate are not seen", "rate_converter.hpp", "    return to_.all_settled() && !has_something(no_more) && !busy_.load() && to_.pushed() == pushed;", "    return static_cast<void>(pushed), to_.all_settled() && !has_something(no_more);"),
-    ("a session that is over may not be", "deployment.hpp", "    if (is_over) is_over_.store(true, std::memory_order_relaxed);\n", ""),
-    ("two take one free grain", "claim_grains.hpp", "        g.state.compare_exchange_strong(expected, grain_state::running))\n      return &g;", "        (g.state.store(grain_state::running), true))\n      return static_cast<void>(expected), &g;"),
+    ("cancel tells nobody", "engine.hpp",
+     "    end_of_items_.store(before_all_items);\n    enter();\n    wake();",
+     "    end_of_items_.store(before_all_items);\n    enter();"),
+    ("a permit is given back twice", "engine.hpp",
+     "    concurrency_limit_.release();\n    event_.notify_all();  // to others",
+     "    concurrency_limit_.release();\n    concurrency_limit_.release();\n    event_.notify_all();  // to others"),
+    ("a permit is not given back", "deployment.hpp",
+     "    at_work_.fetch_sub(1);\n    engine_.give_back_permit();",
+     "    at_work_.fetch_sub(1);\n    if (any) engine_.give_back_permit();"),
+    ("who gives back a permit tells nobody", "engine.hpp",
+     "    concurrency_limit_.release();\n    event_.notify_all();  // to others",
+     "    concurrency_limit_.release();  // to others"),
+    ("a thread parks without a second look", "deployment.hpp",
+     "    if (reason() || can_help()) {\n      event_.cancel();",
+     "    if (false) {\n      event_.cancel();"),
+    ("a worker goes without a second look", "deployment.hpp",
+     "      if (!pays_for_a_worker() || !(waits ? has_work() : can_help())) return;",
+     "      static_cast<void>(waits);\n      return;"),
+    ("an event wakes nobody who has just come", "event_count.hpp",
+     "    waiters_.fetch_add(1);\n    return epoch_.load();",
+     "    const std::uint32_t epoch = epoch_.load();\n"
+     "    waiters_.store(waiters_.load() + 1, std::memory_order_release);\n"
+     "    return epoch;"),
+    ("who is left out parks where one session is left", "deployment.hpp",
+     "           (at_work_.load() == 0 || !deployment_->concurrency_limit.has_one_session());",
+     "           !deployment_->concurrency_limit.has_one_session();"),
+    ("items on the way to the next rate are not seen", "rate_converter.hpp",
+     "    return to_.all_settled() && !has_something(no_more) && !busy_.load() && to_.pushed() == pushed;",
+     "    return static_cast<void>(pushed), to_.all_settled() && !has_something(no_more);"),
+    ("a session that is over may not be", "deployment.hpp",
+     "    if (is_over) is_over_.store(true, std::memory_order_relaxed);\n",
+     ""),
+    ("two take one free grain", "claim_grains.hpp",
+     "        g.state.compare_exchange_strong(expected, grain_state::running))\n      return &g;",
+     "        (g.state.store(grain_state::running), true))\n      return static_cast<void>(expected), &g;"),
 ]
 
 

@@ -20,8 +20,8 @@ if(WAY STREQUAL "pkg_config")
   run(${WORK}/outside)
 
   # The smallest program of the README, from what was installed alone.
-  execute_process(COMMAND ${PKG_CONFIG} --variable=pkgdatadir levada OUTPUT_VARIABLE data OUTPUT_STRIP_TRAILING_WHITESPACE
-                          COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${PKG_CONFIG} --variable=pkgdatadir levada
+                  OUTPUT_VARIABLE data OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   run(${CXX} -std=c++20 "-DLEVADA_SOURCE_DIR=\"${data}\"" ${data}/examples/minimal/main.cpp ${flags} -o ${WORK}/minimal)
   run(${WORK}/minimal)
 else()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks tools/check_must_not_compile.py itself: what it must find is found among right cases, in one unit and alone."""
+"""Checks tools/check_must_not_compile.py itself: what it must find is found among right cases, in one unit and
+alone."""
 
 import subprocess
 import sys
@@ -36,7 +37,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         files = []
         for case, (parts, _) in CASES.items():
-            text = {"sentence": "a sentence", "says": "a sentence", "correct": "", "wrong": "numbers_of<false> some;"} | parts
+            text = {"sentence": "a sentence", "says": "a sentence", "correct": "",
+                    "wrong": "numbers_of<false> some;"} | parts
             files.append(Path(name) / f"{case}.cpp")
             files[-1].write_text(WRONG.format(**text), encoding="utf-8")
         for way in "--together", "--alone":

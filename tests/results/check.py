@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks tools/test_results.py: tests that passed, failed, were skipped, skipped a part or could not run are counted as such.
+"""Checks tools/test_results.py: tests that passed, failed, were skipped, skipped a part or could not run are
+counted as such.
 
 check.py CMAKE CTEST
 """
@@ -18,7 +19,8 @@ add_test(NAME passes COMMAND sh -c "echo fine")
 add_test(NAME fails COMMAND sh -c "exit 1")
 add_test(NAME lacks_data COMMAND sh -c "echo the photograph is not there; exit 77")
 set_tests_properties(lacks_data PROPERTIES SKIP_RETURN_CODE 77)
-add_test(NAME lacks_device COMMAND sh -c "echo x.cpp:3: MESSAGE: not tested: no device; echo x.cpp:9: MESSAGE: not tested: no device")
+add_test(NAME lacks_device
+         COMMAND sh -c "echo x.cpp:3: MESSAGE: not tested: no device; echo x.cpp:9: MESSAGE: not tested: no device")
 add_test(NAME prepares COMMAND sh -c "exit 1")
 set_tests_properties(prepares PROPERTIES FIXTURES_SETUP prepared)
 add_test(NAME waits_for_it COMMAND sh -c "exit 0")

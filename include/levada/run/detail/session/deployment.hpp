@@ -327,7 +327,8 @@ class session_core final : public engine_host {
     if (!is_closed() || lets_more_in() || !all_finished()) return false;
     return (!later_ || later_->has_ended()) && results().all_finished();
   }
-  /// Nothing more will come out. Once that is so it stays so, though a worker may look once more for something to carry.
+  /// Nothing more will come out. Once that is so it stays so, though a worker may look once more for something to
+  /// carry.
   bool is_over() {
     if (is_over_.load(std::memory_order_relaxed)) return true;
     const bool is_over =

@@ -101,8 +101,8 @@ class rate_converter {
   }
   /// Seen from outside: it could do something now.
   bool can_carry(bool no_more) const { return !busy_.load() && has_something(no_more); }
-  /// What it has carried is finished, and it carries nothing more until items come to it, results leave, or time passes.
-  /// Seen from outside, while others may carry: what is true of one moment here may not be true of the next.
+  /// What it has carried is finished, and it carries nothing more until items come to it, results leave, or time
+  /// passes. Seen from outside, while others may carry: what is true of one moment here may not be true of the next.
   bool is_settled(bool no_more) {
     if (busy_.load()) return false;
     const engine::sequence pushed = to_.pushed();
