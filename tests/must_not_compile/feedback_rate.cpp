@@ -3,7 +3,8 @@
 // place: "sum"
 // place: "batch"
 //
-// A state comes back with each item: the second item of the batch needs what the batch gives. The feedback goes behind the batch.
+// A state comes back with each item: the second item of the batch needs what the batch gives. The feedback goes behind
+// the batch.
 
 #include <levada/levada.hpp>
 

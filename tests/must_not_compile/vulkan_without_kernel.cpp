@@ -3,7 +3,8 @@
 // place: "average"
 // place: vulkan<0>
 //
-// An op pinned to a Vulkan device for which the backend that comes with the device has no kernel: it does not compute doubles.
+// An op pinned to a Vulkan device for which the backend that comes with the device has no kernel: it does not compute
+// doubles.
 
 #include <levada/backend/spirv.hpp>
 #include <levada/levada.hpp>

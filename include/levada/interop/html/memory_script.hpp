@@ -113,7 +113,8 @@ inline constexpr std::string_view memory_script = R"js(
       ? ', ' + (bytes / bound).toFixed(3) + ' times what is alive together at one step (' + bytesText(bound) +
         '): no arena is smaller than that'
       : '') +
-    '. Filled: values; dashed: what kernels need while they run. Steps are the units (#), colours those of who makes the value.');
+    '. Filled: values; dashed: what kernels need while they run. ' +
+    'Steps are the units (#), colours those of who makes the value.');
 }
 )js";
 

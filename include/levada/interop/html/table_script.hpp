@@ -57,9 +57,11 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
   note('kernels', (hasCosts
     ? 'Costs are seconds an item' + (machines.length ? ', of ' + machines.join(' and ') : '') +
       '; \u2248 marks what a roofline estimated, what is unmarked was measured. Of what else could have ' +
-      'computed a unit it is said what its kernels cost, and by how much the whole would change, all other units as they are (objective: ' +
+      'computed a unit it is said what its kernels cost, and by how much the whole would change, ' +
+      'all other units as they are (objective: ' +
       data.regions[0].reasons.objective + ').'
-    : 'Nobody gave costs, so the default decided: a stage that is pinned runs where it is pinned, any other on the first device named that takes it, an op by the first backend named that takes it, ' +
+    : 'Nobody gave costs, so the default decided: a stage that is pinned runs where it is pinned, ' +
+      'any other on the first device named that takes it, an op by the first backend named that takes it, ' +
       'in its longest run.') + forks);
 }
 
@@ -114,7 +116,8 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
         spread('download of segment ' + s, segment.download, nsText)])];
     byId('stages').append(...lines.filter(line => line).map(line => element('p', { class: 'note' }, line)));
     note('stages',
-      'Nanoseconds an item. The bar goes from the least to the 99th of a hundred, its mark is the median, the thin line ends at the most.' +
+      'Nanoseconds an item. The bar goes from the least to the 99th of a hundred, its mark is the median, ' +
+      'the thin line ends at the most.' +
       (measured ? '' : ' The stages are not those of this plan: the app was deployed by another.'));
   }
 }
