@@ -37,11 +37,13 @@ template <class F>
     if constexpr (sizeof(F) <= word) {
       ::new (object) F(state);
     } else {
-      [&]<std::size_t... W>(std::index_sequence<W...>) {
+      // Inlined: the address of a state that leaves the function would keep the state in memory.
+      [&]<std::size_t... W>(std::index_sequence<W...>) __attribute__((always_inline)) {
         (std::memcpy(static_cast<std::byte*>(object) + W * word, reinterpret_cast<const std::byte*>(&state) + W * word,
                      std::min(word, sizeof(F) - W * word)),
          ...);
-      }(std::make_index_sequence<(sizeof(F) + word - 1) / word>());
+      }
+      (std::make_index_sequence<(sizeof(F) + word - 1) / word>());
     }
   }
 }
@@ -65,7 +67,7 @@ struct chain_step {
       call_with<Form, In, Out>(f_, in, out);
       return out;
     }
-    void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
+    [[gnu::always_inline]] void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
 
    private:
     [[no_unique_address]] state_in_chain<F, Serial && Copied> f_;
@@ -87,7 +89,7 @@ struct chain_step<F, form::in_place, In, Out, Serial> {
       call_with<form::in_place, In, Out>(f_, in, in);
       return in;
     }
-    void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
+    [[gnu::always_inline]] void put_back(const unit_path& path) const { put_back_state(*path.object, f_); }
 
    private:
     [[no_unique_address]] state_in_chain<F, Serial && Copied> f_;
@@ -117,39 +119,50 @@ struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps
   [[gnu::always_inline]] void operator()([[maybe_unused]] void* item, std::size_t i) {
     ((item = static_cast<numbered_step<I, Steps>&>(*this).step(item, i)), ...);
   }
-  void put_back(const unit_path* paths) const {
+  [[gnu::always_inline]] void put_back(const unit_path* paths) const {
     (static_cast<const numbered_step<I, Steps>&>(*this).step.put_back(paths[I]), ...);
   }
 };
 
 /// Items that their owner has in a row, and that a chain changes: each is copied to its place as the loop comes to it,
 /// so that its way here hides behind the work on those before. Of small ones many share a line, and all are copied at
-/// once.
+/// once; one of a word goes through a register on its way into the first callable.
 template <class Item>
 class copied_row {
   static constexpr std::size_t line = 64, at_once = 2 * line;
   static constexpr std::size_t ahead = 4096, most_asked_for = 2048;  // enough for the way from memory
+  static constexpr bool is_word = sizeof(Item) <= sizeof(std::uint64_t);
 
  public:
   /// `row` null: the items are at their places already.
   [[gnu::always_inline]] copied_row(const std::byte* row, std::byte* places, std::size_t stride, std::size_t count)
-      : row_(sizeof(Item) <= at_once ? nullptr : row) {
-    if (sizeof(Item) <= at_once && row != nullptr)
+      : row_(is_word && row == nullptr             ? places
+             : !is_word && sizeof(Item) <= at_once ? nullptr
+                                                   : row),
+        stride_(row == nullptr ? stride : sizeof(Item)) {
+    if (!is_word && sizeof(Item) <= at_once && row != nullptr)
       for (std::size_t i = 0; i < count; ++i) std::memcpy(places + i * stride, row + i * sizeof(Item), sizeof(Item));
   }
   [[gnu::always_inline]] void copy(std::byte* place, std::size_t i) const {
-    if (row_ == nullptr) return;
-    constexpr std::size_t items_ahead = (ahead + sizeof(Item) - 1) / sizeof(Item);
-    const std::byte* const from = row_ + i * sizeof(Item);
-    for (std::size_t b = 0; b < std::min(sizeof(Item), most_asked_for); b += line)
-      __builtin_prefetch(from + items_ahead * sizeof(Item) + b);
-    std::size_t bytes = sizeof(Item);
-    asm("" : "+r"(bytes));  // by the library: behind a string instruction, which some compilers take, nothing hides
-    std::memcpy(place, from, bytes);
+    if constexpr (is_word) {
+      std::byte word[sizeof(Item)];  // to its own place, too, which costs less than to ask
+      std::memcpy(word, row_ + i * stride_, sizeof(Item));
+      std::memcpy(place, word, sizeof(Item));
+    } else {
+      if (row_ == nullptr) return;
+      constexpr std::size_t items_ahead = (ahead + sizeof(Item) - 1) / sizeof(Item);
+      const std::byte* const from = row_ + i * sizeof(Item);
+      for (std::size_t b = 0; b < std::min(sizeof(Item), most_asked_for); b += line)
+        __builtin_prefetch(from + items_ahead * sizeof(Item) + b);
+      std::size_t bytes = sizeof(Item);
+      asm("" : "+r"(bytes));  // by the library: behind a string instruction, which some compilers take, nothing hides
+      std::memcpy(place, from, bytes);
+    }
   }
 
  private:
   const std::byte* const row_;
+  const std::size_t stride_;  ///< of words
 };
 /// Others are never given so.
 template <class Item>
