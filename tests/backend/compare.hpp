@@ -16,6 +16,8 @@
 #include <levada/backend/reference.hpp>
 #include <levada/backend/simd.hpp>
 
+#include "sanitizer.hpp"
+
 namespace levada::testing {
 
 /// Memory aligned as the plan aligns it, of exactly so many bytes, so that a sanitizer sees any step beside it.
@@ -158,11 +160,13 @@ void check_agreement(double tolerance, const Ops&... ops) {
   check_agreement(*random_tensor<In>(), tolerance, ops...);
 }
 
-/// Lengths below, at and above those of vectors. A sanitizer looks at bounds alone, and takes long to compile each.
-#if defined(__SANITIZE_ADDRESS__)
+/// Lengths below, at and above those of vectors, of which each takes long to compile. A sanitizer looks at bounds alone.
+#if LEVADA_UNDER_SANITIZER
 using lengths = std::index_sequence<3, 16, 33>;
-#else
+#elif LEVADA_ALL_SHAPES
 using lengths = std::index_sequence<1, 3, 8, 15, 16, 17, 33, 100>;
+#else
+using lengths = std::index_sequence<1, 15, 16, 33>;
 #endif
 
 /// Calls `f(integral_constant)` for each of them.
