@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include <levada/run/detail/program/make_program.hpp>
+#include <levada/run/detail/program/program_layout.hpp>
 #include <levada/run/detail/program/unit.hpp>
 #include <levada/run/detail/session/deployment.hpp>
 #include <levada/run/simulated.hpp>

@@ -21,7 +21,9 @@
 #include <levada/run/detail/deploy/executable.hpp>
 #include <levada/run/detail/deploy/planned.hpp>
 #include <levada/run/detail/program/chain.hpp>
+#include <levada/run/detail/program/make_program.hpp>
 #include <levada/run/detail/program/params.hpp>
+#include <levada/run/detail/program/program_layout.hpp>
 #include <levada/run/detail/program/unit.hpp>
 
 namespace levada {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include <levada/graph/detail/side_data.hpp>
-#include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/program/unit.hpp>
+#include <levada/run/detail/program/unit_call.hpp>
 
 namespace levada::detail {
 

@@ -18,14 +18,17 @@
 #include <levada/core/detail/bfloat16.hpp>
 #include <levada/core/detail/half.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/core/error.hpp>
 #include <levada/graph/detail/feedback.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/graph/detail/missing.hpp>
 #include <levada/graph/detail/retry.hpp>
 #include <levada/graph/detail/stage.hpp>
 #include <levada/graph/op.hpp>
+#include <levada/run/detail/program/erased_object.hpp>
 #include <levada/run/detail/program/missing_parameter.hpp>
-#include <levada/run/detail/program/program.hpp>
+#include <levada/run/detail/program/unit_call.hpp>
+#include <levada/run/detail/program/unit_descriptor.hpp>
 
 namespace levada::detail {
 

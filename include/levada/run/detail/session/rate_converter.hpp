@@ -18,7 +18,8 @@
 #include <levada/graph/detail/rate.hpp>
 #include <levada/plan/detail/regions.hpp>
 #include <levada/run/detail/engine/engine.hpp>
-#include <levada/run/detail/program/program.hpp>
+#include <levada/run/detail/program/erased_object.hpp>
+#include <levada/run/detail/program/unit_call.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/program/erased_object.hpp: an object of a stage or a kernel whose type is no longer known.
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace levada::detail {
+
+/// An object of a type that is no longer known, on cache lines of its own: two stages run on two processors.
+class erased_object {
+ public:
+  erased_object() = default;
+  /// Constructs a `T` from the arguments.
+  template <class T, class... Arguments>
+  static erased_object make(Arguments&&... arguments) {
+    erased_object o;
+    o.object_ = new own_lines<T>{T(std::forward<Arguments>(arguments)...)};
+    o.destroy_ = [](void* p, std::align_val_t) noexcept { delete static_cast<own_lines<T>*>(p); };
+    if constexpr (std::is_copy_constructible_v<T>)
+      o.copy_ = [](const void* p, std::size_t, std::align_val_t) -> void* {
+        return new own_lines<T>{*static_cast<const T*>(p)};
+      };
+    return o;
+  }
+  /// The same for trivially copyable types, with no code for each.
+  static erased_object make_trivial(const void* from, std::size_t bytes, std::size_t alignment) {
+    erased_object o;
+    o.bytes_ = bytes;
+    o.alignment_ = std::align_val_t{alignment < cache_line ? cache_line : alignment};
+    o.object_ = copy_bytes(from, bytes, o.alignment_);
+    o.destroy_ = [](void* p, std::align_val_t aligned) noexcept { ::operator delete(p, aligned); };
+    o.copy_ = &copy_bytes;
+    return o;
+  }
+
+  erased_object(erased_object&& other) noexcept { swap(other); }
+  erased_object& operator=(erased_object&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~erased_object() {
+    if (object_ != nullptr) destroy_(object_, alignment_);
+  }
+
+  void* get() const { return object_; }
+  bool copyable() const { return copy_ != nullptr; }
+  erased_object copy() const {
+    erased_object o;
+    o.bytes_ = bytes_;
+    o.alignment_ = alignment_;
+    o.object_ = copy_(object_, bytes_, alignment_);
+    o.destroy_ = destroy_;
+    o.copy_ = copy_;
+    return o;
+  }
+
+ private:
+  static constexpr std::size_t cache_line = 64;
+  template <class T>
+  struct alignas(alignof(T) < cache_line ? cache_line : alignof(T)) own_lines {
+    T object;
+  };
+
+  static void* copy_bytes(const void* from, std::size_t bytes, std::align_val_t alignment) {
+    return std::memcpy(::operator new((bytes + cache_line - 1) / cache_line * cache_line, alignment), from, bytes);
+  }
+  void swap(erased_object& other) noexcept {
+    std::swap(object_, other.object_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(alignment_, other.alignment_);
+    std::swap(destroy_, other.destroy_);
+    std::swap(copy_, other.copy_);
+  }
+
+  void* object_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::align_val_t alignment_{1};
+  void (*destroy_)(void*, std::align_val_t) noexcept = nullptr;
+  void* (*copy_)(const void*, std::size_t, std::align_val_t) = nullptr;
+};
+
+}  // namespace levada::detail
