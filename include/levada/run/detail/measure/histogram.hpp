@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <levada/run/detail/measure/statistics.hpp>
 #include <levada/run/detail/workers/threading.hpp>
@@ -59,6 +60,24 @@ class histogram {
   friend class merged_histogram;
   std::array<atomic<std::uint64_t>, log_buckets::count> buckets_{};
   atomic<std::uint64_t> sum_{0}, min_{~std::uint64_t{0}}, max_{0};
+};
+
+/// Adds numbers to a histogram, equal neighbours at once: items that came together.
+class adding_runs {
+ public:
+  explicit adding_runs(histogram& to) : to_(to) {}
+  ~adding_runs() {
+    if (count_ != 0) to_.add(value_, count_);
+  }
+  void add(std::uint64_t value) {
+    if (value != value_ && count_ != 0) to_.add(value_, std::exchange(count_, 0));
+    value_ = value;
+    ++count_;
+  }
+
+ private:
+  histogram& to_;
+  std::uint64_t value_ = 0, count_ = 0;
 };
 
 /// The numbers of several histograms together, at one moment.

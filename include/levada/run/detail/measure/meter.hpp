@@ -8,32 +8,26 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
+#include <memory>
 #include <utility>
 
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/run/detail/measure/histogram.hpp>
+#include <levada/run/detail/measure/lanes.hpp>
 #include <levada/run/detail/measure/statistics.hpp>
 #include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/program/session_options.hpp>
-#include <levada/run/detail/workers/threading.hpp>
+#include <levada/run/detail/program/unit_call.hpp>
 
 namespace levada::detail {
-
-/// A small number of this thread's own.
-inline std::size_t thread_number() {
-  static atomic<std::size_t> threads{0};
-  thread_local std::size_t mine = 0;
-  if (mine == 0) mine = threads.fetch_add(1, std::memory_order_relaxed) + 1;
-  return mine - 1;
-}
 
 class meter {
  public:
   using sequence = std::uint64_t;
   using nanoseconds = std::uint64_t;
+  using lane = meter_lane;
 
   static nanoseconds nanoseconds_of(std::chrono::steady_clock::time_point at) {
     return static_cast<nanoseconds>(
@@ -45,28 +39,6 @@ class meter {
     return static_cast<nanoseconds>(std::max<std::int64_t>(since, 0));
   }
   static nanoseconds now() { return nanoseconds_of(std::chrono::steady_clock::now()); }
-
-  /// What threads write that run stages: one thread at a time.
-  struct alignas(64) lane {
-    struct unit_record {
-      atomic<std::uint64_t> items{0};
-      histogram time, waited;
-      atomic<std::uint64_t> failed{0}, filtered{0}, overdue{0}, cancelled{0};
-    };
-    atomic<bool> taken{false};
-    fixed_array<unit_record> units;
-    fixed_array<histogram> waits;  ///< before segments
-    std::uint32_t grains = 0;      ///< that were taken up here
-    trace_ring trace;
-
-    /// Whether the next grain is timed: as many as keep that under a hundredth of the time that grains take.
-    bool times(std::uint64_t expected_ns, std::size_t unit_count) {
-      const std::uint64_t cost_ns = 100 + 50 * unit_count;
-      if (trace.is_on()) return true;
-      if (expected_ns == 0 || expected_ns >= 100 * cost_ns) return true;
-      return grains++ % std::min<std::uint64_t>(64, 100 * cost_ns / expected_ns + 1) == 0;
-    }
-  };
 
   /// A lane that a thread has to itself; none where nothing is measured.
   class turn {
@@ -97,7 +69,7 @@ class meter {
 
    private:
     [[gnu::noinline]] void begin() {
-      lane_ = &of_->take_lane();
+      lane_ = &of_->lanes_.take();
       std::construct_at(&grain_);
     }
     [[gnu::noinline]] void end() {
@@ -118,14 +90,7 @@ class meter {
   static constexpr std::uint32_t small(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
   [[gnu::cold]] explicit meter(const program& code)
-      : stamps_(code.slots),
-        devices_(on_devices(code) ? code.segments.size() : 0),
-        lanes_(static_cast<std::size_t>(code.threads) + code.segments.size() + 1) {
-    for (lane& l : lanes_) {
-      l.units = fixed_array<lane::unit_record>(code.units.size());
-      l.waits = fixed_array<histogram>(code.segments.size());
-    }
-  }
+      : stamps_(code.slots), devices_(on_devices(code) ? code.segments.size() : 0), lanes_(code) {}
 
   // ---- told by the pusher ----
 
@@ -134,7 +99,7 @@ class meter {
     const nanoseconds at = now();
     for_each_stamp(first, count, [&](sequence i, stamp& is) { is = {i, at, at, 0, 0}; });
     occupied_.add(occupied);
-    if (traces())
+    if (lanes_.traces())
       turn(this).note({trace_kind::occupied, 0, 0, small(static_cast<std::size_t>(occupied)), first, at, at});
   }
   /// The oldest of these gave way: each of the others is one place before, and the last is new.
@@ -203,7 +168,7 @@ class meter {
   /// It comes back from there, through segment `s`.
   [[gnu::noinline]] void returned(std::size_t s, sequence item) {
     const nanoseconds at = now();
-    if (traces())
+    if (lanes_.traces())
       for_each_stamp(item, 1, [&](sequence i, const stamp& is) {
         if (is.item == i && is.handed != 0) turn(this).note({trace_kind::device, small(s), 0, 1, i, is.handed, at});
       });
@@ -220,43 +185,21 @@ class meter {
 
   // ---- told by any thread ----
 
-  /// So many of the last events of each lane are kept from now on, in fresh rings; as before where there is no memory
-  /// for them.
-  void trace(std::size_t events) {
-    fixed_array<trace_ring> fresh(lanes_.size(), [&](std::size_t) { return trace_ring(events); });
-    traces_.store(false);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) in_lane(lanes_[i], [&] { std::swap(lanes_[i].trace, fresh[i]); });
-    traces_.store(events != 0);
-  }
+  /// So many of the last events of each lane are kept from now on: meter_lanes::trace.
+  void trace(std::size_t events) { lanes_.trace(events); }
 
   // ---- read by any thread ----
 
   template <class Trace>
   void write_trace_to(Trace& t) {
-    for (lane& l : lanes_) in_lane(l, [&] { l.trace.copy_to(t); });
+    lanes_.write_trace_to(t);
   }
 
   template <class Statistics>
   void write_statistics_to(Statistics& s) const {
-    for (std::size_t u = 0; u < s.stages.size(); ++u) {
-      merged_histogram time, waited;
-      auto& to = s.stages[u];
-      for (const lane& l : lanes_) {
-        const lane::unit_record& r = l.units[u];
-        time.add(r.time), waited.add(r.waited);
-        to.items += r.items.load(std::memory_order_relaxed);
-        to.failed += r.failed.load(std::memory_order_relaxed),
-            to.filtered += r.filtered.load(std::memory_order_relaxed);
-        to.overdue += r.overdue.load(std::memory_order_relaxed);
-        to.cancelled += r.cancelled.load(std::memory_order_relaxed);
-      }
-      waited.add_zeros(time.count() - std::min(time.count(), waited.count()));
-      to.time = time.summary(), to.waited = waited.summary();
-    }
+    lanes_.write_stages_to(s.stages);
     for (std::size_t i = 0; i < s.segments.size(); ++i) {
-      merged_histogram waits;
-      for (const lane& l : lanes_) waits.add(l.waits[i]);
-      s.segments[i].waited = waits.summary();
+      s.segments[i].waited = lanes_.waits_before(i);
       if (devices_.empty()) continue;
       distribution* const parts[] = {&s.segments[i].upload, &s.segments[i].compute, &s.segments[i].download};
       for (std::size_t p = 0; p < device_parts; ++p) {
@@ -288,24 +231,6 @@ class meter {
     return false;
   }
 
-  /// There is one for each thread that has a permit, each device, and one for all others, who have it for a moment.
-  lane& take_lane() {
-    for (std::size_t i = thread_number();; ++i) {
-      lane& l = lanes_[i % lanes_.size()];
-      if (!l.taken.load(std::memory_order_relaxed) && !l.taken.exchange(true, std::memory_order_acquire)) return l;
-    }
-  }
-  bool traces() const { return traces_.load(std::memory_order_relaxed); }
-  template <class F>
-  void in_lane(lane& l, F f) {
-    while (l.taken.exchange(true, std::memory_order_acquire)) yield_thread();
-    struct leave {
-      lane& of;
-      ~leave() { of.taken.store(false, std::memory_order_release); }
-    } const at_end{l};
-    f();
-  }
-
   template <class F>
   void for_each_stamp(sequence first, std::size_t count, F f) {
     auto at = static_cast<std::size_t>(first % stamps_.size());
@@ -315,28 +240,9 @@ class meter {
     }
   }
 
-  /// Adds numbers to a histogram, equal neighbours at once: items that came together.
-  class adding_runs {
-   public:
-    explicit adding_runs(histogram& to) : to_(to) {}
-    ~adding_runs() {
-      if (count_ != 0) to_.add(value_, count_);
-    }
-    void add(std::uint64_t value) {
-      if (value != value_ && count_ != 0) to_.add(value_, std::exchange(count_, 0));
-      value_ = value;
-      ++count_;
-    }
-
-   private:
-    histogram& to_;
-    std::uint64_t value_ = 0, count_ = 0;
-  };
-
   fixed_array<stamp> stamps_;
   fixed_array<device_record> devices_;  ///< of segments; none where all are the processor's
-  fixed_array<lane> lanes_;
-  atomic<bool> traces_{false};
+  meter_lanes lanes_;
   alignas(64) histogram age_;
   alignas(64) histogram occupied_;
 };
