@@ -22,6 +22,7 @@
 #include <levada/run/detail/program/program_layout.hpp>
 #include <levada/run/detail/program/unit.hpp>
 #include <levada/run/detail/session/deployment.hpp>
+#include <levada/run/detail/session/session_core.hpp>
 #include <levada/run/simulated.hpp>
 
 #include <plan/random_graph.hpp>

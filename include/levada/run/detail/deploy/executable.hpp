@@ -17,6 +17,7 @@
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/deploy/erased_pipeline.hpp>
 #include <levada/run/detail/program/params.hpp>
+#include <levada/run/detail/session/deployment.hpp>
 #include <levada/run/detail/session/inline_call.hpp>
 #include <levada/run/detail/session/session.hpp>
 #include <levada/run/detail/session/stream.hpp>

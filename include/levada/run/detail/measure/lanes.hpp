@@ -48,8 +48,8 @@ struct alignas(64) meter_lane {
   }
 };
 
-/// The lanes of an engine: one for each thread that has a permit, each device, and one for all others, who have it for a
-/// moment.
+/// The lanes of an engine: one for each thread that has a permit, one for each device, and one for all others, who have
+/// it for a moment.
 class meter_lanes {
  public:
   [[gnu::cold]] explicit meter_lanes(const program& code)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/program/unit_call.hpp: how the code of units is called: one indirect call runs a unit, or a chain of units,
-// over the items of a grain. Also what becomes of an item in its slot.
+// run/detail/program/unit_call.hpp: how the code of units is called, and what they make of an item in its slot. One
+// indirect call runs a unit, or a chain of units, over the items of a grain.
 
 #include <atomic>
 #include <cstddef>

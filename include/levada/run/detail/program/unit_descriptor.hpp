@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/program/unit_descriptor.hpp: what a program is told of the code of a unit: constants that are made from the
-// types of stages and kernels.
+// run/detail/program/unit_descriptor.hpp: what a program is told of the code of a unit: constants, made from the types
+// of stages and kernels.
 
 #include <cstddef>
 #include <string_view>

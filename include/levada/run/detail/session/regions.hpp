@@ -10,22 +10,13 @@
 
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/engine/engine.hpp>
+#include <levada/run/detail/session/lambda_ref.hpp>
 #include <levada/run/detail/session/rate_converter.hpp>
 
 namespace levada::detail {
 
 /// Calls something with each engine.
-class engine_visit {
- public:
-  template <class F>
-  engine_visit(const F& f)  // NOLINT: made where it is called
-      : of_(&f), call_([](const void* of, engine& e) { (*static_cast<const F*>(of))(e); }) {}
-  void operator()(engine& e) const { call_(of_, e); }
-
- private:
-  const void* of_;
-  void (*call_)(const void*, engine&);
-};
+using engine_visit = lambda_ref<void(engine&)>;
 
 /// The later regions of one session. `no_more`: nothing more comes to the first.
 class later_regions {

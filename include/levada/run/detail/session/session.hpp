@@ -20,7 +20,7 @@
 #include <levada/core/detail/result.hpp>
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/graph/detail/mistake.hpp>
-#include <levada/run/detail/session/deployment.hpp>
+#include <levada/run/detail/session/session_core.hpp>
 #include <levada/run/detail/session/held_results.hpp>
 #include <levada/run/detail/session/port_feed.hpp>
 #include <levada/run/detail/session/port_results.hpp>

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include <levada/core/detail/result.hpp>
-#include <levada/run/detail/session/deployment.hpp>
+#include <levada/run/detail/session/session_core.hpp>
 
 namespace levada {
 namespace detail {
