@@ -58,11 +58,11 @@ class result_dispatcher {
   /// Items that were pushed for a completion.
   template <class Make>
   bool push_for(completion* told, Make make, time_point captured) {
-    return session_.emplace_for(told, make, captured);
+    return session_.core_->emplace_for(told, make, captured);
   }
   template <class Make>
   bool try_push_for(completion* told, Make make, time_point captured) {
-    return session_.try_emplace_for(told, make, captured);
+    return session_.core_->try_emplace_for(told, make, captured);
   }
 
   /// Runs `serve` on the thread; it returns soon after `ending`.

@@ -2,48 +2,33 @@
 #pragma once
 // run/detail/session/session.hpp: push and pop with the item types of a pipeline.
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <stop_token>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
 #include <levada/core/detail/result.hpp>
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/graph/detail/mistake.hpp>
-#include <levada/run/detail/session/session_core.hpp>
-#include <levada/run/detail/session/held_results.hpp>
+#include <levada/run/detail/session/deployment.hpp>
 #include <levada/run/detail/session/port_feed.hpp>
 #include <levada/run/detail/session/port_results.hpp>
 #include <levada/run/detail/session/push_calls.hpp>
 #include <levada/run/detail/session/push_result.hpp>
-#include <levada/run/detail/session/time_feed.hpp>
-#include <levada/run/detail/workers/completion.hpp>
-#include <levada/run/detail/workers/thread_mark.hpp>
-#include <levada/run/detail/workers/threading.hpp>
+#include <levada/run/detail/session/session_entry.hpp>
+#include <levada/run/detail/session/session_exit.hpp>
 
 namespace levada {
 namespace detail {
 
 template <class Session>
 class result_dispatcher;
-
-/// Makes an item of one that is there: `Given` is `In` where it may be moved, or `const In&`. A type of its own, since
-/// a lambda's symbol is long.
-template <class Given>
-struct forwarded_item {
-  Given&& item;
-  Given&& operator()() const { return static_cast<Given&&>(item); }
-};
 
 /// What can hear of failed items.
 template <class F>
@@ -87,13 +72,13 @@ class session {
     requires(std::same_as<Result&, Out>)
   push_result push(In&& value, Result& into, time_point captured = {}) {
     detail::forwarded_item<In> make{std::move(value)};
-    return emplace_for(nullptr, make, captured, std::addressof(into));
+    return core_->emplace_for(nullptr, make, captured, std::addressof(into));
   }
   template <class Result>
     requires(std::same_as<Result&, Out> && std::copy_constructible<In>)
   push_result push(const In& value, Result& into, time_point captured = {}) {
     detail::forwarded_item<const In&> make{value};
-    return emplace_for(nullptr, make, captured, std::addressof(into));
+    return core_->emplace_for(nullptr, make, captured, std::addressof(into));
   }
 
   template <detail::no_item_of<In> Given>
@@ -113,7 +98,7 @@ class session {
   template <class Make>
     requires(std::constructible_from<In, std::invoke_result_t<Make&>> && !writes_outside)
   push_result emplace(Make make, time_point captured = {}) {
-    return emplace_for(nullptr, make, captured);
+    return core_->emplace_for(nullptr, make, captured);
   }
 
   /// Gives an item if there is room, or room is made by the session's `overflow`, and says whether the pipeline has it,
@@ -121,24 +106,26 @@ class session {
   [[nodiscard]] push_result try_push(In&& value, time_point captured = {})
     requires(!writes_outside)
   {
-    return try_emplace(detail::forwarded_item<In>{std::move(value)}, captured);
+    detail::forwarded_item<In> make{std::move(value)};
+    return core_->try_emplace_for(nullptr, make, captured);
   }
   [[nodiscard]] push_result try_push(const In& value, time_point captured = {})
     requires(std::copy_constructible<In> && !writes_outside)
   {
-    return try_emplace(detail::forwarded_item<const In&>{value}, captured);
+    detail::forwarded_item<const In&> make{value};
+    return core_->try_emplace_for(nullptr, make, captured);
   }
   template <class Result>
     requires(std::same_as<Result&, Out>)
   [[nodiscard]] push_result try_push(In&& value, Result& into, time_point captured = {}) {
     detail::forwarded_item<In> make{std::move(value)};
-    return try_emplace_for(nullptr, make, captured, std::addressof(into));
+    return core_->try_emplace_for(nullptr, make, captured, std::addressof(into));
   }
   template <class Result>
     requires(std::same_as<Result&, Out> && std::copy_constructible<In>)
   [[nodiscard]] push_result try_push(const In& value, Result& into, time_point captured = {}) {
     detail::forwarded_item<const In&> make{value};
-    return try_emplace_for(nullptr, make, captured, std::addressof(into));
+    return core_->try_emplace_for(nullptr, make, captured, std::addressof(into));
   }
 
   /// Gives an item to a port of a graph of several: the items of all ports with the same number are one item of the
@@ -148,13 +135,13 @@ class session {
   template <fixed_string Port, class Given>
     requires correct<decltype(detail::port_mistake<In, Out, Port, Given>())>
   push_result push(Given&& given, time_point captured = {}) {
-    return emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, true);
+    return core_->template emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, true);
   }
   /// The same where there is room. Never blocks and never runs a stage.
   template <fixed_string Port, class Given>
     requires correct<decltype(detail::port_mistake<In, Out, Port, Given>())>
   [[nodiscard]] push_result try_push(Given&& given, time_point captured = {}) {
-    return emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, false);
+    return core_->template emplace_at_port<detail::port_of<In, Port>>(std::forward<Given>(given), captured, false);
   }
   template <fixed_string Port, class Given>
     requires(decltype(detail::port_mistake<In, Out, Port, Given>())::is_mistake)
@@ -185,26 +172,26 @@ class session {
   /// result larger than `largest_result_by_value` stays in its slot until what is popped ends, which does so before the
   /// session: `slot_result`.
   std::optional<popped_result<Out>> pop() {
-    pop_whole();
+    core_->pop_whole();
     std::optional<popped_result<Out>> taken;
-    if (!take_single_item(taken) && await_result()) take(taken, nullptr);
+    if (!core_->take_single_item(taken) && core_->await_result()) core_->take(taken, nullptr);
     return taken;
   }
   /// The same, and what travelled with the item: its envelope, and data that stages attached. A failed item has none,
   /// `Side{}`. Throws levada::error, and leaves the item, where no stage attaches such data.
   template <class... Side>
   std::optional<popped_result<Out>> pop(item_envelope& envelope, Side&... side) {
-    pop_whole();
+    core_->pop_whole();
     std::optional<popped_result<Out>> taken;
-    if (await_result()) take(taken, &envelope, side...);
+    if (core_->await_result()) core_->take(taken, &envelope, side...);
     return taken;
   }
 
   /// The next result if it is there. Never blocks and never runs a stage.
-  std::optional<popped_result<Out>> try_pop() { return try_take(nullptr); }
+  std::optional<popped_result<Out>> try_pop() { return core_->try_take(nullptr); }
   template <class... Side>
   std::optional<popped_result<Out>> try_pop(item_envelope& envelope, Side&... side) {
-    return try_take(&envelope, side...);
+    return core_->try_take(&envelope, side...);
   }
 
   /// The next result of one of several outputs, in input order: of each item every output is popped, by one thread at a
@@ -214,18 +201,18 @@ class session {
   template <fixed_string Output>
     requires correct<decltype(detail::output_mistake<Out, Output>())>
   auto pop() {
-    return take_from_output<detail::port_of<Out, Output>>(nullptr, true);
+    return core_->template take_from_output<detail::port_of<Out, Output>>(nullptr, true);
   }
   template <fixed_string Output>
     requires correct<decltype(detail::output_mistake<Out, Output>())>
   auto pop(item_envelope& envelope) {
-    return take_from_output<detail::port_of<Out, Output>>(&envelope, true);
+    return core_->template take_from_output<detail::port_of<Out, Output>>(&envelope, true);
   }
   /// The same if it is there. Never blocks and never runs a stage.
   template <fixed_string Output>
     requires correct<decltype(detail::output_mistake<Out, Output>())>
   auto try_pop() {
-    return take_from_output<detail::port_of<Out, Output>>(nullptr, false);
+    return core_->template take_from_output<detail::port_of<Out, Output>>(nullptr, false);
   }
   template <fixed_string Output>
     requires(decltype(detail::output_mistake<Out, Output>())::is_mistake)
@@ -255,7 +242,7 @@ class session {
     if (items.pushed() != 0 && !core_->ports.is_used())
       throw error("levada: close: items were pushed whole before, and no port can be closed alone");
     core_->ports.close(items, detail::port_of<In, Port>);
-    close_behind_last();
+    core_->close_behind_last();
     items.tell_waiters();
   }
   template <fixed_string Port>
@@ -264,9 +251,7 @@ class session {
 
   /// Works and waits until all that was pushed is finished and waits to be popped, or can go no further before results
   /// of a changed rate are. In the time of a clock, what that time does not bring is not waited for: see `due`.
-  void drain() {
-    core_->running.wait_until([&] { return core_->running.all_settled(); });
-  }
+  void drain() { core_->drain(); }
 
   /// Waits until all that was pushed is finished, and gives every stage the state it had when the session was opened.
   /// Only by the pushing thread. Throws levada::error where a state cannot be copied, or results wait to be popped
@@ -313,21 +298,7 @@ class session {
   std::size_t regions() const { return core_->running.regions(); }
 
   /// An item of which only some ports have given their parts is in flight, and dropped when the session is closed.
-  item_counts counts() const {
-    item_counts all = core_->running.items().counts();
-    if constexpr (is_named_items<In>) {
-      const std::uint64_t incomplete = core_->ports.incomplete(core_->running.items());
-      all.pushed += incomplete;
-      if (core_->running.is_cancelled()) {
-        all.cancelled += incomplete;
-      } else {
-        const std::uint64_t alone =
-            core_->running.is_closed() ? incomplete : std::min(incomplete, core_->ports.partnerless());
-        all.dropped += alone, all.drops.partnerless += alone, all.in_flight += incomplete - alone;
-      }
-    }
-    return all;
-  }
+  item_counts counts() const { return core_->counts(); }
 
   /// Others than the last thread that pushed may push the next item: `pop` waits for them. Said by multi_producer,
   /// which has them push one at a time.
@@ -362,380 +333,7 @@ class session {
   template <class>
   friend class detail::result_dispatcher;
 
-  struct core_state {
-    core_state(std::shared_ptr<detail::deployment<Executor>> of, std::stop_token stop,
-               const detail::session_settings& given)
-        : spare(given.drops_older() ? detail::arena_bytes(sizeof(In), alignof(In)) : detail::arena_bytes()),
-          running(std::move(of), false, std::move(stop), given, detail::admission_queue_of(ports)) {
-      if (!given.waits_when_full()) running.invite_always();
-    }
-    detail::erased_object failure_listener;
-    detail::arena_bytes spare;  ///< where an item is constructed before another gives way to it
-    [[no_unique_address]] detail::port_feed_of<In> ports;  ///< workers may be at it as long as it runs
-    detail::session_core<Executor> running;
-    ~core_state() {
-      if constexpr (is_named_items<In>) ports.discard(running.items());
-    }
-    detail::atomic<detail::thread_mark> pusher{nullptr}, popper{nullptr};
-    detail::atomic<bool> unknown_pushers{false};  ///< others than the last one may push
-    [[no_unique_address]] detail::port_results<Out> outputs;
-    [[no_unique_address]] detail::held_results<Out> held;
-    detail::atomic<bool> popped_whole{false};
-
-    /// Items that gave way to newer ones, for who tells of them.
-    void leave_dropped(detail::completion& of) {
-      of.next = dropped.load();
-      while (!dropped.compare_exchange_weak(of.next, &of)) {
-      }
-    }
-    detail::atomic<detail::completion*> dropped{nullptr};
-  };
-
-  /// Items of several ports are pushed whole or by ports, not in turns.
-  void refuse_after_ports() const {
-    if constexpr (is_named_items<In>)
-      if (core_->ports.is_used())
-        throw error("levada: push: items were pushed by ports before, and cannot be pushed whole now");
-  }
-
-  /// Results of several outputs are popped whole or by their names, not in turns.
-  void pop_whole() {
-    if constexpr (is_named_items<Out>) {
-      if (core_->outputs.is_used())
-        throw error("levada: pop: results were popped by outputs before, and cannot be popped whole now");
-      core_->popped_whole.store(true, std::memory_order_relaxed);
-    }
-  }
-
-  template <std::size_t P>
-  auto take_from_output(item_envelope* envelope, bool waits) {
-    using part = typename detail::port_results<Out>::template item<P>;
-    if (core_->popped_whole.load(std::memory_order_relaxed))
-      throw error("levada: pop: results were popped whole before, and cannot be popped by outputs now");
-    detail::engine& items = core_->running.results();
-    if (items.settings().deadline_at_output)
-      throw error("levada: pop: a session that looks at its deadline at the output is popped whole, not by outputs");
-    auto& outputs = core_->outputs;
-    core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
-    if (waits) {
-      outputs.template check_free<P>();
-      await_output<P>();
-    }
-    std::optional<popped_result<part>> taken;
-    if (outputs.template has_result<P>(items)) {
-      if (envelope != nullptr) *envelope = outputs.template envelope<P>(items);
-      outputs.template take<P>(items, taken);
-      let_in();
-    }
-    if (!waits && (!taken || core_->running.changes_rate())) core_->running.invite_if_idle();
-    return taken;
-  }
-  template <std::size_t P>
-  void await_output() {
-    detail::engine& items = core_->running.results();
-    auto& outputs = core_->outputs;
-    const auto has = [&] {
-      let_in();
-      return outputs.template has_result<P>(items) || core_->running.has_all();
-    };
-    const auto is_full = [&] { return outputs.template waits_for_others<P>(items); };
-    while (!has()) {
-      if (is_full()) {
-        const detail::atomic<detail::thread_mark> other = outputs.poppers().other_than(P);
-        core_->running.wait_for_another(
-            [&] { return has() || !is_full(); }, other,
-            "levada: pop: the session is full of what another output has not popped, and only this thread ever popped");
-      } else {
-        await_pusher([&] { return has() || is_full(); });
-      }
-    }
-  }
-
-  template <std::size_t P, class Given>
-  push_result emplace_at_port(Given&& given, time_point captured, bool waits) {
-    detail::engine& items = core_->running.items();
-    auto& ports = core_->ports;
-    const detail::session_settings& settings = items.settings();
-    const overflow_policy policy = settings.overflow_of(P);
-    if (settings.latest_only || (!detail::meets_by_time<In> && detail::drops(policy)))
-      throw error(
-          "levada: push: a session that drops items is pushed whole items, not ports: they would lose their partners");
-    if (items.pushed() != 0 && !ports.is_used())
-      throw error("levada: push: items were pushed whole before, and cannot be pushed by ports now");
-    core_->unknown_pushers = true;
-    const auto is_closed = [&] { return core_->running.is_closed() || !ports.template takes<P>(); };
-    const auto refuse = [&] {
-      if (waits)
-        throw cancelled(core_->running.is_closed()
-                            ? "levada: push: the session is closed or cancelled"
-                            : "levada: push: this port is closed, or another that gives no more partners");
-      return push_outcome::refused;
-    };
-    const auto room = [&] { return ports.template has_room<P>(items) || is_closed(); };
-    if (waits && policy == overflow_policy::block && !room()) {
-      if (const detail::atomic<detail::thread_mark> other = ports.pushers().other_than(P);
-          ports.template is_ahead<P>(items))
-        core_->running.wait_for_another(
-            room, other, "levada: push: this port is full, and only this thread has ever pushed to the others");
-      else
-        await_popper(room);
-    }
-    if (is_closed()) return refuse();
-    if (!waits || policy != overflow_policy::block) core_->running.invite_always();
-    if (!make_room<P>(policy, waits)) {
-      if (!detail::drops(policy)) {
-        items.count_refused();
-        return push_outcome::refused;
-      }
-      if (P == 0) items.count_dropped_at_the_door(detail::drop_reason::rejected);
-      return push_outcome::dropped;
-    }
-    if (captured == time_point() &&
-        (detail::meets_by_time<In> || settings.deadline.count() != 0 || settings.clock != nullptr))
-      captured = settings.now();
-    detail::forwarded_item<Given> make{std::forward<Given>(given)};
-    if (!ports.template place<P>(items, make, captured)) return refuse();
-    close_behind_last();
-    if (items.is_cancelled()) drain();
-    return push_outcome::taken;
-  }
-
-  /// Says whether a port has room now, by its oldest item if that is to give way. It does not while another thread lets
-  /// items meet, which who waits waits for.
-  template <std::size_t P>
-  bool make_room([[maybe_unused]] overflow_policy policy, [[maybe_unused]] bool waits) {
-    detail::engine& items = core_->running.items();
-    auto& ports = core_->ports;
-    if constexpr (detail::meets_by_time<In>)
-      while (policy == overflow_policy::drop_oldest && !ports.template has_room<P>(items) &&
-             !ports.template drop_oldest<P>(items)) {
-        if (!waits) return false;
-        detail::yield_thread();
-      }
-    return ports.template has_room<P>(items);
-  }
-
-  /// `told` hears what becomes of the item, where the session completes items: run/detail/workers/completion.hpp.
-  /// `into`: where its result goes, where the caller says so.
-  template <class Make>
-  push_result emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
-    detail::engine& items = core_->running.items();
-    refuse_after_ports();
-    if (items.free_slots() == 0 && items.settings().waits_when_full()) [[unlikely]]
-      await_popper([&] { return items.free_slots() != 0 || core_->running.is_closed(); });
-    if (core_->running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
-    const bool runs_here = items.settings().inline_when_idle && items.all_finished();
-    const push_result taken = place(told, make, captured, into, items.settings().waits_when_full(), runs_here);
-    if (runs_here) {
-      while (!items.all_finished() && core_->running.help()) {
-      }
-      if (!items.all_finished()) items.hand_over();
-    }
-    // Who cancelled meanwhile may have seen an empty session and gone: nobody else would end this item.
-    if (items.is_cancelled()) drain();
-    return taken;
-  }
-
-  /// There is room when results are popped.
-  template <class Room>
-  void await_popper(const Room& room) {
-    if constexpr (is_named_items<Out>)
-      if (core_->outputs.has_several_poppers()) return core_->running.wait_until(room);
-    core_->running.wait_for_another(room, core_->popper,
-                                    "levada: push: the pipeline is full of results, and no other thread pops any");
-  }
-
-  /// Says whether there is one; else nothing more comes.
-  bool await_result() {
-    detail::engine& items = core_->running.results();
-    core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
-    if (items.has_result() || (core_->running.help() && items.has_result())) return true;
-    core_->held.check_free();
-    for (;;) {
-      await_pusher([&] {
-        let_in();  // items that gave no result left room, too
-        return items.has_result() || core_->running.is_over();
-      });
-      if (items.has_result()) return true;
-      if (core_->running.is_over()) return false;  // else it has become overdue meanwhile
-    }
-  }
-  /// What is not in flight comes when it is pushed; where nobody has pushed yet, or not to every port, somebody may be
-  /// on the way.
-  template <class Done>
-  void await_pusher(const Done& done) {
-    if constexpr (is_named_items<In>)
-      if (core_->ports.is_used() && core_->ports.are_all_of_this_thread()) {
-        const detail::atomic<detail::thread_mark> nobody{nullptr};
-        return core_->running.wait_for_another(done, nobody, only_pusher);
-      }
-    if (core_->unknown_pushers || core_->pusher.load() == nullptr)
-      core_->running.wait_until(done);
-    else
-      core_->running.wait_for_another(done, core_->pusher, only_pusher);
-  }
-  static constexpr const char* only_pusher = "levada: pop: nothing is in flight, and only this thread has ever pushed";
-
-  template <class... Side>
-  std::optional<popped_result<Out>> try_take(item_envelope* envelope, Side&... side) {
-    pop_whole();
-    core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
-    std::optional<popped_result<Out>> taken;
-    if (core_->running.results().has_result()) take(taken, envelope, side...);
-    if (!taken) let_in();
-    if (!taken || core_->running.changes_rate())
-      core_->running.invite_if_idle();  // there is room again behind a region
-    return taken;
-  }
-
-  template <class Make>
-  push_result try_emplace(Make make, time_point captured) {
-    return try_emplace_for(nullptr, make, captured);
-  }
-  template <class Make>
-  push_result try_emplace_for(detail::completion* told, Make& make, time_point captured, void* into = nullptr) {
-    if (core_->running.is_closed()) return push_outcome::refused;
-    refuse_after_ports();
-    core_->running.invite_always();
-    return place(told, make, captured, into, false, false);
-  }
-
-  /// Puts the item into a free slot, or does what the session's policy says where there is none.
-  template <class Make>
-  push_result place(detail::completion* told, Make& make, time_point captured, void* into, bool has_room,
-                    bool runs_here) {
-    detail::engine& items = core_->running.items();
-    core_->pusher.store(detail::this_thread_mark(), std::memory_order_relaxed);
-    if constexpr (std::is_nothrow_move_constructible_v<In>)
-      if (!items.is_usual() &&
-          (items.settings().latest_only
-               ? items.has_waiting()
-               : items.settings().overflow == overflow_policy::drop_oldest && items.free_slots() == 0))
-        return place_for_oldest(told, make, captured, into, has_room, runs_here);
-    return place_if_room(told, make, captured, into, has_room, runs_here);
-  }
-
-  /// The item is made first, so that the oldest gives way to one that is there; one that the caller moves in is there.
-  template <class Make>
-  [[gnu::noinline]] push_result place_for_oldest(detail::completion* told, Make& make, time_point captured, void* into,
-                                                 bool has_room, bool runs_here) {
-    if constexpr (std::is_same_v<Make, detail::forwarded_item<In>>) {
-      if (replace_oldest(told, make.item, captured)) return push_outcome::taken;
-      return place_if_room(told, make, captured, into, has_room, runs_here);
-    }
-    struct made_first {
-      In* item;
-      ~made_first() { std::destroy_at(item); }
-    } const fresh{::new (static_cast<void*>(core_->spare.get())) In(make())};
-    if (replace_oldest(told, *fresh.item, captured)) return push_outcome::taken;
-    detail::forwarded_item<In> from_there{std::move(*fresh.item)};
-    return place_if_room(told, from_there, captured, into, has_room, runs_here);
-  }
-
-  template <class Make>
-  push_result place_if_room(detail::completion* told, Make& make, time_point captured, [[maybe_unused]] void* into,
-                            bool has_room, bool runs_here) {
-    detail::engine& items = core_->running.items();
-    if (!has_room && items.free_slots() == 0) {
-      if (!items.settings().drops()) {
-        // A coroutine waits for room, and is no push that was refused.
-        if (told == nullptr || !items.settings().waits_when_full()) items.count_refused();
-        return push_outcome::refused;
-      }
-      items.count_dropped_at_the_door(detail::drop_reason::rejected);
-      return push_outcome::dropped;
-    }
-    if constexpr (writes_outside) items.set_output(into);
-    const std::size_t slot = items.next_slot();
-    void* const at = items.place_in(slot);
-    ::new (at) In(make());
-    items.envelope_in(slot) = envelope_of(captured);
-    if (items.hands_out_all()) items.completion_in(slot) = told;
-    items.set_input_in(slot, at);
-    if (runs_here || !items.publish_to_nobody()) items.publish(1, runs_here);
-    return push_outcome::taken;
-  }
-
-  /// The oldest item that waits gives way, and the new one waits behind the others. False where none waits any more.
-  bool replace_oldest(detail::completion* told, In& fresh, time_point captured) {
-    detail::engine& items = core_->running.items();
-    const std::size_t count = items.take_back_waiting();
-    if (count == 0) return false;
-    const auto waiting = [&](std::size_t i) { return static_cast<In*>(items.waiting_place(i, count)); };
-    std::destroy_at(waiting(0));
-    detail::completion* const gone = items.waiting_completion(0, count);
-    for (std::size_t i = 1; i < count; ++i) {
-      ::new (static_cast<void*>(waiting(i - 1))) In(std::move(*waiting(i)));
-      std::destroy_at(waiting(i));
-      items.waiting_envelope(i - 1, count) = items.waiting_envelope(i, count);
-      items.waiting_completion(i - 1, count) = items.waiting_completion(i, count);
-    }
-    ::new (static_cast<void*>(waiting(count - 1))) In(std::move(fresh));
-    items.waiting_envelope(count - 1, count) = envelope_of(captured);
-    items.waiting_completion(count - 1, count) = told;
-    items.count_dropped_at_the_door(detail::drop_reason::replaced);
-    if (gone != nullptr) core_->leave_dropped(*gone);
-    items.give_back(count);
-    return true;
-  }
-
-  [[gnu::always_inline]] item_envelope envelope_of(time_point captured) const {
-    const detail::engine& items = core_->running.items();
-    const detail::session_settings& settings = items.settings();
-    if (captured == time_point() && !items.is_usual() && (settings.deadline.count() != 0 || settings.clock != nullptr))
-      captured = settings.now();
-    return {items.next_sequence(), captured};
-  }
-
-  /// What is at the head. Constructs the result where the caller wants it: a large one has no place on the stack.
-  template <class... Side>
-  void take(std::optional<popped_result<Out>>& taken, item_envelope* envelope, Side&... side) {
-    detail::engine& items = core_->running.results();
-    ((side = items.head_state() == detail::item_state::value
-                 ? *static_cast<const Side*>(items.head_side(detail::side_key_of<Side>))
-                 : Side{}),
-     ...);
-    if (envelope != nullptr) *envelope = items.head_envelope();
-    if (items.head_state() == detail::item_state::failed) {
-      taken.emplace(items.head_error());
-      items.drop_head();
-    } else if constexpr (detail::is_large_result<Out>) {
-      core_->held.hand_out(items, taken);
-    } else {
-      if constexpr (writes_outside)
-        taken.emplace(*static_cast<std::remove_reference_t<Out>*>(items.head_value()));
-      else if constexpr (!std::is_void_v<Out>)
-        taken.emplace(moved_from, *static_cast<Out*>(items.head_value()));
-      items.drop_head();
-    }
-    core_->held.free(items);
-    let_in();
-  }
-  /// Who pushes and pops in turns has each item run by `pop`.
-  bool take_single_item([[maybe_unused]] std::optional<popped_result<Out>>& taken) {
-    // Only chains run so, whose items need no destruction.
-    if constexpr (std::is_nothrow_move_constructible_v<Out> && std::is_trivially_destructible_v<Out> &&
-                  std::is_trivially_destructible_v<In> && !writes_outside && !is_named_items<Out> &&
-                  !detail::is_large_result<Out> && !detail::meets_by_time<In>) {
-      core_->popper.store(detail::this_thread_mark(), std::memory_order_relaxed);
-      return core_->running.pop_single_item([&](void* value) { taken.emplace(moved_from, *static_cast<Out*>(value)); });
-    } else {
-      return false;
-    }
-  }
-  /// There is room for items that wait before the pipeline.
-  void let_in() {
-    if constexpr (detail::meets_by_time<In>) {
-      core_->ports.meet(core_->running.items());
-      close_behind_last();
-    }
-  }
-  /// Nothing waits before it any more, and nothing more comes.
-  void close_behind_last() {
-    if constexpr (is_named_items<In>)
-      if (core_->ports.is_over(core_->running.items())) core_->running.close();
-  }
-
+  using core_state = detail::session_exit<In, Out, Executor>;
   detail::owner<core_state> core_;
 };
 
