@@ -11,8 +11,11 @@
 #include <levada/graph/detail/region.hpp>
 #include <levada/plan/detail/regions.hpp>
 #include <levada/run/detail/deploy/bind_plan.hpp>
+#include <levada/run/detail/deploy/deploy_options.hpp>
+#include <levada/run/detail/deploy/deployment_mistake.hpp>
 #include <levada/run/detail/deploy/executable.hpp>
 #include <levada/run/detail/deploy/planned.hpp>
+#include <levada/run/detail/workers/machine.hpp>
 
 namespace levada {
 namespace detail {

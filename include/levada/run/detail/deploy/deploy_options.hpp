@@ -18,6 +18,7 @@
 #include <levada/plan/detail/plan.hpp>
 #include <levada/run/detail/program/accuracy.hpp>
 #include <levada/run/detail/workers/executor.hpp>
+#include <levada/run/detail/workers/worker.hpp>
 
 namespace levada {
 
@@ -187,6 +188,19 @@ inline constexpr auto devices_of = [] {
   }
   return all;
 }();
+
+/// How the workers of a deployment are to be, from the target and the options.
+template <class Target, class... Options>
+constexpr worker_settings workers_of() {
+  worker_settings w;
+  w.processors = target_values<Target>::processors();
+  (
+      [&] {
+        if constexpr (requires { Options::apply(w); }) Options::apply(w);
+      }(),
+      ...);
+  return w;
+}
 
 /// A backend may say what it can do at most: `static constexpr lv::roofline roofline`.
 template <class B>
