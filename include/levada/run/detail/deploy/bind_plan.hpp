@@ -151,26 +151,28 @@ struct stage_addresses {
   }
 };
 
-/// The unit of the plan as code.
-template <class Planning, std::size_t U, std::size_t... I>
-consteval const unit_descriptor* text_of_run(std::index_sequence<I...>) {
-  using flat = typename Planning::flat;
-  constexpr std::size_t first = Planning::plan.unit[U].first;
-  using flowing = typename flat::template node_place<first>::in;
+/// The code of so many ops from `First` on, computed as one.
+template <class Flat, class Backend, std::size_t First, std::size_t... I>
+consteval const unit_descriptor* text_of_ops(std::index_sequence<I...>) {
+  using flowing = typename Flat::template node_place<First>::in;
   using in = op_input_t<flowing>;
-  return &kernel_text<kernel_for_t<backend_of_unit<Planning, U>, in, typename stage_at<flat, first + I>::op_type...>,
-                      flowing, flowing_output<in, typename stage_at<flat, first + I>::op_type...>>;
+  return &kernel_text<kernel_for_t<Backend, in, typename stage_at<Flat, First + I>::op_type...>, flowing,
+                      flowing_output<in, typename stage_at<Flat, First + I>::op_type...>>;
 }
+template <class Place>
+consteval const unit_descriptor* text_of_callable() {
+  return &callable_text<Place::part::name, typename Place::part::callable_type, Place::call::value, typename Place::in,
+                        typename Place::call::output>;
+}
+/// The unit of the plan as code.
 template <class Planning, std::size_t U>
 consteval const unit_descriptor* text_of_unit() {
+  using flat = typename Planning::flat;
   constexpr const auto& unit = Planning::plan.unit[U];
-  if constexpr (unit.backend != partition_unit::callable) {
-    return text_of_run<Planning, U>(std::make_index_sequence<unit.count>{});
-  } else {
-    using place = typename Planning::flat::template node_place<unit.first>;
-    return &callable_text<place::part::name, typename place::part::callable_type, place::call::value,
-                          typename place::in, typename place::call::output>;
-  }
+  if constexpr (unit.backend != partition_unit::callable)
+    return text_of_ops<flat, backend_of_unit<Planning, U>, unit.first>(std::make_index_sequence<unit.count>{});
+  else
+    return text_of_callable<typename flat::template node_place<unit.first>>();
 }
 
 /// The most units of a chain: what a compiler still makes a good loop of.
@@ -256,15 +258,14 @@ consteval std::array<const unit_descriptor*, sizeof...(U)> unit_texts(std::index
   return {text_of_unit<Planning, U>()...};
 }
 
-template <class Planning, std::size_t U, std::size_t... I>
-[[gnu::always_inline]] inline erased_object kernel_of_unit(void* const* stages, std::index_sequence<I...>) {
-  using flat = typename Planning::flat;
-  constexpr std::size_t first = Planning::plan.unit[U].first;
-  using in = op_input_t<typename flat::template node_place<first>::in>;
-  const std::string_view names[] = {stage_at<flat, first + I>::name.view()...};
-  const parameter_source_ref sources[] = {static_cast<const stage_at<flat, first + I>*>(stages[first + I])->weights...};
-  return make_kernel<backend_of_unit<Planning, U>, in, typename stage_at<flat, first + I>::op_type...>(
-      static_cast<const stage_at<flat, first + I>*>(stages[first + I])->description..., names, sources);
+/// The kernel of so many ops from `First` on, with their weights.
+template <class Flat, class Backend, std::size_t First, std::size_t... I>
+[[gnu::always_inline]] inline erased_object kernel_of_ops(void* const* stages, std::index_sequence<I...>) {
+  using in = op_input_t<typename Flat::template node_place<First>::in>;
+  const std::string_view names[] = {stage_at<Flat, First + I>::name.view()...};
+  const parameter_source_ref sources[] = {static_cast<const stage_at<Flat, First + I>*>(stages[First + I])->weights...};
+  return make_kernel<Backend, in, typename stage_at<Flat, First + I>::op_type...>(
+      static_cast<const stage_at<Flat, First + I>*>(stages[First + I])->description..., names, sources);
 }
 
 /// The kernels of a deployment, in the order of its units.
@@ -279,7 +280,8 @@ template <class Planning, std::size_t... U>
       [&] {
         if constexpr (Planning::plan.unit[U].backend != partition_unit::callable)
           kernels[next++] =
-              kernel_of_unit<Planning, U>(stages, std::make_index_sequence<Planning::plan.unit[U].count>{});
+              kernel_of_ops<typename Planning::flat, backend_of_unit<Planning, U>, Planning::plan.unit[U].first>(
+                  stages, std::make_index_sequence<Planning::plan.unit[U].count>{});
       }(),
       ...);
   return kernels;
