@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 

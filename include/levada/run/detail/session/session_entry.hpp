@@ -3,6 +3,7 @@
 // run/detail/session/session_entry.hpp: how items come into a session, whole or by ports: into free slots, or as its
 // overflow policy says.
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>

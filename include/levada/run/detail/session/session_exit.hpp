@@ -2,6 +2,7 @@
 #pragma once
 // run/detail/session/session_exit.hpp: how results leave a session, whole or by outputs.
 
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <type_traits>
