@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <levada/core/detail/units.hpp>
-#include <levada/graph/detail/fork.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace {

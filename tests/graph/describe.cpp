@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/graph.hpp>
+#include <levada/graph/detail/join.hpp>
+
 #include "ops.hpp"
 
 namespace lv = levada;

@@ -8,7 +8,8 @@
 
 #include <levada/backend/detail/prepared.hpp>
 #include <levada/backend/reference/detail/activation.hpp>
-#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/graph.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/measure/report.hpp>

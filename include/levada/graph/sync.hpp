@@ -17,7 +17,7 @@
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/detail/named_items.hpp>
 #include <levada/core/detail/units.hpp>
-#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/graph.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/pipeline.hpp>
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // run/deploy.hpp: from a pipeline to an executable. With run/detail/deploy/planned.hpp and
-// run/detail/deploy/bind_plan.hpp the one place that sees both the types and the plan.
+// run/detail/deploy/bind_plan.hpp the one place that sees both the types and the plan. It declares the parts that a
+// pipeline is written with.
 
 #include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
+#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/graph.hpp>
+#include <levada/graph/detail/rate.hpp>
 #include <levada/graph/detail/region.hpp>
 #include <levada/plan/detail/regions.hpp>
 #include <levada/run/detail/deploy/bind_plan.hpp>

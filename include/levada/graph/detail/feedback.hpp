@@ -22,7 +22,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/graph/detail/fork.hpp>
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/block_mark.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/pipeline.hpp>
+#include <levada/graph/detail/stage.hpp>
 
 namespace levada {
 

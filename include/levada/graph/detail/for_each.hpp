@@ -20,7 +20,10 @@
 #include <utility>
 
 #include <levada/core/detail/bounded.hpp>
+#include <levada/graph/detail/block_mark.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/graph/detail/nested.hpp>
+#include <levada/graph/detail/place.hpp>
 
 namespace levada {
 

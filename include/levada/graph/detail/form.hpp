@@ -208,7 +208,7 @@ consteval auto form_of_signature(call_signature<R, P, Sides...>) {
     return call{};
 }
 
-/// What a user wrote as a callable that is inside of one of ours: in graph/detail/fork.hpp and
+/// What a user wrote as a callable that is inside of one of ours: in graph/detail/join.hpp and
 /// graph/detail/feedback.hpp.
 template <class F>
 struct bare_callable : type_tag<F> {};

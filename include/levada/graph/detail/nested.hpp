@@ -18,6 +18,8 @@
 
 #include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/describe.hpp>
+#include <levada/graph/detail/join.hpp>
+#include <levada/graph/detail/place.hpp>
 #include <levada/graph/detail/region.hpp>
 
 namespace levada::detail {

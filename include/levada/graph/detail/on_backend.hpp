@@ -10,7 +10,7 @@
 
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/type_list.hpp>
-#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/block_mark.hpp>
 #include <levada/graph/detail/pipeline.hpp>
 
 namespace levada {

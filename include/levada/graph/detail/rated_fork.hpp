@@ -19,9 +19,12 @@
 #include <utility>
 
 #include <levada/core/detail/named_items.hpp>
+#include <levada/graph/detail/block_mark.hpp>
+#include <levada/graph/detail/describe.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/graph/detail/groups.hpp>
 #include <levada/graph/detail/nested.hpp>
+#include <levada/graph/detail/place.hpp>
 #include <levada/graph/detail/rate.hpp>
 #include <levada/graph/detail/region.hpp>
 

@@ -13,7 +13,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/graph/detail/graph.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/graph/detail/rated_fork.hpp>
+#include <levada/graph/detail/wiring.hpp>
 
 namespace levada::detail {
 

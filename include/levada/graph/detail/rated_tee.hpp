@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <levada/graph/detail/fork.hpp>
 #include <levada/graph/detail/rated_fork.hpp>
 
 namespace levada::detail {

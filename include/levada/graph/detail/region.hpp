@@ -9,8 +9,10 @@
 #include <utility>
 
 #include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/block_mark.hpp>
 #include <levada/graph/detail/describe.hpp>
 #include <levada/graph/detail/feedback.hpp>
+#include <levada/graph/detail/place.hpp>
 #include <levada/graph/detail/rate.hpp>
 
 namespace levada::detail {

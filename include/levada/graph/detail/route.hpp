@@ -19,6 +19,7 @@
 #include <utility>
 
 #include <levada/graph/detail/nested.hpp>
+#include <levada/graph/detail/part_pack.hpp>
 
 namespace levada {
 namespace detail {

@@ -229,7 +229,7 @@ consteval auto as_fixed_string(std::string_view text) {
 }
 
 /// What an op, and its kernel, takes for what flows: behind a fork the tuple of its branches' items
-/// (graph/detail/fork.hpp).
+/// (graph/detail/join.hpp).
 template <class In>
 struct op_input : type_tag<In> {};
 template <class In>

@@ -20,7 +20,7 @@
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/error.hpp>
 #include <levada/graph/detail/feedback.hpp>
-#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/graph/detail/missing.hpp>
 #include <levada/graph/detail/retry.hpp>
 #include <levada/graph/detail/stage.hpp>

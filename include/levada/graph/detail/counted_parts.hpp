@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/detail/counted_parts.hpp: the parts of a flattened pipeline in their places, and what they are together: how
+// many are nodes, which stand in a group of parameters or in a region of a backend, what they take beside their items.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/core/detail/named_items.hpp>
+#include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/block_mark.hpp>
+#include <levada/graph/detail/on_backend.hpp>
+#include <levada/graph/detail/params.hpp>
+#include <levada/graph/detail/place.hpp>
+#include <levada/graph/detail/place_info.hpp>
+#include <levada/graph/detail/side_data.hpp>
+#include <levada/graph/detail/stage.hpp>
+#include <levada/graph/detail/wiring.hpp>
+
+namespace levada::detail {
+
+template <class Call, class Stage>
+consteval auto stage_sides() {
+  if constexpr (Call::is_mistake)
+    return type_list<>{};
+  else if constexpr (requires { typename Stage::callable_type; })
+    return typename sides_of<typename Stage::callable_type, Call::value>::type{};
+  else
+    return type_list<>{};
+}
+
+template <class Parts, class Indices>
+struct counted_parts;
+
+/// The parts, counted and looked up.
+template <class Parts, std::size_t... I>
+struct counted_parts<Parts, std::index_sequence<I...>> {
+  static constexpr std::size_t parts = Parts::size;
+  template <std::size_t J>
+  using part = typename type_at<Parts, J>::part;
+
+  static constexpr bool stage_flags[parts] = {is_stage<part<I>>...};
+  /// Nodes: the stages that are no source.
+  static constexpr bool node_flags[parts] = {(is_stage<part<I>> && !is_source<part<I>>)...};
+
+  static constexpr std::size_t count(const bool (&flags)[parts]) {
+    std::size_t n = 0;
+    for (bool f : flags) n += f ? 1u : 0u;
+    return n;
+  }
+  static constexpr std::size_t stages = count(stage_flags);
+  static constexpr std::size_t nodes = count(node_flags);
+  using result = item_behind<Parts>;
+  /// Values that no node gives: parts of another, and the whole of several outputs.
+  static constexpr std::size_t parts_of_values = [] {
+    if constexpr (order_of_parts<Parts>::is_line)
+      return std::size_t{0};
+    else
+      return (std::size_t{0} + ... + (is_port_of_block<part<I>> ? 1 : 0)) + (is_named_items<result> ? 1 : 0);
+  }();
+
+  /// The index among the parts of the `n`-th flagged one.
+  static constexpr std::size_t nth(const bool (&flags)[parts], std::size_t n) {
+    for (std::size_t i = 0; i < parts; ++i)
+      if (flags[i] && n-- == 0) return i;
+    return parts;
+  }
+
+  template <std::size_t Node>
+  using node_place = place<Parts, nth(node_flags, Node)>;
+
+  /// Whether a part stands inside a group of parameters, of that name or, for none, of any.
+  template <fixed_string Group>
+  static consteval std::array<bool, (nodes > 0 ? nodes : 1)> nodes_in_group() {
+    constexpr std::string_view begun[] = {begun_group<part<I>>...};
+    constexpr bool ends[] = {std::same_as<part<I>, params_end>...};
+    std::array<bool, (nodes > 0 ? nodes : 1)> in{};
+    std::string_view open[parts + 1]{};
+    std::size_t depth = 0, node = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      if (!begun[i].empty()) open[depth++] = begun[i];
+      if (ends[i]) --depth;
+      if (!node_flags[i]) continue;
+      for (std::size_t d = 0; d < depth; ++d) in[node] = in[node] || Group.empty() || open[d] == Group.view();
+      ++node;
+    }
+    return in;
+  }
+  static constexpr bool has_groups = (mark_of<part<I>>.opens_params || ...);
+
+  /// The regions that are given to backends, and these.
+  static constexpr bool gives_regions = (gives_region<part<I>> || ...);
+  using given_backends = decltype((type_list<>{} + ... + typename given_backend<part<I>>::type{}));
+
+  template <class Graph>
+  static constexpr void mark_regions(Graph& graph) {
+    constexpr std::string_view begun[] = {region_backend<part<I>>...};
+    constexpr bool begins[] = {gives_region<part<I>>...};
+    constexpr bool ends[] = {std::same_as<part<I>, given_end>...};
+    std::size_t number[parts]{}, open[parts + 1]{}, depth = 0, node = 0, regions = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      if (begins[i]) {
+        number[i] = begun[i].empty() ? 0 : ++regions;
+        open[depth++] = i;
+      }
+      if (ends[i] && depth != 0) --depth;
+      if (!node_flags[i]) continue;
+      if (depth != 0) {
+        graph.nodes[node].backend = begun[open[depth - 1]];
+        graph.nodes[node].region = static_cast<std::uint16_t>(number[open[depth - 1]]);
+      }
+      ++node;
+    }
+  }
+
+  /// What the stages take beside their items.
+  template <std::size_t J>
+  static consteval auto sides_at() {
+    if constexpr (node_flags[J])
+      return stage_sides<typename place<Parts, J>::call, part<J>>();
+    else
+      return type_list<>{};
+  }
+  static constexpr std::size_t side_count = (std::size_t{0} + ... + decltype(sides_at<I>())::size);
+  static constexpr bool has_sides = side_count != 0;
+  static consteval auto sides() {
+    return lay_out_sides(wanted_places(decltype((sides_at<I>() + ... + type_list<>{})){}));
+  }
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/detail/graph.hpp: any graph without a cycle, of named nodes:
+//
+//   graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(join(g)), output<"y", "b">)
+//
+// A graph may have several ports and outputs: in a larger one it joins and forks, and a pipeline of its own takes and
+// gives `named_items`. Graphs and forks nest.
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/core/detail/named_items.hpp>
+#include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/block_mark.hpp>
+#include <levada/graph/detail/graph_info.hpp>
+#include <levada/graph/detail/join.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/node_order.hpp>
+#include <levada/graph/detail/part_pack.hpp>
+#include <levada/graph/detail/pipeline.hpp>
+#include <levada/graph/detail/stage.hpp>
+
+namespace levada {
+
+/// What enters a graph, by name.
+template <fixed_string Name, class T>
+struct port_part {};
+template <fixed_string Name, class T>
+inline constexpr port_part<Name, T> port{};
+
+/// A part as a node of a graph.
+template <class Part, fixed_string Name, fixed_string... From>
+struct node_part {
+  Part part;
+};
+/// `node<"m3", "m1", "x">(part)` takes what the nodes or ports "m1" and "x" give; several are joined. Of a node that is
+/// a graph of several outputs, "m1.y" is one.
+template <fixed_string Name, fixed_string... From, pipeline_part Part>
+[[gnu::always_inline]] constexpr auto node(Part part) {
+  return node_part<Part, Name, From...>{std::move(part)};
+}
+
+/// What leaves a graph: what that node gives.
+template <fixed_string Name, fixed_string From>
+struct output_part {};
+template <fixed_string Name, fixed_string From>
+inline constexpr output_part<Name, From> output{};
+
+/// Nodes that take what others before them give: any graph without a cycle.
+template <class... Parts>
+struct graph_part {
+  detail::part_pack<Parts...> parts;
+};
+
+namespace detail {
+
+template <class... B>
+inline constexpr bool is_part<graph_part<B...>> = true;
+
+template <class T>
+inline constexpr bool is_port = false;
+template <fixed_string Name, class T>
+inline constexpr bool is_port<port_part<Name, T>> = true;
+template <class T>
+inline constexpr bool is_node = false;
+template <class Part, fixed_string Name, fixed_string... From>
+inline constexpr bool is_node<node_part<Part, Name, From...>> = sizeof...(From) <= most_inputs;
+template <class T>
+inline constexpr bool is_output = false;
+template <fixed_string Name, fixed_string From>
+inline constexpr bool is_output<output_part<Name, From>> = true;
+
+template <class Flat>
+struct ops_in;
+template <class... Flat>
+struct ops_in<type_list<Flat...>> {
+  static constexpr bool only = (requires { typename Flat::part::op_type; } && ...);
+  static constexpr bool at_end = [] {
+    bool is_op = false;
+    ((is_op = is_stage<typename Flat::part> ? requires { typename Flat::part::op_type; } : is_op), ...);
+    return is_op;
+  }();
+};
+
+template <class Part>
+inline constexpr graph_name named_part{};
+template <fixed_string Name, class T>
+inline constexpr graph_name named_part<port_part<Name, T>>{Name.view()};
+template <fixed_string Name, fixed_string From>
+inline constexpr graph_name named_part<output_part<Name, From>>{{}, {From.view()}, 1};
+template <class Part, fixed_string Name, fixed_string... From>
+inline constexpr graph_name named_part<node_part<Part, Name, From...>>{
+    Name.view(),
+    {From.view()...},
+    sizeof...(From),
+    ops_in<typename flatten<Part, void>::type>::only,
+    ops_in<typename flatten<Part, void>::type>::at_end};
+
+template <class... Parts>
+consteval auto order_of_nodes() {
+  constexpr graph_name names[] = {named_part<Parts>...};
+  return node_order<sizeof...(Parts)>(names);
+}
+
+/// Ports, then nodes, then outputs; at most `most_inputs` of either rim.
+template <class... Parts>
+consteval bool are_parts_of_a_graph() {
+  constexpr std::size_t ports = (std::size_t{0} + ... + is_port<Parts>);
+  constexpr std::size_t outputs = (std::size_t{0} + ... + is_output<Parts>);
+  if (ports == 0 || outputs == 0 || ports > most_inputs || outputs > most_inputs) return false;
+  std::size_t at = 0;
+  bool in_order = true;
+  ((in_order = in_order && (at < ports                        ? is_port<Parts>
+                            : at < sizeof...(Parts) - outputs ? is_node<Parts>
+                                                              : is_output<Parts>),
+    ++at),
+   ...);
+  return in_order;
+}
+
+}  // namespace detail
+
+/// `graph(port<"x", T>, node<"a", "x">(f), node<"b", "a", "x">(g), output<"y", "b">)`: ports, nodes in an order in
+/// which each follows those it takes from, and what leaves. It is a part, and a pipeline of its own. The nodes keep
+/// their order, but for ops that take what one node gives to them alone: these follow it at once
+/// (graph/detail/node_order.hpp).
+template <class... Parts>
+  requires(detail::are_parts_of_a_graph<Parts...>())
+[[gnu::always_inline]] constexpr auto graph(Parts... parts) {
+  constexpr auto order = detail::order_of_nodes<Parts...>();
+  if constexpr (order.as_written) {
+    return graph_part<Parts...>{detail::make_pack(std::move(parts)...)};
+  } else {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      const auto all = std::forward_as_tuple(parts...);
+      return graph_part<type_at<type_list<Parts...>, order.at[I]>...>{
+          detail::make_pack(std::move(std::get<order.at[I]>(all))...)};
+    }
+    (std::index_sequence_for<Parts...>{});
+  }
+}
+template <class... Given, class Mistake = graph_is_ports_then_nodes_then_outputs<type_list<Given...>>>
+  requires(!detail::are_parts_of_a_graph<Given...>())
+auto graph(const Given&... given);
+
+/// A callable is a stage of the node's name, or, of several nodes, a join.
+template <fixed_string Name, fixed_string... From, class F>
+  requires(!pipeline_part<F>)
+[[gnu::always_inline]] constexpr auto node(F f) {
+  if constexpr (sizeof...(From) == 1)
+    return node<Name, From...>(stage<Name>(std::move(f)));
+  else
+    return node<Name, From...>(join<Name>(std::move(f)));
+}
+
+namespace detail {
+
+template <class Part, fixed_string Name, fixed_string... From, class Device>
+struct flatten<node_part<Part, Name, From...>, Device>
+    : type_tag<decltype(flat_marks<Device, block_node<Name, From...>>{} + typename flatten<Part, Device>::type{})> {};
+
+/// The two rims of a graph.
+template <class Part>
+struct graph_rim {
+  using ports = type_list<>;
+  using names = text_list<>;
+  using from = text_list<>;
+};
+template <fixed_string Name, class T>
+struct graph_rim<port_part<Name, T>> : graph_rim<void> {
+  using ports = type_list<port_part<Name, T>>;
+};
+template <fixed_string Name, fixed_string From>
+struct graph_rim<output_part<Name, From>> : graph_rim<void> {
+  using names = text_list<Name>;
+  using from = text_list<From>;
+};
+template <fixed_string... A, fixed_string... B>
+text_list<A..., B...> operator+(text_list<A...>, text_list<B...>);
+
+template <class Device, fixed_string Name, class T>
+flat_marks<Device, input_part<T>, block_begin<Name>> flat_ports(type_list<port_part<Name, T>>);
+template <class Device, fixed_string... Name, class... T, std::size_t... I>
+flat_marks<Device, ports_part<named_item<Name, T>...>, block_begin<"">, block_port<Name, T, I>...> flat_ports_of(
+    type_list<port_part<Name, T>...>, std::index_sequence<I...>);
+template <class Device, class First, class Second, class... Rest>
+decltype(flat_ports_of<Device>(type_list<First, Second, Rest...>{}, std::index_sequence_for<First, Second, Rest...>{}))
+    flat_ports(type_list<First, Second, Rest...>);
+
+template <class Part, class Device>
+struct flatten_node : flatten<Part, Device> {};
+template <fixed_string Name, class T, class Device>
+struct flatten_node<port_part<Name, T>, Device> : type_tag<type_list<>> {};
+template <fixed_string Name, fixed_string From, class Device>
+struct flatten_node<output_part<Name, From>, Device> : type_tag<type_list<>> {};
+template <class Device, class... Parts>
+struct flat_graph
+    : type_tag<decltype((decltype(flat_ports<Device>((type_list<>{} + ... + typename graph_rim<Parts>::ports{}))){} +
+                         ... + typename flatten_node<Parts, Device>::type{}) +
+                        flat_marks<Device,
+                                   graph_end<decltype((text_list<>{} + ... + typename graph_rim<Parts>::names{})),
+                                             decltype((text_list<>{} + ... + typename graph_rim<Parts>::from{}))>>{})> {
+};
+template <class... Parts, class Device>
+struct flatten<graph_part<Parts...>, Device> : flat_graph<Device, Parts...> {};
+
+template <class Part, fixed_string Name, fixed_string... From, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(node_part<Part, Name, From...>& node, Visit& visit) {
+  for_each_stage(node.part, visit);
+}
+template <class... P, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(graph_part<P...>& graph, Visit& visit) {
+  for_each_stage(graph.parts, visit);
+}
+
+}  // namespace detail
+}  // namespace levada

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/detail/place.hpp: a part of a flattened pipeline in its place: what comes in, what goes out, in which form, or
+// the mistake. Each place is looked at once, by what the place before it gives.
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/detail/fixed_string.hpp>
+#include <levada/core/detail/named_items.hpp>
+#include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/axes.hpp>
+#include <levada/graph/detail/block_mark.hpp>
+#include <levada/graph/detail/feedback.hpp>
+#include <levada/graph/detail/form.hpp>
+#include <levada/graph/detail/join.hpp>
+#include <levada/graph/detail/missing.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/pipeline.hpp>
+#include <levada/graph/detail/stage.hpp>
+#include <levada/graph/detail/wiring.hpp>
+
+namespace levada::detail {
+
+/// What flows behind a mistake: nothing more is said about it.
+struct unknown_item {};
+
+/// What a sink gives: a following stage is a mistake.
+struct nothing_more {};
+
+/// What `for_each` gives to `collect`: graph/detail/for_each.hpp.
+template <class T>
+inline constexpr bool is_uncollected = false;
+
+/// Ahead of the first part.
+struct before_all {
+  using out = void;
+  using mistake = no_mistake;
+  static constexpr fixed_string name = "input";
+};
+
+/// One part of the flattened pipeline in its place: what comes in, what goes out, in which form, or the mistake.
+template <class Parts, std::size_t I>
+struct place;
+
+template <class Parts, std::size_t I>
+consteval auto find_place_before() {
+  if constexpr (order_of_parts<Parts>::is_line)
+    return type_tag<place<Parts, I - 1>>{};
+  else
+    return type_tag<place<Parts, order_of_parts<Parts>::value.from[I][0]>>{};
+}
+template <class Parts, std::size_t I>
+struct place_before : decltype(find_place_before<Parts, I>()) {};
+template <class Parts>
+struct place_before<Parts, 0> : type_tag<before_all> {};
+
+template <class T>
+concept fine_item = std::is_move_constructible_v<T> || is_tensor<T>;
+
+/// A part that is no stage: the item passes by.
+template <class Part, class Before>
+struct at_part {
+  using out = typename Before::out;
+  using mistake = no_mistake;
+  static constexpr auto name = Before::name;
+  using behind = Before;
+  using passes = void;
+};
+
+template <class T, class Before>
+struct at_part<input_part<T>, Before> {
+  static constexpr bool agrees = std::is_void_v<typename Before::out> || std::same_as<typename Before::out, T> ||
+                                 std::same_as<typename Before::out, unknown_item>;
+  using out = T;
+  using mistake =
+      std::conditional_t<!agrees,
+                         nested_pipeline_declares_another_input_than_it_gets<
+                             Before::name, gives_item<typename Before::out>, wants_item<T>>,
+                         std::conditional_t<fine_item<T>, no_mistake, item_cannot_be_moved<Before::name, T>>>;
+  static constexpr auto name = Before::name;
+};
+template <class T, class Before>
+  requires(!std::is_object_v<T> || std::is_const_v<T> || std::is_volatile_v<T>)
+struct at_part<input_part<T>, Before> {
+  using out = unknown_item;
+  using mistake = input_is_not_a_plain_object_type<T>;
+  static constexpr auto name = Before::name;
+};
+/// Behind a sink the next stage says the mistake.
+template <class T, class Before>
+  requires(std::same_as<typename Before::out, nothing_more> && std::is_object_v<T> && !std::is_const_v<T> &&
+           !std::is_volatile_v<T>)
+struct at_part<input_part<T>, Before> {
+  using out = nothing_more;
+  using mistake = no_mistake;
+  static constexpr auto name = Before::name;
+};
+
+/// What comes in by several ports: items by their names, or the branches of a fork; at the head of a pipeline it is
+/// stated.
+template <class... Named, class Before>
+struct at_part<ports_part<Named...>, Before> {
+  using items = named_items<Named...>;
+  using before = typename Before::out;
+  static constexpr bool agrees = std::is_void_v<before> || std::derived_from<before, items> ||
+                                 std::same_as<before, branch_items<typename Named::item...>> ||
+                                 std::same_as<before, unknown_item>;
+  static constexpr bool fine = (fine_item<typename Named::item> && ...);
+  using out = std::conditional_t<std::is_void_v<before>, items, std::conditional_t<agrees, before, unknown_item>>;
+  using mistake =
+      std::conditional_t<!agrees, graph_of_several_ports_takes_other_items<gives_item<before>, wants<items>>,
+                         std::conditional_t<fine, no_mistake, item_cannot_be_moved<Before::name, items>>>;
+  static constexpr auto name = Before::name;
+};
+/// One of them.
+template <fixed_string Name, class T, std::size_t Index, class Before>
+struct at_part<block_port<Name, T, Index>, Before> {
+  using out = std::conditional_t<std::same_as<typename Before::out, unknown_item>, unknown_item, T>;
+  using mistake = no_mistake;
+  static constexpr auto name = Name;
+};
+
+/// What the branches of a fork give, ahead of its join.
+template <class... Ends>
+struct joined_places {
+  static constexpr bool known = !(std::same_as<typename Ends::out, unknown_item> || ...);
+  static consteval auto first_sink() {
+    constexpr std::size_t at = first_true({std::same_as<typename Ends::out, nothing_more>...});
+    if constexpr (at < sizeof...(Ends))
+      return branch_ends_in_a_sink_and_gives_nothing_to_join<type_at<type_list<Ends...>, at>::name>{};
+    else
+      return no_mistake{};
+  }
+  using mistake = decltype(first_sink());
+  using out = std::conditional_t<known && !mistake::is_mistake, branch_items<typename Ends::out...>, unknown_item>;
+  static constexpr fixed_string name = "fork";
+};
+template <class Parts, std::size_t I, std::size_t... K>
+joined_places<place<Parts, order_of_parts<Parts>::value.from[I][K]>...> joined_at(std::index_sequence<K...>);
+template <class Parts, std::size_t I>
+concept gathers_items = !order_of_parts<Parts>::is_line && order_of_parts<Parts>::value.takes[I] > 1;
+
+/// What leaves by several outputs, by their names.
+template <class Part, class Out>
+struct named_outputs : type_tag<Out> {};
+template <fixed_string... Name, class From, class... T>
+struct named_outputs<graph_end<text_list<Name...>, From>, branch_items<T...>>
+    : type_tag<named_items<named_item<Name, T>...>> {};
+/// The item that leaves a pipeline.
+template <class Parts>
+using item_behind = typename named_outputs<typename type_at<Parts, Parts::size - 1>::part,
+                                           typename place<Parts, Parts::size - 1>::out>::type;
+
+/// Behind the branch of a tee the item goes on.
+template <class Before, class End>
+struct teed_place {
+  static constexpr bool ends =
+      std::same_as<typename End::out, nothing_more> || std::same_as<typename End::out, unknown_item>;
+  using mistake = std::conditional_t<ends, no_mistake, tee_has_to_end_in_a_sink<End::name, typename End::out>>;
+  using out = typename Before::out;
+  static constexpr auto name = Before::name;
+};
+
+template <class Stage, class Before>
+consteval auto form_at() {
+  using in = typename Before::out;
+  if constexpr (std::same_as<in, unknown_item>)
+    return call_form<form::map, unknown_item>{};
+  else if constexpr (std::is_void_v<in>) {
+    if constexpr (requires { Stage::form_written; }) {
+      if constexpr (Stage::form_written == written::source)
+        return form_of_source<Stage::name, typename Stage::callable_type>();
+      else
+        return pipeline_starts_without_input_or_source<Stage::name>{};
+    } else
+      return pipeline_starts_without_input_or_source<Stage::name>{};
+  } else
+    return stage_form<Stage, Before::name, in>{};
+}
+
+template <class Form, fixed_string Name>
+struct outcome {
+  using out = unknown_item;
+  using mistake = Form;
+};
+template <form F, class Out, fixed_string Name>
+struct outcome<call_form<F, Out>, Name> {
+  using out = Out;
+  using mistake = std::conditional_t<fine_item<Out> || std::same_as<Out, unknown_item>, no_mistake,
+                                     item_cannot_be_moved<Name, Out>>;
+};
+template <fixed_string Name>
+struct outcome<call_form<form::sink, void>, Name> {
+  using out = nothing_more;
+  using mistake = no_mistake;
+};
+
+template <class Stage, class Before>
+  requires is_stage<Stage>
+struct at_part<Stage, Before> {
+  static constexpr bool after_sink = std::same_as<typename Before::out, nothing_more>;
+  static consteval auto found() {
+    if constexpr (after_sink)
+      return nothing_can_follow_a_sink<Before::name, Stage::name>{};
+    else if constexpr (is_uncollected<typename Before::out>)
+      return for_each_is_followed_by_no_collect<Before::name>{};
+    else if constexpr (is_branch_items<typename Before::out> && !joins<Stage> && !requires { typename Stage::op_type; })
+      return stage_behind_a_fork_has_to_join_its_branches<Stage::name>{};
+    else if constexpr (joins<Stage> && !is_branch_items<typename Before::out> &&
+                       !std::same_as<typename Before::out, unknown_item>)
+      return join_has_no_fork_before_it<Stage::name, gives_item<typename Before::out>>{};
+    else if constexpr (requires { typename refused_state<Stage, typename Before::out>::type; })
+      return feedback_body_gives_another_state_than_the_initial_one<
+          Stage::name, Before::name, gives_item<typename Before::out>,
+          wants_item<typename refused_state<Stage, typename Before::out>::type>>{};
+    else if constexpr (requires(typename Stage::callable_type& f, missing why) {
+                         f.missed(why);
+                         requires !noexcept(f.missed(why));
+                       })
+      return stage_is_told_of_missing_items_by_a_member_that_has_to_be_noexcept<Stage::name>{};
+    else if constexpr (says_axes_wrong<Stage, Before>)
+      return mistaken_axes<Stage, Before>();
+    else
+      return form_at<Stage, Before>();
+  }
+  using call = decltype(found());
+  using out = typename outcome<call, Stage::name>::out;
+  using mistake = typename outcome<call, Stage::name>::mistake;
+  static constexpr auto name = Stage::name;
+  using behind = Before;
+};
+
+template <class Parts, std::size_t I>
+struct place : at_part<typename type_at<Parts, I>::part, typename place_before<Parts, I>::type> {
+  using part = typename type_at<Parts, I>::part;
+  using device = typename type_at<Parts, I>::device;
+  using in = typename place_before<Parts, I>::type::out;
+};
+
+template <class Parts, std::size_t I>
+  requires gathers_items<Parts, I>
+struct place<Parts, I>
+    : decltype(joined_at<Parts, I>(std::make_index_sequence<order_of_parts<Parts>::value.takes[I]>{})) {};
+template <class Parts, std::size_t I>
+  requires std::same_as<typename type_at<Parts, I>::part, tee_end>
+struct place<Parts, I>
+    : teed_place<typename place_before<Parts, I>::type, place<Parts, order_of_parts<Parts>::value.branch_end[I]>> {};
+
+}  // namespace levada::detail

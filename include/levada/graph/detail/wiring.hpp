@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/detail/wiring.hpp: how the parts of a flattened pipeline are connected, by the marks between them and the names
+// that these have; and what is wrong with the names.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/block_mark.hpp>
+#include <levada/graph/detail/graph_info.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/pipeline.hpp>
+
+namespace levada::detail {
+
+/// What is wrong with the names of a graph.
+enum class wiring_error : std::uint8_t { none, unknown, itself, later, twice, nothing, only_input, output_twice };
+
+/// How the parts of a flattened pipeline are connected.
+template <std::size_t N>
+struct part_order {
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  /// The parts whose output a part takes: one, but at an end of branches and at a node of several inputs.
+  std::size_t from[N][most_inputs]{};
+  std::size_t takes[N]{};
+  std::size_t branch_end[N]{};  ///< of a node: its last part; of a `tee_end`: that of its branch
+  bool untaken[N]{};            ///< a node, or what comes in, that no name of its graph asks for
+  bool in_block[N]{};           ///< inside a block whose nodes meet again
+
+  wiring_error wrong = wiring_error::none;
+  std::size_t wrong_at = none;    ///< the mark
+  std::size_t wrong_name = none;  ///< which of the names it takes
+};
+
+template <std::size_t N>
+class part_connector {
+ public:
+  static constexpr std::size_t none = part_order<N>::none;
+
+  constexpr explicit part_connector(const block_mark (&marks)[N]) : marks_(marks) {}
+
+  constexpr part_order<N> connect() {
+    for (std::size_t i = 0; i < N; ++i) {
+      owner_[i] = none;
+      switch (marks_[i].kind) {
+        case block_mark::none:
+          take(i, i - 1);
+          break;
+        case block_mark::begin:
+          take(i, i - 1);
+          open_[depth_++] = i;
+          last_node_[depth_] = none;
+          break;
+        case block_mark::port:
+        case block_mark::node:
+          end_last_node(i);
+          owner_[i] = open_[depth_ - 1];
+          last_node_[depth_] = i;
+          if (marks_[i].kind == block_mark::port) {
+            take(i, owner_[i]);
+            refuse_name_given_before(i);
+          } else {
+            connect_names(i);
+          }
+          break;
+        default:
+          end_last_node(i);
+          end_block(i);
+      }
+    }
+    return order_;
+  }
+
+ private:
+  constexpr void take(std::size_t i, std::size_t from) {
+    if (i != 0) order_.from[i][order_.takes[i]++] = from;
+  }
+  constexpr void end_last_node(std::size_t i) {
+    if (last_node_[depth_] != none) order_.branch_end[last_node_[depth_]] = i - 1;
+  }
+  constexpr void end_block(std::size_t i) {
+    const std::size_t begin = open_[depth_ - 1];
+    if (marks_[i].kind == block_mark::tee) {
+      take(i, begin);
+      order_.branch_end[i] = i - 1;
+    } else {
+      for (std::size_t j = begin + 1; j < i; ++j) order_.in_block[j] = true;
+    }
+    if (marks_[i].kind == block_mark::join)
+      for (std::size_t j = begin + 1; j < i; ++j)
+        if (owner_[j] == begin) take(i, order_.branch_end[j]);
+    if (marks_[i].kind == block_mark::output) {
+      owner_[i] = begin;
+      connect_names(i);
+      for (std::size_t k = 0; k < marks_[i].takes && order_.wrong == wiring_error::none; ++k) {
+        const std::size_t from = order_.from[i][k];
+        if (from == begin || marks_[from].kind == block_mark::port) complain(wiring_error::only_input, i, k);
+        for (std::size_t other = 0; other < k; ++other)
+          if (order_.from[i][other] == from) complain(wiring_error::output_twice, i, k);
+      }
+      find_untaken(begin, i);
+    }
+    --depth_;
+  }
+
+  /// Names are those of the block around: what comes in, and its nodes.
+  constexpr void connect_names(std::size_t i) {
+    const block_mark& mark = marks_[i];
+    if (mark.takes == 0) complain(wiring_error::nothing, i, 0);
+    if (mark.kind == block_mark::node && !mark.name.empty()) refuse_name_given_before(i);
+    for (std::size_t k = 0; k < mark.takes; ++k) take(i, find(i, k));
+  }
+  constexpr void refuse_name_given_before(std::size_t i) {
+    const std::size_t begin = owner_[i];
+    for (std::size_t j = begin; j < i; ++j)
+      if ((j == begin || owner_[j] == begin) && marks_[j].name == marks_[i].name) complain(wiring_error::twice, i, 0);
+  }
+  /// What comes in by several ports has no name of its own.
+  constexpr bool has_ports(std::size_t begin) const {
+    return begin + 1 < N && marks_[begin + 1].kind == block_mark::port;
+  }
+  constexpr std::size_t find(std::size_t i, std::size_t k) {
+    const std::string_view name = marks_[i].from[k];
+    const std::size_t begin = owner_[i];
+    if (marks_[begin].name == name && !has_ports(begin)) return begin;
+    for (std::size_t j = begin + 1; j < i; ++j)
+      if (owner_[j] == begin && marks_[j].name == name) return order_.branch_end[j];
+    for (std::size_t j = begin + 1; j < i; ++j)
+      if (const std::size_t from = owner_[j] == begin ? find_output(j, name) : none; from != none) return from;
+    if (marks_[i].kind == block_mark::node && marks_[i].name == name)
+      complain(wiring_error::itself, i, k);
+    else
+      complain(is_later(i, name) ? wiring_error::later : wiring_error::unknown, i, k);
+    return begin;
+  }
+  /// "node.output" is one of several outputs of a graph in that node.
+  constexpr std::size_t find_output(std::size_t node, std::string_view name) const {
+    std::size_t end = order_.branch_end[node];
+    while (marks_[end].passes) --end;
+    if (!names_output_of(node, name) || marks_[end].kind != block_mark::output) return none;
+    for (std::size_t k = 0; k < marks_[end].takes; ++k)
+      if (marks_[end].outputs[k] == name.substr(marks_[node].name.size() + 1)) return order_.from[end][k];
+    return none;
+  }
+  constexpr bool names_output_of(std::size_t node, std::string_view name) const {
+    const std::string_view prefix = marks_[node].name;
+    return !prefix.empty() && name.size() > prefix.size() && name.starts_with(prefix) && name[prefix.size()] == '.';
+  }
+  constexpr bool is_later(std::size_t i, std::string_view name) const {
+    std::size_t depth = 0;
+    for (std::size_t j = i + 1; j < N; ++j) {
+      const auto kind = marks_[j].kind;
+      if (kind == block_mark::begin) ++depth;
+      if (kind == block_mark::node && depth == 0 && marks_[j].name == name) return true;
+      if (kind > block_mark::node && depth-- == 0) return false;
+    }
+    return false;
+  }
+  /// A node of a graph that gives something which no name asks for.
+  constexpr void find_untaken(std::size_t begin, std::size_t end) {
+    for (std::size_t j = has_ports(begin) ? begin + 1 : begin; j < end; ++j) {
+      if (j != begin && owner_[j] != begin) continue;
+      bool taken = false;
+      for (std::size_t i = begin + 1; i <= end; ++i)
+        for (std::size_t k = 0; owner_[i] == begin && k < marks_[i].takes; ++k)
+          taken = taken || marks_[i].from[k] == marks_[j].name || names_output_of(j, marks_[i].from[k]);
+      order_.untaken[j] = !taken;
+    }
+  }
+  constexpr void complain(wiring_error what, std::size_t at, std::size_t name) {
+    if (order_.wrong != wiring_error::none) return;
+    order_.wrong = what;
+    order_.wrong_at = at;
+    order_.wrong_name = name;
+  }
+
+  const block_mark (&marks_)[N];
+  part_order<N> order_;
+  std::size_t owner_[N]{};
+  std::size_t open_[N + 1]{}, last_node_[N + 2]{}, depth_ = 0;
+};
+
+template <class... Flat>
+consteval auto order_of(type_list<Flat...>) {
+  constexpr block_mark marks[] = {mark_of<typename Flat::part>...};
+  return part_connector<sizeof...(Flat)>(marks).connect();
+}
+
+/// The order of a line is known without looking.
+template <class Parts>
+struct order_of_parts {
+  static constexpr bool is_line = true;
+};
+template <class... Flat>
+  requires((mark_of<typename Flat::part>.kind != block_mark::none) || ...)
+struct order_of_parts<type_list<Flat...>> {
+  static constexpr bool is_line = false;
+  static constexpr auto value = order_of(type_list<Flat...>{});
+};
+
+/// The mistake in the names of a graph, if any.
+template <class Parts>
+consteval auto wiring_mistake() {
+  if constexpr (order_of_parts<Parts>::is_line) {
+    return no_mistake{};
+  } else if constexpr (constexpr const auto& order = order_of_parts<Parts>::value; order.wrong == wiring_error::none) {
+    return no_mistake{};
+  } else {
+    using mark = named_mark<typename type_at<Parts, order.wrong_at>::part>;
+    constexpr wiring_error wrong = order.wrong;
+    if constexpr (wrong == wiring_error::twice)
+      return graph_has_two_nodes_of_that_name<mark::name>{};
+    else if constexpr (wrong == wiring_error::nothing)
+      return graph_node_takes_nothing<mark::name>{};
+    else if constexpr (wrong == wiring_error::only_input)
+      return graph_output_is_its_input<mark::template output<order.wrong_name>()>{};
+    else if constexpr (wrong == wiring_error::output_twice)
+      return graph_gives_the_same_by_two_names<mark::template output<order.wrong_name>(),
+                                               mark::template from<order.wrong_name>()>{};
+    else if constexpr (wrong == wiring_error::itself)
+      return graph_node_takes_what_it_gives_itself<mark::name>{};
+    else if constexpr (wrong == wiring_error::later)
+      return graph_node_takes_what_a_node_behind_it_gives<mark::name, mark::template from<order.wrong_name>()>{};
+    else if constexpr (requires { mark::template output<order.wrong_name>(); })
+      return graph_has_no_node_or_port_of_that_name<mark::template output<order.wrong_name>(),
+                                                    mark::template from<order.wrong_name>()>{};
+    else
+      return graph_has_no_node_or_port_of_that_name<mark::name, mark::template from<order.wrong_name>()>{};
+  }
+}
+
+}  // namespace levada::detail
