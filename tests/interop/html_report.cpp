@@ -15,7 +15,10 @@
 #include <doctest/doctest.h>
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/backend/simd/detail/activation.hpp>
-#include <levada/graph/detail/describe.hpp>
+#include <levada/graph/detail/batch.hpp>
+#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/graph.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/interop/html_report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/graph/detail/rate.hpp>
+#include <levada/graph/detail/batch.hpp>
+#include <levada/graph/detail/fork.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/deploy/rated_fork.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include <doctest/doctest.h>
-#include <levada/graph/detail/rate.hpp>
+#include <levada/graph/detail/batch.hpp>
 #include <levada/graph/sync.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>

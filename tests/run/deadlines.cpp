@@ -12,7 +12,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/graph/detail/rate.hpp>
+#include <levada/graph/detail/batch.hpp>
+#include <levada/graph/detail/graph.hpp>
 #include <levada/interop/future_session.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/awaitable.hpp>

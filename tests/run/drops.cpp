@@ -11,7 +11,9 @@
 #include <thread>
 
 #include <doctest/doctest.h>
-#include <levada/graph/detail/rate.hpp>
+#include <levada/graph/detail/batch.hpp>
+#include <levada/graph/detail/graph.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/graph/sync.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/deploy.hpp>

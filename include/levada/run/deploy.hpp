@@ -9,10 +9,14 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/graph/detail/batch.hpp>
+#include <levada/graph/detail/callable_rate.hpp>
+#include <levada/graph/detail/downsample.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/graph/detail/graph.hpp>
 #include <levada/graph/detail/rate.hpp>
 #include <levada/graph/detail/region.hpp>
+#include <levada/graph/detail/window.hpp>
 #include <levada/plan/detail/regions.hpp>
 #include <levada/run/detail/deploy/bind_plan.hpp>
 #include <levada/run/detail/deploy/deploy_options.hpp>
