@@ -8,6 +8,7 @@
 #include <string>
 
 #include <levada/plan/detail/json_report.hpp>
+#include <levada/plan/detail/plan.hpp>
 #include <levada/plan/detail/text_report.hpp>
 
 #include <plan/plan_checker.hpp>

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
+#include <levada/plan/detail/sharing.hpp>
 
 namespace levada::test {
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <levada/plan/detail/plan.hpp>
 #include <levada/plan/detail/reasons.hpp>
 
 #include "random_graph.hpp"

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include <levada/plan/detail/plan.hpp>
 #include <levada/plan/detail/report.hpp>
 
 #include "random_graph.hpp"

@@ -8,6 +8,7 @@
 
 #include <levada/plan/detail/options.hpp>
 #include <levada/plan/detail/pinned.hpp>
+#include <levada/plan/detail/plan.hpp>
 
 #include "random_graph.hpp"
 #include "soak.hpp"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
 
 namespace levada {
 

@@ -8,7 +8,7 @@
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/plan/detail/options.hpp>
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
 
 namespace levada {
 

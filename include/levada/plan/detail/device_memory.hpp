@@ -9,7 +9,7 @@
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/plan/detail/budget.hpp>
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
 #include <levada/plan/detail/text.hpp>
 
 namespace levada {

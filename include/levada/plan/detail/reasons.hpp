@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 
 namespace levada {

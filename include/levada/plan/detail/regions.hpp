@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include <levada/graph/detail/rate.hpp>
-#include <levada/plan/detail/plan.hpp>
 
 namespace levada {
 

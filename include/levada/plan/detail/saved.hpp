@@ -18,7 +18,7 @@
 
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/plan/detail/options.hpp>
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
 #include <levada/plan/detail/text.hpp>
 
 namespace levada {

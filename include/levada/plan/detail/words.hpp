@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
 #include <levada/plan/detail/signature.hpp>
 #include <levada/plan/detail/text.hpp>
 

@@ -12,10 +12,10 @@
 #include <levada/core/detail/device.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/plan/detail/budget.hpp>
+#include <levada/plan/detail/candidate.hpp>
 #include <levada/plan/detail/device_memory.hpp>
 #include <levada/plan/detail/options.hpp>
 #include <levada/plan/detail/pinned.hpp>
-#include <levada/plan/detail/plan.hpp>
 #include <levada/run/detail/program/accuracy.hpp>
 #include <levada/run/detail/workers/executor.hpp>
 #include <levada/run/detail/workers/worker.hpp>

@@ -13,7 +13,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/graph/detail/side_data.hpp>
-#include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/plan_info.hpp>
 #include <levada/run/detail/program/erased_object.hpp>
 #include <levada/run/detail/program/unit_call.hpp>
 #include <levada/run/detail/workers/threading.hpp>
