@@ -3,7 +3,7 @@
 // Random expressions over two floats and two integers, the same for the same seed on every machine. They keep off what
 // shows the bits of a NaN, which are nobody's promise.
 
-#include <levada/kernel/detail/value.hpp>
+#include <levada/kernel/detail/functions.hpp>
 
 namespace kernel_test {
 

@@ -17,6 +17,8 @@
 #include <utility>
 
 #include <levada/core/tensor.hpp>
+#include <levada/kernel/detail/functions.hpp>
+#include <levada/kernel/detail/operators.hpp>
 #include <levada/kernel/detail/value.hpp>
 
 namespace levada {

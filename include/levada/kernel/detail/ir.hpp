@@ -30,7 +30,8 @@ LEVADA_IR_SCALAR(bool, boolean)
 #undef LEVADA_IR_SCALAR
 
 /// What an instruction does. Integers wrap; `div` is never given a zero divisor or an overflow, nor `convert` a float
-/// that does not fit, nor a shift an amount above 31: kernel/detail/value.hpp guards them.
+/// that does not fit, nor a shift an amount above 31: kernel/detail/operators.hpp and functions.hpp
+/// guard them.
 enum class opcode : std::uint8_t {
   input,     // a: which input; the element of this invocation
   uniform,   // a: byte offset in the push constants

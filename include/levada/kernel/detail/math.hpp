@@ -8,6 +8,8 @@
 
 #include <limits>
 
+#include <levada/kernel/detail/functions.hpp>
+#include <levada/kernel/detail/operators.hpp>
 #include <levada/kernel/detail/value.hpp>
 
 namespace levada {
