@@ -44,7 +44,7 @@ struct simd_machine {
     return representation<T>(u.value);
   }
 
-  /// In all lanes what is the same for them, in each its own of a range; see kernel/detail/grid_xsimd.hpp.
+  /// In all lanes what is the same for them, in each its own of a range; see kernel/detail/lane_range.hpp.
   template <class T, class Other>
   static representation<T> from(const auto& rep) {
     if constexpr (std::is_same_v<Other, simd_machine>) {
