@@ -14,6 +14,7 @@
 #include <levada/graph/detail/downsample.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/graph/detail/graph.hpp>
+#include <levada/graph/detail/join.hpp>
 #include <levada/graph/detail/rate.hpp>
 #include <levada/graph/detail/region.hpp>
 #include <levada/graph/detail/window.hpp>
