@@ -160,7 +160,7 @@ void check_agreement(double tolerance, const Ops&... ops) {
   check_agreement(*random_tensor<In>(), tolerance, ops...);
 }
 
-/// Lengths below, at and above those of vectors, of which each takes long to compile. A sanitizer looks at bounds alone.
+/// Lengths below, at and above those of vectors. Each takes long to compile, and a sanitizer looks at bounds alone.
 #if LEVADA_UNDER_SANITIZER
 using lengths = std::index_sequence<3, 16, 33>;
 #elif LEVADA_ALL_SHAPES
