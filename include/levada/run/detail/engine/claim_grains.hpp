@@ -33,10 +33,10 @@ inline engine::grain* engine::claim(std::size_t s) {
       if (!alone) mine->state.store(grain_state::free);
       return nullptr;
     }
-    const std::size_t at = index(begin);
+    const std::size_t at = ring_.index(begin);
     sequence count =
         std::min({share_of(seg, there - begin), static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
-                  static_cast<sequence>(slots_ - at)});
+                  static_cast<sequence>(ring_.slots - at)});
     if (versions_) [[unlikely]]
       count = of_one_version(at, count);
     if (!seg.claimed.compare_exchange_strong(begin, begin + count)) {
@@ -66,9 +66,9 @@ inline engine::sequence engine::share_of(const segment& seg, sequence waiting) c
 
 /// What was claimed becomes a grain.
 inline void engine::begin_grain(std::size_t s, grain& g, sequence begin, sequence count) {
-  const std::size_t at = index(begin);
+  const std::size_t at = ring_.index(begin);
   g.begin_at(begin, begin + count, at, segments_[s].code.first);
-  g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && some_ended(at, count);
+  g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && ring_.some_ended(at, count);
   if (is_shared()) fetch(segments_[s], g);
 }
 
@@ -102,13 +102,6 @@ inline engine::grain* engine::take_free_grain(segment& seg) {
   return nullptr;
 }
 
-/// Items that ended in an earlier segment pass through as they are.
-inline bool engine::some_ended(std::size_t at, sequence count) {
-  for (sequence i = 0; i < count; ++i)
-    if (state_of(state_[at + i]) != item_state::value) return true;
-  return false;
-}
-
 /// The items were made on another processor: all of them are asked for at once, not one after the other.
 inline void engine::fetch(const segment& seg, const grain& g) const {
   if (seg.code.first == seg.code.end) return;
@@ -118,8 +111,8 @@ inline void engine::fetch(const segment& seg, const grain& g) const {
     if (row_.first == nullptr)  // else side by side, and not noted yet
       for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(borrowed(first.in, g.slot + i));
   } else if (code_.values[first.in].where == placement::slot) {
-    const std::byte* const from = slot(g.slot) + code_.values[first.in].offset;
-    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * code_.slot_bytes, 1);
+    const std::byte* const from = ring_.slot(g.slot) + code_.values[first.in].offset;
+    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(from + i * ring_.slot_bytes, 1);
   }
 }
 
@@ -129,7 +122,7 @@ inline void engine::invite_if_it_pays() noexcept {
   if (awake_.load(std::memory_order_relaxed) >= most_workers() || !concurrency_limit_.available()) return;
   // Those who are parked are woken anyway, and take as many.
   const sequence waiting =
-      pushed_.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
+      ring_.pushed.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
   if (segments_.size() == 1 && waiting <= static_cast<sequence>(parked_.load(std::memory_order_relaxed))) return;
   if (waiting_ns() >= worth_a_worker_ns) host_.invite();
 }

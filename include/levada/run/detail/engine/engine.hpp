@@ -22,9 +22,10 @@
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
+#include <levada/run/detail/engine/item_tally.hpp>
+#include <levada/run/detail/engine/slot_ring.hpp>
 #include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/program/branches.hpp>
-#include <levada/run/detail/program/item_counts.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/program/session_options.hpp>
 #include <levada/run/detail/workers/asymmetric_fence.hpp>
@@ -45,25 +46,10 @@ class engine_host {
   ~engine_host() = default;
 };
 
-class completion;
-
 /// Who hears of each item that fails, on the thread where it fails.
 struct failure_hook {
   void (*call)(void* object, std::uint64_t sequence, const std::exception_ptr& why) noexcept = nullptr;
   void* object = nullptr;
-};
-
-/// Why an item is dropped: drop_counts.
-enum class drop_reason : std::uint8_t { replaced, rejected, partnerless, partial, overdue, overdue_at_output };
-inline constexpr std::size_t drop_reasons = 6;
-
-/// Where the next items go: places a slot apart, their states, and where their addresses are noted when they are
-/// borrowed.
-struct input_row {
-  std::byte* first;
-  std::size_t stride;
-  item_state* states;
-  const void** borrowed;
 };
 
 /// Items that their owner has side by side, all that will come, and that stay there until they are popped: the `n`-th
@@ -98,33 +84,22 @@ class engine final : public device_client {
         has_devices_(any_device(queues_)),
         goes_short_(!settings.latest_only && !code.board),
         looks_at_output_(settings.deadline_at_output),
-        slots_(code.slots),
-        slots_mask_((code.slots & (code.slots - 1)) == 0 ? code.slots - 1 : 0),
-        slot_memory_(code.slots, code.slot_bytes, code.alignment),
-        input_(code.slots),
-        state_(code.slots),
-        error_(code.slots),
-        envelope_(code.slots),
-        completion_(code.slots),
-        output_(settings.external_results ? code.slots : 0),
+        ring_(code.slots, code.slot_bytes, code.alignment, settings.external_results),
         states_(code),
         versions_(code.board ? code.board->open(code.slots) : owner<object_versions>()),
         objects_(versions_ ? code.slots : 0),
         segments_(code.segments.size(),
                   [&](std::size_t s) {
-                    return segment(code.segments[s], slots_, code.slot_bytes, code.alignment, code.threads);
+                    return segment(code.segments[s], ring_.slots, code.slot_bytes, code.alignment, code.threads);
                   }),
         lanes_(queues_.size(),
                [&](std::size_t s) {
                  return owner<device_lane>(queues_[s] != nullptr
-                                               ? queues_[s]->open(code_.first_segment + s, slots_, *this).release()
+                                               ? queues_[s]->open(code_.first_segment + s, ring_.slots, *this).release()
                                                : nullptr);
                }),
         paths_(code.units.size()),
         is_chained_(code.units.size()) {
-    // The first touch of a page takes as long as many small items.
-    for (std::size_t at = 0; at < std::min(code.slots * code.slot_bytes, touched_bytes); at += 4096)
-      slot_memory_.get()[at] = std::byte{};
     for (std::size_t s = 0; s < segments_.size(); ++s)
       for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
         paths_[u] = path_of_unit(segments_[s], u);
@@ -153,34 +128,32 @@ class engine final : public device_client {
 
   // ---- items in: one pusher ----
 
-  sequence pushed() const { return pushed_.load(); }
-  [[gnu::always_inline]] std::size_t free_slots() const {
-    return slots_ - static_cast<std::size_t>(pushed_.load() - popped_.load());
-  }
+  sequence pushed() const { return ring_.pushed.load(); }
+  [[gnu::always_inline]] std::size_t free_slots() const { return ring_.free_slots(); }
 
   /// Where the item `ahead` places behind the last one pushed is constructed. Only for a free slot, only by the pusher.
-  void* input_place(std::size_t ahead = 0) { return in_slot(0, input_index(ahead)); }
+  void* input_place(std::size_t ahead = 0) { return in_slot(0, ring_.input_index(ahead)); }
   /// The same of any item that has a slot, and whether it has; its envelope.
-  void* input_place_of(sequence item) const { return in_slot(0, index(item)); }
-  bool has_slot_for(sequence item) const { return item - popped_.load() < slots_; }
-  item_envelope& envelope_at(sequence item) { return envelope_[index(item)]; }
+  void* input_place_of(sequence item) const { return in_slot(0, ring_.index(item)); }
+  bool has_slot_for(sequence item) const { return ring_.has_slot_for(item); }
+  item_envelope& envelope_at(sequence item) { return ring_.envelope[ring_.index(item)]; }
   /// Where the next item's result goes, in a session with `external_results`. To be said before anything else of it.
-  void set_output(void* to) { output_[input_index(0)] = static_cast<std::byte*>(to); }
+  void set_output(void* to) { ring_.output[ring_.input_index(0)] = static_cast<std::byte*>(to); }
   /// How many places lie side by side from there on.
-  std::size_t places_in_a_row(std::size_t ahead) const { return slots_ - input_index(ahead); }
-  input_row input_row_at(std::size_t ahead) { return input_row_from(input_index(ahead)); }
+  std::size_t places_in_a_row(std::size_t ahead) const { return ring_.in_a_row_from(ring_.input_index(ahead)); }
+  input_row input_row_at(std::size_t ahead) { return ring_.row_from(ring_.input_index(ahead), code_.values[0].offset); }
 
   /// Makes that item known to be there: at its place, or as the caller's own object where that is borrowed.
-  void set_input(std::size_t ahead, const void* item) { set_input_in(input_index(ahead), item); }
+  void set_input(std::size_t ahead, const void* item) { set_input_in(ring_.input_index(ahead), item); }
 
   /// The slot of the next item, and what belongs to it: for who asks more than once.
-  std::size_t next_slot() const { return input_index(0); }
+  std::size_t next_slot() const { return ring_.input_index(0); }
   [[gnu::always_inline]] void* place_in(std::size_t slot) { return in_slot(0, slot); }
-  item_envelope& envelope_in(std::size_t slot) { return envelope_[slot]; }
-  completion*& completion_in(std::size_t slot) { return completion_[slot]; }
+  item_envelope& envelope_in(std::size_t slot) { return ring_.envelope[slot]; }
+  completion*& completion_in(std::size_t slot) { return ring_.completions[slot]; }
   [[gnu::always_inline]] void set_input_in(std::size_t slot, const void* item) {
-    if (!destroys_input_) input_[slot] = item;
-    set_state(state_[slot], item_state::value);
+    if (!destroys_input_) ring_.input[slot] = item;
+    set_state(ring_.state[slot], item_state::value);
   }
 
   /// Where the items need not be placed one by one.
@@ -189,12 +162,7 @@ class engine final : public device_client {
   void set_row(const item_row& row) { row_ = row; }
   /// The next `count` of the row enter the first segment.
   void publish_from_row(std::size_t count) {
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t n = std::min(count - done, places_in_a_row(done));
-      item_state* const states = &state_[input_index(done)];
-      for (std::size_t i = 0; (i += leading_values(states + i, n - i)) < n;) set_state(states[i], item_state::value);
-      done += n;
-    }
+    ring_.set_values(count);
     publish(count);
   }
 
@@ -202,12 +170,12 @@ class engine final : public device_client {
   /// them.
   void publish(std::size_t count, bool runs_here = false) {
     if (meter* m = measuring()) [[unlikely]] {
-      const sequence first = pushed_.load(std::memory_order_relaxed);
-      m->entered(first, count, first + count - popped_.load(std::memory_order_relaxed));
+      const sequence first = ring_.pushed.load(std::memory_order_relaxed);
+      m->entered(first, count, first + count - ring_.popped.load(std::memory_order_relaxed));
     }
     if (versions_) [[unlikely]]
       note_versions(count);
-    pushed_.store(pushed_.load(std::memory_order_relaxed) + count);
+    ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed) + count);
     hint();
     if (settings_.polls) return;  // its worker finds the work
     if (runs_here) return event_.notify_all();
@@ -216,12 +184,12 @@ class engine final : public device_client {
   /// The same of one item where only the calling thread may wait for it, without a fence. False: nothing is done.
   [[gnu::always_inline]] bool publish_to_nobody() {
     if (!enter() || measuring() || invites_always() || is_shared()) return false;
-    pushed_.store(pushed_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     light_fence();
     if (is_still_alone() && !is_shared()) {
       if (!is_cheap(segments_.front())) invite_if_it_pays();
     } else {
-      pushed_.store(pushed_.load(std::memory_order_relaxed));
+      ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed));
       hint();
       hand_over();
     }
@@ -245,10 +213,10 @@ class engine final : public device_client {
 
   /// The next item comes as one that has failed before it came.
   void push_failed(std::exception_ptr why, const item_envelope& envelope) {
-    const std::size_t at = input_index(0);
-    envelope_[at] = envelope;
-    error_[at] = std::move(why);
-    set_state(state_[at], item_state::failed);
+    const std::size_t at = ring_.input_index(0);
+    ring_.envelope[at] = envelope;
+    ring_.error[at] = std::move(why);
+    set_state(ring_.state[at], item_state::failed);
     some_come_failed_.store(true, std::memory_order_relaxed);
     publish(1);
   }
@@ -258,13 +226,10 @@ class engine final : public device_client {
     push_failed(std::move(why), envelope);
   }
   /// Some that were popped as values went into nothing behind that.
-  void count_dropped_behind(std::size_t count) {
-    delivered_.fetch_sub(count);
-    count_of(drop_reason::partial).fetch_add(count);
-  }
+  void count_dropped_behind(std::size_t count) { tally_.count_dropped_behind(count); }
 
-  item_envelope& input_envelope() { return envelope_[input_index(0)]; }
-  const item_envelope& head_envelope() const { return envelope_[head_index_]; }
+  item_envelope& input_envelope() { return ring_.envelope[ring_.input_index(0)]; }
+  const item_envelope& head_envelope() const { return ring_.envelope[ring_.head_index]; }
 
   /// Items that no stage has begun, taken back from the workers: the pusher has them to itself until `give_back`.
   std::size_t take_back_waiting() {
@@ -272,7 +237,7 @@ class engine final : public device_client {
     if (has_devices_ && seg.submitting.exchange(true)) return 0;  // they are being handed over just now
     if (!enter()) wait_for_single_item_claim();
     sequence begin = seg.claimed.load();
-    const sequence end = pushed_.load(std::memory_order_relaxed);
+    const sequence end = ring_.pushed.load(std::memory_order_relaxed);
     while (begin < end)
       if (seg.claimed.compare_exchange_weak(begin, end)) return static_cast<std::size_t>(end - begin);
     if (has_devices_) seg.submitting.store(false);
@@ -280,15 +245,17 @@ class engine final : public device_client {
   }
   /// Where the `i`-th of `count` items taken back is, and its envelope.
   void* waiting_place(std::size_t i, std::size_t count) {
-    return slot(waiting_index(i, count)) + code_.values[0].offset;
+    return ring_.slot(ring_.waiting_index(i, count)) + code_.values[0].offset;
   }
-  item_envelope& waiting_envelope(std::size_t i, std::size_t count) { return envelope_[waiting_index(i, count)]; }
+  item_envelope& waiting_envelope(std::size_t i, std::size_t count) {
+    return ring_.envelope[ring_.waiting_index(i, count)];
+  }
   /// The workers may have them again.
   void give_back(std::size_t count) {
     segment& seg = segments_.front();
     if (meter* m = measuring()) [[unlikely]]
-      m->moved_up(pushed_.load(std::memory_order_relaxed) - count, count);
-    seg.claimed.store(pushed_.load(std::memory_order_relaxed) - count);
+      m->moved_up(ring_.pushed.load(std::memory_order_relaxed) - count, count);
+    seg.claimed.store(ring_.pushed.load(std::memory_order_relaxed) - count);
     if (has_devices_) seg.submitting.store(false);
     if (settings_.polls)
       hint();
@@ -296,14 +263,11 @@ class engine final : public device_client {
       wake();
   }
   /// An item was dropped at the door, without a place in the order of items.
-  void count_dropped_at_the_door(drop_reason why) {
-    dropped_at_the_door_.fetch_add(1, std::memory_order_relaxed);
-    count_of(why).fetch_add(1, std::memory_order_relaxed);
-  }
+  void count_dropped_at_the_door(drop_reason why) { tally_.count_at_the_door(why); }
   /// A push found no room, and left its item with the caller.
-  void count_refused() { refused_.fetch_add(1, std::memory_order_relaxed); }
+  void count_refused() { tally_.refused.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t next_sequence() const {
-    return pushed_.load(std::memory_order_relaxed) + dropped_at_the_door_.load(std::memory_order_relaxed);
+    return ring_.pushed.load(std::memory_order_relaxed) + tally_.at_the_door.load(std::memory_order_relaxed);
   }
   const session_settings& settings() const { return settings_; }
   bool is_usual() const { return is_usual_; }
@@ -319,8 +283,10 @@ class engine final : public device_client {
   }
   bool hands_out_all() const { return hands_out_all_; }
   /// Who is to be told what becomes of the item at the head, of one taken back.
-  completion* head_completion() const { return completion_[head_index_]; }
-  completion*& waiting_completion(std::size_t i, std::size_t count) { return completion_[waiting_index(i, count)]; }
+  completion* head_completion() const { return ring_.completions[ring_.head_index]; }
+  completion*& waiting_completion(std::size_t i, std::size_t count) {
+    return ring_.completions[ring_.waiting_index(i, count)];
+  }
 
   /// Before the first item.
   void set_failure_hook(failure_hook hook) { on_failure_ = hook; }
@@ -345,151 +311,135 @@ class engine final : public device_client {
   sequence finished() const { return segments_.back().finished.load(); }
 
   /// Items wait to be worked on.
-  bool has_waiting() const { return pushed_.load(std::memory_order_relaxed) != segments_.front().claimed.load(); }
+  bool has_waiting() const { return ring_.pushed.load(std::memory_order_relaxed) != segments_.front().claimed.load(); }
 
   /// Seen from any thread: something finished was not popped.
-  bool has_unpopped() const { return finished() != popped_.load(); }
+  bool has_unpopped() const { return finished() != ring_.popped.load(); }
 
   /// A result waits at the head.
   bool has_result() {
-    const bool none = head_ >= known_finished_ && head_ >= finished();
-    return !(none && (kept_ != 0 || head_ == popped_.load())) && has_result_from_there();
+    const bool none = ring_.head >= ring_.known_finished && ring_.head >= finished();
+    return !(none && (ring_.kept != 0 || ring_.head == ring_.popped.load())) && has_result_from_there();
   }
   [[gnu::noinline]] bool has_result_from_there() {
-    if (kept_ == 0 && head_ != popped_.load()) move_head(popped_.load());
+    if (ring_.kept == 0 && ring_.head != ring_.popped.load()) ring_.move_head(ring_.popped.load());
     for (;;) {
-      if (head_ >= known_finished_ && head_ >= (known_finished_ = finished())) return false;
+      if (ring_.head >= ring_.known_finished && ring_.head >= (ring_.known_finished = finished())) return false;
       // Others may have passed over a silent item meanwhile, and its slot may have another one: only what is still the
       // head says anything.
-      const bool silent = is_silent(atomic_ref(state_[head_index_]).load(std::memory_order_acquire));
-      if (kept_ == 0 && head_ != popped_.load()) {
-        move_head(popped_.load());
+      const bool silent = is_silent(atomic_ref(ring_.state[ring_.head_index]).load(std::memory_order_acquire));
+      if (ring_.kept == 0 && ring_.head != ring_.popped.load()) {
+        ring_.move_head(ring_.popped.load());
         continue;
       }
       if (!silent && !(looks_at_output_ && drop_overdue_head() && !hands_out_all_)) return true;
-      if (kept_ == 0) {  // others pass over items as well
+      if (ring_.kept == 0) {  // others pass over items as well
         pass_over();
-        move_head(popped_.load());
+        ring_.move_head(ring_.popped.load());
       } else {
-        count_of(state_of(state_[head_index_])).fetch_add(1, std::memory_order_relaxed);
-        keep_head();
+        tally_.of(state_of(ring_.state[ring_.head_index])).fetch_add(1, std::memory_order_relaxed);
+        ring_.keep_head();
       }
     }
   }
   /// A value at the head that is past its deadline becomes an item without a result. By the popper, as nobody else
   /// changes what is finished and not silent.
   [[gnu::noinline]] bool drop_overdue_head() {
-    item_state& state = state_[head_index_];
-    if (state_of(state) != item_state::value || envelope_[head_index_].captured >= settings_.oldest_in_time())
+    item_state& state = ring_.state[ring_.head_index];
+    if (state_of(state) != item_state::value || ring_.envelope[ring_.head_index].captured >= settings_.oldest_in_time())
       return false;
-    destroy_value(code_.result, head_index_);
+    destroy_value(code_.result, ring_.head_index);
     set_state(state, item_state::overdue);
     return true;
   }
   /// Which result is at the head, in the order of items.
-  sequence head() const { return head_; }
+  sequence head() const { return ring_.head; }
 
   /// Moves `at` to the first result from there on; false: none has come. For who looks ahead of the head, which does
   /// not pass over a result that is being looked at.
   bool find_result(sequence& at) {
     for (;;) {
-      at = std::max(at, popped_.load());
+      at = std::max(at, ring_.popped.load());
       if (at >= finished()) return false;
-      const bool silent = is_silent(atomic_ref(state_[index(at)]).load(std::memory_order_acquire));
-      if (at < popped_.load()) continue;  // a silent one whose slot may have another item by now
+      const bool silent = is_silent(atomic_ref(ring_.state[ring_.index(at)]).load(std::memory_order_acquire));
+      if (at < ring_.popped.load()) continue;  // a silent one whose slot may have another item by now
       if (!silent) return true;
       ++at;
     }
   }
-  bool has_failed(sequence at) { return state_of(state_[index(at)]) == item_state::failed; }
-  const std::exception_ptr& error_of(sequence at) { return error_[index(at)]; }
-  void* value_of(sequence at) { return in_slot(code_.result, index(at)); }
+  bool has_failed(sequence at) { return state_of(ring_.state[ring_.index(at)]) == item_state::failed; }
+  const std::exception_ptr& error_of(sequence at) { return ring_.error[ring_.index(at)]; }
+  void* value_of(sequence at) { return in_slot(code_.result, ring_.index(at)); }
 
-  item_state head_state() { return state_of(state_[head_index_]); }
+  item_state head_state() { return state_of(ring_.state[ring_.head_index]); }
   /// The data of that type attached to the item at the head. Throws levada::error where no stage attaches any.
   const void* head_side(const side_key& key) const {
     for (const side_place& place : code_.sides)
-      if (place.key == &key) return slot(head_index_) + code_.side_offset + place.offset;
+      if (place.key == &key) return ring_.slot(ring_.head_index) + code_.side_offset + place.offset;
     throw error("levada: pop: no stage attaches side data of this type");
   }
-  [[gnu::always_inline]] void* head_value() { return in_slot(code_.result, head_index_); }
-  const std::exception_ptr& head_error() { return error_[head_index_]; }
+  [[gnu::always_inline]] void* head_value() { return in_slot(code_.result, ring_.head_index); }
+  const std::exception_ptr& head_error() { return ring_.error[ring_.head_index]; }
 
   /// How many values wait from the head on, side by side in their slots; `most` at most. Behind `has_result`.
-  std::size_t values_in_a_row(std::size_t most) {
-    const std::size_t there = std::min({most, static_cast<std::size_t>(known_finished_ - head_), slots_ - head_index_});
-    return leading_values(&state_[head_index_], there);
-  }
-  std::size_t slot_bytes() const { return code_.slot_bytes; }
+  std::size_t values_in_a_row(std::size_t most) { return ring_.values_in_a_row(most); }
+  std::size_t slot_bytes() const { return ring_.slot_bytes; }
   /// So many values from the head on were destroyed by the popper. Their slots are kept until `free_kept`.
   void drop_values(std::size_t count) {
     if (meter* m = measuring(); m != nullptr && count != 0) [[unlikely]]
-      m->left(head_, count, &envelope_[head_index_], settings_.clock);
-    delivered_.store(delivered_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-    kept_ += count;
-    head_ += count;
-    head_index_ += count;
-    if (head_index_ == slots_) head_index_ = 0;
+      m->left(ring_.head, count, &ring_.envelope[ring_.head_index], settings_.clock);
+    tally_.delivered.store(tally_.delivered.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+    ring_.keep_row(count);
   }
 
   /// Destroys the result at the head. Its slot is kept until `free_kept`.
   void drop_head() {
     if (meter* m = measuring(); m != nullptr && !gives_nothing(head_state())) [[unlikely]]
-      m->left(head_, 1, &envelope_[head_index_], settings_.clock);
+      m->left(ring_.head, 1, &ring_.envelope[ring_.head_index], settings_.clock);
     if (head_state() == item_state::failed) {
-      error_[head_index_] = nullptr;
-      count_by_popper(failed_);
+      ring_.error[ring_.head_index] = nullptr;
+      tally_.count_by_popper(tally_.failed);
     } else if (head_state() == item_state::value) {
-      destroy_value(code_.result, head_index_);
-      count_by_popper(delivered_);
+      destroy_value(code_.result, ring_.head_index);
+      tally_.count_by_popper(tally_.delivered);
     } else {
-      count_of(head_state()).fetch_add(1, std::memory_order_relaxed);
+      tally_.of(head_state()).fetch_add(1, std::memory_order_relaxed);
     }
-    keep_head();
+    ring_.keep_head();
   }
 
   /// The slots of the results dropped since the last call become free, and who waits for one hears of it.
   void free_kept() {
-    if (kept_ == 0) return;
-    kept_ = 0;
-    popped_.store(head_);
-    if (head_ != finished()) pass_over();
+    if (ring_.kept == 0) return;
+    ring_.kept = 0;
+    ring_.popped.store(ring_.head);
+    if (ring_.head != finished()) pass_over();
     tell_waiters();
   }
-  std::size_t kept() const { return kept_; }
+  std::size_t kept() const { return ring_.kept; }
 
   // The popper may look at a value where it lies, long after it was popped.
 
-  std::size_t slots() const { return slots_; }
-  sequence first_kept() const { return head_ - kept_; }
+  std::size_t slots() const { return ring_.slots; }
+  sequence first_kept() const { return ring_.first_kept(); }
   /// The value at the head was popped, and is not destroyed.
   void hold_head() {
     if (meter* m = measuring()) [[unlikely]]
-      m->left(head_, 1, &envelope_[head_index_], settings_.clock);
-    count_by_popper(delivered_);
-    keep_head();
+      m->left(ring_.head, 1, &ring_.envelope[ring_.head_index], settings_.clock);
+    tally_.count_by_popper(tally_.delivered);
+    ring_.keep_head();
   }
-  void destroy_held(sequence item) { destroy_value(code_.result, index(item)); }
+  void destroy_held(sequence item) { destroy_value(code_.result, ring_.index(item)); }
   /// As `free_kept`, of the first few.
   void free_kept_before(sequence until) {
     if (until == first_kept()) return;
-    kept_ = static_cast<std::size_t>(head_ - until);
-    popped_.store(until);
+    ring_.kept = static_cast<std::size_t>(ring_.head - until);
+    ring_.popped.store(until);
     if (until != finished()) pass_over();
     tell_waiters();
   }
 
-  item_counts counts() const {
-    item_counts c;
-    c.delivered = delivered_.load(), c.failed = failed_.load(), c.filtered = filtered_.load();
-    const auto drops = [&](drop_reason why) { return drops_[static_cast<std::size_t>(why)].load(); };
-    c.drops = {drops(drop_reason::replaced), drops(drop_reason::rejected), drops(drop_reason::partnerless),
-               drops(drop_reason::partial),  drops(drop_reason::overdue),  drops(drop_reason::overdue_at_output)};
-    c.dropped = c.drops.sum(), c.cancelled = cancelled_count_.load(), c.refused = refused_.load();
-    c.pushed = pushed_.load() + c.drops.replaced + c.drops.rejected + c.drops.partnerless;
-    c.in_flight = c.pushed - c.delivered - c.failed - c.filtered - c.dropped - c.cancelled;
-    return c;
-  }
+  item_counts counts() const { return tally_.counts(ring_.pushed); }
 
   // ---- what it measures of itself ----
 
@@ -518,7 +468,7 @@ class engine final : public device_client {
   Statistics statistics() const {
     Statistics s;
     s.items = counts();
-    s.slots = slots_;
+    s.slots = ring_.slots;
     s.segments.resize(segments_.size());
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       s.segments[i].is_direct = segments_[i].is_direct;
@@ -542,7 +492,7 @@ class engine final : public device_client {
 
   /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
   bool may_have_single_item() const {
-    return runs_single_items_ && pushed_.load(std::memory_order_acquire) == head_ + 1 && kept_ == 0;
+    return runs_single_items_ && ring_.pushed.load(std::memory_order_acquire) == ring_.head + 1 && ring_.kept == 0;
   }
   bool try_acquire_alone() noexcept;
   bool claim_single_item() noexcept;
@@ -647,8 +597,8 @@ class engine final : public device_client {
     wake();
   }
   bool is_cancelled() const { return cancelled_.load(); }
-  bool all_finished() const { return finished() == pushed_.load(); }
-  bool all_popped() const { return popped_.load() == pushed_.load() && all_ended(); }
+  bool all_finished() const { return finished() == ring_.pushed.load(); }
+  bool all_popped() const { return ring_.popped.load() == ring_.pushed.load() && all_ended(); }
   /// Each item has come to an end that is counted. Once that is so it stays so, until one is pushed.
   bool all_ended() const { return counts().in_flight == 0; }
   /// Nobody is between freeing the slot of an item that gave no result and counting it.
@@ -666,12 +616,12 @@ class engine final : public device_client {
 
   /// Destroys what was finished and not popped, counted as cancelled.
   void discard_results() {
-    for (; has_result(); keep_head()) {
+    for (; has_result(); ring_.keep_head()) {
       if (head_state() == item_state::failed)
-        error_[head_index_] = nullptr;
+        ring_.error[ring_.head_index] = nullptr;
       else if (head_state() == item_state::value)
-        destroy_value(code_.result, head_index_);
-      cancelled_count_.fetch_add(1, std::memory_order_relaxed);
+        destroy_value(code_.result, ring_.head_index);
+      tally_.cancelled.fetch_add(1, std::memory_order_relaxed);
     }
     free_kept();
   }
@@ -685,7 +635,7 @@ class engine final : public device_client {
     grain& g = grain_of_device(seg);
     g.begin = item;
     g.end = item + 1;
-    g.slot = index(item);
+    g.slot = ring_.index(item);
     g.some_ended = true;
     meter::turn turn(measuring());
     g.watch.restart();
@@ -697,21 +647,21 @@ class engine final : public device_client {
     segment& seg = segments_[number - code_.first_segment];
     const program_unit& unit = code_.units[seg.code.first];
     grain g;  // only its slot is asked for, as in `fail`
-    g.slot = index(item);
+    g.slot = ring_.index(item);
     if (cancelled_.load(std::memory_order_relaxed))
       cancel_items(seg, g, unit, 0, 1);
     else if (settings_.deadline.count() != 0)
       drop_late_items(seg, g, unit, 0, 1);
-    if (state_of(state_[g.slot]) != item_state::value) return nullptr;
+    if (state_of(ring_.state[g.slot]) != item_state::value) return nullptr;
     std::size_t stride;
     return is_borrowed(unit.in) ? borrowed(unit.in, g.slot) : place(seg, g, unit.in, 0, stride);
   }
   void* const* kept_for(std::size_t number, sequence item) noexcept override {
-    return versions_ ? objects_[index(item)] + segments_[number - code_.first_segment].code.first : nullptr;
+    return versions_ ? objects_[ring_.index(item)] + segments_[number - code_.first_segment].code.first : nullptr;
   }
   void* output(std::size_t number, sequence item) noexcept override {
     const program_unit& unit = code_.units[segments_[number - code_.first_segment].code.end - 1];
-    return in_slot(unit.out, index(item));
+    return in_slot(unit.out, ring_.index(item));
   }
   bool asks_times() const noexcept override { return measuring() != nullptr; }
   void timed(std::size_t number, sequence item, const device_times& times) noexcept override {
@@ -722,7 +672,7 @@ class engine final : public device_client {
     end_inputs_of_kernels(s, item);
     if (meter* m = measuring()) [[unlikely]] {
       const program_segment& code = segments_[s].code;
-      if (code_.units[code.first].kernel != nullptr && state_of(state_[index(item)]) == item_state::value)
+      if (code_.units[code.first].kernel != nullptr && state_of(ring_.state[ring_.index(item)]) == item_state::value)
         m->computed(code.first, code.end);
       m->returned(s, item);
     }
@@ -732,14 +682,14 @@ class engine final : public device_client {
   [[gnu::cold]] void fail(std::size_t number, sequence item, std::exception_ptr why) noexcept override {
     const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
-    const std::size_t at = index(item);
-    if (state_of(state_[at]) == item_state::value) {
+    const std::size_t at = ring_.index(item);
+    if (state_of(ring_.state[at]) == item_state::value) {
       grain g;  // only its slot is asked for: what crosses the border into a device lives in slots
       g.slot = at;
       for (const std::size_t v : code_.units[seg.code.first].alive) destroy(seg, g, v, 0);
-      error_[at] = std::move(why);
+      ring_.error[at] = std::move(why);
       tell_of_failure(at);
-      set_state(state_[at], item_state::failed);
+      set_state(ring_.state[at], item_state::failed);
       if (const meter::turn turn(measuring()); turn) meter::ended(turn.lane(), seg.code.first, item_state::failed);
     }
     complete(number, item);
@@ -853,61 +803,23 @@ class engine final : public device_client {
     while (claims_alone_.load()) [[unlikely]]
       spin_pause();
   }
-  std::size_t index(sequence item) const {
-    return static_cast<std::size_t>(slots_mask_ != 0 ? item & slots_mask_ : item % slots_);
-  }
-  input_row input_row_from(std::size_t at) {
-    return {slot(at) + code_.values[0].offset, code_.slot_bytes, &state_[at], &input_[at]};
-  }
-  std::size_t waiting_index(std::size_t i, std::size_t count) const {
-    return index(pushed_.load(std::memory_order_relaxed) - count + i);
-  }
-  std::size_t input_index(std::size_t ahead) const { return index(pushed_.load(std::memory_order_relaxed) + ahead); }
-  void move_head(sequence to) {
-    head_ = to;
-    head_index_ = index(to);
-  }
-  void keep_head() {
-    ++kept_;
-    advance_head();
-  }
-  void advance_head() {
-    ++head_;
-    head_index_ = head_index_ + 1 == slots_ ? 0 : head_index_ + 1;
-  }
   bool is_silent(item_state state) const { return !hands_out_all_ && gives_nothing(state); }
   bool gives_nothing(item_state state) const {
     return state == item_state::value ? !code_.has_result : state != item_state::failed;
   }
-  /// Only the popper counts there: no locked addition.
-  static void count_by_popper(atomic<std::uint64_t>& counter) {
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  /// Of states that nobody writes meanwhile: how many say `value` before one that does not.
-  static std::size_t leading_values(item_state* states, std::size_t most) {
-    constexpr std::uint64_t eight_values = 0x0101'0101'0101'0101 * static_cast<std::uint64_t>(item_state::value);
-    std::size_t n = 0;
-    for (std::uint64_t eight; n + sizeof eight <= most; n += sizeof eight) {
-      std::memcpy(&eight, states + n, sizeof eight);
-      if (eight != eight_values) break;
-    }
-    while (n < most && state_of(states[n]) == item_state::value) ++n;
-    return n;
-  }
-  std::byte* slot(std::size_t i) const { return slot_memory_.get() + i * code_.slot_bytes; }
   /// A value that crosses a border, or the place that the caller gave for it.
   [[gnu::always_inline]] std::byte* in_slot(std::size_t v, std::size_t at) const {
     if (is_external(v)) [[unlikely]]
-      return output_[at] + code_.values[v].within;
-    return slot(at) + code_.values[v].offset;
+      return ring_.output[at] + code_.values[v].within;
+    return ring_.slot(at) + code_.values[v].offset;
   }
   /// Items are the caller's own objects.
   bool is_borrowed(std::size_t v) const { return code_.values[v].of_input && !destroys_input_; }
   const void* borrowed(std::size_t v, std::size_t at) const {
-    return static_cast<const std::byte*>(input_[at]) + code_.values[v].within;
+    return static_cast<const std::byte*>(ring_.input[at]) + code_.values[v].within;
   }
-  bool is_external(std::size_t v) const { return !output_.empty() && code_.values[v].is_result; }
-  sequence arrived(std::size_t s) const { return s == 0 ? pushed_.load() : segments_[s - 1].finished.load(); }
+  bool is_external(std::size_t v) const { return !ring_.output.empty() && code_.values[v].is_result; }
+  sequence arrived(std::size_t s) const { return s == 0 ? ring_.pushed.load() : segments_[s - 1].finished.load(); }
 
   /// What can go from device to device does not come to the host.
   [[gnu::cold]] void connect_devices() {
@@ -929,9 +841,9 @@ class engine final : public device_client {
   }
 
   void note_versions(std::size_t count) {
-    const sequence first = pushed_.load(std::memory_order_relaxed);
-    void* const* const now = versions_->current(first, popped_.load());
-    for (std::size_t i = 0; i < count; ++i) objects_[input_index(i)] = now;
+    const sequence first = ring_.pushed.load(std::memory_order_relaxed);
+    void* const* const now = versions_->current(first, ring_.popped.load());
+    for (std::size_t i = 0; i < count; ++i) objects_[ring_.input_index(i)] = now;
   }
   /// How many of those items are of one version.
   sequence of_one_version(std::size_t at, sequence count) const {
@@ -949,7 +861,6 @@ class engine final : public device_client {
   bool is_backed_up(const segment& seg) const;
   bool would_wait_inside() const;
   static grain* take_free_grain(segment& seg);
-  bool some_ended(std::size_t at, sequence count);
   void fetch(const segment& seg, const grain& g) const;
   void invite_if_it_pays() noexcept;
   int most_workers() const;
@@ -1046,7 +957,7 @@ class engine final : public device_client {
       seg.finished.store(end);  // nobody else can: there is no stamp at `begin`
       frontier = end;
     } else {
-      seg.done[index(begin)].store(end);
+      seg.done[ring_.index(begin)].store(end);
       frontier = seg.finished.load();
     }
     const bool at_end = frontier == end;
@@ -1059,7 +970,7 @@ class engine final : public device_client {
   bool follow_stamps(segment& seg, sequence& frontier) {
     bool moved = false;
     for (;;) {
-      const sequence reached = seg.done[index(frontier)].load();
+      const sequence reached = seg.done[ring_.index(frontier)].load();
       if (reached <= frontier) return moved;
       if (seg.finished.compare_exchange_strong(frontier, reached)) {
         frontier = reached;
@@ -1088,36 +999,19 @@ class engine final : public device_client {
   void pass_over() {
     bool any = false;
     for (;;) {
-      sequence p = popped_.load();
+      sequence p = ring_.popped.load();
       if (p >= finished()) break;
-      const item_state state = state_of(state_[index(p)]);
+      const item_state state = state_of(ring_.state[ring_.index(p)]);
       if (!is_silent(state)) break;
       // Said before the slot is free: whoever finds nothing in flight any more asks for exact counts.
       if (!any) passing_over_.fetch_add(1);
       any = true;
-      if (popped_.compare_exchange_strong(p, p + 1)) count_of(state).fetch_add(1, std::memory_order_relaxed);
+      if (ring_.popped.compare_exchange_strong(p, p + 1)) tally_.of(state).fetch_add(1, std::memory_order_relaxed);
     }
     if (!any) return;
     passing_over_.fetch_sub(1);
     if (!settings_.polls) event_.notify_all();
   }
-
-  atomic<std::uint64_t>& count_of(item_state state) {
-    switch (state) {
-      case item_state::filtered:
-        return filtered_;
-      case item_state::dropped:
-        return count_of(drop_reason::overdue);
-      case item_state::overdue:
-        return count_of(drop_reason::overdue_at_output);
-      case item_state::cancelled:
-        return cancelled_count_;
-      default:
-        return delivered_;
-    }
-  }
-
-  atomic<std::uint64_t>& count_of(drop_reason why) { return drops_[static_cast<std::size_t>(why)]; }
 
   // ---- devices ----
 
@@ -1157,7 +1051,6 @@ class engine final : public device_client {
     }
   }
 
-  static constexpr std::size_t touched_bytes = 64 * 1024;
   static constexpr std::uint64_t worth_a_worker_ns = 8'000;
   static constexpr std::uint64_t unknown_item_ns = 2'000;
   static constexpr std::uint64_t computing_unit_ns = 50'000;  // one that takes longer may wait for something
@@ -1181,16 +1074,8 @@ class engine final : public device_client {
   const bool has_devices_;
   const bool goes_short_;       ///< grains of cheap items may go from end to end at once
   const bool looks_at_output_;  ///< whether results are past their deadline
-  const std::size_t slots_;
-  const sequence slots_mask_;  ///< where their number is a power of two; else 0
-  arena_bytes slot_memory_;
-  fixed_array<const void*> input_;
-  fixed_array<item_state> state_;
-  fixed_array<std::exception_ptr> error_;
-  fixed_array<item_envelope> envelope_;
-  fixed_array<completion*> completion_;
-  fixed_array<std::byte*> output_;  ///< where each item's result goes, if its pusher says so
-  item_row row_;                    ///< what comes in, if it comes so
+  slot_ring ring_;
+  item_row row_;  ///< what comes in, if it comes so
   failure_hook on_failure_;
   bool hands_out_all_ = false;
   session_states states_;
@@ -1210,14 +1095,6 @@ class engine final : public device_client {
   atomic<meter*> meter_{nullptr};
   atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on
 
-  // The popper's own.
-  alignas(64) sequence head_ = 0;  ///< the next result
-  std::size_t head_index_ = 0;     ///< its slot
-  sequence known_finished_ = 0;
-  std::size_t kept_ = 0;  ///< slots before the head that are not free yet
-
-  alignas(64) atomic<sequence> pushed_{0};
-  alignas(64) atomic<sequence> popped_{0};
   alignas(64) atomic<int> awake_{0};
   atomic<int> busy_{0};                ///< of these
   atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
@@ -1228,9 +1105,7 @@ class engine final : public device_client {
   atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed
   atomic<bool> invites_always_{false};
   atomic<bool> closed_{false};
-  alignas(64) atomic<std::uint64_t> delivered_{0};
-  atomic<std::uint64_t> failed_{0}, filtered_{0}, cancelled_count_{0}, dropped_at_the_door_{0}, refused_{0};
-  atomic<std::uint64_t> drops_[drop_reasons]{};
+  item_tally tally_;
 };
 
 }  // namespace detail

@@ -16,7 +16,7 @@ namespace levada::detail {
 inline bool engine::may_run_branches(const grain& g) const {
   if (concurrency_limit_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
   if (settings_.dedicated || settings_.inline_when_idle) return false;  // one thread alone is to run the item
-  return pushed_.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());
+  return ring_.pushed.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());
 }
 
 /// Those who are awake find the branches; a worker is brought where there are too few of them.
@@ -91,7 +91,7 @@ inline void engine::run_branch(segment& seg, grain& g, std::size_t branch, grain
     if (all.ended_at() < u) return;
     if (cancelled_.load(std::memory_order_relaxed))
       item.state = item_state::cancelled;
-    else if (settings_.deadline.count() != 0 && envelope_[g.slot].captured < settings_.oldest_in_time())
+    else if (settings_.deadline.count() != 0 && ring_.envelope[g.slot].captured < settings_.oldest_in_time())
       item.state = item_state::dropped;
     if (item.state != item_state::value) {
       if (watch) watch.ended(u, item.state);
@@ -134,10 +134,10 @@ inline void engine::join_branches(segment& seg, grain& g) noexcept {
     if (value.destroy != nullptr && value.where != placement::none && is_left(all, v)) destroy(seg, g, v, 0);
   }
   shared_branches::outcome& first = all.of(code_.units[ended_at].branch);
-  error_[g.slot] = std::move(first.error);
+  ring_.error[g.slot] = std::move(first.error);
   for (std::size_t b = 0; b < fork.branches; ++b) all.of(b).error = nullptr;
   if (first.state == item_state::failed) tell_of_failure(g.slot);
-  set_state(state_[g.slot], first.state);
+  set_state(ring_.state[g.slot], first.state);
   g.some_ended = true;
 }
 

@@ -32,20 +32,20 @@ inline bool engine::claim_single_item() noexcept {
 inline bool engine::is_single_item_ready() const noexcept {
   const segment& seg = segments_.front();
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-  return ns != 0 && ns < worth_a_worker_ns && seg.finished.load() == head_ && popped_.load() == head_ &&
+  return ns != 0 && ns < worth_a_worker_ns && seg.finished.load() == ring_.head && ring_.popped.load() == ring_.head &&
          !some_come_failed_.load(std::memory_order_relaxed) && !is_shared() && !cancelled_.load() && !measuring();
 }
 
 inline bool engine::claim_alone() noexcept {
   atomic<sequence>& claimed = segments_.front().claimed;
-  if (claimed.load(std::memory_order_relaxed) != head_) return false;
-  claimed.store(head_ + 1, std::memory_order_release);
+  if (claimed.load(std::memory_order_relaxed) != ring_.head) return false;
+  claimed.store(ring_.head + 1, std::memory_order_release);
   return true;
 }
 
 inline bool engine::claim_among_others() noexcept {
-  sequence head = head_;
-  return segments_.front().claimed.compare_exchange_strong(head, head_ + 1);
+  sequence head = ring_.head;
+  return segments_.front().claimed.compare_exchange_strong(head, ring_.head + 1);
 }
 
 /// Runs the item that was claimed so. A value stays with the caller, the popper, until `leave_single_item`. False: it
@@ -57,7 +57,7 @@ inline bool engine::run_single_item() noexcept {
   grain& g = seg.grains.front();
   const auto start = timed ? thread_time() : std::chrono::steady_clock::time_point{};
   for (std::size_t u = 0; u != seg.code.end; u = code_.units[u].chain_end) {
-    chain_call call = call_of_chain(u, g.memory, head_index_, 1);
+    chain_call call = call_of_chain(u, g.memory, ring_.head_index, 1);
     code_.units[u].chain_one(call);
     if (call.lost_some) [[unlikely]] {
       lose_single_item(seg, g, u);
@@ -66,15 +66,15 @@ inline bool engine::run_single_item() noexcept {
   }
   if (timed) learn(seg, nanoseconds_since(start));
   // Once: whoever is admitted by them moves them on.
-  pass_tickets(seg, head_ + 1);
+  pass_tickets(seg, ring_.head + 1);
   return true;
 }
 
 /// It ended in the chain that begins at `u`: the others hear of it, and it waits to be popped if it has failed.
 inline void engine::lose_single_item(segment& seg, grain& g, std::size_t u) noexcept {
   const program_unit& chain = code_.units[u];
-  const sequence begin = head_;
-  g.begin_at(begin, begin + 1, head_index_, chain.chain_end);
+  const sequence begin = ring_.head;
+  g.begin_at(begin, begin + 1, ring_.head_index, chain.chain_end);
   g.some_ended = true;
   settle_lost(seg, g, chain, 0, 1);
   while (g.unit < seg.code.end) run_next(seg, g, 1);
@@ -109,13 +109,13 @@ inline void engine::give_back_single_item() noexcept {
 /// The value of a lone item was popped. Gives back the permit that it was run with.
 inline void engine::leave_single_item() noexcept {
   segment& seg = segments_.front();
-  advance_head();
-  const sequence end = known_finished_ = head_;
-  count_by_popper(delivered_);
+  ring_.advance_head();
+  const sequence end = ring_.known_finished = ring_.head;
+  tally_.count_by_popper(tally_.delivered);
   // One locked operation for these and the permit: who looks at any of them behind a sequentially consistent one of its
   // own sees them, or is seen below.
   seg.finished.store(end, std::memory_order_release);
-  popped_.store(end, std::memory_order_release);
+  ring_.popped.store(end, std::memory_order_release);
   if (!release_single_item()) return;
   // Others may have begun what came meanwhile.
   sequence frontier = end;
@@ -136,9 +136,9 @@ inline bool engine::run_short(std::size_t s) noexcept {
   const sequence waiting = arrived(s) - begin;
   if (waiting == 0 || ns == 0 || ns >= short_grain_ns || !goes_short_ || seg.finished.load() != begin || measuring())
     return false;
-  const std::size_t at = index(begin);
-  const sequence count = std::min(
-      {waiting, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)), static_cast<sequence>(slots_ - at)});
+  const std::size_t at = ring_.index(begin);
+  const sequence count = std::min({waiting, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
+                                   static_cast<sequence>(ring_.slots - at)});
   if (!is_cheap(seg) && (ns * count >= short_grain_ns || count != waiting)) return false;
   if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;
 
@@ -176,10 +176,10 @@ inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::s
   return {.paths = &paths_[u],
           .memory = memory,
           .slot = at,
-          .inputs = paths_[u].borrows && row == nullptr ? &input_[at] : nullptr,
+          .inputs = paths_[u].borrows && row == nullptr ? &ring_.input[at] : nullptr,
           .row = row,
-          .state = &state_[at],
-          .error = &error_[at],
+          .state = &ring_.state[at],
+          .error = &ring_.error[at],
           .count = count,
           .lost_some = false,
           .end = &end_of_items_};
@@ -187,7 +187,8 @@ inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::s
 
 /// Items of the row that a grain begins with.
 inline void engine::place_from_row(const grain& g) {
-  row_.place(in_row(g.begin), input_row_from(g.slot), static_cast<std::size_t>(g.end - g.begin));
+  row_.place(in_row(g.begin), ring_.row_from(g.slot, code_.values[0].offset),
+             static_cast<std::size_t>(g.end - g.begin));
 }
 
 /// The units of a chain that begins here, if there is one.

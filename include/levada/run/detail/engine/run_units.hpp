@@ -56,19 +56,19 @@ inline unit_call engine::call_of(const segment& seg, const grain& g, std::size_t
     call.in = reinterpret_cast<std::byte*>(gathered);
     call.in_stride = (1 + unit.more.size()) * sizeof(void*);
   } else if (is_borrowed(unit.in)) {
-    call.inputs = &input_[at];
+    call.inputs = &ring_.input[at];
   } else
     call.in = place(seg, g, unit.in, first, call.in_stride);
   if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
   if (unit.sides != nullptr) {
     call.places = unit.sides;
-    call.sides = slot(at) + code_.side_offset;
-    call.side_stride = code_.slot_bytes;
-    call.envelopes = &envelope_[at];
+    call.sides = ring_.slot(at) + code_.side_offset;
+    call.side_stride = ring_.slot_bytes;
+    call.envelopes = &ring_.envelope[at];
   }
   call.scratch = g.memory + unit.scratch_offset;
-  call.state = &state_[at];
-  call.error = &error_[at];
+  call.state = &ring_.state[at];
+  call.error = &ring_.error[at];
   call.count = count;
   return call;
 }
@@ -81,14 +81,14 @@ inline void engine::run_unit(segment& seg, grain& g, std::size_t u, std::size_t 
   // Every member here, so that none is cleared first.
   unit_call call{.object = *path.object,
                  .inside = nullptr,
-                 .inputs = path.borrows ? &input_[at] : nullptr,
+                 .inputs = path.borrows ? &ring_.input[at] : nullptr,
                  .in = path.in.at(g.memory, g.slot, first),
                  .in_stride = path.in.stride,
                  .out = path.out.at(g.memory, g.slot, first),
                  .out_stride = path.out.stride,
                  .scratch = g.memory + path.scratch_offset,
-                 .state = &state_[at],
-                 .error = &error_[at],
+                 .state = &ring_.state[at],
+                 .error = &ring_.error[at],
                  .places = nullptr,
                  .sides = nullptr,
                  .side_stride = 0,
@@ -126,7 +126,7 @@ inline void engine::run_unit_with_care(segment& seg, grain& g, std::size_t u, st
   call_unit(seg, g, u, first, call);
   for (const std::size_t v : unit.dying)
     for (std::size_t i = first; i < first + count; ++i)
-      if (!g.some_ended || state_of(state_[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
+      if (!g.some_ended || state_of(ring_.state[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
 }
 
 inline void engine::call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept {
@@ -147,7 +147,7 @@ inline value_path engine::path_of(const segment& seg, std::size_t v) const {
   const program_value& value = code_.values[v];
   switch (value.where) {
     case placement::slot:
-      return {slot(0) + value.offset, 0, code_.slot_bytes};
+      return {ring_.slot(0) + value.offset, 0, ring_.slot_bytes};
     case placement::item:
       return {nullptr, value.offset, seg.code.item_bytes};
     case placement::grain:
@@ -196,8 +196,8 @@ inline bool engine::is_shared_place(std::size_t v) const { return code_.values[v
 inline void engine::end_inputs_of_kernels(std::size_t s, sequence item) {
   segment& seg = segments_[s];
   grain g;  // only its slot is asked for, as in `fail`
-  g.slot = index(item);
-  if (state_of(state_[g.slot]) != item_state::value || code_.units[seg.code.first].kernel == nullptr) return;
+  g.slot = ring_.index(item);
+  if (state_of(ring_.state[g.slot]) != item_state::value || code_.units[seg.code.first].kernel == nullptr) return;
   for (std::size_t u = seg.code.first; u < seg.code.end; ++u)
     for (const std::size_t v : code_.units[u].dying) destroy(seg, g, v, 0);
 }
@@ -206,7 +206,7 @@ inline void engine::end_inputs_of_kernels(std::size_t s, sequence item) {
 inline void engine::settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first,
                                 std::size_t count) {
   for (std::size_t i = first; i < first + count; ++i) {
-    item_state& state = state_[g.slot + i];
+    item_state& state = ring_.state[g.slot + i];
     const item_state now = state_of(state);
     if (now != item_state::failing && now != item_state::filtering) continue;
     for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
@@ -217,7 +217,7 @@ inline void engine::settle_lost(segment& seg, grain& g, const program_unit& unit
 }
 
 inline void engine::tell_of_failure(std::size_t at) noexcept {
-  if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, envelope_[at].sequence, error_[at]);
+  if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, ring_.envelope[at].sequence, ring_.error[at]);
 }
 
 inline void engine::cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
@@ -229,14 +229,14 @@ inline void engine::drop_late_items(segment& seg, grain& g, const program_unit& 
                                     std::size_t count) {
   const auto oldest = settings_.oldest_in_time();
   for (std::size_t i = first; i < first + count; ++i) {
-    if (envelope_[g.slot + i].captured >= oldest) continue;
+    if (ring_.envelope[g.slot + i].captured >= oldest) continue;
     g.some_ended = true;
     end_item(seg, g, unit, i, item_state::dropped);
   }
 }
 
 inline void engine::end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as) {
-  item_state& state = state_[g.slot + i];
+  item_state& state = ring_.state[g.slot + i];
   if (state_of(state) != item_state::value) return;
   for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
   set_state(state, as);
