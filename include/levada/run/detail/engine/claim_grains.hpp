@@ -12,45 +12,28 @@
 
 namespace levada::detail {
 
-inline bool engine::has_free_grain(const segment& seg) {
-  if (seg.claimed.load() == seg.finished.load()) return true;
-  for (std::size_t i = 1; i < seg.grains.size(); ++i)
-    if (seg.grains[i].state.load(std::memory_order_relaxed) == grain_state::free) return true;
-  return false;
-}
-
-inline engine::grain* engine::claim(std::size_t s) {
+inline grain* engine::claim(std::size_t s) {
   segment& seg = segments_[s];
   if (arrived(s) <= seg.claimed.load(std::memory_order_relaxed) || is_backed_up(seg)) return nullptr;
-  sequence begin = seg.claimed.load();
-  // Where nothing is in flight, whoever moves `claimed` has the segment to itself: the first grain is kept for that.
-  grain* mine = &seg.grains.front();
-  bool alone = begin == seg.finished.load();
-  if (!alone && !(mine = take_free_grain(seg))) return nullptr;
-  for (;;) {
-    const sequence there = arrived(s);
-    if (begin >= there) {
-      if (!alone) mine->state.store(grain_state::free);
-      return nullptr;
-    }
-    const std::size_t at = ring_.index(begin);
-    sequence count =
-        std::min({share_of(seg, there - begin), static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
-                  static_cast<sequence>(ring_.slots - at)});
-    if (versions_) [[unlikely]]
-      count = of_one_version(at, count);
-    if (!seg.claimed.compare_exchange_strong(begin, begin + count)) {
-      if (!alone) continue;
-      alone = false;  // another was faster
-      if (!(mine = take_free_grain(seg))) return nullptr;
-      continue;
-    }
-    begin_grain(s, *mine, begin, count);
-    if (s == 0 && row_.first != nullptr) place_from_row(*mine);
-    break;
-  }
+  const claimed_items mine =
+      seg.claim([&] { return arrived(s); },
+                [&](sequence begin, sequence waiting) { return count_of_grain(seg, begin, waiting); });
+  if (mine.by == nullptr) return nullptr;
+  begin_grain(s, *mine.by, mine.begin, mine.count);
+  if (s == 0 && row_.first != nullptr) place_from_row(*mine.by);
   invite_if_it_pays();
-  return mine;
+  return mine.by;
+}
+
+/// How many items the next grain has.
+inline engine::sequence engine::count_of_grain(const segment& seg, sequence begin, sequence waiting) const {
+  const std::size_t at = ring_.index(begin);
+  const sequence count =
+      std::min({share_of(seg, waiting), static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
+                static_cast<sequence>(ring_.slots - at)});
+  if (versions_) [[unlikely]]
+    return of_one_version(at, count);
+  return count;
 }
 
 /// How many of those that wait one thread takes: an equal share where others are at work; of the last, fewer and fewer,
@@ -59,7 +42,7 @@ inline engine::grain* engine::claim(std::size_t s) {
 inline engine::sequence engine::share_of(const segment& seg, sequence waiting) const {
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   const bool are_last = closed_.load(std::memory_order_relaxed);
-  if (ns == 0 || (!are_last && !is_shared()) || is_cheap(seg)) return waiting;
+  if (ns == 0 || (!are_last && !is_shared()) || seg.is_cheap()) return waiting;
   const sequence shares = (are_last ? 4 : 1) * static_cast<sequence>(concurrency_limit_.count());
   return std::min(waiting, std::max<sequence>(waiting / shares, 1 + worth_a_grain_ns / ns));
 }
@@ -91,17 +74,6 @@ inline bool engine::would_wait_inside() const {
   return false;
 }
 
-inline engine::grain* engine::take_free_grain(segment& seg) {
-  for (std::size_t i = 1; i < seg.grains.size(); ++i) {
-    grain& g = seg.grains[i];
-    grain_state expected = grain_state::free;
-    if (g.state.load(std::memory_order_relaxed) == grain_state::free &&
-        g.state.compare_exchange_strong(expected, grain_state::running))
-      return &g;
-  }
-  return nullptr;
-}
-
 /// The items were made on another processor: all of them are asked for at once, not one after the other.
 inline void engine::fetch(const segment& seg, const grain& g) const {
   if (seg.code.first == seg.code.end) return;
@@ -118,7 +90,7 @@ inline void engine::fetch(const segment& seg, const grain& g) const {
 
 /// A worker is brought where the waiting work is worth two wake-ups.
 inline void engine::invite_if_it_pays() noexcept {
-  if (segments_.size() == 1 && is_cheap(segments_.front())) return;
+  if (segments_.size() == 1 && segments_.front().is_cheap()) return;
   if (awake_.load(std::memory_order_relaxed) >= most_workers() || !concurrency_limit_.available()) return;
   // Those who are parked are woken anyway, and take as many.
   const sequence waiting =
@@ -148,7 +120,7 @@ inline std::uint64_t engine::waiting_ns() const {
     const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
     if (there <= claimed) continue;
     const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    if (!is_cheap(seg)) all += (there - claimed) * (ns == 0 ? unknown_item_ns : ns);
+    if (!seg.is_cheap()) all += (there - claimed) * (ns == 0 ? unknown_item_ns : ns);
   }
   return all;
 }

@@ -23,6 +23,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/run/detail/engine/item_tally.hpp>
+#include <levada/run/detail/engine/segment.hpp>
 #include <levada/run/detail/engine/slot_ring.hpp>
 #include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/program/branches.hpp>
@@ -59,11 +60,6 @@ struct item_row {
   std::size_t bytes = 0;
   void (*place)(const std::byte* from, const input_row& to, std::size_t count) = nullptr;
 };
-
-inline std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(thread_time() - start).count());
-}
 
 class engine final : public device_client {
  public:
@@ -187,7 +183,7 @@ class engine final : public device_client {
     ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     light_fence();
     if (is_still_alone() && !is_shared()) {
-      if (!is_cheap(segments_.front())) invite_if_it_pays();
+      if (!segments_.front().is_cheap()) invite_if_it_pays();
     } else {
       ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed));
       hint();
@@ -514,7 +510,7 @@ class engine final : public device_client {
     if (queues_[s] != nullptr) return submit(s);
     wait_for_single_item_claim();
     if (run_short(s)) return true;
-    if (grain* g = resume(seg)) {
+    if (grain* g = seg.resume()) {
       run(s, *g);
       return true;
     }
@@ -535,9 +531,9 @@ class engine final : public device_client {
   bool has_work() const {
     for (std::size_t s = 0; s < segments_.size(); ++s) {
       const segment& seg = segments_[s];
-      if (arrived(s) > seg.claimed.load() && (queues_[s] != nullptr || (!is_backed_up(seg) && has_free_grain(seg))))
+      if (arrived(s) > seg.claimed.load() && (queues_[s] != nullptr || (!is_backed_up(seg) && seg.has_free_grain())))
         return true;
-      if (seg.deposited.load() != 0 && has_admitted_grain(seg)) return true;
+      if (seg.deposited.load() != 0 && seg.has_admitted_grain()) return true;
       if (seg.offered.load() != 0) return true;
     }
     return false;
@@ -561,7 +557,7 @@ class engine final : public device_client {
   bool pays_for_a_worker() const {
     if (invites_always() || has_devices_) return true;
     for (const auto& seg : segments_)
-      if (!is_cheap(seg)) return true;
+      if (!seg.is_cheap()) return true;
     return false;
   }
   void worker_asleep() { awake_.fetch_sub(1); }
@@ -632,7 +628,7 @@ class engine final : public device_client {
   void execute(std::size_t number, sequence item) noexcept override {
     const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
-    grain& g = grain_of_device(seg);
+    grain& g = seg.grain_of_device();
     g.begin = item;
     g.end = item + 1;
     g.slot = ring_.index(item);
@@ -696,92 +692,6 @@ class engine final : public device_client {
   }
 
  private:
-  static constexpr std::uint32_t cheap_item_ns = 60, ticket_ns = 4, cheap_lone_stage_ns = 300;
-
-  /// Of a grain: free, running, or the number of its deposit, which no other deposit of that grain has. A claim names
-  /// the deposit that was looked at, and fails where it is another one by now: what was true of the grain then is true
-  /// of what was claimed.
-  enum class grain_state : std::uint64_t { free, running, first_deposit };
-  static constexpr bool is_deposited(grain_state state) { return state >= grain_state::first_deposit; }
-
-  struct alignas(64) grain {
-    atomic<grain_state> state{grain_state::free};
-    sequence begin = 0, end = 0;
-    std::size_t slot = 0;  ///< of `begin`; a grain never wraps around the ring
-    std::size_t unit = 0;  ///< the next to run
-    std::byte* memory = nullptr;
-    std::uint64_t waited_ns = 0;  ///< at tickets
-    bool some_ended = false;      ///< not all of its items are values any more
-    grain_watch watch;
-
-    void begin_at(sequence from, sequence to, std::size_t at, std::size_t first_unit) {
-      begin = from, end = to;
-      slot = at, unit = first_unit;
-      waited_ns = 0;
-      some_ended = false;
-      watch.restart();
-    }
-
-    // Of a deposited grain, for those who look for one that is admitted now.
-    atomic<const atomic<sequence>*> ticket{nullptr};
-    atomic<sequence> first{0};
-    atomic<sequence> always{0};                             ///< the ticket of a unit that has none
-    grain_state next_deposit = grain_state::first_deposit;  ///< for who runs it
-  };
-
-  struct alignas(64) ticket {
-    atomic<sequence> next{0};
-  };
-
-  struct segment {
-    [[gnu::cold]] segment(const program_segment& of, std::size_t slots, std::size_t slot_bytes, std::size_t alignment,
-                          int threads)
-        : code(of),
-          memory(of.grains, of.scratch_bytes, alignment),
-          grains(of.grains),
-          tickets(of.tickets),
-          branches(of.forks ? of.grains : 0),
-          done(slots) {
-      for (std::size_t i = 0; i < grains.size(); ++i) grains[i].memory = memory.get() + i * of.scratch_bytes;
-      cheap_ns.store(own_cheap_ns(), std::memory_order_relaxed);
-      limit.store(1, std::memory_order_relaxed);
-      // Where nothing of an item lies in the scratchpad, cheap items may come in longer grains.
-      longest = of.item_bytes == 0 ? std::clamp(longest_grain_bytes / slot_bytes, of.grain, slots) : of.grain;
-      const std::size_t grains_wanted = std::max<std::size_t>(4, 2 * static_cast<std::size_t>(threads));
-      longest_shared = std::min(longest, std::max(of.grain, std::min(longest_shared_grain, slots / grains_wanted)));
-    }
-
-    static constexpr std::size_t longest_grain_bytes = 16 * 1024;  // half of a first-level cache
-    static constexpr std::size_t longest_shared_grain = 64;        // what comes behind it waits no longer
-
-    /// One stage, in order: a second thread can only feed and fetch.
-    bool is_lone_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
-    /// A grain that goes from thread to thread takes the line of every ticket along.
-    std::uint32_t own_cheap_ns() const {
-      return is_lone_stage() ? cheap_lone_stage_ns
-                             : cheap_item_ns + ticket_ns * static_cast<std::uint32_t>(code.tickets);
-    }
-
-    const program_segment& code;
-    bool is_direct = false;             ///< its input stays where a device left it
-    atomic<std::uint32_t> cheap_ns{0};  ///< items that take less are not worth a second thread
-    std::size_t longest;                ///< of a grain of items so cheap that they are not shared
-    std::size_t longest_shared;         ///< of the others
-    arena_bytes memory;
-    fixed_array<grain> grains;
-    fixed_array<ticket> tickets;
-    fixed_array<shared_branches> branches;  ///< of the items of grains, by these; where there may be some
-    fixed_array<atomic<sequence>> done;     ///< where a finished grain began: its end
-    alignas(64) atomic<sequence> claimed{0};
-    alignas(64) atomic<sequence> finished{0};
-    alignas(64) atomic<std::uint32_t> deposited{0};
-    atomic<std::uint32_t> offered{0};  ///< grains with branches that nobody has begun
-    atomic<std::size_t> limit{1};      ///< of a grain, by what items take; one until that is known
-    atomic<std::uint32_t> item_ns{0};  ///< a running mean; 0: not known yet
-    atomic<std::uint32_t> grains_run{0};
-    atomic<bool> submitting{false};  ///< to a device: one thread at a time
-  };
-
   void make_meter() {
     if (meter_.load() != nullptr) return;
     auto* const fresh = new meter(code_);
@@ -854,31 +764,21 @@ class engine final : public device_client {
 
   // ---- claiming: run/detail/engine/claim_grains.hpp ----
 
-  static bool has_free_grain(const segment& seg);
   grain* claim(std::size_t s);
+  sequence count_of_grain(const segment& seg, sequence begin, sequence waiting) const;
   sequence share_of(const segment& seg, sequence waiting) const;
   void begin_grain(std::size_t s, grain& g, sequence begin, sequence count);
   bool is_backed_up(const segment& seg) const;
   bool would_wait_inside() const;
-  static grain* take_free_grain(segment& seg);
   void fetch(const segment& seg, const grain& g) const;
   void invite_if_it_pays() noexcept;
   int most_workers() const;
-  /// Its items are known to take less than their way to another processor.
-  [[gnu::always_inline]] static bool is_cheap(const segment& seg) {
-    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    return ns != 0 && ns < seg.cheap_ns.load(std::memory_order_relaxed);
-  }
   std::uint64_t waiting_ns() const;
 
   // ---- deposit and resume: run/detail/engine/deposit_grains.hpp ----
 
-  static bool is_admitted(const grain& g, grain_state seen);
-  static bool has_admitted_grain(const segment& seg);
-  grain* resume(segment& seg, const atomic<sequence>* at = nullptr);
-  static bool take_up(segment& seg, grain& g, grain_state seen);
-  grain_state deposit(segment& seg, grain& g);
-  static bool has_deposited_at(const segment& seg, const atomic<sequence>& next);
+  [[gnu::always_inline]] static const atomic<sequence>* ticket_of(const segment& seg, const program_unit& unit);
+  void deposit(segment& seg, grain& g);
   bool admitted(segment& seg, grain& g, const program_unit& unit);
 
   // ---- running: run/detail/engine/run_grains.hpp ----
@@ -888,8 +788,6 @@ class engine final : public device_client {
   bool claim_among_others() noexcept;
   [[gnu::cold]] void lose_single_item(segment& seg, grain& g, std::size_t u) noexcept;
   bool run_short(std::size_t s) noexcept;
-  static bool is_timed(const segment& seg, std::size_t count);
-  static void pass_tickets(segment& seg, sequence end) noexcept;
   void end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept;
   chain_call call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
                            const std::byte* row = nullptr);
@@ -900,9 +798,6 @@ class engine final : public device_client {
   void run_next(segment& seg, grain& g, std::size_t count) noexcept;
   grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept;
   void hint();
-  [[gnu::always_inline]] static std::uint32_t count_relaxed(atomic<std::uint32_t>& counter);
-  void learn(segment& seg, std::uint64_t ns);
-
   // ---- branches of an item: run/detail/engine/run_branches.hpp ----
 
   static shared_branches& branches_of(segment& seg, const grain& g) {
@@ -948,35 +843,13 @@ class engine final : public device_client {
 
   // ---- finishing ----
 
-  /// Moves the frontier on over a finished grain and those behind it that were finished before; or leaves a stamp for
-  /// who finishes the one that is waited for. Says whether the frontier moved.
+  /// Behind a finished grain. Says whether the frontier moved.
   bool finish(std::size_t s, sequence begin, sequence end, bool some_silent) {
-    segment& seg = segments_[s];
-    sequence frontier = seg.finished.load();
-    if (frontier == begin) {
-      seg.finished.store(end);  // nobody else can: there is no stamp at `begin`
-      frontier = end;
-    } else {
-      seg.done[ring_.index(begin)].store(end);
-      frontier = seg.finished.load();
-    }
-    const bool at_end = frontier == end;
-    const bool moved = follow_stamps(seg, frontier) || at_end;
+    sequence frontier;
+    const bool moved = segments_[s].finish(ring_, begin, end, frontier);
     // Stamps of others may be about silent items, too.
     if (moved && s + 1 == segments_.size() && (some_silent || frontier != end)) pass_over();
     return moved;
-  }
-  /// From the frontier on. Says whether it moved.
-  bool follow_stamps(segment& seg, sequence& frontier) {
-    bool moved = false;
-    for (;;) {
-      const sequence reached = seg.done[ring_.index(frontier)].load();
-      if (reached <= frontier) return moved;
-      if (seg.finished.compare_exchange_strong(frontier, reached)) {
-        frontier = reached;
-        moved = true;
-      }
-    }
   }
 
   void wake_next(std::size_t s) {
@@ -1015,15 +888,6 @@ class engine final : public device_client {
 
   // ---- devices ----
 
-  /// Each of equal devices works on one item at a time, and there are as many grains.
-  static grain& grain_of_device(segment& seg) {
-    for (;;)
-      for (grain& g : seg.grains) {
-        grain_state expected = grain_state::free;
-        if (g.state.compare_exchange_strong(expected, grain_state::running)) return g;
-      }
-  }
-
   bool submit(std::size_t s) noexcept {
     segment& seg = segments_[s];
     bool any = false;
@@ -1056,12 +920,9 @@ class engine final : public device_client {
   static constexpr std::uint64_t computing_unit_ns = 50'000;  // one that takes longer may wait for something
   static constexpr std::uint64_t ticket_spin_ns = 2'000;
   static constexpr std::uint64_t worth_a_grain_ns = 2'000;
-  static constexpr std::uint64_t unit_ns = 16'000;  // a thread's way to what another had takes 1 to 2 us a grain
   static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
-  static constexpr std::uint64_t cheap_grain_ns = 8'000;
-  static constexpr std::uint64_t short_grain_ns = 1'000;  // those that come meanwhile wait no longer
+  static constexpr std::uint64_t short_grain_ns = 1'000;    // those that come meanwhile wait no longer
   static constexpr std::uint32_t always_timed_ns = 250;
-  static constexpr std::uint32_t timed_every = 16;
 
   const program& code_;
   const session_settings settings_;

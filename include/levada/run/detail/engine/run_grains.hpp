@@ -52,7 +52,7 @@ inline bool engine::claim_among_others() noexcept {
 /// has failed and waits to be popped.
 inline bool engine::run_single_item() noexcept {
   segment& seg = segments_.front();
-  const bool timed = is_timed(seg, 1);
+  const bool timed = seg.is_timed(1);
   count_relaxed(seg.grains_run);
   grain& g = seg.grains.front();
   const auto start = timed ? thread_time() : std::chrono::steady_clock::time_point{};
@@ -64,9 +64,9 @@ inline bool engine::run_single_item() noexcept {
       return false;
     }
   }
-  if (timed) learn(seg, nanoseconds_since(start));
+  if (timed) seg.learn(nanoseconds_since(start));
   // Once: whoever is admitted by them moves them on.
-  pass_tickets(seg, ring_.head + 1);
+  seg.pass_tickets(ring_.head + 1);
   return true;
 }
 
@@ -119,7 +119,7 @@ inline void engine::leave_single_item() noexcept {
   if (!release_single_item()) return;
   // Others may have begun what came meanwhile.
   sequence frontier = end;
-  if (seg.claimed.load() != end && follow_stamps(seg, frontier)) pass_over();
+  if (seg.claimed.load() != end && seg.follow_stamps(ring_, frontier)) pass_over();
   hint();
   if (seg.deposited.load() != 0)
     wake();
@@ -139,34 +139,25 @@ inline bool engine::run_short(std::size_t s) noexcept {
   const std::size_t at = ring_.index(begin);
   const sequence count = std::min({waiting, static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
                                    static_cast<sequence>(ring_.slots - at)});
-  if (!is_cheap(seg) && (ns * count >= short_grain_ns || count != waiting)) return false;
+  if (!seg.is_cheap() && (ns * count >= short_grain_ns || count != waiting)) return false;
   if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;
 
   grain& g = seg.grains.front();  // as in `claim`
   begin_grain(s, g, begin, count);
-  const bool timed = is_timed(seg, count);
+  const bool timed = seg.is_timed(count);
   count_relaxed(seg.grains_run);
   const auto start = timed ? thread_time() : std::chrono::steady_clock::time_point{};
   while (g.unit < seg.code.end)
     if (!run_chain(seg, g, count)) run_next(seg, g, count);
-  if (timed) learn(seg, nanoseconds_since(start) / count);
+  if (timed) seg.learn(nanoseconds_since(start) / count);
   end_short(s, begin, begin + count, g.some_ended || !code_.has_result);
   return true;
-}
-
-/// A look at the clock takes as long as some cheap items.
-inline bool engine::is_timed(const segment& seg, std::size_t count) {
-  return seg.grains_run.load(std::memory_order_relaxed) % (count == 1 ? 4 * timed_every : timed_every) == 0;
-}
-
-inline void engine::pass_tickets(segment& seg, sequence end) noexcept {
-  for (ticket& t : seg.tickets) t.next.store(end, std::memory_order_release);
 }
 
 /// Behind the last unit of a grain that had all tickets.
 inline void engine::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
   segment& seg = segments_[s];
-  pass_tickets(seg, end);
+  seg.pass_tickets(end);
   if (finish(s, begin, end, some_silent)) wake_next(s);
   if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
 }
@@ -226,11 +217,11 @@ inline void engine::run_next(segment& seg, grain& g, std::size_t count) noexcept
 
 /// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released
 /// is returned, to be run instead: the stage that others wait for goes on at once, where its state is in cache.
-inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
+inline grain* engine::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
   segment& seg = segments_[s];
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
-  const bool timed = count_relaxed(seg.grains_run) % timed_every == 0 || ns > always_timed_ns || ns == 0;
+  const bool timed = count_relaxed(seg.grains_run) % segment::timed_every == 0 || ns > always_timed_ns || ns == 0;
   const bool whole = g.unit == seg.code.first;
   const auto start = timed && whole ? thread_time() : std::chrono::steady_clock::time_point{};
   meter::turn turn(measuring());
@@ -250,7 +241,7 @@ inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& 
       // Cheap grains do without the order between this store and the look at what is deposited. A grain deposited at
       // this very moment may be missed here then, but not by the one who left it, nor by us behind this grain.
       atomic<sequence>& next = seg.tickets[unit.ticket].next;
-      if (settings_.latest_only || ns >= cheap_item_ns)
+      if (settings_.latest_only || ns >= segment::cheap_item_ns)
         next.store(g.end);
       else
         next.store(g.end, std::memory_order_release);
@@ -258,7 +249,7 @@ inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& 
       if (seg.deposited.load(std::memory_order_relaxed) != 0) {
         // A calling thread that helps has to come back to its own work some time.
         const bool may_swap = ns * count * static_cast<std::size_t>(swaps + 1) <= most_ns_to_swap;
-        if (may_swap) waiting = resume(seg, &next);
+        if (may_swap) waiting = seg.resume(&next);
         if (waiting != nullptr) ++swaps;
         if (waiting != nullptr && g.unit < seg.code.end) {
           deposit(seg, g);
@@ -271,7 +262,7 @@ inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& 
   }
   if (timed && whole) {
     const std::uint64_t took = nanoseconds_since(start);
-    learn(seg, (took - std::min(took, g.waited_ns)) / count);
+    seg.learn((took - std::min(took, g.waited_ns)) / count);
   }
   const sequence begin = g.begin, end = g.end;
   const bool silent = g.some_ended || !code_.has_result;
@@ -282,29 +273,5 @@ inline engine::grain* engine::run_until_deposited(std::size_t s, grain& g, int& 
 }
 
 inline void engine::hint() { count_relaxed(hints_); }
-
-/// Two threads may count as one: it is only about now and then.
-inline std::uint32_t engine::count_relaxed(atomic<std::uint32_t>& counter) {
-  const std::uint32_t before = counter.load(std::memory_order_relaxed);
-  counter.store(before + 1, std::memory_order_relaxed);
-  return before;
-}
-
-inline void engine::learn(segment& seg, std::uint64_t ns) {
-  const std::uint64_t before = seg.item_ns.load(std::memory_order_relaxed);
-  const std::uint64_t capped = std::min<std::uint64_t>(ns, 1'000'000'000);
-  // Faster down than up: what a stage takes is what it takes undisturbed.
-  const std::uint64_t mean = std::max<std::uint64_t>(1, before == 0       ? capped
-                                                        : capped < before ? (before + capped) / 2
-                                                                          : (before * 7 + capped) / 8);
-  seg.item_ns.store(static_cast<std::uint32_t>(mean), std::memory_order_relaxed);
-  // Long grains cost a second thread its share; cheap items have none.
-  const std::uint64_t limit =
-      mean < seg.cheap_ns.load(std::memory_order_relaxed)
-          ? std::min<std::uint64_t>(seg.longest, cheap_grain_ns / mean)
-          : std::min<std::uint64_t>(seg.longest_shared, unit_ns * (seg.code.end - seg.code.first) / mean);
-  if (limit != seg.limit.load(std::memory_order_relaxed))
-    seg.limit.store(std::max<std::uint64_t>(1, limit), std::memory_order_relaxed);
-}
 
 }  // namespace levada::detail

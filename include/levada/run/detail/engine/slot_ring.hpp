@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/slot_ring.hpp: the ring of slots that the items of an engine wait in: the memory of each, what
-// belongs to it, and how far its pusher and its popper are. Knows no values, no segments and no other threads than these.
+// run/detail/engine/slot_ring.hpp: the ring of slots that the items of an engine wait in: the memory of each slot and
+// what belongs to it, and how far its pusher and its popper are. Knows no values and no segments.
 
 #include <algorithm>
 #include <atomic>
