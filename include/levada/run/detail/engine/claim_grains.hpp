@@ -91,12 +91,11 @@ inline void engine::fetch(const segment& seg, const grain& g) const {
 /// A worker is brought where the waiting work is worth two wake-ups.
 inline void engine::invite_if_it_pays() noexcept {
   if (segments_.size() == 1 && segments_.front().is_cheap()) return;
-  if (awake_.load(std::memory_order_relaxed) >= most_workers() || !concurrency_limit_.available()) return;
-  // Those who are parked are woken anyway, and take as many.
+  if (waker_.has_workers(most_workers()) || !concurrency_limit_.available()) return;
   const sequence waiting =
       ring_.pushed.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
-  if (segments_.size() == 1 && waiting <= static_cast<sequence>(parked_.load(std::memory_order_relaxed))) return;
-  if (waiting_ns() >= worth_a_worker_ns) host_.invite();
+  if (segments_.size() == 1 && waker_.is_for_parked(waiting)) return;
+  if (waiting_ns() >= worth_a_worker_ns) waker_.invite();
 }
 
 /// More threads than processors are of use where stages wait for something. Else whoever holds what others want loses

@@ -25,6 +25,8 @@
 #include <levada/run/detail/engine/item_tally.hpp>
 #include <levada/run/detail/engine/segment.hpp>
 #include <levada/run/detail/engine/slot_ring.hpp>
+#include <levada/run/detail/engine/sole_thread.hpp>
+#include <levada/run/detail/engine/thread_waker.hpp>
 #include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/program/branches.hpp>
 #include <levada/run/detail/program/program.hpp>
@@ -36,16 +38,6 @@
 
 namespace levada {
 namespace detail {
-
-/// What wakes or brings threads from the outside: the deployment.
-class engine_host {
- public:
-  /// Asks for one more worker to visit the engine.
-  virtual void invite() noexcept = 0;
-
- protected:
-  ~engine_host() = default;
-};
 
 /// Who hears of each item that fails, on the thread where it fails.
 struct failure_hook {
@@ -74,8 +66,6 @@ class engine final : public device_client {
         is_usual_(settings.is_usual()),
         queues_(std::move(queues)),
         concurrency_limit_(concurrency_limit),
-        event_(event),
-        host_(host),
         destroys_input_(!borrows_input || code.owns_input),
         has_devices_(any_device(queues_)),
         goes_short_(!settings.latest_only && !code.board),
@@ -95,7 +85,8 @@ class engine final : public device_client {
                                                : nullptr);
                }),
         paths_(code.units.size()),
-        is_chained_(code.units.size()) {
+        is_chained_(code.units.size()),
+        waker_(event, host) {
     for (std::size_t s = 0; s < segments_.size(); ++s)
       for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
         paths_[u] = path_of_unit(segments_[s], u);
@@ -115,12 +106,9 @@ class engine final : public device_client {
   /// The calling thread pushes, pops, helps, waits or cancels. Says whether no other ever did, which spares it the
   /// fences and locked operations that are there for others: workers aside, who are counted, others enter here before
   /// they look.
-  [[gnu::always_inline]] bool enter() noexcept {
-    const thread_mark sole = sole_.load(std::memory_order_relaxed);
-    return sole == this_thread_mark() || (sole != this && enter_first(sole));
-  }
+  [[gnu::always_inline]] bool enter() noexcept { return sole_.enter(); }
   /// Several threads may be here at once from now on.
-  void let_others_in() noexcept { sole_.store(this); }
+  void let_others_in() noexcept { sole_.let_others_in(); }
 
   // ---- items in: one pusher ----
 
@@ -174,7 +162,7 @@ class engine final : public device_client {
     ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed) + count);
     hint();
     if (settings_.polls) return;  // its worker finds the work
-    if (runs_here) return event_.notify_all();
+    if (runs_here) return waker_.tell_parked();
     hand_over();
   }
   /// The same of one item where only the calling thread may wait for it, without a fence. False: nothing is done.
@@ -182,7 +170,7 @@ class engine final : public device_client {
     if (!enter() || measuring() || invites_always() || is_shared()) return false;
     ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     light_fence();
-    if (is_still_alone() && !is_shared()) {
+    if (sole_.is_still_alone() && !is_shared()) {
       if (!segments_.front().is_cheap()) invite_if_it_pays();
     } else {
       ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed));
@@ -193,19 +181,16 @@ class engine final : public device_client {
   }
   /// A thread that waits in pop finds the work itself; else a worker is brought where the work pays for it.
   void hand_over() {
-    if (invites_always_.load(std::memory_order_relaxed)) {
+    if (invites_always()) {
       wake();
     } else {
-      event_.notify_all();
+      waker_.tell_parked();
       invite_if_it_pays();
     }
   }
 
   /// Who waits for something to change looks again.
-  void tell_waiters() {
-    hint();
-    if (!settings_.polls) event_.notify_all();
-  }
+  void tell_waiters() { waker_.tell_waiters(settings_.polls); }
 
   /// The next item comes as one that has failed before it came.
   void push_failed(std::exception_ptr why, const item_envelope& envelope) {
@@ -231,7 +216,7 @@ class engine final : public device_client {
   std::size_t take_back_waiting() {
     segment& seg = segments_.front();
     if (has_devices_ && seg.submitting.exchange(true)) return 0;  // they are being handed over just now
-    if (!enter()) wait_for_single_item_claim();
+    if (!enter()) sole_.wait_for_claim();
     sequence begin = seg.claimed.load();
     const sequence end = ring_.pushed.load(std::memory_order_relaxed);
     while (begin < end)
@@ -291,16 +276,14 @@ class engine final : public device_client {
   void reset_states() { states_.reset(code_); }
 
   /// Work that nobody may ever wait for has to be brought to a worker: behind `try_push`, and before a sink.
-  void invite_always() { invites_always_.store(true, std::memory_order_relaxed); }
-  bool invites_always() const { return invites_always_.load(std::memory_order_relaxed); }
+  void invite_always() { waker_.invite_always(); }
+  bool invites_always() const { return waker_.invites_always(); }
   /// From a thread that only looks for results: work that nobody is at is brought to a worker.
   void invite_if_idle() {
     invite_always();
     if (has_work()) invite_first();
   }
-  void invite_first() {
-    if (awake_.load() == 0 && parked_.load() == 0) host_.invite();
-  }
+  void invite_first() { waker_.invite_first(); }
 
   // ---- results out: one popper ----
 
@@ -483,14 +466,13 @@ class engine final : public device_client {
   /// Behind work that took one.
   void give_back_permit() noexcept {
     concurrency_limit_.release();
-    event_.notify_all();  // to others of the session who wait for a permit
+    waker_.tell_parked();  // to others of the session who wait for a permit
   }
 
   /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
   bool may_have_single_item() const {
     return runs_single_items_ && ring_.pushed.load(std::memory_order_acquire) == ring_.head + 1 && ring_.kept == 0;
   }
-  bool try_acquire_alone() noexcept;
   bool claim_single_item() noexcept;
   bool run_single_item() noexcept;
   void leave_single_item() noexcept;
@@ -508,7 +490,7 @@ class engine final : public device_client {
   bool step(std::size_t s) noexcept {
     segment& seg = segments_[s];
     if (queues_[s] != nullptr) return submit(s);
-    wait_for_single_item_claim();
+    sole_.wait_for_claim();
     if (run_short(s)) return true;
     if (grain* g = seg.resume()) {
       run(s, *g);
@@ -542,16 +524,16 @@ class engine final : public device_client {
   /// Changes when there may be more work, results or room than before: what an idle thread looks at, and leaves all
   /// other lines to those who write them. A change may be missed when two come at once; whoever parks looks at
   /// everything.
-  std::uint32_t hints() const { return hints_.load(std::memory_order_relaxed); }
+  std::uint32_t hints() const { return waker_.hints(); }
 
-  void worker_awake() { awake_.fetch_add(1); }
+  void worker_awake() { waker_.worker_awake(); }
   /// The same of one that nobody invited: before it looks at what the one thread that was ever here does.
   void worker_awake_again() {
     worker_awake();
-    if (sole_.load() != this) heavy_fence();
+    if (!sole_.lets_others_in()) heavy_fence();
   }
   /// Workers are at this session, so that its items go from processor to processor.
-  bool is_shared() const { return awake_.load(std::memory_order_relaxed) != 0; }
+  bool is_shared() const { return waker_.is_shared(); }
   bool has_devices() const { return has_devices_; }
   /// A worker that is here does more good than harm.
   bool pays_for_a_worker() const {
@@ -560,10 +542,10 @@ class engine final : public device_client {
       if (!seg.is_cheap()) return true;
     return false;
   }
-  void worker_asleep() { awake_.fetch_sub(1); }
+  void worker_asleep() { waker_.worker_asleep(); }
   /// One that is awake has a permit, and gives it back.
-  void worker_begins() { busy_.fetch_add(1); }
-  void worker_ends() { busy_.fetch_sub(1); }
+  void worker_begins() { waker_.worker_begins(); }
+  void worker_ends() { waker_.worker_ends(); }
 
   /// All there is to do is one stage in order, and what its caller does with the items.
   bool is_lone_stage() const { return segments_.size() == 1 && !has_devices_ && segments_.front().is_lone_stage(); }
@@ -576,11 +558,10 @@ class engine final : public device_client {
   }
 
   /// A thread that would help parks here; to be said before it looks for the last time.
-  void helper_parks() { parked_.fetch_add(1); }
+  void helper_parks() { waker_.helper_parks(); }
   /// It goes on, and may not help any more: what it was relied on for is brought to a worker.
   void helper_goes() {
-    parked_.fetch_sub(1);
-    if (invites_always_.load(std::memory_order_relaxed) && awake_.load() == 0 && has_work()) host_.invite();
+    waker_.helper_goes([&] { return has_work(); });
   }
 
   // ---- ends ----
@@ -699,20 +680,6 @@ class engine final : public device_client {
     if (!meter_.compare_exchange_strong(none, fresh)) delete fresh;
   }
 
-  [[gnu::noinline]] bool enter_first(thread_mark sole) noexcept {
-    if (sole == nullptr && sole_.compare_exchange_strong(sole, this_thread_mark())) return true;
-    sole_.store(&sole_);  // no thread's; who comes meanwhile does the same
-    heavy_fence();
-    let_others_in();
-    return false;
-  }
-  /// Asked again, behind a fence, of an entrance that was so.
-  bool is_still_alone() const noexcept { return sole_.load(std::memory_order_relaxed) == this_thread_mark(); }
-  /// The one thread that was ever here has its way of claiming, which is over in a moment.
-  void wait_for_single_item_claim() const noexcept {
-    while (claims_alone_.load()) [[unlikely]]
-      spin_pause();
-  }
   bool is_silent(item_state state) const { return !hands_out_all_ && gives_nothing(state); }
   bool gives_nothing(item_state state) const {
     return state == item_state::value ? !code_.has_result : state != item_state::failed;
@@ -784,8 +751,6 @@ class engine final : public device_client {
   // ---- running: run/detail/engine/run_grains.hpp ----
 
   bool is_single_item_ready() const noexcept;
-  bool claim_alone() noexcept;
-  bool claim_among_others() noexcept;
   [[gnu::cold]] void lose_single_item(segment& seg, grain& g, std::size_t u) noexcept;
   bool run_short(std::size_t s) noexcept;
   void end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept;
@@ -797,14 +762,13 @@ class engine final : public device_client {
   void run(std::size_t s, grain& first) noexcept;
   void run_next(segment& seg, grain& g, std::size_t count) noexcept;
   grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept;
-  void hint();
+  void hint() { waker_.hint(); }
   // ---- branches of an item: run/detail/engine/run_branches.hpp ----
 
   static shared_branches& branches_of(segment& seg, const grain& g) {
     return seg.branches[static_cast<std::size_t>(&g - seg.grains.begin())];
   }
   bool may_run_branches(const grain& g) const;
-  void offer_branches(std::size_t count) noexcept;
   bool run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
   bool run_branches(segment& seg, grain& g) noexcept;
   bool help_with_branch(std::size_t s) noexcept;
@@ -854,18 +818,13 @@ class engine final : public device_client {
 
   void wake_next(std::size_t s) {
     hint();
-    event_.notify_all();
+    waker_.tell_parked();
     if (s + 1 < segments_.size()) invite_if_it_pays();
   }
 
   /// Somebody has to look: those who park here, else a worker.
   void wake() {
-    hint();
-    event_.notify_all();
-    if (awake_.load() == 0 && parked_.load() == 0)
-      host_.invite();
-    else
-      invite_if_it_pays();
+    if (!waker_.wake()) invite_if_it_pays();
   }
 
   /// Frees the slots of items that give no result, from the head on; any thread may.
@@ -883,7 +842,7 @@ class engine final : public device_client {
     }
     if (!any) return;
     passing_over_.fetch_sub(1);
-    if (!settings_.polls) event_.notify_all();
+    if (!settings_.polls) waker_.tell_parked();
   }
 
   // ---- devices ----
@@ -929,8 +888,6 @@ class engine final : public device_client {
   const bool is_usual_;  ///< no setting changes how items come in
   const fixed_array<device_queue*> queues_;
   permits& concurrency_limit_;
-  event_count& event_;
-  engine_host& host_;
   const bool destroys_input_;
   const bool has_devices_;
   const bool goes_short_;       ///< grains of cheap items may go from end to end at once
@@ -949,22 +906,16 @@ class engine final : public device_client {
   fixed_array<bool> is_chained_;           ///< where a chain begins that can be run as one
   bool runs_single_items_ = false;         ///< chains are all there is
 
-  atomic<thread_mark> sole_{nullptr};  ///< the only one that was ever here; this engine: several may be
-  atomic<bool> claims_alone_{false};   ///< and it is about to claim, without regard to others
-  bool runs_alone_ = false;            ///< the lone item, with a permit that others need not be told of
+  sole_thread sole_;
 
   atomic<meter*> meter_{nullptr};
   atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on
 
-  alignas(64) atomic<int> awake_{0};
-  atomic<int> busy_{0};                ///< of these
-  atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
-  alignas(64) atomic<std::uint32_t> hints_{0};
-  alignas(64) atomic<int> parked_{0};
+  thread_waker waker_;
+  alignas(64) atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
   atomic<int> passing_over_{0};
   atomic<bool> cancelled_{false};
   atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed
-  atomic<bool> invites_always_{false};
   atomic<bool> closed_{false};
   item_tally tally_;
 };

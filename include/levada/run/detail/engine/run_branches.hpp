@@ -19,15 +19,6 @@ inline bool engine::may_run_branches(const grain& g) const {
   return ring_.pushed.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());
 }
 
-/// Those who are awake find the branches; a worker is brought where there are too few of them.
-inline void engine::offer_branches(std::size_t count) noexcept {
-  hint();
-  event_.notify_all();
-  const int wanted = std::min(static_cast<int>(count), concurrency_limit_.count() - concurrency_limit_.running());
-  const int idle = awake_.load() - busy_.load() + parked_.load();
-  for (int there = idle; there < wanted && awake_.load() < concurrency_limit_.workers(); ++there) host_.invite();
-}
-
 /// Runs branches of the grain's item on this thread from the given one on, as long as there are some. True: all are
 /// done, and the grain goes on here. While a branch is the caller's, the others cannot be those of another item.
 inline bool engine::run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept {
@@ -51,7 +42,7 @@ inline bool engine::run_branches_from(segment& seg, grain& g, std::size_t branch
   grain_watch watch = g.watch;
   seg.offered.fetch_add(1);
   all.open(fork);
-  offer_branches(fork.branches - 1);
+  waker_.offer(fork.branches - 1, concurrency_limit_);
   if (!run_branches_from(seg, g, 0, watch)) return false;
   g.watch.joined(true);
   return true;

@@ -16,15 +16,9 @@ namespace levada::detail {
 /// Takes a permit, and with it the lone item that waits where nothing else is in flight or waits to be popped and no
 /// worker is awake, in a segment that is one chain. False: it goes the ways of all items.
 inline bool engine::claim_single_item() noexcept {
-  const bool alone = enter();
-  if (alone) claims_alone_.store(true, std::memory_order_relaxed);
-  runs_alone_ = alone && try_acquire_alone();
-  const bool permitted = runs_alone_ || concurrency_limit_.try_acquire();
-  // Others who come from here on have said so before they look, and wait for the claim.
-  if (!runs_alone_) fence_behind_locked();
-  const bool claims =
-      permitted && is_single_item_ready() && (alone && is_still_alone() ? claim_alone() : claim_among_others());
-  claims_alone_.store(false, std::memory_order_release);
+  bool permitted;
+  const bool claims = sole_.claim(concurrency_limit_, segments_.front().claimed, ring_.head, permitted,
+                                  [&] { return is_single_item_ready(); });
   if (permitted && !claims) give_back_single_item();
   return claims;
 }
@@ -34,18 +28,6 @@ inline bool engine::is_single_item_ready() const noexcept {
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   return ns != 0 && ns < worth_a_worker_ns && seg.finished.load() == ring_.head && ring_.popped.load() == ring_.head &&
          !some_come_failed_.load(std::memory_order_relaxed) && !is_shared() && !cancelled_.load() && !measuring();
-}
-
-inline bool engine::claim_alone() noexcept {
-  atomic<sequence>& claimed = segments_.front().claimed;
-  if (claimed.load(std::memory_order_relaxed) != ring_.head) return false;
-  claimed.store(ring_.head + 1, std::memory_order_release);
-  return true;
-}
-
-inline bool engine::claim_among_others() noexcept {
-  sequence head = ring_.head;
-  return segments_.front().claimed.compare_exchange_strong(head, ring_.head + 1);
 }
 
 /// Runs the item that was claimed so. A value stays with the caller, the popper, until `leave_single_item`. False: it
@@ -81,29 +63,13 @@ inline void engine::lose_single_item(segment& seg, grain& g, std::size_t u) noex
   end_short(0, begin, begin + 1, true);
 }
 
-inline bool engine::try_acquire_alone() noexcept {
-  if (!concurrency_limit_.try_acquire_alone()) return false;
-  if (is_still_alone()) return true;
-  concurrency_limit_.give_up_alone();
-  return false;
-}
-
 /// Gives back the permit of the lone item. Says whether anybody may wait for it, or for what was done before.
 inline bool engine::release_single_item() noexcept {
-  if (!runs_alone_) {
-    concurrency_limit_.release();
-    fence_behind_locked();
-    return true;
-  }
-  concurrency_limit_.release_alone();
-  if (is_still_alone() && concurrency_limit_.has_one_session() && !is_shared()) return false;
-  full_fence();
-  concurrency_limit_.tell_line();
-  return true;
+  return sole_.release(concurrency_limit_, [&] { return is_shared(); });
 }
 
 inline void engine::give_back_single_item() noexcept {
-  if (release_single_item()) event_.notify_all();
+  if (release_single_item()) waker_.tell_parked();
 }
 
 /// The value of a lone item was popped. Gives back the permit that it was run with.
@@ -124,7 +90,7 @@ inline void engine::leave_single_item() noexcept {
   if (seg.deposited.load() != 0)
     wake();
   else
-    event_.notify_all();  // room, and a permit
+    waker_.tell_parked();  // room, and a permit
 }
 
 /// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it:
@@ -271,7 +237,5 @@ inline grain* engine::run_until_deposited(std::size_t s, grain& g, int& swaps) n
   if (finish(s, begin, end, silent)) wake_next(s);
   return waiting;
 }
-
-inline void engine::hint() { count_relaxed(hints_); }
 
 }  // namespace levada::detail
