@@ -67,9 +67,9 @@ inline bool engine::would_wait_inside() const {
   const sequence begin = segments_.front().claimed.load();
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const segment& seg = segments_[s];
-    if (queues_[s] != nullptr && begin > seg.finished.load() + 1) return true;
+    if (devices_.has(s) && begin > seg.finished.load() + 1) return true;
     for (const ticket& t : seg.tickets)
-      if (queues_[s] == nullptr && t.next.load(std::memory_order_relaxed) < begin) return true;
+      if (!devices_.has(s) && t.next.load(std::memory_order_relaxed) < begin) return true;
   }
   return false;
 }
@@ -115,7 +115,7 @@ inline std::uint64_t engine::waiting_ns() const {
   std::uint64_t all = 0;
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const segment& seg = segments_[s];
-    if (queues_[s] != nullptr) continue;
+    if (devices_.has(s)) continue;
     const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
     if (there <= claimed) continue;
     const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);

@@ -22,10 +22,12 @@
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
+#include <levada/run/detail/engine/device_lanes.hpp>
 #include <levada/run/detail/engine/item_tally.hpp>
 #include <levada/run/detail/engine/segment.hpp>
 #include <levada/run/detail/engine/slot_ring.hpp>
 #include <levada/run/detail/engine/sole_thread.hpp>
+#include <levada/run/detail/engine/switched_meter.hpp>
 #include <levada/run/detail/engine/thread_waker.hpp>
 #include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/program/branches.hpp>
@@ -64,10 +66,8 @@ class engine final : public device_client {
       : code_(code),
         settings_(settings),
         is_usual_(settings.is_usual()),
-        queues_(std::move(queues)),
         concurrency_limit_(concurrency_limit),
         destroys_input_(!borrows_input || code.owns_input),
-        has_devices_(any_device(queues_)),
         goes_short_(!settings.latest_only && !code.board),
         looks_at_output_(settings.deadline_at_output),
         ring_(code.slots, code.slot_bytes, code.alignment, settings.external_results),
@@ -78,28 +78,21 @@ class engine final : public device_client {
                   [&](std::size_t s) {
                     return segment(code.segments[s], ring_.slots, code.slot_bytes, code.alignment, code.threads);
                   }),
-        lanes_(queues_.size(),
-               [&](std::size_t s) {
-                 return owner<device_lane>(queues_[s] != nullptr
-                                               ? queues_[s]->open(code_.first_segment + s, ring_.slots, *this).release()
-                                               : nullptr);
-               }),
         paths_(code.units.size()),
         is_chained_(code.units.size()),
-        waker_(event, host) {
+        meter_(code),
+        waker_(event, host),
+        devices_(std::move(queues), code.first_segment, code.slots, *this) {
     for (std::size_t s = 0; s < segments_.size(); ++s)
       for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
         paths_[u] = path_of_unit(segments_[s], u);
     for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
-    if (has_devices_) connect_devices();
+    if (has_devices()) devices_.connect(segments_);
     runs_single_items_ = goes_short_ && !settings.dedicated && code.has_result && is_all_chained();
     if (!runs_single_items_ || !has_heavy_fence) let_others_in();
   }
 
-  [[gnu::cold]] ~engine() {
-    discard_results();
-    delete meter_.load();
-  }
+  [[gnu::cold]] ~engine() { discard_results(); }
 
   // ---- who has to do with it ----
 
@@ -215,13 +208,13 @@ class engine final : public device_client {
   /// Items that no stage has begun, taken back from the workers: the pusher has them to itself until `give_back`.
   std::size_t take_back_waiting() {
     segment& seg = segments_.front();
-    if (has_devices_ && seg.submitting.exchange(true)) return 0;  // they are being handed over just now
+    if (has_devices() && seg.submitting.exchange(true)) return 0;  // they are being handed over just now
     if (!enter()) sole_.wait_for_claim();
     sequence begin = seg.claimed.load();
     const sequence end = ring_.pushed.load(std::memory_order_relaxed);
     while (begin < end)
       if (seg.claimed.compare_exchange_weak(begin, end)) return static_cast<std::size_t>(end - begin);
-    if (has_devices_) seg.submitting.store(false);
+    if (has_devices()) seg.submitting.store(false);
     return 0;
   }
   /// Where the `i`-th of `count` items taken back is, and its envelope.
@@ -237,7 +230,7 @@ class engine final : public device_client {
     if (meter* m = measuring()) [[unlikely]]
       m->moved_up(ring_.pushed.load(std::memory_order_relaxed) - count, count);
     seg.claimed.store(ring_.pushed.load(std::memory_order_relaxed) - count);
-    if (has_devices_) seg.submitting.store(false);
+    if (has_devices()) seg.submitting.store(false);
     if (settings_.polls)
       hint();
     else
@@ -423,24 +416,15 @@ class engine final : public device_client {
   // ---- what it measures of itself ----
 
   /// From now on, or not. Any thread may say so; the first time allocates.
-  void measure(bool on) {
-    if constexpr (!has_statistics) return;
-    if (on) make_meter();
-    measuring_.store(on ? meter_.load() : nullptr);
-  }
+  void measure(bool on) { meter_.measure(on); }
   /// Measures, and keeps so many events a worker, from now on; goes on as before where there is no memory for them.
-  void trace(std::size_t events) {
-    if constexpr (!has_statistics) return;
-    if (events != 0) make_meter();
-    if (meter* m = meter_.load()) m->trace(events);
-    if (events != 0) measure(true);
-  }
+  void trace(std::size_t events) { meter_.trace(events); }
   /// These are templates, and so is what they call: a program that never asks does not compile them.
   template <class Trace = session_trace>
   Trace traced() const {
     Trace t;
     for (const program_unit& unit : code_.units) t.stages.push_back(unit.name);
-    if (meter* m = meter_.load()) m->write_trace_to(t);
+    if (meter* m = meter_.made()) m->write_trace_to(t);
     return t;
   }
   template <class Statistics = session_statistics>
@@ -457,7 +441,7 @@ class engine final : public device_client {
         s.stages.back().segment = i;
       }
     }
-    if (const meter* m = meter_.load()) m->write_statistics_to(s);
+    if (const meter* m = meter_.made()) m->write_statistics_to(s);
     return s;
   }
 
@@ -489,7 +473,7 @@ class engine final : public device_client {
   /// One grain, at most, at segment `s`; or what is ready there is handed to its device.
   bool step(std::size_t s) noexcept {
     segment& seg = segments_[s];
-    if (queues_[s] != nullptr) return submit(s);
+    if (devices_.has(s)) return submit(s);
     sole_.wait_for_claim();
     if (run_short(s)) return true;
     if (grain* g = seg.resume()) {
@@ -513,7 +497,7 @@ class engine final : public device_client {
   bool has_work() const {
     for (std::size_t s = 0; s < segments_.size(); ++s) {
       const segment& seg = segments_[s];
-      if (arrived(s) > seg.claimed.load() && (queues_[s] != nullptr || (!is_backed_up(seg) && seg.has_free_grain())))
+      if (arrived(s) > seg.claimed.load() && (devices_.has(s) || (!is_backed_up(seg) && seg.has_free_grain())))
         return true;
       if (seg.deposited.load() != 0 && seg.has_admitted_grain()) return true;
       if (seg.offered.load() != 0) return true;
@@ -534,10 +518,10 @@ class engine final : public device_client {
   }
   /// Workers are at this session, so that its items go from processor to processor.
   bool is_shared() const { return waker_.is_shared(); }
-  bool has_devices() const { return has_devices_; }
+  bool has_devices() const { return devices_.has_any(); }
   /// A worker that is here does more good than harm.
   bool pays_for_a_worker() const {
-    if (invites_always() || has_devices_) return true;
+    if (invites_always() || has_devices()) return true;
     for (const auto& seg : segments_)
       if (!seg.is_cheap()) return true;
     return false;
@@ -548,7 +532,7 @@ class engine final : public device_client {
   void worker_ends() { waker_.worker_ends(); }
 
   /// All there is to do is one stage in order, and what its caller does with the items.
-  bool is_lone_stage() const { return segments_.size() == 1 && !has_devices_ && segments_.front().is_lone_stage(); }
+  bool is_lone_stage() const { return segments_.size() == 1 && !has_devices() && segments_.front().is_lone_stage(); }
   /// An item takes the thread that feeds and fetches so long. Where that is next to nothing beside the lone stage, a
   /// second thread would only take the items to and fro.
   void caller_takes(std::uint64_t ns) {
@@ -587,9 +571,7 @@ class engine final : public device_client {
     return all_counted();
   }
   /// Devices have nothing more to report and their threads are out of here: a short wait once all is finished.
-  void wait_for_devices() const {
-    while (at_devices_.load() != 0) yield_thread();
-  }
+  void wait_for_devices() const { devices_.wait_for_reports(); }
 
   /// Destroys what was finished and not popped, counted as cancelled.
   void discard_results() {
@@ -654,7 +636,7 @@ class engine final : public device_client {
       m->returned(s, item);
     }
     if (finish(s, item, item + 1, true)) wake();
-    at_devices_.fetch_sub(1);  // the last touch: whoever destroys the session waits for it
+    devices_.report_ends();
   }
   [[gnu::cold]] void fail(std::size_t number, sequence item, std::exception_ptr why) noexcept override {
     const std::size_t s = number - code_.first_segment;
@@ -673,13 +655,6 @@ class engine final : public device_client {
   }
 
  private:
-  void make_meter() {
-    if (meter_.load() != nullptr) return;
-    auto* const fresh = new meter(code_);
-    meter* none = nullptr;
-    if (!meter_.compare_exchange_strong(none, fresh)) delete fresh;
-  }
-
   bool is_silent(item_state state) const { return !hands_out_all_ && gives_nothing(state); }
   bool gives_nothing(item_state state) const {
     return state == item_state::value ? !code_.has_result : state != item_state::failed;
@@ -697,25 +672,6 @@ class engine final : public device_client {
   }
   bool is_external(std::size_t v) const { return !ring_.output.empty() && code_.values[v].is_result; }
   sequence arrived(std::size_t s) const { return s == 0 ? ring_.pushed.load() : segments_[s - 1].finished.load(); }
-
-  /// What can go from device to device does not come to the host.
-  [[gnu::cold]] void connect_devices() {
-    fixed_array<bool> kept(segments_.size(), [&](std::size_t s) { return code_.segments[s].keeps; });
-    for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const std::size_t from = code_.segments[s].takes_from;
-      if (from == program_segment::none || !lanes_[s] || !lanes_[from]) continue;
-      segments_[s].is_direct = lanes_[s]->take_from(*lanes_[from]);
-      kept[from] = kept[from] && segments_[s].is_direct;
-    }
-    for (std::size_t s = 0; s < segments_.size(); ++s)
-      if (kept[s] && lanes_[s]) lanes_[s]->keep_output();
-  }
-
-  static bool any_device(const fixed_array<device_queue*>& queues) {
-    for (const device_queue* q : queues)
-      if (q != nullptr) return true;
-    return false;
-  }
 
   void note_versions(std::size_t count) {
     const sequence first = ring_.pushed.load(std::memory_order_relaxed);
@@ -800,7 +756,8 @@ class engine final : public device_client {
   void drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
   void end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as);
   std::size_t index_of(const program_unit& unit) const;
-  meter* measuring() const;
+  /// Null: nothing is measured.
+  meter* measuring() const { return meter_.measuring(); }
   std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const;
   void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i);
   void destroy_value(std::size_t v, std::size_t at);
@@ -848,30 +805,13 @@ class engine final : public device_client {
   // ---- devices ----
 
   bool submit(std::size_t s) noexcept {
-    segment& seg = segments_[s];
-    bool any = false;
-    for (;;) {
-      sequence item = seg.claimed.load();
-      if (item >= arrived(s)) return any;
-      // In order: one thread at a time submits.
-      bool expected = false;
-      if (!seg.submitting.compare_exchange_strong(expected, true)) return any;
-      item = seg.claimed.load();
-      for (const sequence there = arrived(s); item < there; ++item) {
-        seg.claimed.store(item + 1);
-        if (meter* m = measuring()) [[unlikely]]
-          m->handed(item);
-        at_devices_.fetch_add(1);
-        try {
-          lanes_[s]->submit(item);
-        } catch (...) {
-          fail(code_.first_segment + s, item, std::current_exception());
-        }
-        any = true;
-      }
-      lanes_[s]->flush();
-      seg.submitting.store(false);
-    }
+    return devices_.submit(
+        s, segments_[s], [&] { return arrived(s); },
+        [&](sequence item) {
+          if (meter* m = measuring()) [[unlikely]]
+            m->handed(item);
+        },
+        [&](sequence item, std::exception_ptr why) { fail(code_.first_segment + s, item, std::move(why)); });
   }
 
   static constexpr std::uint64_t worth_a_worker_ns = 8'000;
@@ -886,10 +826,8 @@ class engine final : public device_client {
   const program& code_;
   const session_settings settings_;
   const bool is_usual_;  ///< no setting changes how items come in
-  const fixed_array<device_queue*> queues_;
   permits& concurrency_limit_;
   const bool destroys_input_;
-  const bool has_devices_;
   const bool goes_short_;       ///< grains of cheap items may go from end to end at once
   const bool looks_at_output_;  ///< whether results are past their deadline
   slot_ring ring_;
@@ -900,19 +838,17 @@ class engine final : public device_client {
   owner<object_versions> versions_;    ///< where parameters can be replaced
   fixed_array<void* const*> objects_;  ///< of the version of the item in each slot
   fixed_array<segment> segments_;
-  fixed_array<owner<device_lane>> lanes_;  ///< null where the processor computes
-  items_end end_of_items_{0};              ///< of all grains that run
-  fixed_array<unit_path> paths_;           ///< of each unit
-  fixed_array<bool> is_chained_;           ///< where a chain begins that can be run as one
-  bool runs_single_items_ = false;         ///< chains are all there is
+  items_end end_of_items_{0};       ///< of all grains that run
+  fixed_array<unit_path> paths_;    ///< of each unit
+  fixed_array<bool> is_chained_;    ///< where a chain begins that can be run as one
+  bool runs_single_items_ = false;  ///< chains are all there is
 
   sole_thread sole_;
 
-  atomic<meter*> meter_{nullptr};
-  atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on
+  switched_meter meter_;
 
   thread_waker waker_;
-  alignas(64) atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
+  device_lanes devices_;
   atomic<int> passing_over_{0};
   atomic<bool> cancelled_{false};
   atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed

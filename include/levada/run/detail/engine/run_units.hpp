@@ -247,11 +247,6 @@ inline std::size_t engine::index_of(const program_unit& unit) const {
   return static_cast<std::size_t>(&unit - code_.units.begin());
 }
 
-/// Null: nothing is measured.
-inline meter* engine::measuring() const {
-  return has_statistics ? measuring_.load(std::memory_order_acquire) : nullptr;
-}
-
 inline std::byte* engine::place(const segment& seg, const grain& g, std::size_t v, std::size_t i,
                                 std::size_t& stride) const {
   const value_path path = path_of(seg, v);

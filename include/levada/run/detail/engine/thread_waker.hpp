@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/thread_waker.hpp: who is at an engine, and who is woken or brought when something has changed. Knows
-// no work: where somebody has to look at that, it is asked for.
+// run/detail/engine/thread_waker.hpp: who is at an engine, and who is woken or brought when something has changed.
+// Knows no work: where somebody has to look at that, it is asked for.
 
 #include <algorithm>
 #include <atomic>

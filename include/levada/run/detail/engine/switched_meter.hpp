@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/engine/switched_meter.hpp: the meter of an engine, which is made when it is first asked for, and measures
+// while it is switched on.
+
+#include <atomic>
+#include <cstddef>
+
+#include <levada/run/detail/measure/meter.hpp>
+#include <levada/run/detail/program/program.hpp>
+#include <levada/run/detail/workers/threading.hpp>
+
+namespace levada::detail {
+
+/// Any thread may switch it.
+class switched_meter {
+ public:
+  explicit switched_meter(const program& code) : code_(code) {}
+  switched_meter(const switched_meter&) = delete;
+  switched_meter& operator=(const switched_meter&) = delete;
+  [[gnu::cold]] ~switched_meter() { delete made_.load(); }
+
+  /// Null: nothing is measured.
+  meter* measuring() const { return has_statistics ? measuring_.load(std::memory_order_acquire) : nullptr; }
+  /// What was ever measured; null: nothing.
+  meter* made() const { return made_.load(); }
+
+  /// From now on, or not. The first time allocates.
+  void measure(bool on) {
+    if constexpr (!has_statistics) return;
+    if (on) make();
+    measuring_.store(on ? made_.load() : nullptr);
+  }
+  /// Measures, and keeps so many events a worker, from now on; goes on as before where there is no memory for them.
+  void trace(std::size_t events) {
+    if constexpr (!has_statistics) return;
+    if (events != 0) make();
+    if (meter* m = made_.load()) m->trace(events);
+    if (events != 0) measure(true);
+  }
+
+ private:
+  void make() {
+    if (made_.load() != nullptr) return;
+    auto* const fresh = new meter(code_);
+    meter* none = nullptr;
+    if (!made_.compare_exchange_strong(none, fresh)) delete fresh;
+  }
+
+  const program& code_;
+  atomic<meter*> made_{nullptr};
+  atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bridge to devices: in what order they get items, and what goes from one to the next.
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include <levada/run/detail/engine/device_lanes.hpp>
+
+namespace run_device_lanes {
+
+using levada::detail::device_client;
+using levada::detail::device_lane;
+using levada::detail::device_lanes;
+using levada::detail::device_queue;
+using levada::detail::fixed_array;
+using levada::detail::program_segment;
+using levada::detail::segment;
+
+struct silent_client final : device_client {
+  void execute(std::size_t, std::uint64_t) noexcept override {}
+  const void* input(std::size_t, std::uint64_t) noexcept override { return nullptr; }
+  void* output(std::size_t, std::uint64_t) noexcept override { return nullptr; }
+  void complete(std::size_t, std::uint64_t) noexcept override {}
+  void fail(std::size_t, std::uint64_t, std::exception_ptr) noexcept override {}
+};
+
+/// What a device was told.
+struct lane_log {
+  std::size_t number = 0, slots = 0;
+  std::vector<std::uint64_t> items;
+  std::uint64_t refused = ~std::uint64_t{0};
+  int flushes = 0;
+  bool takes = false;    ///< what another lane gives, where it lies
+  bool is_kept = false;  ///< the output, on the device
+};
+
+struct logging_lane final : device_lane {
+  explicit logging_lane(lane_log& to) : log(to) {}
+  void submit(std::uint64_t item) override {
+    if (item == log.refused) throw std::runtime_error("full");
+    log.items.push_back(item);
+  }
+  void flush() noexcept override { ++log.flushes; }
+  bool take_from(device_lane&) override { return log.takes; }
+  void keep_output() override { log.is_kept = true; }
+  lane_log& log;
+};
+
+struct logging_queue final : device_queue {
+  std::unique_ptr<device_lane> open(std::size_t number, std::size_t slots, device_client&) override {
+    log.number = number, log.slots = slots;
+    return std::make_unique<logging_lane>(log);
+  }
+  lane_log log;
+};
+
+/// Three segments: a processor's, and two devices'.
+struct with_devices {
+  with_devices()
+      : code(3, [](std::size_t s) {
+          program_segment of;
+          of.first = s, of.end = s + 1;
+          if (s == 2) of.takes_from = 1;
+          of.keeps = s == 1;
+          return of;
+        }) {}
+
+  device_lanes open() {
+    return {fixed_array<device_queue*>(3, [&](std::size_t s) { return queue_of(s); }), 5, 8, client};
+  }
+  fixed_array<segment> segments() {
+    return {3, [&](std::size_t s) { return segment(code[s], 8, 16, 64, 1); }};
+  }
+  device_queue* queue_of(std::size_t s) { return s == 0 ? nullptr : s == 1 ? &first : &second; }
+
+  fixed_array<program_segment> code;
+  silent_client client;
+  logging_queue first, second;
+};
+
+TEST_CASE("each device is opened with the number of its segment, and a processor is none") {
+  with_devices d;
+  const device_lanes lanes = d.open();
+  CHECK(lanes.has_any());
+  CHECK_FALSE(lanes.has(0));
+  CHECK(lanes.has(1));
+  CHECK(lanes.has(2));
+  CHECK(d.first.log.number == 6);
+  CHECK(d.second.log.number == 7);
+  CHECK(d.second.log.slots == 8);
+  const device_lanes none(fixed_array<device_queue*>(2), 0, 8, d.client);
+  CHECK_FALSE(none.has_any());
+}
+
+TEST_CASE("what a device takes where another left it does not come to the host") {
+  for (const bool takes : {false, true}) {
+    with_devices d;
+    d.second.log.takes = takes;
+    device_lanes lanes = d.open();
+    auto segments = d.segments();
+    lanes.connect(segments);
+    CHECK(segments[2].is_direct == takes);
+    CHECK_FALSE(segments[1].is_direct);
+    CHECK(d.first.log.is_kept == takes);
+    CHECK_FALSE(d.second.log.is_kept);
+  }
+}
+
+TEST_CASE("what others take as well comes to the host") {
+  with_devices d;
+  d.second.log.takes = true;
+  d.code[1].keeps = false;
+  device_lanes lanes = d.open();
+  auto segments = d.segments();
+  lanes.connect(segments);
+  CHECK(segments[2].is_direct);
+  CHECK_FALSE(d.first.log.is_kept);
+}
+
+TEST_CASE("items are submitted in order, once, as they arrive") {
+  with_devices d;
+  device_lanes lanes = d.open();
+  auto segments = d.segments();
+  segment& seg = segments[1];
+  std::uint64_t there = 0;
+  std::vector<std::uint64_t> handed;
+  const auto submit = [&] {
+    return lanes.submit(
+        1, seg, [&] { return there; }, [&](std::uint64_t item) { handed.push_back(item); },
+        [](std::uint64_t, const std::exception_ptr&) {});
+  };
+  CHECK_FALSE(submit());
+  there = 3;
+  CHECK(submit());
+  CHECK(d.first.log.items == std::vector<std::uint64_t>{0, 1, 2});
+  CHECK(handed == d.first.log.items);
+  CHECK(d.first.log.flushes == 1);
+  CHECK(seg.claimed.load() == 3);
+  CHECK_FALSE(submit());
+  there = 4;
+  CHECK(submit());
+  CHECK(d.first.log.items.back() == 3);
+  CHECK(d.first.log.items.size() == 4);
+  CHECK_FALSE(seg.submitting.load());
+  for (int i = 0; i < 4; ++i) lanes.report_ends();
+  lanes.wait_for_reports();
+}
+
+TEST_CASE("a thread that finds another submitting leaves the items to it") {
+  with_devices d;
+  device_lanes lanes = d.open();
+  auto segments = d.segments();
+  segments[1].submitting.store(true);
+  CHECK_FALSE(lanes.submit(
+      1, segments[1], [] { return std::uint64_t{2}; }, [](std::uint64_t) {},
+      [](std::uint64_t, const std::exception_ptr&) {}));
+  CHECK(d.first.log.items.empty());
+  CHECK(segments[1].claimed.load() == 0);
+}
+
+TEST_CASE("what arrives while items are submitted goes along") {
+  with_devices d;
+  device_lanes lanes = d.open();
+  auto segments = d.segments();
+  std::uint64_t there = 1;
+  CHECK(lanes.submit(
+      1, segments[1], [&] { return there; }, [&](std::uint64_t item) { there = item == 0 ? 3 : there; },
+      [](std::uint64_t, const std::exception_ptr&) {}));
+  CHECK(d.first.log.items == std::vector<std::uint64_t>{0, 1, 2});
+  CHECK(d.first.log.flushes == 2);
+}
+
+TEST_CASE("an item that a device does not take fails, and those behind it go on") {
+  with_devices d;
+  d.first.log.refused = 1;
+  device_lanes lanes = d.open();
+  auto segments = d.segments();
+  std::vector<std::uint64_t> failed;
+  CHECK(lanes.submit(
+      1, segments[1], [] { return std::uint64_t{3}; }, [](std::uint64_t) {},
+      [&](std::uint64_t item, const std::exception_ptr& why) {
+        CHECK_THROWS_AS(std::rethrow_exception(why), std::runtime_error);
+        failed.push_back(item);
+        lanes.report_ends();
+      }));
+  CHECK(failed == std::vector<std::uint64_t>{1});
+  CHECK(d.first.log.items == std::vector<std::uint64_t>{0, 2});
+}
+
+}  // namespace run_device_lanes
