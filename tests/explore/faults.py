@@ -51,13 +51,13 @@ FAULTS = [
     ("a stamp stays in the buffer", "segment.hpp",
      "      done[ring.index(begin)].store(end);",
      "      done[ring.index(begin)].store(end, std::memory_order_release);"),
-    ("a push in a buffered store", "engine.hpp",
+    ("a push in a buffered store", "push_items.hpp",
      "    ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed) + count);\n",
      "    ring_.pushed.store(ring_.pushed.load(std::memory_order_relaxed) + count, std::memory_order_release);\n"),
-    ("a pusher is not told of room", "engine.hpp",
+    ("a pusher is not told of room", "pop_results.hpp",
      "    if (ring_.head != finished()) pass_over();\n    tell_waiters();",
      "    if (ring_.head != finished()) pass_over();"),
-    ("a slot is free before its result was read", "engine.hpp",
+    ("a slot is free before its result was read", "pop_results.hpp",
      "    const bool none = ring_.head >= ring_.known_finished && ring_.head >= finished();\n",
      "    const bool none = ring_.head >= ring_.known_finished && ring_.head >= finished();\n"
      "    if (!none && ring_.kept == 0 && ring_.head == ring_.popped.load()) ring_.popped.store(ring_.head + 1), "

@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/claim_grains.hpp: the part of the engine that takes what waits as grains, and brings workers where
-// that pays.
+// run/detail/engine/claim_grains.hpp: what waits before a segment is taken as grains.
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include <levada/run/detail/engine/engine.hpp>
+#include <levada/run/detail/engine/report_devices.hpp>
+#include <levada/run/detail/workers/permits.hpp>
 
 namespace levada::detail {
 
-inline grain* engine::claim(std::size_t s) {
+/// Claims items, and makes grains of them.
+class grain_claimer : public device_reporter {
+ protected:
+  using device_reporter::device_reporter;
+
+  grain* claim(std::size_t s);
+  sequence count_of_grain(const segment& seg, sequence begin, sequence waiting) const;
+  sequence share_of(const segment& seg, sequence waiting) const;
+  void begin_grain(std::size_t s, grain& g, sequence begin, sequence count);
+  void fetch(const segment& seg, const grain& g) const;
+  const std::byte* in_row(sequence item) const { return row_.first + item * row_.bytes; }
+  void place_from_row(const grain& g);
+
+  /// How many of those items are of one version.
+  sequence of_one_version(std::size_t at, sequence count) const {
+    sequence n = 1;
+    while (n < count && objects_[at + n] == objects_[at]) ++n;
+    return n;
+  }
+
+  static constexpr std::uint64_t worth_a_grain_ns = 2'000;
+};
+
+inline grain* grain_claimer::claim(std::size_t s) {
   segment& seg = segments_[s];
   if (arrived(s) <= seg.claimed.load(std::memory_order_relaxed) || is_backed_up(seg)) return nullptr;
   const claimed_items mine =
@@ -26,7 +49,8 @@ inline grain* engine::claim(std::size_t s) {
 }
 
 /// How many items the next grain has.
-inline engine::sequence engine::count_of_grain(const segment& seg, sequence begin, sequence waiting) const {
+inline grain_claimer::sequence grain_claimer::count_of_grain(const segment& seg, sequence begin,
+                                                             sequence waiting) const {
   const std::size_t at = ring_.index(begin);
   const sequence count =
       std::min({share_of(seg, waiting), static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
@@ -39,7 +63,7 @@ inline engine::sequence engine::count_of_grain(const segment& seg, sequence begi
 /// How many of those that wait one thread takes: an equal share where others are at work; of the last, fewer and fewer,
 /// so that no other is left with nothing to do, as long as they are worth a grain. (Guided self-scheduling:
 /// Polychronopoulos and Kuck, IEEE Trans. Computers, 1987.)
-inline engine::sequence engine::share_of(const segment& seg, sequence waiting) const {
+inline grain_claimer::sequence grain_claimer::share_of(const segment& seg, sequence waiting) const {
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   const bool are_last = closed_.load(std::memory_order_relaxed);
   if (ns == 0 || (!are_last && !is_shared()) || seg.is_cheap()) return waiting;
@@ -48,34 +72,15 @@ inline engine::sequence engine::share_of(const segment& seg, sequence waiting) c
 }
 
 /// What was claimed becomes a grain.
-inline void engine::begin_grain(std::size_t s, grain& g, sequence begin, sequence count) {
+inline void grain_claimer::begin_grain(std::size_t s, grain& g, sequence begin, sequence count) {
   const std::size_t at = ring_.index(begin);
   g.begin_at(begin, begin + count, at, segments_[s].code.first);
   g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && ring_.some_ended(at, count);
   if (is_shared()) fetch(segments_[s], g);
 }
 
-/// As many grains wait at tickets as there are threads: another one would only wait, too.
-inline bool engine::is_backed_up(const segment& seg) const {
-  if (settings_.latest_only && &seg == &segments_.front()) return would_wait_inside();
-  return seg.deposited.load(std::memory_order_relaxed) >= static_cast<std::uint32_t>(concurrency_limit_.count());
-}
-
-/// An item that was begun can no longer give way to a newer one: it is begun when every serial stage could take it at
-/// once, and no device has more than one before it.
-inline bool engine::would_wait_inside() const {
-  const sequence begin = segments_.front().claimed.load();
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const segment& seg = segments_[s];
-    if (devices_.has(s) && begin > seg.finished.load() + 1) return true;
-    for (const ticket& t : seg.tickets)
-      if (!devices_.has(s) && t.next.load(std::memory_order_relaxed) < begin) return true;
-  }
-  return false;
-}
-
 /// The items were made on another processor: all of them are asked for at once, not one after the other.
-inline void engine::fetch(const segment& seg, const grain& g) const {
+inline void grain_claimer::fetch(const segment& seg, const grain& g) const {
   if (seg.code.first == seg.code.end) return;
   const program_unit& first = code_.units[seg.code.first];
   const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
@@ -88,40 +93,10 @@ inline void engine::fetch(const segment& seg, const grain& g) const {
   }
 }
 
-/// A worker is brought where the waiting work is worth two wake-ups.
-inline void engine::invite_if_it_pays() noexcept {
-  if (segments_.size() == 1 && segments_.front().is_cheap()) return;
-  if (waker_.has_workers(most_workers()) || !concurrency_limit_.available()) return;
-  const sequence waiting =
-      ring_.pushed.load(std::memory_order_relaxed) - segments_.front().claimed.load(std::memory_order_relaxed);
-  if (segments_.size() == 1 && waker_.is_for_parked(waiting)) return;
-  if (waiting_ns() >= worth_a_worker_ns) waker_.invite();
-}
-
-/// More threads than processors are of use where stages wait for something. Else whoever holds what others want loses
-/// its processor to them.
-inline int engine::most_workers() const {
-  if (concurrency_limit_.computing_workers() == concurrency_limit_.workers()) return concurrency_limit_.workers();
-  for (const segment& seg : segments_) {
-    const std::uint64_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    if (ns == 0 || ns > computing_unit_ns * (seg.code.end - seg.code.first)) return concurrency_limit_.workers();
-  }
-  return concurrency_limit_.computing_workers();
-}
-
-/// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are
-/// not.
-inline std::uint64_t engine::waiting_ns() const {
-  std::uint64_t all = 0;
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const segment& seg = segments_[s];
-    if (devices_.has(s)) continue;
-    const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
-    if (there <= claimed) continue;
-    const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-    if (!seg.is_cheap()) all += (there - claimed) * (ns == 0 ? unknown_item_ns : ns);
-  }
-  return all;
+/// Items of the row that a grain begins with.
+inline void grain_claimer::place_from_row(const grain& g) {
+  row_.place(in_row(g.begin), ring_.row_from(g.slot, code_.values[0].offset),
+             static_cast<std::size_t>(g.end - g.begin));
 }
 
 }  // namespace levada::detail

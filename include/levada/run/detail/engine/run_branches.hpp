@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/run_branches.hpp: how the engine runs the branches of an item at once
-// (run/detail/program/branches.hpp): the part of engine.hpp for plans that say so. Branches are offered while fewer
-// items are in flight than there are threads: else these have items of their own, and the branches run one after the
-// other as all units do.
+// run/detail/engine/run_branches.hpp: the branches of an item run at once (run/detail/program/branches.hpp), for plans
+// that say so. Branches are offered while fewer items are in flight than there are threads: else these have items of
+// their own, and the branches run one after the other as all units do.
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
-#include <levada/run/detail/engine/engine.hpp>
+#include <levada/run/detail/engine/run_units.hpp>
+#include <levada/run/detail/program/branches.hpp>
 
 namespace levada::detail {
 
-inline bool engine::may_run_branches(const grain& g) const {
+/// Runs the branches of one item on several threads.
+class branch_runner : public unit_runner {
+ protected:
+  using unit_runner::unit_runner;
+
+  static shared_branches& branches_of(segment& seg, const grain& g) {
+    return seg.branches[static_cast<std::size_t>(&g - seg.grains.begin())];
+  }
+  bool may_run_branches(const grain& g) const;
+  bool run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  bool run_branches(segment& seg, grain& g) noexcept;
+  bool help_with_branch(std::size_t s, grain*& goes_on) noexcept;
+  void run_branch(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
+  void join_branches(segment& seg, grain& g) noexcept;
+  bool is_left(shared_branches& all, std::size_t v) const;
+};
+
+inline bool branch_runner::may_run_branches(const grain& g) const {
   if (concurrency_limit_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
   if (settings_.dedicated || settings_.inline_when_idle) return false;  // one thread alone is to run the item
   return ring_.pushed.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());
@@ -21,7 +38,7 @@ inline bool engine::may_run_branches(const grain& g) const {
 
 /// Runs branches of the grain's item on this thread from the given one on, as long as there are some. True: all are
 /// done, and the grain goes on here. While a branch is the caller's, the others cannot be those of another item.
-inline bool engine::run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept {
+inline bool branch_runner::run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept {
   shared_branches& all = branches_of(seg, g);
   bool is_last = false;
   for (;;) {
@@ -36,7 +53,7 @@ inline bool engine::run_branches_from(segment& seg, grain& g, std::size_t branch
 }
 
 /// The grain is before a fork. True: all branches are done, and it goes on here; else on another thread.
-[[gnu::noinline]] inline bool engine::run_branches(segment& seg, grain& g) noexcept {
+[[gnu::noinline]] inline bool branch_runner::run_branches(segment& seg, grain& g) noexcept {
   shared_branches& all = branches_of(seg, g);
   const program_fork& fork = *code_.units[g.unit].fork;
   grain_watch watch = g.watch;
@@ -48,8 +65,9 @@ inline bool engine::run_branches_from(segment& seg, grain& g, std::size_t branch
   return true;
 }
 
-/// Runs a branch of an item that another thread has; and what is behind it, if it is the last to be done.
-[[gnu::noinline]] inline bool engine::help_with_branch(std::size_t s) noexcept {
+/// Runs a branch of an item that another thread has, if there is one. `goes_on`: its grain, where that branch was the
+/// last to be done: what is behind is for the caller to run.
+[[gnu::noinline]] inline bool branch_runner::help_with_branch(std::size_t s, grain*& goes_on) noexcept {
   segment& seg = segments_[s];
   for (std::size_t i = 0; i < seg.branches.size(); ++i) {
     std::size_t branch = 0;
@@ -57,21 +75,21 @@ inline bool engine::run_branches_from(segment& seg, grain& g, std::size_t branch
     if (!seg.branches[i].has_unclaimed() || !seg.branches[i].claim(branch, is_last)) continue;
     if (is_last) seg.offered.fetch_sub(1);
     grain& g = seg.grains[i];
-    bool goes_on = false;
+    bool all_done = false;
     {
       meter::turn turn(measuring());
       grain_watch watch = g.watch.beside(turn, s, g.begin);
-      goes_on = run_branches_from(seg, g, branch, watch);
+      all_done = run_branches_from(seg, g, branch, watch);
     }
-    if (!goes_on) return true;
+    if (!all_done) return true;
     g.watch.joined(false);
-    run(s, g);
+    goes_on = &g;
     return true;
   }
   return false;
 }
 
-inline void engine::run_branch(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept {
+inline void branch_runner::run_branch(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept {
   shared_branches& all = branches_of(seg, g);
   const program_fork& fork = all.fork();
   shared_branches::outcome& item = all.of(branch);
@@ -109,7 +127,7 @@ inline void engine::run_branch(segment& seg, grain& g, std::size_t branch, grain
 
 /// All branches are done: what they have taken from before is destroyed; where the item ended in one, all there is of
 /// it.
-inline void engine::join_branches(segment& seg, grain& g) noexcept {
+inline void branch_runner::join_branches(segment& seg, grain& g) noexcept {
   shared_branches& all = branches_of(seg, g);
   const program_fork& fork = all.fork();
   const std::size_t ended_at = all.ended_at();
@@ -133,7 +151,7 @@ inline void engine::join_branches(segment& seg, grain& g) noexcept {
 }
 
 /// The value is there where its item has ended in a branch.
-inline bool engine::is_left(shared_branches& all, std::size_t v) const {
+inline bool branch_runner::is_left(shared_branches& all, std::size_t v) const {
   const program_fork& fork = all.fork();
   const program_value& value = code_.values[v];
   if (value.born > fork.first) {

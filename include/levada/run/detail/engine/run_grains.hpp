@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/run_grains.hpp: the part of the engine that runs a grain through the units of its segment.
+// run/detail/engine/run_grains.hpp: a grain runs through the units of its segment, to the end or to a ticket that is
+// taken.
 
 #include <algorithm>
 #include <atomic>
@@ -8,94 +9,108 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <levada/run/detail/engine/engine.hpp>
+#include <levada/run/detail/engine/claim_grains.hpp>
+#include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {
 
-/// Takes a permit, and with it the lone item that waits where nothing else is in flight or waits to be popped and no
-/// worker is awake, in a segment that is one chain. False: it goes the ways of all items.
-inline bool engine::claim_single_item() noexcept {
-  bool permitted;
-  const bool claims = sole_.claim(concurrency_limit_, segments_.front().claimed, ring_.head, permitted,
-                                  [&] { return is_single_item_ready(); });
-  if (permitted && !claims) give_back_single_item();
-  return claims;
-}
-
-inline bool engine::is_single_item_ready() const noexcept {
-  const segment& seg = segments_.front();
-  const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
-  return ns != 0 && ns < worth_a_worker_ns && seg.finished.load() == ring_.head && ring_.popped.load() == ring_.head &&
-         !some_come_failed_.load(std::memory_order_relaxed) && !is_shared() && !cancelled_.load() && !measuring();
-}
-
-/// Runs the item that was claimed so. A value stays with the caller, the popper, until `leave_single_item`. False: it
-/// has failed and waits to be popped.
-inline bool engine::run_single_item() noexcept {
-  segment& seg = segments_.front();
-  const bool timed = seg.is_timed(1);
-  count_relaxed(seg.grains_run);
-  grain& g = seg.grains.front();
-  const auto start = timed ? thread_time() : std::chrono::steady_clock::time_point{};
-  for (std::size_t u = 0; u != seg.code.end; u = code_.units[u].chain_end) {
-    chain_call call = call_of_chain(u, g.memory, ring_.head_index, 1);
-    code_.units[u].chain_one(call);
-    if (call.lost_some) [[unlikely]] {
-      lose_single_item(seg, g, u);
-      return false;
-    }
+/// Does what a thread with a permit does.
+class grain_runner : public grain_claimer {
+ public:
+  /// One grain, at most, at each segment in turn. Says whether anything was done. The caller holds a permit.
+  [[gnu::noinline]] bool visit() noexcept {
+    bool any = false;
+    for (std::size_t s = 0; s < segments_.size(); ++s) any |= step(s);
+    return any;
   }
-  if (timed) seg.learn(nanoseconds_since(start));
-  // Once: whoever is admitted by them moves them on.
-  seg.pass_tickets(ring_.head + 1);
-  return true;
+
+  /// One grain, at most, at segment `s`; or what is ready there is handed to its device.
+  bool step(std::size_t s) noexcept {
+    segment& seg = segments_[s];
+    if (devices_.has(s)) return submit(s);
+    sole_.wait_for_claim();
+    if (run_short(s)) return true;
+    if (grain* g = seg.resume()) {
+      run(s, *g);
+      return true;
+    }
+    if (grain* g = nullptr; seg.offered.load() != 0 && help_with_branch(s, g)) {
+      if (g != nullptr) run(s, *g);
+      return true;
+    }
+    if (grain* g = claim(s)) {
+      run(s, *g);
+      return true;
+    }
+    return false;
+  }
+
+ protected:
+  using grain_claimer::grain_claimer;
+
+  [[gnu::always_inline]] static const atomic<sequence>* ticket_of(const segment& seg, const program_unit& unit);
+  void deposit(segment& seg, grain& g);
+  bool admitted(segment& seg, grain& g, const program_unit& unit);
+
+  bool run_short(std::size_t s) noexcept;
+  void end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept;
+  chain_call call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
+                           const std::byte* row = nullptr);
+  bool run_chain(segment& seg, grain& g, std::size_t count) noexcept;
+  void run(std::size_t s, grain& first) noexcept;
+  void run_next(segment& seg, grain& g, std::size_t count) noexcept;
+  grain* run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept;
+
+  static constexpr std::uint64_t ticket_spin_ns = 2'000;
+  static constexpr std::uint64_t most_ns_to_swap = 50'000;  // of items that the caller has not asked for
+  static constexpr std::uint64_t short_grain_ns = 1'000;    // those that come meanwhile wait no longer
+  static constexpr std::uint32_t always_timed_ns = 250;
+};
+
+/// What the grain has to wait for before that unit; null: nothing.
+inline const atomic<grain_runner::sequence>* grain_runner::ticket_of(const segment& seg, const program_unit& unit) {
+  return unit.serial ? &seg.tickets[unit.ticket].next : nullptr;
 }
 
-/// It ended in the chain that begins at `u`: the others hear of it, and it waits to be popped if it has failed.
-inline void engine::lose_single_item(segment& seg, grain& g, std::size_t u) noexcept {
-  const program_unit& chain = code_.units[u];
-  const sequence begin = ring_.head;
-  g.begin_at(begin, begin + 1, ring_.head_index, chain.chain_end);
-  g.some_ended = true;
-  settle_lost(seg, g, chain, 0, 1);
-  while (g.unit < seg.code.end) run_next(seg, g, 1);
-  end_short(0, begin, begin + 1, true);
-}
+/// Leaves the grain for whoever comes when its next unit admits it.
+inline void grain_runner::deposit(segment& seg, grain& g) { seg.deposit(g, ticket_of(seg, code_.units[g.unit])); }
 
-/// Gives back the permit of the lone item. Says whether anybody may wait for it, or for what was done before.
-inline bool engine::release_single_item() noexcept {
-  return sole_.release(concurrency_limit_, [&] { return is_shared(); });
-}
-
-inline void engine::give_back_single_item() noexcept {
-  if (release_single_item()) waker_.tell_parked();
-}
-
-/// The value of a lone item was popped. Gives back the permit that it was run with.
-inline void engine::leave_single_item() noexcept {
-  segment& seg = segments_.front();
-  ring_.advance_head();
-  const sequence end = ring_.known_finished = ring_.head;
-  tally_.count_by_popper(tally_.delivered);
-  // One locked operation for these and the permit: who looks at any of them behind a sequentially consistent one of its
-  // own sees them, or is seen below.
-  seg.finished.store(end, std::memory_order_release);
-  ring_.popped.store(end, std::memory_order_release);
-  if (!release_single_item()) return;
-  // Others may have begun what came meanwhile.
-  sequence frontier = end;
-  if (seg.claimed.load() != end && seg.follow_stamps(ring_, frontier)) pass_over();
-  hint();
-  if (seg.deposited.load() != 0)
-    wake();
-  else
-    waker_.tell_parked();  // room, and a permit
+/// Waits shortly for the ticket, where there is nothing better to do; else deposits the grain.
+inline bool grain_runner::admitted(segment& seg, grain& g, const program_unit& unit) {
+  atomic<sequence>& next = seg.tickets[unit.ticket].next;
+  if (next.load(std::memory_order_acquire) == g.begin) return true;
+  if (concurrency_limit_.count() > 1 && (seg.deposited.load() == 0 || !seg.has_deposited_at(next))) {
+    const auto start = thread_time();
+    std::uint64_t waited = 0;
+    std::uint32_t seen = waker_.hints();
+    do {
+      bool admits = false;
+      for (int i = 0; i < 16 && !admits; ++i) {
+        spin_pause();
+        admits = next.load(std::memory_order_acquire) == g.begin;
+      }
+      waited = nanoseconds_since(start);
+      if (admits) {
+        g.waited_ns += waited;
+        if (g.watch) g.watch.waited(g.unit, waited);
+        return true;
+      }
+      if (waker_.hints() != seen) {
+        seen = waker_.hints();
+        if (seg.deposited.load() != 0 && seg.has_admitted_grain()) break;  // better than to wait
+      }
+    } while (waited < ticket_spin_ns);
+  }
+  const sequence begin = g.begin;
+  const grain_state deposited = seg.deposit(g, &next);
+  // The ticket may have come just before others could see the grain: then nobody else takes it up.
+  return next.load() == begin && seg.take_up(g, deposited);
 }
 
 /// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it:
 /// every ticket has come to it, and goes on at its end. Says whether there was one.
-inline bool engine::run_short(std::size_t s) noexcept {
+inline bool grain_runner::run_short(std::size_t s) noexcept {
   segment& seg = segments_[s];
   sequence begin = seg.claimed.load(std::memory_order_relaxed);
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
@@ -121,15 +136,15 @@ inline bool engine::run_short(std::size_t s) noexcept {
 }
 
 /// Behind the last unit of a grain that had all tickets.
-inline void engine::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
+inline void grain_runner::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
   segment& seg = segments_[s];
   seg.pass_tickets(end);
   if (finish(s, begin, end, some_silent)) wake_next(s);
   if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
 }
 
-inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
-                                        const std::byte* row) {
+inline chain_call grain_runner::call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
+                                              const std::byte* row) {
   return {.paths = &paths_[u],
           .memory = memory,
           .slot = at,
@@ -142,14 +157,8 @@ inline chain_call engine::call_of_chain(std::size_t u, std::byte* memory, std::s
           .end = &end_of_items_};
 }
 
-/// Items of the row that a grain begins with.
-inline void engine::place_from_row(const grain& g) {
-  row_.place(in_row(g.begin), ring_.row_from(g.slot, code_.values[0].offset),
-             static_cast<std::size_t>(g.end - g.begin));
-}
-
 /// The units of a chain that begins here, if there is one.
-inline bool engine::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
+inline bool grain_runner::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
   if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
   const program_unit& unit = code_.units[g.unit];
   const bool begins_in_row = g.unit == 0 && row_.first != nullptr;
@@ -167,13 +176,13 @@ inline bool engine::run_chain(segment& seg, grain& g, std::size_t count) noexcep
   return true;
 }
 
-inline void engine::run(std::size_t s, grain& first) noexcept {
+inline void grain_runner::run(std::size_t s, grain& first) noexcept {
   int swaps = 0;
   for (grain* g = &first; g != nullptr;) g = run_until_deposited(s, *g, swaps);
 }
 
 /// The next unit of a grain; or the next few, item by item.
-inline void engine::run_next(segment& seg, grain& g, std::size_t count) noexcept {
+inline void grain_runner::run_next(segment& seg, grain& g, std::size_t count) noexcept {
   const program_unit& unit = code_.units[g.unit];
   if (!unit.item_by_item) return run_unit(seg, g, g.unit++, 0, count);
   for (std::size_t i = 0; i < count; ++i)
@@ -183,7 +192,7 @@ inline void engine::run_next(segment& seg, grain& g, std::size_t count) noexcept
 
 /// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released
 /// is returned, to be run instead: the stage that others wait for goes on at once, where its state is in cache.
-inline grain* engine::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
+inline grain* grain_runner::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
   segment& seg = segments_[s];
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   const std::size_t count = static_cast<std::size_t>(g.end - g.begin);

@@ -1,24 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/run_units.hpp: the part of the engine that calls a unit for items, and ends those that are lost
-// there.
+// run/detail/engine/run_units.hpp: where each value of an item is; a unit is called for items of a grain, and those
+// that are lost there are ended.
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
-#include <levada/run/detail/engine/engine.hpp>
+#include <levada/run/detail/engine/engine_parts.hpp>
+#include <levada/run/detail/program/program.hpp>
 
 namespace levada::detail {
 
-inline bool engine::needs_gathering(const program_unit& unit) const {
+/// Knows where the values of items are, and calls units for them.
+class unit_runner : public engine_parts {
+ protected:
+  template <class... Arguments>
+  [[gnu::cold]] explicit unit_runner(const program& code, Arguments&&... arguments)
+      : engine_parts(code, std::forward<Arguments>(arguments)...) {
+    for (std::size_t s = 0; s < segments_.size(); ++s)
+      for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
+        paths_[u] = path_of_unit(segments_[s], u);
+    for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
+  }
+
+  // ---- where values are ----
+
+  /// A value that crosses a border, or the place that the caller gave for it.
+  [[gnu::always_inline]] std::byte* in_slot(std::size_t v, std::size_t at) const {
+    if (is_external(v)) [[unlikely]]
+      return ring_.output[at] + code_.values[v].within;
+    return ring_.slot(at) + code_.values[v].offset;
+  }
+  /// Items are the caller's own objects.
+  bool is_borrowed(std::size_t v) const { return code_.values[v].of_input && !destroys_input_; }
+  const void* borrowed(std::size_t v, std::size_t at) const {
+    return static_cast<const std::byte*>(ring_.input[at]) + code_.values[v].within;
+  }
+  bool is_external(std::size_t v) const { return !ring_.output.empty() && code_.values[v].is_result; }
+
+  // ---- units ----
+
+  bool needs_gathering(const program_unit& unit) const;
+  const void** gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
+                      const void** next) const;
+  void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
+  [[gnu::always_inline]] unit_call call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
+                                           std::size_t count, const void** gathered);
+  void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
+  void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                          const void** gathered = nullptr) noexcept;
+  void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept;
+  value_path path_of(const segment& seg, std::size_t v) const;
+  [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
+  [[gnu::cold]] bool is_chained(const program_unit& first) const;
+  [[gnu::cold]] bool is_all_chained() const;
+  bool is_shared_place(std::size_t v) const;
+  void end_inputs_of_kernels(std::size_t s, sequence item);
+  void settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void tell_of_failure(std::size_t at) noexcept;
+  void cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
+  void end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as);
+  std::size_t index_of(const program_unit& unit) const;
+  std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const;
+  void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i);
+  void destroy_value(std::size_t v, std::size_t at);
+};
+
+inline bool unit_runner::needs_gathering(const program_unit& unit) const {
   return !unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0);
 }
 
 /// Where the inputs of the `i`-th item of a grain are.
-inline const void** engine::gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
-                                   const void** next) const {
+inline const void** unit_runner::gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
+                                        const void** next) const {
   std::size_t stride;
   for_each_input(
       unit, [&](std::size_t v) { *next++ = is_borrowed(v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride); });
@@ -27,7 +85,8 @@ inline const void** engine::gather(const segment& seg, const grain& g, const pro
 
 /// A unit of several inputs, or of a part of an item that is the caller's: where those of each item are is gathered
 /// first.
-inline void engine::run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
+inline void unit_runner::run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                      std::size_t count) noexcept {
   const program_unit& unit = code_.units[u];
   const std::size_t inputs = 1 + unit.more.size();
   const void* gathered[64];
@@ -42,8 +101,8 @@ inline void engine::run_gathered(segment& seg, grain& g, std::size_t u, std::siz
 }
 
 /// What a unit does to these items; `gathered` is where their inputs are, where they were gathered.
-inline unit_call engine::call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
-                                 std::size_t count, const void** gathered) {
+inline unit_call unit_runner::call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
+                                      std::size_t count, const void** gathered) {
   const program_unit& unit = code_.units[u];
   const std::size_t at = g.slot + first;
   unit_call call;
@@ -73,7 +132,8 @@ inline unit_call engine::call_of(const segment& seg, const grain& g, std::size_t
   return call;
 }
 
-inline void engine::run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept {
+inline void unit_runner::run_unit(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                  std::size_t count) noexcept {
   const unit_path& path = paths_[u];
   if (!path.is_plain || cancelled_.load(std::memory_order_relaxed)) [[unlikely]]
     return run_unit_with_care(seg, g, u, first, count);
@@ -101,8 +161,8 @@ inline void engine::run_unit(segment& seg, grain& g, std::size_t u, std::size_t 
 }
 
 /// The same where more is to be done: the item may be over, its inputs are several, others look after it.
-inline void engine::run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
-                                       const void** gathered) noexcept {
+inline void unit_runner::run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                                            const void** gathered) noexcept {
   const program_unit& unit = code_.units[u];
   if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
   // No two lie side by side; or each is looked at when its turn comes, since one before it may have taken long.
@@ -129,7 +189,7 @@ inline void engine::run_unit_with_care(segment& seg, grain& g, std::size_t u, st
       if (!g.some_ended || state_of(ring_.state[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
 }
 
-inline void engine::call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept {
+inline void unit_runner::call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept {
   const std::size_t count = call.count;
   paths_[u].run(call);
   if (call.lost_some) [[unlikely]] {
@@ -143,7 +203,7 @@ inline void engine::call_unit(segment& seg, grain& g, std::size_t u, std::size_t
   }
 }
 
-inline value_path engine::path_of(const segment& seg, std::size_t v) const {
+inline value_path unit_runner::path_of(const segment& seg, std::size_t v) const {
   const program_value& value = code_.values[v];
   switch (value.where) {
     case placement::slot:
@@ -158,7 +218,7 @@ inline value_path engine::path_of(const segment& seg, std::size_t v) const {
   return {};
 }
 
-inline unit_path engine::path_of_unit(const segment& seg, std::size_t u) const {
+inline unit_path unit_runner::path_of_unit(const segment& seg, std::size_t u) const {
   const program_unit& unit = code_.units[u];
   unit_path path;
   path.run = unit.run;
@@ -175,7 +235,7 @@ inline unit_path engine::path_of_unit(const segment& seg, std::size_t u) const {
 }
 
 /// A chain begins there, nothing is to be done beside it, and what it takes and gives is there for all items at once.
-inline bool engine::is_chained(const program_unit& first) const {
+inline bool unit_runner::is_chained(const program_unit& first) const {
   if (first.chain == nullptr) return false;
   const std::size_t begin = index_of(first);
   bool plain = !is_shared_place(first.in) && !is_shared_place(code_.units[first.chain_end - 1].out);
@@ -184,16 +244,16 @@ inline bool engine::is_chained(const program_unit& first) const {
 }
 
 /// One chain behind the other, each with its way for single items, from end to end.
-inline bool engine::is_all_chained() const {
+inline bool unit_runner::is_all_chained() const {
   std::size_t u = 0;
   while (u < is_chained_.size() && is_chained_[u] && code_.units[u].chain_one != nullptr) u = code_.units[u].chain_end;
   return segments_.size() == 1 && u != 0 && u == is_chained_.size();
 }
 
-inline bool engine::is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
+inline bool unit_runner::is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
 
 /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
-inline void engine::end_inputs_of_kernels(std::size_t s, sequence item) {
+inline void unit_runner::end_inputs_of_kernels(std::size_t s, sequence item) {
   segment& seg = segments_[s];
   grain g;  // only its slot is asked for, as in `fail`
   g.slot = ring_.index(item);
@@ -203,8 +263,8 @@ inline void engine::end_inputs_of_kernels(std::size_t s, sequence item) {
 }
 
 /// The items that ended at this unit: what was alive before it is destroyed, and their state becomes final.
-inline void engine::settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first,
-                                std::size_t count) {
+inline void unit_runner::settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                     std::size_t count) {
   for (std::size_t i = first; i < first + count; ++i) {
     item_state& state = ring_.state[g.slot + i];
     const item_state now = state_of(state);
@@ -216,17 +276,17 @@ inline void engine::settle_lost(segment& seg, grain& g, const program_unit& unit
   }
 }
 
-inline void engine::tell_of_failure(std::size_t at) noexcept {
+inline void unit_runner::tell_of_failure(std::size_t at) noexcept {
   if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, ring_.envelope[at].sequence, ring_.error[at]);
 }
 
-inline void engine::cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
-                                 std::size_t count) {
+inline void unit_runner::cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                      std::size_t count) {
   for (std::size_t i = first; i < first + count; ++i) end_item(seg, g, unit, i, item_state::cancelled);
 }
 
-inline void engine::drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
-                                    std::size_t count) {
+inline void unit_runner::drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                         std::size_t count) {
   const auto oldest = settings_.oldest_in_time();
   for (std::size_t i = first; i < first + count; ++i) {
     if (ring_.envelope[g.slot + i].captured >= oldest) continue;
@@ -235,7 +295,7 @@ inline void engine::drop_late_items(segment& seg, grain& g, const program_unit& 
   }
 }
 
-inline void engine::end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as) {
+inline void unit_runner::end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as) {
   item_state& state = ring_.state[g.slot + i];
   if (state_of(state) != item_state::value) return;
   for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
@@ -243,12 +303,12 @@ inline void engine::end_item(segment& seg, grain& g, const program_unit& unit, s
   if (g.watch) g.watch.ended(index_of(unit), as);
 }
 
-inline std::size_t engine::index_of(const program_unit& unit) const {
+inline std::size_t unit_runner::index_of(const program_unit& unit) const {
   return static_cast<std::size_t>(&unit - code_.units.begin());
 }
 
-inline std::byte* engine::place(const segment& seg, const grain& g, std::size_t v, std::size_t i,
-                                std::size_t& stride) const {
+inline std::byte* unit_runner::place(const segment& seg, const grain& g, std::size_t v, std::size_t i,
+                                     std::size_t& stride) const {
   const value_path path = path_of(seg, v);
   stride = path.stride;
   if (is_external(v)) [[unlikely]]
@@ -256,13 +316,13 @@ inline std::byte* engine::place(const segment& seg, const grain& g, std::size_t 
   return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
 }
 
-inline void engine::destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
+inline void unit_runner::destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
   if (is_borrowed(v)) return;
   std::size_t stride;
   code_.values[v].destroy(place(seg, g, v, i, stride));
 }
 
-inline void engine::destroy_value(std::size_t v, std::size_t at) {
+inline void unit_runner::destroy_value(std::size_t v, std::size_t at) {
   if (code_.has_result && code_.values[v].destroy != nullptr) code_.values[v].destroy(in_slot(v, at));
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/engine/finish_items.hpp: items that are through with a segment, and those that give no result at the end.
+
+#include <atomic>
+#include <cstddef>
+
+#include <levada/run/detail/engine/run_branches.hpp>
+#include <levada/run/detail/workers/threading.hpp>
+
+namespace levada::detail {
+
+/// Moves items on behind a segment.
+class item_finisher : public branch_runner {
+ public:
+  /// Nobody is between freeing the slot of an item that gave no result and counting it.
+  bool all_counted() const { return passing_over_.load() == 0; }
+
+ protected:
+  using branch_runner::branch_runner;
+
+  bool is_silent(item_state state) const { return !hands_out_all_ && gives_nothing(state); }
+  bool gives_nothing(item_state state) const {
+    return state == item_state::value ? !code_.has_result : state != item_state::failed;
+  }
+
+  /// Behind a finished grain. Says whether the frontier moved.
+  bool finish(std::size_t s, sequence begin, sequence end, bool some_silent) {
+    sequence frontier;
+    const bool moved = segments_[s].finish(ring_, begin, end, frontier);
+    // Stamps of others may be about silent items, too.
+    if (moved && s + 1 == segments_.size() && (some_silent || frontier != end)) pass_over();
+    return moved;
+  }
+
+  /// Frees the slots of items that give no result, from the head on; any thread may.
+  void pass_over() {
+    bool any = false;
+    for (;;) {
+      sequence p = ring_.popped.load();
+      if (p >= finished()) break;
+      const item_state state = state_of(ring_.state[ring_.index(p)]);
+      if (!is_silent(state)) break;
+      // Said before the slot is free: whoever finds nothing in flight any more asks for exact counts.
+      if (!any) passing_over_.fetch_add(1);
+      any = true;
+      if (ring_.popped.compare_exchange_strong(p, p + 1)) tally_.of(state).fetch_add(1, std::memory_order_relaxed);
+    }
+    if (!any) return;
+    passing_over_.fetch_sub(1);
+    if (!settings_.polls) waker_.tell_parked();
+  }
+};
+
+}  // namespace levada::detail
