@@ -3,13 +3,15 @@
 """Checks who includes whom under include/levada, and prints `file:line: rule` for every include against the layers.
 
 Headers that users include are those of PUBLIC and of nn/, image/, signal/ and interop/; docs/headers.md lists them. All
-others stand under detail/ of their layer, and no example, document or installed project includes one.
+others stand under detail/ of their layer, and no example, document or installed project includes one. No header is
+longer than 450 lines, and none includes itself by way of others.
 
 check_includes.py [ROOT]    ROOT is the folder that has include/levada; by default the repository of this script.
 """
 
 import re
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 # Layer -> the layers it may include besides itself. A header of backend/ itself is what all backends share.
@@ -70,7 +72,8 @@ FOREIGN = [
     ),
 ]
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+MOST_LINES = 450
 
 
 def layer_of(path, base):
@@ -169,11 +172,38 @@ def violations(root):
                         yield header, number, f"{layer} must not include <{name}>: {rule}"
 
 
+def longest(root, base):
+    """Headers that have more than one idea, by their length."""
+    for header in sorted(base.rglob("*.hpp")):
+        lines = header.read_text(encoding="utf-8").count("\n")
+        if lines > MOST_LINES:
+            yield header, MOST_LINES + 1, f"{lines} lines; a header has at most {MOST_LINES}"
+
+
+def circles(root, base):
+    """One line for a circle of headers that include each other, if there is one."""
+    includes = {
+        header.relative_to(base.parent).as_posix(): INCLUDE.findall(header.read_text(encoding="utf-8"))
+        for header in base.rglob("*.hpp")
+    }
+    try:
+        TopologicalSorter({name: [i for i in found if i in includes] for name, found in includes.items()}).prepare()
+    except CycleError as circle:
+        names = circle.args[1][::-1]
+        yield base.parent / names[0], 1, f"a circle of includes: {' -> '.join(names)}"
+
+
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     count = 0
     base = root / "include" / "levada"
-    for header, number, rule in [*violations(root), *places(root, base), *users(root)]:
+    for header, number, rule in [
+        *violations(root),
+        *places(root, base),
+        *users(root),
+        *longest(root, base),
+        *circles(root, base),
+    ]:
         print(f"{header.relative_to(root)}:{number}: {rule}")
         count += 1
     print(f"include arrows: {count} against the layers")
