@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // explore/explored.hpp: what threads share and wait by, put in order by a scheduler (scheduler.hpp). A unit that
-// includes this header first explores the schedule of levada: see run/threading.hpp. Outside of an execution everything
-// is as in std.
+// includes this header first explores the schedule of levada: see run/detail/workers/threading.hpp. Outside of an
+// execution everything is as in std.
 
 #define LEVADA_ATOMICS_OF_TEST <explore/explored.hpp>
 #define LEVADA_THREADS_OF_TEST <explore/explored.hpp>

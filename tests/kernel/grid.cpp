@@ -107,7 +107,7 @@ TEST_CASE("elements of 8 and 16 bits are read and written") {
   }
 }
 
-TEST_CASE("every half is widened as core/half.hpp does, and floats are narrowed so") {
+TEST_CASE("every half is widened as core/detail/half.hpp does, and floats are narrowed so") {
   using narrow = tensor<lv::half, 256, 256>;
   constexpr auto widen = lv::grid_kernel<"widen", narrow, tensor<float, 256, 256>>(
       lv::grid<256, 256>{}, [](auto g, auto in, auto out) { out(g.y(), g.x()) = in(g.y(), g.x()); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of kernel/math.hpp against those of C++ in double, over floats of every exponent: the errors that their
-// comments state, and what they do with zeros, infinities and NaN.
+// The functions of kernel/detail/math.hpp against those of C++ in double, over floats of every exponent: the errors
+// that their comments state, and what they do with zeros, infinities and NaN.
 
 #include <algorithm>
 #include <cmath>

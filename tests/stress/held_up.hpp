@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // stress/held_up.hpp: atomics whose operations hold their thread up now and then, as an interrupt or a busy machine
-// would. A unit that includes this header first runs the schedule of levada with them: see run/atomic.hpp.
+// would. A unit that includes this header first runs the schedule of levada with them: see
+// run/detail/workers/threading.hpp.
 
 #define LEVADA_ATOMICS_OF_TEST <stress/held_up.hpp>
 

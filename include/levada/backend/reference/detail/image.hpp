@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/reference/detail/image.hpp: the ops of pictures as their definitions; those of define_pictures.hpp among
+// backend/reference/detail/image.hpp: the ops of pictures as their definitions; those of define/pictures.hpp among
 // them.
 
 #include <levada/backend/detail/define/pictures.hpp>
