@@ -20,7 +20,7 @@ namespace levada::detail {
 template <class Fail>
 void check_library_file(const std::string& path, Fail fail) {
   using header = ElfW(Ehdr);
-  using segment = ElfW(Phdr);
+  using program_header = ElfW(Phdr);
   const auto opened = open_regular(path, fail);
   const open_file& file = opened.first;
   const std::uint64_t size = opened.second;
@@ -36,11 +36,11 @@ void check_library_file(const std::string& path, Fail fail) {
   read(&head, sizeof head, 0);
   constexpr unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
   if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != own_class ||
-      head.e_phentsize != sizeof(segment))
+      head.e_phentsize != sizeof(program_header))
     return;
   std::uint64_t end = 0;
   for (std::uint64_t i = 0; i < head.e_phnum; ++i) {
-    segment part;
+    program_header part;
     const std::uint64_t at = i * sizeof part;
     if (head.e_phoff > ~std::uint64_t{0} - at - sizeof part) fail(std::string("its headers lie nowhere"));
     read(&part, sizeof part, head.e_phoff + at);
