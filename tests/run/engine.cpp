@@ -17,6 +17,7 @@
 
 namespace run_engine {
 
+using levada::placement;
 using levada::detail::device_queue;
 using levada::detail::drop_reason;
 using levada::detail::engine;
@@ -25,7 +26,6 @@ using levada::detail::event_count;
 using levada::detail::fixed_array;
 using levada::detail::item_state;
 using levada::detail::permits;
-using levada::placement;
 using levada::detail::program;
 using levada::detail::program_segment;
 using levada::detail::program_unit;

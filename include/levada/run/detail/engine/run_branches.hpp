@@ -109,7 +109,7 @@ inline void branch_runner::run_branch(segment& seg, grain& g, std::size_t branch
     const void* inputs[most_inputs];
     const bool gathers = needs_gathering(unit);
     if (gathers) gather(seg, g, unit, 0, inputs);
-    unit_call call = call_of(seg, g, u, 0, 1, gathers ? inputs : nullptr);
+    unit_call call = call_of(unit, u, grain_places{*this, seg, g, 0, gathers ? inputs : nullptr}, 1);
     call.state = &item.state;
     call.error = &item.error;
     unit.run(call);

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <utility>
 
 #include <levada/run/detail/engine/engine_parts.hpp>
+#include <levada/run/detail/program/call_of.hpp>
 #include <levada/run/detail/program/program.hpp>
 
 namespace levada::detail {
@@ -41,14 +43,43 @@ class unit_runner : public engine_parts {
   }
   bool is_external(std::size_t v) const { return !ring_.output.empty() && code_.values[v].is_result; }
 
+  /// Of the items of a grain from the given one on: `call_of`.
+  struct grain_places {
+    unit_runner& of;
+    const segment& seg;
+    const grain& g;
+    std::size_t first;
+    const void** gathered;  ///< where their inputs are, if these were gathered
+
+    std::size_t at() const { return g.slot + first; }
+    void* object(std::size_t u) const { return *of.paths_[u].object; }
+    bool has_versions() const { return static_cast<bool>(of.versions_); }
+    void* version(std::size_t u) const { return of.objects_[at()][u]; }
+    [[gnu::always_inline]] void put_inputs(const program_unit& unit, unit_call& call) const {
+      if (gathered != nullptr)
+        take_noted(call, unit, gathered);
+      else if (of.is_borrowed(unit.in))
+        call.inputs = &of.ring_.input[at()];
+      else
+        call.in = place(unit.in, call.in_stride);
+    }
+    std::byte* place(std::size_t v, std::size_t& stride) const { return of.place(seg, g, v, first, stride); }
+    std::byte* sides(std::size_t& stride) const {
+      stride = of.ring_.slot_bytes;
+      return of.ring_.slot(at()) + of.code_.side_offset;
+    }
+    const item_envelope* envelope() const { return &of.ring_.envelope[at()]; }
+    std::byte* scratch(const program_unit& unit) const { return g.memory + unit.scratch_offset; }
+    item_state* state() const { return &of.ring_.state[at()]; }
+    std::exception_ptr* error() const { return &of.ring_.error[at()]; }
+  };
+
   // ---- units ----
 
   bool needs_gathering(const program_unit& unit) const;
   const void** gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
                       const void** next) const;
   void run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
-  [[gnu::always_inline]] unit_call call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
-                                           std::size_t count, const void** gathered);
   void run_unit(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count) noexcept;
   void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
                           const void** gathered = nullptr) noexcept;
@@ -100,38 +131,6 @@ inline void unit_runner::run_gathered(segment& seg, grain& g, std::size_t u, std
   }
 }
 
-/// What a unit does to these items; `gathered` is where their inputs are, where they were gathered.
-inline unit_call unit_runner::call_of(const segment& seg, const grain& g, std::size_t u, std::size_t first,
-                                      std::size_t count, const void** gathered) {
-  const program_unit& unit = code_.units[u];
-  const std::size_t at = g.slot + first;
-  unit_call call;
-  call.object = *paths_[u].object;
-  if (versions_) [[unlikely]]
-    call.take_version(unit, objects_[at][u]);
-  if (gathered != nullptr && unit.more.empty()) {
-    call.inputs = gathered;
-  } else if (gathered != nullptr) {
-    call.in = reinterpret_cast<std::byte*>(gathered);
-    call.in_stride = (1 + unit.more.size()) * sizeof(void*);
-  } else if (is_borrowed(unit.in)) {
-    call.inputs = &ring_.input[at];
-  } else
-    call.in = place(seg, g, unit.in, first, call.in_stride);
-  if (unit.has_out) call.out = place(seg, g, unit.out, first, call.out_stride);
-  if (unit.sides != nullptr) {
-    call.places = unit.sides;
-    call.sides = ring_.slot(at) + code_.side_offset;
-    call.side_stride = ring_.slot_bytes;
-    call.envelopes = &ring_.envelope[at];
-  }
-  call.scratch = g.memory + unit.scratch_offset;
-  call.state = &ring_.state[at];
-  call.error = &ring_.error[at];
-  call.count = count;
-  return call;
-}
-
 inline void unit_runner::run_unit(segment& seg, grain& g, std::size_t u, std::size_t first,
                                   std::size_t count) noexcept {
   const unit_path& path = paths_[u];
@@ -180,7 +179,7 @@ inline void unit_runner::run_unit_with_care(segment& seg, grain& g, std::size_t 
   } else if (settings_.deadline.count() != 0) {
     drop_late_items(seg, g, unit, first, count);
   }
-  unit_call call = call_of(seg, g, u, first, count, gathered);
+  unit_call call = call_of(unit, u, grain_places{*this, seg, g, first, gathered}, count);
   call.some_ended = g.some_ended;
   if (!is_over) call.end = &end_of_items_;
   call_unit(seg, g, u, first, call);

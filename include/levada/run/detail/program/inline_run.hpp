@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <exception>
 
+#include <levada/run/detail/program/call_of.hpp>
 #include <levada/run/detail/program/program.hpp>
 
 namespace levada::detail {
@@ -41,32 +42,8 @@ struct inline_run {
     for (const program_segment& s : code.segments) {
       for (std::size_t u = s.first; u < s.end; ++u) {
         const program_unit& unit = code.units[u];
-        unit_call call;
         const void* gathered[most_inputs];
-        call.object = unit.shared == nullptr ? states[unit.own] : unit.shared;
-        if (objects != nullptr) call.take_version(unit, objects[u]);
-        if (!unit.more.empty()) {
-          const void** next = gathered;
-          for_each_input(unit, [&](std::size_t v) {
-            const program_value& value = code.values[v];
-            *next++ = value.of_input ? part_of(item, value) : place(s, v);
-          });
-          call.in = reinterpret_cast<std::byte*>(gathered);
-        } else if (code.values[unit.in].of_input) {
-          gathered[0] = part_of(item, code.values[unit.in]);
-          call.inputs = gathered;
-        } else
-          call.in = place(s, unit.in);
-        if (unit.has_out) call.out = place(s, unit.out);
-        call.scratch = scratch + unit.scratch_offset;
-        call.state = &state;
-        call.error = &error;
-        if (unit.sides != nullptr) {
-          call.places = unit.sides;
-          call.sides = slot + code.side_offset;
-          call.envelopes = &envelope;
-        }
-        call.count = 1;
+        unit_call call = call_of(unit, u, places{*this, s, item, state, gathered}, 1);
         unit.run(call);
         const value_list& ended = call.lost_some ? unit.alive : unit.dying;
         for (const std::size_t v : ended)
@@ -82,6 +59,41 @@ struct inline_run {
   }
 
  private:
+  /// Of the one item: `call_of`.
+  struct places {
+    inline_run& run;
+    const program_segment& s;
+    const void* item;
+    item_state& of;
+    const void** gathered;
+
+    void* object(std::size_t u) const { return run.object(run.code.units[u]); }
+    bool has_versions() const { return run.objects != nullptr; }
+    void* version(std::size_t u) const { return run.objects[u]; }
+    [[gnu::always_inline]] void put_inputs(const program_unit& unit, unit_call& call) const {
+      if (!unit.more.empty()) {
+        const void** next = gathered;
+        for_each_input(unit, [&](std::size_t v) {
+          const program_value& value = run.code.values[v];
+          *next++ = value.of_input ? part_of(item, value) : run.place(s, v);
+        });
+        take_noted(call, unit, gathered);
+      } else if (run.code.values[unit.in].of_input) {
+        gathered[0] = part_of(item, run.code.values[unit.in]);
+        call.inputs = gathered;
+      } else {
+        call.in = run.place(s, unit.in);
+      }
+    }
+    std::byte* place(std::size_t v, std::size_t&) const { return run.place(s, v); }
+    std::byte* sides(std::size_t&) const { return run.slot + run.code.side_offset; }
+    const item_envelope* envelope() const { return &run.envelope; }
+    std::byte* scratch(const program_unit& unit) const { return run.scratch + unit.scratch_offset; }
+    item_state* state() const { return &of; }
+    std::exception_ptr* error() const { return &run.error; }
+  };
+
+  void* object(const program_unit& unit) const { return unit.shared == nullptr ? states[unit.own] : unit.shared; }
   /// The item ended at unit `u`.
   void tell_units_behind(std::size_t u, item_state& as) noexcept {
     while (++u < code.units.size()) {
@@ -89,7 +101,7 @@ struct inline_run {
       if (!unit.told) continue;
       const void* none = nullptr;
       unit_call call;
-      call.object = unit.shared != nullptr ? unit.shared : states[unit.own];
+      call.object = object(unit);
       call.inputs = &none;
       call.state = &as;
       call.count = 1;
