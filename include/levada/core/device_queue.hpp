@@ -105,7 +105,8 @@ class device_queue {
   /// Brings the parameters of a kernel to the device: of one like another that was prepared, in whose place they are
   /// used. Returns when they are there. Any thread; what it gives may outlive the queue.
   virtual owner<device_parameters> bring(const device_kernel&) { return {}; }
-  /// A session with so many slots opens; an item's slot is its number modulo that.
+  /// A session with so many slots opens; an item's slot is its number modulo that. The client may not be called before
+  /// the first item is submitted: it is still being made.
   virtual std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) = 0;
 };
 
