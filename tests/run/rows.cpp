@@ -56,7 +56,7 @@ TEST_CASE("items that the first stage changes, alone and before others, in chain
 template <std::size_t Bytes>
 void check_wide_rows() {
   CAPTURE(Bytes);
-  using item = wide<Bytes>;
+  using item = some_lines<Bytes>;
   const widely<item, summing> s{};
   check_rows<item>(lv::deploy<box>(lv::input<item> | lv::stage<"sum">(s)), reference_of(summing{}));
   check_rows<item>(lv::deploy<box>(lv::input<item> | lv::stage<"a">(s) | lv::stage<"b">(s)),

@@ -44,8 +44,8 @@ struct slow {
 
 /// An item that fills some cache lines, none of which may come without the others.
 template <std::size_t Bytes>
-struct wide {
-  wide(std::uint64_t x) : value(x) { rest.fill(x); }
+struct some_lines {
+  some_lines(std::uint64_t x) : value(x) { rest.fill(x); }
   operator std::uint64_t() const { return value; }
 
   std::uint64_t value;
