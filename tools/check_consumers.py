@@ -24,7 +24,7 @@ SEEN = re.compile(
     r"|type_list|type_words|units|whole_file)|graph/detail/mistake"
     r"|run/(detail/\w+/)?(any_\w+|hot_swap|item_counts|library_file|load_pipeline|observed_calls|pipeline_library"
     r"|push_calls|push_result|threading"
-    r"|session_options|statistics|virtual_clock))\.hpp"
+    r"|session_chain|session_options|statistics|swap_point|virtual_clock))\.hpp"
 )
 FOREIGN = re.compile(r"/(tbb|oneapi|xsimd)/")
 MARKER = re.compile(r'^# \d+ "([^<"]+)"', re.M)

@@ -2,6 +2,9 @@
 #pragma once
 // kernel/grid_kernel.hpp: a grid kernel with its name, its tensors and its grid: all that a device needs to run it.
 
+// First, as in kernel.hpp.
+#include <levada/kernel/detail/value.hpp>
+
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/kernel/detail/interpret_grid.hpp>
 #include <levada/kernel/detail/spirv_grid.hpp>
