@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plants faults in a copy of the schedule, one at a time, and says which of them the exploration finds, how soon, by
-which seed.
+which seed or schedule.
 
 faults.py [--compiler CXX] [--seconds N] [NAME...]
 
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import chain, count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -132,19 +133,21 @@ def explored(compiler, fault, seconds):
         if done.returncode != 0:
             return None, 0.0, "does not compile: " + done.stderr.strip().splitlines()[0]
         start = time.monotonic()
-        schedules = 1000
+        # All with few preemptions in the smallest cases. Then a few at random of each case, then more of each: what is
+        # seldom in one may be frequent in another.
+        ways = chain([["--preemptions", "0"], ["--preemptions", "1", "two"]], ([str(1000 * 3**n)] for n in count()))
         while (left := seconds - (time.monotonic() - start)) > 0:
-            # A few of each case, then more of each: what is seldom in one may be frequent in another.
+            way = next(ways)
+            limit = min(left, seconds / 3) if way[0] == "--preemptions" else left
             try:
-                ran = subprocess.run([str(program), str(schedules)], text=True, capture_output=True, timeout=left)
+                ran = subprocess.run([str(program), *way], text=True, capture_output=True, timeout=limit)
             except subprocess.TimeoutExpired:
-                break
+                continue
             if ran.returncode != 0:
                 lines = [line for line in ran.stderr.splitlines() if line.strip()]
                 case = re.sub(r"\s+$", "", lines[-2][:40]) if len(lines) > 1 else ""
                 what = lines[-1].removeprefix("explore: ") if lines else f"ends by signal {-ran.returncode}"
                 return f"{case}: {what}", time.monotonic() - start, None
-            schedules *= 3
         return None, time.monotonic() - start, None
 
 

@@ -6,8 +6,9 @@
 //
 // The choices are those of PCT (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010): threads have random
 // priorities, and at a few random steps the one that runs gets the lowest. So does a thread that spins or sleeps,
-// sooner or later. Stores that are not sequentially consistent may stay in the buffer of their thread (x86-TSO: Owens,
-// Sarkar, Sewell, TPHOLs 2009) until it comes to an operation that empties it.
+// sooner or later. Or they are those of a search through all schedules of few preemptions (preemptions.hpp), in which a
+// thread that spins lets the others go on in turn. Stores that are not sequentially consistent may stay in the buffer
+// of their thread (x86-TSO: Owens, Sarkar, Sewell, TPHOLs 2009) until it comes to an operation that empties it.
 
 #include <algorithm>
 #include <chrono>
@@ -25,6 +26,8 @@
 #include <cxxabi.h>
 #include <ucontext.h>
 
+#include <explore/preemptions.hpp>
+
 namespace levada::test {
 
 /// What one execution is run with.
@@ -34,7 +37,8 @@ struct exploration {
   std::uint64_t steps_expected = 500;  ///< among which these are
   std::uint64_t walk = 0;              ///< one step in so many goes on with any thread; 0: none does
   bool delays_stores = true;
-  std::uint64_t most_steps = 200'000;  ///< more: it never ends
+  std::uint64_t most_steps = 200'000;   ///< more: it never ends
+  preemption_search* search = nullptr;  ///< chooses in place of priorities; stores come as late as they can
 };
 
 class scheduler {
@@ -74,9 +78,11 @@ class scheduler {
   /// The thread has nothing to do for a moment. Now and then it goes on all the same, as it does where others are held
   /// up.
   void yield(std::uint64_t ns) {
-    time_ += static_cast<std::int64_t>(random_() % 4 == 0 ? 200 * ns : ns);  // as where the thread is held up meanwhile
+    const bool held_up = how_.search == nullptr && random_() % 4 == 0;
+    time_ += static_cast<std::int64_t>(held_up ? 200 * ns : ns);
     flush();
     if (random_() % 16 == 0 || ++running_->yields % 64 == 0) running_->priority = lowest_--;
+    yields_ = true;
     advance();
   }
   /// Until `wake(at)`.
@@ -101,7 +107,9 @@ class scheduler {
     unsigned char bytes[16];
     void (*apply)(void* at, const unsigned char* bytes);
   };
-  bool delays() { return how_.delays_stores && (!running_->buffer.empty() || random_() % 4 == 0); }
+  bool delays() {
+    return how_.delays_stores && (how_.search != nullptr || !running_->buffer.empty() || random_() % 4 == 0);
+  }
   void store_later(const late_store& s) { running_->buffer.push_back(s); }
   /// The newest of this thread's own.
   const late_store* own_store(const void* at) const {
@@ -149,8 +157,13 @@ class scheduler {
   }
 
   [[noreturn]] void fail(const char* what) {
-    std::fprintf(stderr, "\nexplore: %s: seed %llu, %d changes, %llu steps\n", what,
-                 static_cast<unsigned long long>(how_.seed), how_.changes, static_cast<unsigned long long>(steps_));
+    if (how_.search != nullptr)
+      std::fprintf(stderr, "\nexplore: %s: %s schedule \"%s\", %llu steps\n", what,
+                   how_.delays_stores ? "late" : "early", how_.search->text().c_str(),
+                   static_cast<unsigned long long>(steps_));
+    else
+      std::fprintf(stderr, "\nexplore: %s: seed %llu, %d changes, %llu steps\n", what,
+                   static_cast<unsigned long long>(how_.seed), how_.changes, static_cast<unsigned long long>(steps_));
     std::fflush(nullptr);
     std::_Exit(1);
   }
@@ -202,13 +215,37 @@ class scheduler {
     }
   }
 
+  static bool is_ready(const thread_state& t) { return !t.ended && t.waits_for == nullptr; }
+
+  /// The running one first, where it goes on, and then those behind it in turn.
+  thread_state* choose_by_search(bool is_ending) {
+    const bool goes_on = is_ready(*running_) && !yields_;
+    std::size_t own = 0;
+    while (threads_[own].get() != running_) ++own;
+    ready_.clear();
+    if (goes_on) ready_.push_back(running_);
+    for (std::size_t i = 1; i < threads_.size(); ++i)
+      if (thread_state* const t = threads_[(own + i) % threads_.size()].get(); is_ready(*t)) ready_.push_back(t);
+    if (ready_.empty() && is_ready(*running_)) return running_;  // it spins, and nobody else can go on
+    if (!ready_.empty()) return ready_[yields_ ? 0 : how_.search->choose(ready_.size(), goes_on)];
+    if (!is_ending || std::any_of(threads_.begin(), threads_.end(), [](const auto& t) { return !t->ended; }))
+      fail("no thread can go on");
+    return nullptr;
+  }
+
   /// The ready thread of the highest priority.
   thread_state* choose(bool is_ending) {
+    if (how_.search != nullptr) {
+      thread_state* const next = choose_by_search(is_ending);
+      yields_ = false;
+      return next;
+    }
+    yields_ = false;
     thread_state* best = nullptr;
     bool all_ended = true;
     for (const auto& t : threads_) {
       all_ended = all_ended && t->ended;
-      if (!t->ended && t->waits_for == nullptr && (best == nullptr || t->priority > best->priority)) best = t.get();
+      if (is_ready(*t) && (best == nullptr || t->priority > best->priority)) best = t.get();
     }
     if (best == nullptr && !(is_ending && all_ended)) fail("no thread can go on");
     return best;
@@ -216,7 +253,7 @@ class scheduler {
 
   void advance() {
     if (++steps_ > how_.most_steps) fail("it never ends");
-    if (how_.delays_stores && !running_->buffer.empty() && random_() % 8 == 0) flush();
+    if (how_.search == nullptr && !running_->buffer.empty() && random_() % 8 == 0) flush();
     if (!change_at_.empty() && steps_ >= change_at_.front()) {
       change_at_.erase(change_at_.begin());
       running_->priority = lowest_--;
@@ -231,6 +268,8 @@ class scheduler {
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<thread_state>> threads_;
   thread_state* running_ = nullptr;
+  bool yields_ = false;  ///< the one that runs
+  std::vector<thread_state*> ready_;
   thread_state nobody_;  ///< who explores
   std::vector<std::unique_ptr<char[]>> stacks_;
   std::vector<void*> free_stacks_;

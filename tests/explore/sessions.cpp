@@ -255,30 +255,66 @@ constexpr small_case cases[] = {
     {"drained where the rate changes", drained},
 };
 
+/// So many schedules of a case, by random priorities. Says what is seen of them.
+std::string by_priorities(const small_case& c, std::uint64_t first, std::uint64_t count) {
+  scheduler of;
+  std::uint64_t longest = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    exploration how{.seed = seed};
+    how.changes = static_cast<int>(seed % 5);
+    how.steps_expected = 512;
+    how.walk = seed % 4 == 0 ? 0 : 4u << seed % 7;
+    how.delays_stores = seed % 3 != 0;
+    longest = std::max(longest, of.run(how, c.run));
+  }
+  return "the longest of " + std::to_string(longest) + " steps";
+}
+
+/// All schedules of a case with so few preemptions, stores early and late; or the one that is given.
+std::string by_search(const small_case& c, int preemptions, const char* schedule) {
+  scheduler of;
+  std::uint64_t count = 0, longest = 0;
+  of.run({}, c.run);  // what is made once is there
+  for (const bool late : {false, true}) {
+    preemption_search search(preemptions);
+    if (schedule != nullptr) search.take_again(schedule);
+    do {
+      longest = std::max(longest, of.run({.delays_stores = late, .search = &search}, c.run));
+      if (!search.is_same()) {
+        std::fprintf(stderr, "\nexplore: the same choices lead to another schedule\n");
+        std::exit(1);
+      }
+      ++count;
+    } while (schedule == nullptr && search.next());
+  }
+  return std::to_string(count) + " schedules, the longest of " + std::to_string(longest) + " steps";
+}
+
+template <class Explore>
+int for_each_case(std::string_view begins_with, Explore explore) {
+  int found = 0;
+  for (const small_case& c : cases) {
+    if (!c.name.starts_with(begins_with)) continue;
+    ++found;
+    std::fprintf(stderr, "%-40s", std::string(c.name).c_str());
+    std::fprintf(stderr, "%s\n", explore(c).c_str());
+  }
+  return found == 0;
+}
+
 }  // namespace
 
 /// explore_sessions [SCHEDULES [CASE [SEED]]]: so many of each case; or of the one whose name begins so; or the one of
 /// that seed.
+/// explore_sessions --preemptions N [CASE [SCHEDULE]]: all with at most N preemptions; or the one that a failure names.
 int main(int argc, char** argv) {
-  const std::uint64_t most = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 4'000;
-  const std::string_view only = argc > 2 ? argv[2] : "";
-  const std::uint64_t first = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
-  int found = 0;
-  for (const small_case& c : cases) {
-    if (!c.name.starts_with(only)) continue;
-    ++found;
-    std::fprintf(stderr, "%-40s", std::string(c.name).c_str());
-    scheduler of;
-    std::uint64_t longest = 0;
-    for (std::uint64_t seed = first; seed < first + (argc > 3 ? 1 : most); ++seed) {
-      exploration how{.seed = seed};
-      how.changes = static_cast<int>(seed % 5);
-      how.steps_expected = 512;
-      how.walk = seed % 4 == 0 ? 0 : 4u << seed % 7;
-      how.delays_stores = seed % 3 != 0;
-      longest = std::max(longest, of.run(how, c.run));
-    }
-    std::fprintf(stderr, "the longest of %llu steps\n", static_cast<unsigned long long>(longest));
-  }
-  return found == 0;
+  const std::vector<const char*> given(argv + 1, argv + argc);
+  const auto at = [&](std::size_t i, const char* otherwise) { return i < given.size() ? given[i] : otherwise; };
+  if (at(0, "") == std::string_view("--preemptions"))
+    return for_each_case(at(2, ""),
+                         [&](const small_case& c) { return by_search(c, std::atoi(at(1, "1")), at(3, nullptr)); });
+  const std::uint64_t most = std::strtoull(at(0, "4000"), nullptr, 10);
+  return for_each_case(at(1, ""), [&](const small_case& c) {
+    return given.size() > 2 ? by_priorities(c, std::strtoull(given[2], nullptr, 10), 1) : by_priorities(c, 1, most);
+  });
 }
