@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
       lv::transform<"log">([](auto power) { return log(max(power, 1e-10f)); }) |
       lv::fork(lv::identity, lv::feedback<"memory">(lv::nn::gru<"gru", units>(weights), memory{})) |
       lv::join<"detector">(detector(margin)));
-  static_assert(decltype(app)::plan.times == std::array<std::size_t, 2>{1, 3}, "three windows a chunk");
+  static_assert(decltype(app)::plan.repetitions == std::array<std::size_t, 2>{1, 3}, "three windows a chunk");
 
   std::size_t window = 0, spoken = 0, began = 0;
   bool inside = false, remembers = true;

@@ -74,7 +74,7 @@ TEST_CASE("what would make a callback wait for itself throws in it") {
     if (handed++ == 0) first();
   });
   first = [&] {
-    CHECK_THROWS_WITH_AS(session.drain(), "levada: drain: the function that takes the results would wait for itself",
+    CHECK_THROWS_WITH_AS(session.drain(), "levada: drain: the thread that hands out results would wait for itself",
                          lv::error);
     int pushed = 0;
     CHECK_THROWS_AS(

@@ -153,7 +153,7 @@ TEST_CASE("what is planned of them: how often, and the memory") {
   static_assert(plan_type::plan.regions == 2);
   static_assert(plan_type::plan.rate[1].name == "fork");
   static_assert(plan_type::plan.rate[1].ratio == lv::rate_ratio{2, 1});
-  static_assert(plan_type::plan.times == std::array<std::size_t, 2>{2, 1});
+  static_assert(plan_type::plan.repetitions == std::array<std::size_t, 2>{2, 1});
   // Two batches wait for the first window, and one is made.
   static_assert(plan_type::plan.rate[1].bytes >= 3 * sizeof(std::array<int, 2>) + sizeof(lv::tensor<int, 6>));
   static_assert(plan_type::plan.rate[1].bytes < 2048);

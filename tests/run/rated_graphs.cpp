@@ -39,7 +39,7 @@ TEST_CASE("values of several rates cross in a graph, and meet where they come al
           lv::output<"y", "all">) |
       lv::stage<"same">(+[](const std::array<int, 3>& a) { return a; }));
   static_assert(decltype(app)::plan.rate[1].name == "graph");
-  static_assert(decltype(app)::plan.times == std::array<std::size_t, 2>{2, 1});
+  static_assert(decltype(app)::plan.repetitions == std::array<std::size_t, 2>{2, 1});
   // "late" comes first with the sixth of the evens, when five of "both" and six evens wait for it.
   constexpr auto rings = decltype(app)::plan.rate[1].rings;
   static_assert(rings.size() == 6);

@@ -29,7 +29,7 @@ TEST_CASE("a tee takes batches beside the line, the last one filled up") {
                               })) |
                       lv::stage<"end">(+[](const std::string& s) { return s + "."; }));
   static_assert(decltype(app)::plan.rate[1].name == "tee");
-  static_assert(decltype(app)::plan.times == std::array<std::size_t, 2>{1, 1});
+  static_assert(decltype(app)::plan.repetitions == std::array<std::size_t, 2>{1, 1});
   std::vector<int> items;
   for (int i = 0; i < 202; ++i) items.push_back(i);
   int next = 0;

@@ -45,7 +45,7 @@ TEST_CASE("batches of tensors and of others, whole and filled up at the end; and
                       }) |
                       lv::unbatch | lv::stage<"sum">(+[](const lv::tensor<float, 2>& t) { return t[0] - 2 * t[1]; }));
   static_assert(decltype(app)::plan.regions == 3);
-  static_assert(decltype(app)::plan.times == std::array<std::size_t, 3>{4, 1, 4});
+  static_assert(decltype(app)::plan.repetitions == std::array<std::size_t, 3>{4, 1, 4});
   static_assert(decltype(app)::plan.rate[1].name == "batch");
   for (const int count : {0, 1, 3, 4, 5, 257}) {
     CAPTURE(count);
@@ -116,7 +116,7 @@ TEST_CASE("windows over tensors along their first axis, the last filled up") {
                                      for (const std::int32_t v : w) sum += v;
                                      return sum;
                                    }));
-  static_assert(decltype(app)::plan.times == std::array<std::size_t, 2>{2, 5});
+  static_assert(decltype(app)::plan.repetitions == std::array<std::size_t, 2>{2, 5});
   std::vector<chunk> chunks(3);
   std::vector<std::int32_t> all;
   for (chunk& c : chunks)
@@ -211,7 +211,7 @@ TEST_CASE("one of N, N of one, M for N, in a row") {
                                          out[1] = in[2];
                                        }));
   static_assert(decltype(app)::plan.regions == 4);
-  static_assert(decltype(app)::plan.times == std::array<std::size_t, 4>{9, 3, 6, 4});
+  static_assert(decltype(app)::plan.repetitions == std::array<std::size_t, 4>{9, 3, 6, 4});
   std::vector<std::string> twice, expected;
   for (int i = 0; i < 100; i += 3) twice.insert(twice.end(), 2, text(i));
   for (std::size_t i = 0; i + 3 <= twice.size(); i += 3) {

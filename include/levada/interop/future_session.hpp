@@ -83,13 +83,13 @@ class future_session : public detail::session_calls<future_session<Session>, Ses
 
   template <class Make>
   future push(Make make, time_point captured) {
-    auto told = std::make_unique<promised>();
-    std::future<output> given = told->promise.get_future();
+    auto pending = std::make_unique<promised>();
+    std::future<output> given = pending->promise.get_future();
     const detail::turnstile::turn mine(core_->order);
-    if (core_->completed.push_for(told.get(), make, captured))
-      static_cast<void>(told.release());
+    if (core_->completed.push_for(pending.get(), make, captured))
+      static_cast<void>(pending.release());
     else
-      told->take(nullptr, detail::why_missing(missing::dropped));
+      pending->take(nullptr, detail::why_missing(missing::dropped));
     return given;
   }
 

@@ -27,10 +27,10 @@ template <class App>
   if constexpr (deployment_types::changes_rate)
     [&]<std::size_t... R>(std::index_sequence<R...>) {
       constexpr auto rates = deployment_types::plan.rate;
-      constexpr auto times = deployment_types::plan.times;
+      constexpr auto repetitions = deployment_types::plan.repetitions;
       (planned_from<typename deployment_types::template planning<R>>::visit([&](
            const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
-         write_region(json, plan, choice, rates[R], times[R]);
+         write_region(json, plan, choice, rates[R], repetitions[R]);
        }),
        ...);
     }(std::make_index_sequence<deployment_types::regions>());

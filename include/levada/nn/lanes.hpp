@@ -71,7 +71,7 @@ constexpr T number_of(const uniform<T>& captured) {
 
 /// The lanes that an operand becomes beside a literal of type S.
 template <class S, class V>
-constexpr auto beside(const lanes<V>& a) {
+constexpr auto promoted_for(const lanes<V>& a) {
   if constexpr (std::is_floating_point_v<typename number_type<S>::type> &&
                 !std::is_floating_point_v<typename lanes<V>::element>) {
     auto converted = lane_traits<V>::template convert<float>(a.value);
@@ -103,12 +103,12 @@ M negated(const M& m) {
   }                                                                  \
   template <class V, detail::number S>                               \
   constexpr auto operator op(const lanes<V>& a, S s) {               \
-    const auto b = detail::beside<S>(a);                             \
+    const auto b = detail::promoted_for<S>(a);                       \
     return b op detail::in_all(b, s);                                \
   }                                                                  \
   template <class V, detail::number S>                               \
   constexpr auto operator op(S s, const lanes<V>& a) {               \
-    const auto b = detail::beside<S>(a);                             \
+    const auto b = detail::promoted_for<S>(a);                       \
     return detail::in_all(b, s) op b;                                \
   }
 

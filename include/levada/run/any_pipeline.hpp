@@ -19,6 +19,7 @@
 #include <levada/run/detail/program/session_options.hpp>
 #include <levada/run/detail/session/any_session.hpp>
 #include <levada/run/detail/session/any_stream.hpp>
+#include <levada/run/detail/session/session_handle.hpp>
 
 namespace levada {
 namespace detail {

@@ -46,15 +46,6 @@ class callback_session : public detail::pushed_session_calls<callback_session<Se
     if (core_) core_->completed.end();
   }
 
-  /// Works and waits until `f` has returned for all that was pushed. Throws levada::error where `f` itself calls it.
-  void drain() {
-    if (core_->completed.is_handing_out())
-      throw error("levada: drain: the function that takes the results would wait for itself");
-    auto& running = core_->completed.running();
-    running.wait_until(
-        [&] { return running.holds_before_door([&] { return core_->completed.items().all_popped(); }); });
-  }
-
  private:
   struct core_state {
     core_state(Session of, F g) : completed(std::move(of)), f(std::move(g)) {}

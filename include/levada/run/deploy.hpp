@@ -24,6 +24,7 @@
 #include <levada/run/detail/deploy/deployment_mistake.hpp>
 #include <levada/run/detail/deploy/executable.hpp>
 #include <levada/run/detail/deploy/planned.hpp>
+#include <levada/run/detail/session/session_handle.hpp>
 #include <levada/run/detail/workers/machine.hpp>
 
 namespace levada {

@@ -39,6 +39,11 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
     if (core_) core_->end();
   }
 
+  /// Works and waits until all that was pushed is finished and waits to be popped.
+  void drain() { this->session().drain(); }
+  /// `drain`, and every stage has the state that it had when the session was opened. No other thread pushes meanwhile.
+  void reset() { this->session().reset(); }
+
   /// To be polled for reading, and never read, written or closed.
   int descriptor() const { return core_->events.descriptor; }
 

@@ -18,10 +18,11 @@
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/deploy/session_chain.hpp>
 #include <levada/run/detail/deploy/swap_point.hpp>
-#include <levada/run/detail/measure/statistics.hpp>
+#include <levada/run/detail/measure/observed_calls.hpp>
 #include <levada/run/detail/program/item_counts.hpp>
 #include <levada/run/detail/program/session_options.hpp>
 #include <levada/run/detail/session/any_session.hpp>
+#include <levada/run/detail/session/failure_calls.hpp>
 #include <levada/run/detail/session/push_calls.hpp>
 
 namespace levada {
@@ -35,8 +36,11 @@ class hot_swap;
 /// a push waits for the thread that pops, as into a full pipeline; one thread that does both goes on at once, and each
 /// pipeline keeps its slots until its results are popped. In a session whose push does not wait the pipeline before
 /// takes the item. Results are popped: callbacks, futures and awaitables are of a session of one pipeline.
+/// `counts` are of all pipelines, `statistics` and `traced` of the newest, whose stages may be others.
 template <class Signature>
-class hot_session : public detail::push_calls<hot_session<Signature>, typename any_pipeline<Signature>::item> {
+class hot_session : public detail::push_calls<hot_session<Signature>, typename any_pipeline<Signature>::item>,
+                    public detail::failure_calls<hot_session<Signature>>,
+                    public detail::observed_calls<hot_session<Signature>> {
  public:
   using item = typename any_pipeline<Signature>::item;
   using output = typename any_pipeline<Signature>::output;
@@ -69,22 +73,21 @@ class hot_session : public detail::push_calls<hot_session<Signature>, typename a
   void reset() { chain_->reset(); }
   void cancel() { chain_->cancel(); }
 
-  /// As any_session::on_error, of all pipelines; two of them may call at once. To be said before the first push.
-  template <class F>
-    requires std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>
-  void on_error(F f) {
-    chain_->on_error(std::make_shared<detail::failure_function<F>>(std::move(f)));
-  }
-
   bool is_over() const { return chain_->is_over(); }
-  /// Of all pipelines since it was opened.
-  item_counts counts() const { return chain_->counts(); }
-  void measure(bool on = true) { chain_->measure(on); }
-  /// Of the newest pipeline, whose stages may be others.
-  session_statistics statistics() const { return chain_->statistics(); }
+  time_point now() const { return chain_->now(); }
+  /// When the first of the pipelines gives the next thing, whatever comes.
+  std::optional<time_point> due() const { return chain_->due(); }
 
  private:
   friend detail::push_calls<hot_session, item>;
+  friend detail::failure_calls<hot_session>;
+  friend detail::observed_calls<hot_session>;
+
+  template <class F>
+  void listen(F f) {
+    chain_->on_error(std::make_shared<detail::failure_function<F>>(std::move(f)));
+  }
+  auto& observed() const { return *chain_; }
 
   push_result push_given(detail::given_item<item> given, time_point captured) { return chain_->push(given, captured); }
   push_result try_push_given(detail::given_item<item> given, time_point captured) {

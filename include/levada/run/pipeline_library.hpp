@@ -18,7 +18,7 @@ namespace levada {
 
 /// Counts up with every change of what stands in a library: the record below, the virtual functions behind
 /// any_pipeline, and the values they give, statistics among them.
-inline constexpr std::uint32_t pipeline_library_version = 5;
+inline constexpr std::uint32_t pipeline_library_version = 6;
 
 /// What a library says of itself. Its first member stays the first.
 struct pipeline_library {

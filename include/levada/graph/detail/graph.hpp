@@ -165,17 +165,17 @@ struct flatten<node_part<Part, Name, From...>, Device>
 
 /// The two rims of a graph.
 template <class Part>
-struct graph_rim {
+struct graph_boundary {
   using ports = type_list<>;
   using names = text_list<>;
   using from = text_list<>;
 };
 template <fixed_string Name, class T>
-struct graph_rim<port_part<Name, T>> : graph_rim<void> {
+struct graph_boundary<port_part<Name, T>> : graph_boundary<void> {
   using ports = type_list<port_part<Name, T>>;
 };
 template <fixed_string Name, fixed_string From>
-struct graph_rim<output_part<Name, From>> : graph_rim<void> {
+struct graph_boundary<output_part<Name, From>> : graph_boundary<void> {
   using names = text_list<Name>;
   using from = text_list<From>;
 };
@@ -199,11 +199,12 @@ template <fixed_string Name, fixed_string From, class Device>
 struct flatten_node<output_part<Name, From>, Device> : type_tag<type_list<>> {};
 template <class Device, class... Parts>
 struct flat_graph
-    : type_tag<decltype((decltype(flat_ports<Device>((type_list<>{} + ... + typename graph_rim<Parts>::ports{}))){} +
-                         ... + typename flatten_node<Parts, Device>::type{}) +
-                        flat_marks<Device,
-                                   graph_end<decltype((text_list<>{} + ... + typename graph_rim<Parts>::names{})),
-                                             decltype((text_list<>{} + ... + typename graph_rim<Parts>::from{}))>>{})> {
+    : type_tag<
+          decltype((decltype(flat_ports<Device>((type_list<>{} + ... + typename graph_boundary<Parts>::ports{}))){} +
+                    ... + typename flatten_node<Parts, Device>::type{}) +
+                   flat_marks<Device,
+                              graph_end<decltype((text_list<>{} + ... + typename graph_boundary<Parts>::names{})),
+                                        decltype((text_list<>{} + ... + typename graph_boundary<Parts>::from{}))>>{})> {
 };
 template <class... Parts, class Device>
 struct flatten<graph_part<Parts...>, Device> : flat_graph<Device, Parts...> {};

@@ -69,7 +69,7 @@ struct node_info {
   reuse reuses = reuse::none;
   std::size_t view_offset = 0;  ///< of a view: the byte of its input that it begins with
   loop_border border = loop_border::none;
-  bool beside = false;  ///< a callable that is given more than its items: side data, word of missing ones
+  bool takes_more_than_items = false;  ///< a callable that takes side inputs, or observes missing items
 };
 
 /// Calls `visit` with each value that a node, or a unit, takes.

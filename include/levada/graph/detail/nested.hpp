@@ -88,8 +88,8 @@ struct nested_pipeline {
     } else if constexpr (constexpr std::size_t at = nested_places<flat>::elsewhere; at < parts::size) {
       return stages_inside_another_run_where_that_one_runs<Name, type_at<parts, at>::part::name,
                                                            typename type_at<parts, at>::device>{};
-    } else if constexpr (constexpr std::size_t told = nested_places<flat>::envelope; told < parts::size) {
-      return stages_inside_another_see_no_envelope<Name, type_at<parts, told>::part::name>{};
+    } else if constexpr (constexpr std::size_t listening = nested_places<flat>::envelope; listening < parts::size) {
+      return stages_inside_another_see_no_envelope<Name, type_at<parts, listening>::part::name>{};
     } else if constexpr (std::same_as<item_behind<parts>, nothing_more>) {
       return pipeline_inside_a_stage_ends_in_a_sink_and_gives_nothing<Name, place<parts, parts::size - 1>::name>{};
     } else if constexpr (is_uncollected<item_behind<parts>>) {

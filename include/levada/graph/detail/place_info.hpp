@@ -86,7 +86,7 @@ constexpr node_info node_of() {
     node.order = stage_type::how;
     node.border = border_of<stage_type>;
     using callable = typename stage_type::callable_type;
-    node.beside = observes_missing<callable> || sides_of<callable, Place::call::value>::type::size != 0;
+    node.takes_more_than_items = observes_missing<callable> || sides_of<callable, Place::call::value>::type::size != 0;
   }
   return node;
 }

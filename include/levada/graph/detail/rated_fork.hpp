@@ -50,8 +50,8 @@ struct rated_branch {
     } else if constexpr (constexpr std::size_t at = places::elsewhere; at < here::parts::size) {
       return stages_inside_another_run_where_that_one_runs<"fork", type_at<typename here::parts, at>::part::name,
                                                            typename type_at<typename here::parts, at>::device>{};
-    } else if constexpr (constexpr std::size_t told = places::envelope; told < here::parts::size) {
-      return stages_inside_another_see_no_envelope<"fork", type_at<typename here::parts, told>::part::name>{};
+    } else if constexpr (constexpr std::size_t listening = places::envelope; listening < here::parts::size) {
+      return stages_inside_another_see_no_envelope<"fork", type_at<typename here::parts, listening>::part::name>{};
     } else if constexpr (constexpr std::size_t lost = lost_at<typename here::flat>();
                          Meets && lost < here::flat::nodes) {
       return filter_in_a_branch_would_leave_its_join_without_a_partner<

@@ -372,7 +372,7 @@ flat_marks<Device, ports_part<named_item<Name, T>...>> flat_ends(type_list<port_
 template <class... Parts, class Device>
   requires some_node_changes_rate<Parts...>
 struct flatten<graph_part<Parts...>, Device>
-    : type_tag<decltype(decltype(flat_ends<Device>((type_list<>{} + ... + typename graph_rim<Parts>::ports{}))){} +
+    : type_tag<decltype(decltype(flat_ends<Device>((type_list<>{} + ... + typename graph_boundary<Parts>::ports{}))){} +
                         type_list<flat_part<rate_part<graph_rate<Device, Parts...>>, void>>{})> {};
 
 template <class... Parts, class Visit>

@@ -110,12 +110,12 @@ void write_memory(json_writer& json, const plan_info<N>& plan) {
 /// A region of a pipeline and the rate that leads to it, the only one where the rate does not change.
 template <std::size_t N>
 void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice& choice, const planned_rate& rate,
-                  std::size_t times) {
+                  std::size_t repetitions) {
   json.open('{');
   json.field("rate", rate.name);
   json.field("takes", rate.ratio.takes);
   json.field("gives", rate.ratio.gives);
-  json.field("times", times);
+  json.field("repetitions", repetitions);
   json.field("rate_bytes", rate.bytes);
   json.key("plan");
   write_plan(json, plan);

@@ -123,7 +123,7 @@ class branch_finder {
     const auto& unit = plan_.unit[u];
     if (unit.order == concurrency::serial || unit.in_loop) return false;
     for (std::size_t n = unit.first; n < unit.first + unit.count; ++n)
-      if (plan_.graph.nodes[n].beside || plan_.graph.nodes[n].border != loop_border::none) return false;
+      if (plan_.graph.nodes[n].takes_more_than_items || plan_.graph.nodes[n].border != loop_border::none) return false;
     return true;
   }
   /// One of them changes what both take.

@@ -33,21 +33,21 @@ struct planned_rate {
   std::span<const planned_ring> rings{};  ///< of it and all that is inside
 };
 
-/// How often each region comes to an item while the others come to a whole number of theirs, the least such numbers:
-/// the balance equations of synchronous dataflow. `rates[r]` leads to region r. All 0 where a rate is not known.
+/// The repetition vector of synchronous dataflow (Lee and Messerschmitt 1987): the least numbers of items that the
+/// regions run in one period. `rates[r]` leads to region r. All 0 where a rate is not known.
 template <std::size_t Regions>
-constexpr std::array<std::size_t, Regions> repetitions(const std::array<planned_rate, Regions>& rates) {
-  std::array<std::size_t, Regions> times{};
-  times[0] = 1;
+constexpr std::array<std::size_t, Regions> repetition_vector(const std::array<planned_rate, Regions>& rates) {
+  std::array<std::size_t, Regions> repeats{};
+  repeats[0] = 1;
   for (std::size_t r = 1; r < Regions; ++r) {
     const rate_ratio ratio = rates[r].ratio;
     if (ratio.takes == 0 || ratio.gives == 0) return {};
-    // times[r] * takes = times[r - 1] * gives
-    const std::size_t factor = ratio.takes / std::gcd(times[r - 1] * ratio.gives, ratio.takes);
-    for (std::size_t before = 0; before < r; ++before) times[before] *= factor;
-    times[r] = times[r - 1] * ratio.gives / ratio.takes;
+    // repeats[r] * takes = repeats[r - 1] * gives
+    const std::size_t factor = ratio.takes / std::gcd(repeats[r - 1] * ratio.gives, ratio.takes);
+    for (std::size_t before = 0; before < r; ++before) repeats[before] *= factor;
+    repeats[r] = repeats[r - 1] * ratio.gives / ratio.takes;
   }
-  return times;
+  return repeats;
 }
 
 /// The plans of the regions in order, and what there is in all.
@@ -57,7 +57,7 @@ struct plan_of_regions {
 
   std::tuple<Plans...> region;
   std::array<planned_rate, regions> rate;  ///< what leads to each; nothing leads to the first
-  std::array<std::size_t, regions> times = repetitions(rate);
+  std::array<std::size_t, regions> repetitions = repetition_vector(rate);
 
   std::size_t segments = sum([](const auto& plan) { return plan.segments; });
   std::size_t bytes_in_flight = sum([](const auto& plan) { return plan.bytes_in_flight; });

@@ -41,7 +41,7 @@ std::string text_report(const plan_of_regions<Plans...>& plan) {
   const auto add = [&](const auto& region) {
     text += "\nregion " + detail::decimal_text(r);
     if (r != 0) text += detail::rate_text(plan.rate[r]);
-    if (plan.times[r] != 0) text += ", " + detail::decimal_text(plan.times[r]) + " items in a period";
+    if (plan.repetitions[r] != 0) text += ", " + detail::decimal_text(plan.repetitions[r]) + " items in a period";
     text += "; slots " + detail::decimal_text(region.slots) + ", at least " +
             detail::decimal_text(detail::least_slots) + '\n';
     for (const planned_ring& ring : plan.rate[r].rings) text += detail::ring_text(ring);
@@ -70,7 +70,7 @@ std::string json_report(const plan_of_regions<Plans...>& plan) {
       json.field("gives", rate.ratio.gives);
       json.field("rate_bytes", rate.bytes);
     }
-    json.field("times", plan.times[r]);
+    json.field("repetitions", plan.repetitions[r]);
     json.field("least_slots", detail::least_slots);
     json.key("rings");
     json.open('[');

@@ -49,6 +49,8 @@ class erased_session final : public session_interface<typename Session::item, ty
     });
   }
   bool is_over() override { return of_.is_over(); }
+  time_point now() override { return of_.now(); }
+  std::optional<time_point> due() override { return of_.due(); }
   item_counts counts() override { return of_.counts(); }
   void measure(bool on) override { of_.measure(on); }
   session_statistics statistics() override { return of_.statistics(); }

@@ -140,6 +140,19 @@ class session_chain {
     for_each_link([=](link& l) { l.session.measure(on); });
   }
   session_statistics statistics() const { return newest()->session.statistics(); }
+  void trace(std::size_t events) {
+    traces_.store(events);
+    for_each_link([=](link& l) { l.session.trace(events); });
+  }
+  session_trace traced() const { return newest()->session.traced(); }
+  time_point now() const { return newest()->session.now(); }
+  std::optional<time_point> due() const {
+    std::optional<time_point> first;
+    for_each_link([&](link& l) {
+      if (const std::optional<time_point> at = l.session.due(); at && (!first || *at < *first)) first = at;
+    });
+    return first;
+  }
 
  private:
   struct link {
@@ -226,7 +239,7 @@ class session_chain {
     auto [pipeline, swaps] = point_->current();
     auto next = std::make_shared<link>(how_.open(pipeline), swaps, newest_->first + newest_->session.counts().pushed);
     if (listener_) listen(*next, listener_);
-    if (measures_.load()) next->session.measure();  // may throw: it is nobody's yet
+    measure_as_said(next->session);  // may throw: it is nobody's yet
     std::shared_ptr<link> before;
     {
       const std::lock_guard lock(mutex_);
@@ -236,8 +249,12 @@ class session_chain {
     }
     before->session.close();  // only now: who finds it over finds the next one
     has_one();
-    if (measures_.load()) newest_->session.measure();  // said meanwhile
+    measure_as_said(newest_->session);  // said meanwhile
     return true;
+  }
+  void measure_as_said(any_session<in, out>& of) const {
+    if (measures_.load()) of.measure();
+    if (const std::size_t events = traces_.load(); events != 0) of.trace(events);
   }
 
   /// Works and waits while another thread pops, until only the newest session is left.
@@ -305,6 +322,7 @@ class session_chain {
   const opener how_;
   std::shared_ptr<failure_listener> listener_;  ///< the pusher's
   atomic<bool> measures_{false};
+  atomic<std::size_t> traces_{0};
   mutable std::mutex mutex_;                  ///< of the next four
   std::vector<std::shared_ptr<link>> links_;  ///< from the oldest to the newest
   std::shared_ptr<link> newest_;

@@ -78,7 +78,7 @@ inline bool branch_runner::run_branches_from(segment& seg, grain& g, std::size_t
     bool all_done = false;
     {
       meter::turn turn(measuring());
-      grain_watch watch = g.watch.beside(turn, s, g.begin);
+      grain_watch watch = g.watch.on_branch(turn, s, g.begin);
       all_done = run_branches_from(seg, g, branch, watch);
     }
     if (!all_done) return true;

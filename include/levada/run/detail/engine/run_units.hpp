@@ -175,7 +175,7 @@ inline void unit_runner::run_unit_with_care(segment& seg, grain& g, std::size_t 
   if (is_over) {
     g.some_ended = true;
     cancel_items(seg, g, unit, first, count);
-    if (!unit.told) return;
+    if (!unit.observes_missing) return;
   } else if (settings_.deadline.count() != 0) {
     drop_late_items(seg, g, unit, first, count);
   }

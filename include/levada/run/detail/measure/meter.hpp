@@ -260,7 +260,7 @@ class grain_watch {
     if (state_ == running) state_ = left;
   }
   /// The same grain for a thread that runs a branch of its item.
-  grain_watch beside(meter::turn& turn, std::size_t s, std::uint64_t first) const {
+  grain_watch on_branch(meter::turn& turn, std::size_t s, std::uint64_t first) const {
     grain_watch w;
     if (!turn) return w;
     w.turn_ = &turn;

@@ -98,7 +98,7 @@ struct inline_run {
   void tell_units_behind(std::size_t u, item_state& as) noexcept {
     while (++u < code.units.size()) {
       const program_unit& unit = code.units[u];
-      if (!unit.told) continue;
+      if (!unit.observes_missing) continue;
       const void* none = nullptr;
       unit_call call;
       call.object = object(unit);

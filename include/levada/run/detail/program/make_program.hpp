@@ -152,7 +152,7 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
         for (std::size_t n = planned.stage; n < next; ++n)
           unit.name.append(n > planned.stage ? " + " : "").append(of.names[n]);
       }
-      unit.told = text.told;
+      unit.observes_missing = text.observes_missing;
       unit.holds_pipelines = text.holds_pipelines;
       if (text.sides != 0) unit.sides = std::exchange(next_side, next_side + text.sides);
       if (text.on_device != nullptr) unit.kernel = text.on_device(object.get());

@@ -38,9 +38,9 @@ struct program_fork {
 struct program_unit {
   std::string name;  ///< of its stages
   unit_code run = nullptr;
-  void* shared = nullptr;  ///< the object that all sessions use, or null where each has its own
-  std::size_t own = 0;     ///< else its index among the session's copies
-  bool told = false;       ///< its code is also called where all items ended before
+  void* shared = nullptr;         ///< the object that all sessions use, or null where each has its own
+  std::size_t own = 0;            ///< else its index among the session's copies
+  bool observes_missing = false;  ///< its code is also called where all items ended before
   bool holds_pipelines = false;
   bool serial = false;
   std::size_t ticket = 0;  ///< of a serial unit: its index in its segment

@@ -154,7 +154,7 @@ decltype(auto) side_argument(const unit_call& call, std::size_t i, std::size_t n
 
 /// A callable that is given what it takes beside its item.
 template <class F, class... P>
-struct called_beside {
+struct called_with_sides {
   F& callable;
   const unit_call& call;
   std::size_t i;
@@ -167,12 +167,12 @@ struct called_beside {
   }
 };
 template <class F, class... P>
-called_beside<F, P...> beside(F& f, const unit_call& call, std::size_t i, type_list<P...>) {
+called_with_sides<F, P...> with_sides(F& f, const unit_call& call, std::size_t i, type_list<P...>) {
   return {f, call, i};
 }
 template <class F, std::size_t Again, class... P>
-retried<called_beside<F, P...>, Again> beside(retried<F, Again>& f, const unit_call& call, std::size_t i,
-                                              type_list<P...>) {
+retried<called_with_sides<F, P...>, Again> with_sides(retried<F, Again>& f, const unit_call& call, std::size_t i,
+                                                      type_list<P...>) {
   return {{f.callable, call, i}};
 }
 
@@ -224,7 +224,7 @@ void run_callable(unit_call& call) noexcept {
     if constexpr (sides::size == 0) {
       return call_with<Form, In, Out>(f, in, out);
     } else {
-      auto with = beside(f, call, i, sides{});
+      auto with = with_sides(f, call, i, sides{});
       return call_with<Form, In, Out>(with, in, out);
     }
   };
@@ -270,7 +270,7 @@ consteval unit_descriptor describe_callable(std::string_view name) {
     text.make = [](void* callable) { return erased_object::make<F>(std::move(*static_cast<F*>(callable))); };
     text.copyable = std::is_copy_constructible_v<F>;
   }
-  text.told = observes_missing<F>;
+  text.observes_missing = observes_missing<F>;
   text.sides = sides_of<F, Form>::type::size;
   return text;
 }

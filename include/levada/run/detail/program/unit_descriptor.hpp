@@ -21,7 +21,7 @@ struct unit_descriptor {
   std::size_t bytes = 0, alignment = 0;             ///< where it is copied as bytes; 0: it is a kernel, and made before
   bool own_copy = false;                            ///< each session has a copy of the object: it has state
   destroy_code destroy = nullptr;                   ///< of what it gives
-  bool told = false;                                ///< its code is also called for items that ended before
+  bool observes_missing = false;                    ///< its code is also called for items that ended before
   std::size_t sides = 0;                            ///< how many places it is given beside its item
   const device_kernel* (*on_device)(const void* kernel) = nullptr;  ///< where a device computes it by itself
   bool holds_pipelines = false;

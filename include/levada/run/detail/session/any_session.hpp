@@ -18,6 +18,7 @@
 #include <levada/run/detail/measure/observed_calls.hpp>
 #include <levada/run/detail/measure/statistics.hpp>
 #include <levada/run/detail/program/item_counts.hpp>
+#include <levada/run/detail/session/failure_calls.hpp>
 #include <levada/run/detail/session/push_calls.hpp>
 
 namespace levada {
@@ -79,6 +80,8 @@ class session_interface {
   virtual void cancel() = 0;
   virtual void on_error(std::unique_ptr<failure_listener> listener) = 0;
   virtual bool is_over() = 0;
+  virtual std::chrono::steady_clock::time_point now() = 0;
+  virtual std::optional<std::chrono::steady_clock::time_point> due() = 0;
   virtual item_counts counts() = 0;
   virtual void measure(bool on) = 0;
   virtual session_statistics statistics() = 0;
@@ -92,6 +95,7 @@ class session_interface {
 /// One running instance of an any_pipeline: run/detail/session/session.hpp says what each call does.
 template <class In, class Out>
 class any_session : public detail::push_calls<any_session<In, Out>, In>,
+                    public detail::failure_calls<any_session<In, Out>>,
                     public detail::observed_calls<any_session<In, Out>> {
  public:
   using item = In;
@@ -111,18 +115,20 @@ class any_session : public detail::push_calls<any_session<In, Out>, In>,
   void reset() { of_->reset(); }
   void cancel() { of_->cancel(); }
 
-  template <class F>
-    requires std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>
-  void on_error(F f) {
-    of_->on_error(std::make_unique<detail::failure_function<F>>(std::move(f)));
-  }
-
   bool is_over() const { return of_->is_over(); }
+  time_point now() const { return of_->now(); }
+  std::optional<time_point> due() const { return of_->due(); }
   void allow_multiple_producers() { of_->allow_multiple_producers(); }
 
  private:
   friend detail::push_calls<any_session, In>;
+  friend detail::failure_calls<any_session>;
   friend detail::observed_calls<any_session>;
+
+  template <class F>
+  void listen(F f) {
+    of_->on_error(std::make_unique<detail::failure_function<F>>(std::move(f)));
+  }
 
   push_result push_given(detail::given_item<In> given, time_point captured) { return of_->push(given, captured); }
   push_result try_push_given(detail::given_item<In> given, time_point captured) {

@@ -57,12 +57,12 @@ class result_dispatcher {
 
   /// Items that were pushed for a completion.
   template <class Make>
-  bool push_for(completion* told, Make make, time_point captured) {
-    return session_.core_->emplace_for(told, make, captured);
+  bool push_for(completion* observer, Make make, time_point captured) {
+    return session_.core_->emplace_for(observer, make, captured);
   }
   template <class Make>
-  bool try_push_for(completion* told, Make make, time_point captured) {
-    return session_.core_->try_emplace_for(told, make, captured);
+  bool try_push_for(completion* observer, Make make, time_point captured) {
+    return session_.core_->try_emplace_for(observer, make, captured);
   }
 
   /// Runs `serve` on the thread; it returns soon after `ending`.
@@ -85,6 +85,12 @@ class result_dispatcher {
   }
   /// Nothing more comes, and nobody will push.
   bool ending() { return ending_.load() && running().is_over() && !has_dropped(); }
+
+  /// Of what was pushed nothing is left; items at the door are not pushed yet.
+  bool has_handed_out_all() {
+    return !has_dropped() && !completes_dropped_.load() &&
+           running().holds_before_door([&] { return items().all_popped(); });
+  }
 
   bool has_dropped() const { return session_.core_->dropped.load() != nullptr; }
 
@@ -110,34 +116,42 @@ class result_dispatcher {
   template <class Also, class Between>
   void complete_all(Also also, Between between) {
     while (await(also)) {
-      completion* told = nullptr;
+      completion* observer = nullptr;
       take_head([&](engine& e) {
-        told = e.head_completion();
-        if (told != nullptr) tell(e, *told);
+        observer = e.head_completion();
+        if (observer != nullptr) tell(e, *observer);
       });
       between();
-      if (told != nullptr) told->done();
-      for (completion* gone = session_.core_->dropped.exchange(nullptr); gone != nullptr;) {
-        completion* const one = std::exchange(gone, gone->next);
-        one->take(nullptr, why_missing(missing::dropped));
-        one->done();
-      }
+      if (observer != nullptr) observer->done();
+      if (has_dropped()) complete_dropped();
     }
   }
 
  private:
-  static void tell(engine& e, completion& told) {
+  static void tell(engine& e, completion& observer) {
     const item_state as = e.head_state();
     if (as == item_state::value)
-      told.take(std::is_void_v<output> ? static_cast<void*>(&told) : e.head_value(), nullptr);
+      observer.take(std::is_void_v<output> ? static_cast<void*>(&observer) : e.head_value(), nullptr);
     else if (as == item_state::failed)
-      told.take(nullptr, e.head_error());
+      observer.take(nullptr, e.head_error());
     else
-      told.take(nullptr, why_missing(missing_as(as)));
+      observer.take(nullptr, why_missing(missing_as(as)));
+  }
+
+  void complete_dropped() {
+    completes_dropped_.store(true);
+    for (completion* gone = session_.core_->dropped.exchange(nullptr); gone != nullptr;) {
+      completion* const one = std::exchange(gone, gone->next);
+      one->take(nullptr, why_missing(missing::dropped));
+      one->done();
+    }
+    completes_dropped_.store(false);
+    items().tell_waiters();  // of a drain
   }
 
   Session session_;
   atomic<bool> ending_{false};
+  atomic<bool> completes_dropped_{false};
   std::thread thread_;
 };
 

@@ -17,6 +17,7 @@
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/run/detail/session/deployment.hpp>
+#include <levada/run/detail/session/failure_calls.hpp>
 #include <levada/run/detail/session/port_feed.hpp>
 #include <levada/run/detail/session/port_results.hpp>
 #include <levada/run/detail/session/push_calls.hpp>
@@ -30,17 +31,13 @@ namespace detail {
 template <class Session>
 class result_dispatcher;
 
-/// What can hear of failed items.
-template <class F>
-concept hears_of_failures = std::is_nothrow_invocable_v<F&, std::uint64_t, const std::exception_ptr&>;
-
 }  // namespace detail
 
 /// One running instance of an app: its own stage state and slots, the app's weights and plan. One thread pushes and one
 /// pops at a time; they may be the same. Movable; its end cancels what is in flight. `Out` is void behind a sink: then
 /// only failed items are popped. It is a reference in a session with `external_results`.
 template <class In, class Out, class Executor>
-class session {
+class session : public detail::failure_calls<session<In, Out, Executor>> {
  public:
   using item = In;
   using output = Out;
@@ -263,24 +260,6 @@ class session {
     core_->running.reset_states();
   }
 
-  /// `f(sequence, exception)` is called for each item that fails, on the thread where it failed and before its result
-  /// can be popped; at once for two items that fail in a parallel stage. To be said before the first push; throws
-  /// levada::error behind it.
-  template <class F>
-    requires detail::hears_of_failures<F>
-  void on_error(F f) {
-    if (core_->running.items().pushed() != 0) throw error("levada: on_error: an item was pushed before it");
-    core_->failure_listener = detail::erased_object::make<F>(std::move(f));
-    const detail::failure_hook hook{[](void* object, std::uint64_t sequence, const std::exception_ptr& why) noexcept {
-                                      (*static_cast<F*>(object))(sequence, why);
-                                    },
-                                    core_->failure_listener.get()};
-    core_->running.set_failure_hook(hook);
-  }
-  template <class F, class Mistake = on_error_takes_a_noexcept_function_of_a_sequence_number_and_an_exception<F>>
-    requires(!detail::hears_of_failures<F>)
-  auto on_error(F f);
-
   /// Items that are not finished are given up, at their next stage, and nothing more is taken. Of items that a stage
   /// takes together only the one that it is at goes through it.
   void cancel() { core_->running.cancel(); }
@@ -332,6 +311,18 @@ class session {
  private:
   template <class>
   friend class detail::result_dispatcher;
+  friend detail::failure_calls<session>;
+
+  template <class F>
+  void listen(F f) {
+    if (core_->running.items().pushed() != 0) throw error("levada: on_error: an item was pushed before it");
+    core_->failure_listener = detail::erased_object::make<F>(std::move(f));
+    const detail::failure_hook hook{[](void* object, std::uint64_t sequence, const std::exception_ptr& why) noexcept {
+                                      (*static_cast<F*>(object))(sequence, why);
+                                    },
+                                    core_->failure_listener.get()};
+    core_->running.set_failure_hook(hook);
+  }
 
   using core_state = detail::session_exit<In, Out, Executor>;
   detail::owner<core_state> core_;

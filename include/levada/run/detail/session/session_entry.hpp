@@ -91,17 +91,17 @@ class session_entry : public session_state<In, Out, Executor> {
     return push_outcome::taken;
   }
 
-  /// `told` hears what becomes of the item, where the session completes items: run/detail/workers/completion.hpp.
+  /// `observer` hears what becomes of the item, where the session completes items: run/detail/workers/completion.hpp.
   /// `into`: where its result goes, where the caller says so.
   template <class Make>
-  push_result emplace_for(completion* told, Make& make, time_point captured, void* into = nullptr) {
+  push_result emplace_for(completion* observer, Make& make, time_point captured, void* into = nullptr) {
     engine& items = running.items();
     refuse_after_ports();
     if (items.free_slots() == 0 && items.settings().waits_when_full()) [[unlikely]]
       await_popper([&] { return items.free_slots() != 0 || running.is_closed(); });
     if (running.is_closed()) throw cancelled("levada: push: the session is closed or cancelled");
     const bool runs_here = items.settings().inline_when_idle && items.all_finished();
-    const push_result taken = place(told, make, captured, into, items.settings().waits_when_full(), runs_here);
+    const push_result taken = place(observer, make, captured, into, items.settings().waits_when_full(), runs_here);
     if (runs_here) {
       while (!items.all_finished() && running.help()) {
       }
@@ -113,11 +113,11 @@ class session_entry : public session_state<In, Out, Executor> {
   }
 
   template <class Make>
-  push_result try_emplace_for(completion* told, Make& make, time_point captured, void* into = nullptr) {
+  push_result try_emplace_for(completion* observer, Make& make, time_point captured, void* into = nullptr) {
     if (running.is_closed()) return push_outcome::refused;
     refuse_after_ports();
     running.invite_always();
-    return place(told, make, captured, into, false, false);
+    return place(observer, make, captured, into, false, false);
   }
 
  private:
@@ -153,7 +153,7 @@ class session_entry : public session_state<In, Out, Executor> {
 
   /// Puts the item into a free slot, or does what the session's policy says where there is none.
   template <class Make>
-  push_result place(completion* told, Make& make, time_point captured, void* into, bool has_room, bool runs_here) {
+  push_result place(completion* observer, Make& make, time_point captured, void* into, bool has_room, bool runs_here) {
     engine& items = running.items();
     pusher.store(this_thread_mark(), std::memory_order_relaxed);
     if constexpr (std::is_nothrow_move_constructible_v<In>)
@@ -161,35 +161,35 @@ class session_entry : public session_state<In, Out, Executor> {
           (items.settings().latest_only
                ? items.has_waiting()
                : items.settings().overflow == overflow_policy::drop_oldest && items.free_slots() == 0))
-        return place_for_oldest(told, make, captured, into, has_room, runs_here);
-    return place_if_room(told, make, captured, into, has_room, runs_here);
+        return place_for_oldest(observer, make, captured, into, has_room, runs_here);
+    return place_if_room(observer, make, captured, into, has_room, runs_here);
   }
 
   /// The item is made first, so that the oldest gives way to one that is there; one that the caller moves in is there.
   template <class Make>
-  [[gnu::noinline]] push_result place_for_oldest(completion* told, Make& make, time_point captured, void* into,
+  [[gnu::noinline]] push_result place_for_oldest(completion* observer, Make& make, time_point captured, void* into,
                                                  bool has_room, bool runs_here) {
     if constexpr (std::is_same_v<Make, forwarded_item<In>>) {
-      if (replace_oldest(told, make.item, captured)) return push_outcome::taken;
-      return place_if_room(told, make, captured, into, has_room, runs_here);
+      if (replace_oldest(observer, make.item, captured)) return push_outcome::taken;
+      return place_if_room(observer, make, captured, into, has_room, runs_here);
     }
     struct made_first {
       In* item;
       ~made_first() { std::destroy_at(item); }
     } const fresh{::new (static_cast<void*>(spare.get())) In(make())};
-    if (replace_oldest(told, *fresh.item, captured)) return push_outcome::taken;
+    if (replace_oldest(observer, *fresh.item, captured)) return push_outcome::taken;
     forwarded_item<In> from_there{std::move(*fresh.item)};
-    return place_if_room(told, from_there, captured, into, has_room, runs_here);
+    return place_if_room(observer, from_there, captured, into, has_room, runs_here);
   }
 
   template <class Make>
-  push_result place_if_room(completion* told, Make& make, time_point captured, [[maybe_unused]] void* into,
+  push_result place_if_room(completion* observer, Make& make, time_point captured, [[maybe_unused]] void* into,
                             bool has_room, bool runs_here) {
     engine& items = running.items();
     if (!has_room && items.free_slots() == 0) {
       if (!items.settings().drops()) {
         // A coroutine waits for room, and is no push that was refused.
-        if (told == nullptr || !items.settings().waits_when_full()) items.count_refused();
+        if (observer == nullptr || !items.settings().waits_when_full()) items.count_refused();
         return push_outcome::refused;
       }
       items.count_dropped_at_the_door(drop_reason::rejected);
@@ -200,14 +200,14 @@ class session_entry : public session_state<In, Out, Executor> {
     void* const at = items.place_in(slot);
     ::new (at) In(make());
     items.envelope_in(slot) = envelope_of(captured);
-    if (items.hands_out_all()) items.completion_in(slot) = told;
+    if (items.hands_out_all()) items.completion_in(slot) = observer;
     items.set_input_in(slot, at);
     if (runs_here || !items.publish_to_nobody()) items.publish(1, runs_here);
     return push_outcome::taken;
   }
 
   /// The oldest item that waits gives way, and the new one waits behind the others. False where none waits any more.
-  bool replace_oldest(completion* told, In& fresh, time_point captured) {
+  bool replace_oldest(completion* observer, In& fresh, time_point captured) {
     engine& items = running.items();
     const std::size_t count = items.take_back_waiting();
     if (count == 0) return false;
@@ -222,7 +222,7 @@ class session_entry : public session_state<In, Out, Executor> {
     }
     ::new (static_cast<void*>(waiting(count - 1))) In(std::move(fresh));
     items.waiting_envelope(count - 1, count) = envelope_of(captured);
-    items.waiting_completion(count - 1, count) = told;
+    items.waiting_completion(count - 1, count) = observer;
     items.count_dropped_at_the_door(drop_reason::replaced);
     if (gone != nullptr) leave_dropped(*gone);
     items.give_back(count);

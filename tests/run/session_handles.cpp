@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kind of session has the calls of run/detail/session/session_handle.hpp, and they mean the same.
+
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <levada/interop/future_session.hpp>
+#include <levada/levada.hpp>
+#include <levada/run/awaitable.hpp>
+#include <levada/run/callback_session.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
+#include <levada/run/event_session.hpp>
+#include <levada/run/hot_swap.hpp>
+#include <levada/run/multi_producer.hpp>
+
+#include "completing.hpp"
+
+namespace run_session_handles {
+
+namespace lv = levada;
+using namespace lv::test;
+
+/// The sum of all items since the session was opened or reset; fails for a negative one, and leaves the sum as it was.
+struct running_sum {
+  long total = 0;
+  long operator()(const int& v) {
+    if (v < 0) throw std::invalid_argument("negative");
+    return total += v;
+  }
+};
+auto sums() { return lv::input<int> | lv::stage<"sum">(running_sum{}); }
+
+using app = decltype(lv::deploy<lv::target<lv::cpu<2>>>(sums()));
+using plain = decltype(std::declval<const app&>().open());
+using erased = decltype(std::declval<const lv::any_pipeline<long(int)>&>().open());
+using hot = lv::hot_session<long(int)>;
+struct ignore {
+  void operator()(const lv::result<long&>&) const noexcept {}
+};
+using with_callback = lv::callback_session<plain, ignore>;
+using with_events = lv::event_session<plain>;
+using with_futures = lv::future_session<plain>;
+using awaited = lv::awaitable_session<plain>;
+
+static_assert(lv::popped_session<plain> && lv::item_consumer<plain>);
+static_assert(lv::popped_session<erased> && lv::item_consumer<erased>);
+static_assert(lv::popped_session<hot> && lv::item_consumer<hot>);
+static_assert(lv::session_handle<with_callback> && lv::item_consumer<with_callback>);
+static_assert(!lv::polled_session<with_callback>, "its results are handed to the function");
+static_assert(lv::polled_session<with_events> && lv::item_consumer<with_events>);
+static_assert(!lv::popped_session<with_events>, "an event loop does not wait in a pop");
+static_assert(lv::session_handle<with_futures> && !lv::polled_session<with_futures>);
+static_assert(lv::session_handle<awaited> && !lv::polled_session<awaited>);
+static_assert(lv::item_consumer<lv::multi_producer<plain>> && lv::item_consumer<lv::multi_producer<with_callback>>);
+static_assert(lv::item_consumer<lv::multi_producer<erased>> && lv::item_consumer<lv::multi_producer<with_events>>);
+static_assert(!lv::session_handle<lv::multi_producer<plain>>, "the session behind it is closed and popped");
+
+/// Gives 1, 2, 3, -1 and 4 to a session of `sums`, and drains it: `give` pushes one item, `take` brings the results so
+/// far. It is done twice, with a reset between, and the sums begin anew.
+template <lv::session_handle Session>
+void means_the_same(Session& session, auto give, auto take) {
+  std::atomic<int> failed{0};
+  session.on_error([&](std::uint64_t, const std::exception_ptr&) noexcept { failed.fetch_add(1); });
+  session.measure();
+  session.trace(1000);
+  const auto before = session.now();
+  CHECK(session.credits() > 0);
+  const std::vector<long> expected{1, 3, 6, 10};
+  for (int round = 1; round <= 2; ++round) {
+    for (const int v : {1, 2, 3, -1, 4}) give(session, v);
+    session.drain();
+    CHECK(failed == round);
+    CHECK(take(session) == expected);
+    CHECK(session.counts().pushed == static_cast<std::uint64_t>(5 * round));
+    CHECK(session.counts().failed == static_cast<std::uint64_t>(round));
+    CHECK(session.counts().in_flight == 0);
+    CHECK_FALSE(session.is_over());
+    session.reset();
+  }
+  CHECK(session.now() >= before);
+  CHECK_FALSE(session.due().has_value());
+  CHECK(session.statistics().items.pushed == 10);
+  CHECK_FALSE(session.traced().events.empty());
+  session.close();
+  session.drain();
+  static_cast<void>(take(session));
+  CHECK(session.is_over());
+  CHECK(session.credits() == 0);
+}
+
+std::vector<long> all_popped(auto& session) {
+  std::vector<long> sums;
+  while (auto r = session.try_pop())
+    if (r->has_value()) sums.push_back(r->value());
+  return sums;
+}
+const auto push = [](auto& session, int v) { CHECK(session.push(v)); };
+
+TEST_CASE("the calls of a session mean the same in every kind of session") {
+  const auto sums_app = lv::deploy<lv::target<lv::cpu<2>>>(sums());
+  SUBCASE("of an app") {
+    auto session = sums_app.open();
+    means_the_same(session, push, [](auto& s) { return all_popped(s); });
+  }
+  SUBCASE("of an erased pipeline") {
+    const lv::any_pipeline<long(int)> erased_app(sums_app);
+    auto session = erased_app.open();
+    means_the_same(session, push, [](auto& s) { return all_popped(s); });
+  }
+  SUBCASE("that follows a hot swap") {
+    lv::hot_swap<long(int)> point{lv::any_pipeline<long(int)>(sums_app)};
+    auto session = point.open();
+    means_the_same(session, push, [](auto& s) { return all_popped(s); });
+  }
+  SUBCASE("with a function") {
+    std::vector<long> handed;
+    lv::callback_session session(sums_app.open(), [&](lv::result<long&>& r) {
+      if (r.has_value()) handed.push_back(*r);
+    });
+    means_the_same(session, push, [&](auto&) { return std::exchange(handed, {}); });
+  }
+  SUBCASE("with an event descriptor") {
+    lv::event_session session(sums_app.open());
+    means_the_same(session, push, [](auto& s) {
+      ::pollfd ready{s.descriptor(), POLLIN, 0};
+      static_cast<void>(::poll(&ready, 1, -1));
+      return all_popped(s);
+    });
+  }
+  SUBCASE("with futures") {
+    lv::future_session session(sums_app.open());
+    std::vector<std::future<long>> futures;
+    means_the_same(
+        session, [&](auto& s, int v) { futures.push_back(s.push_future(v)); },
+        [&](auto&) {
+          std::vector<long> sums;
+          for (std::future<long>& f : std::exchange(futures, {})) {
+            CHECK(f.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+            try {
+              sums.push_back(f.get());
+            } catch (const std::invalid_argument&) {
+            }
+          }
+          return sums;
+        });
+  }
+}
+
+/// Awaits one item and keeps its sum.
+detached keep_sum(awaited& session, int v, std::vector<long>& sums, std::atomic<int>& resumed) {
+  const auto r = co_await session.asynchronous(v);
+  if (r.has_value()) sums.push_back(*r);
+  resumed.fetch_add(1);
+}
+
+TEST_CASE("the calls of a session mean the same where results are awaited") {
+  const auto sums_app = lv::deploy<lv::target<lv::cpu<2>>>(sums());
+  std::vector<long> sums;
+  std::atomic<int> resumed{0};
+  int awaits = 0;
+  awaited session(sums_app.open());
+  means_the_same(
+      session, [&](auto& s, int v) { keep_sum(s, v, sums, resumed), ++awaits; },
+      [&](auto&) {
+        while (resumed != awaits) std::this_thread::yield();  // drained: each is about to go on
+        return std::exchange(sums, {});
+      });
+}
+
+TEST_CASE("the thread that hands out results cannot drain the session, and says so") {
+  const auto sums_app = lv::deploy<lv::target<lv::cpu<2>>>(sums());
+  std::atomic<int> refused{0}, taken{0};
+  awaited session(sums_app.open());
+  const auto drain_inside = [&]() -> detached {
+    const auto r = co_await session.asynchronous(1);
+    CHECK(r.has_value());
+    try {
+      session.drain();
+    } catch (const lv::error&) {
+      refused.fetch_add(1);
+    }
+    taken.fetch_add(1);
+  };
+  drain_inside();
+  while (taken == 0) std::this_thread::yield();
+  CHECK(refused == 1);
+}
+
+TEST_CASE("a drain of futures returns where newer items replaced the last ones") {
+  std::atomic<bool> open{false};
+  const auto held = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"hold">([&](const int& v) {
+                                                         while (!open) std::this_thread::yield();
+                                                         return v;
+                                                       }));
+  for (int round = 0; round < 20; ++round) {
+    open = false;
+    lv::future_session session(held.open<lv::latest_only>());
+    std::vector<std::future<int>> futures;
+    for (int i = 0; i < 8; ++i) futures.push_back(session.push_future(i));
+    open = true;
+    session.drain();
+    for (const std::future<int>& f : futures) CHECK(f.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+  }
+}
+
+}  // namespace run_session_handles
