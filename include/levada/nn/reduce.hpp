@@ -11,8 +11,8 @@ namespace levada {
 
 enum class reduction : unsigned char { sum, mean, max, min, l2 };
 
-/// Reduced axes stay with extent 1, or go.
-enum class reduced_axes : unsigned char { keep, drop };
+/// Reduced axes stay with extent 1, or go; `keep_chw` keeps them, too, and says what the axes of a picture are.
+enum class reduced_axes : unsigned char { keep, drop, keep_chw };
 
 namespace detail {
 
@@ -29,17 +29,24 @@ constexpr shape reduced(const shape& in, std::size_t mask, reduced_axes axes) {
   for (std::size_t axis = 0; axis < in.rank; ++axis)
     if ((mask >> axis & 1) == 0)
       out.extents[out.rank++] = in[axis];
-    else if (axes == reduced_axes::keep)
+    else if (axes != reduced_axes::drop)
       out.extents[out.rank++] = 1;
   return out;
 }
+
+template <reduced_axes>
+struct reduced_layout {};
+template <>
+struct reduced_layout<reduced_axes::keep_chw> {
+  static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
+};
 
 }  // namespace detail
 
 /// The elements along `Axes` (counted from the back where negative; none named: all) joined. NaN among them makes the
 /// result NaN.
 template <reduction How, reduced_axes Kept, std::ptrdiff_t... Axes>
-struct reduce_op : weightless_op {
+struct reduce_op : weightless_op, detail::reduced_layout<Kept> {
   static constexpr std::string_view kind = "reduce";
   static constexpr op_kind fuses_as = op_kind::reduction;
   static constexpr std::string_view expects = "a float or double tensor that has the axes";
@@ -72,11 +79,12 @@ template <std::ptrdiff_t... Axes>
 inline constexpr op_stage<"reduce_l2", reduce_op<reduction::l2, reduced_axes::keep, Axes...>> reduce_l2{};
 
 /// One number a channel of C, H, W: C, 1, 1.
-inline constexpr op_stage<"global_avg_pool2d", reduce_op<reduction::mean, reduced_axes::keep, -2, -1>>
+inline constexpr op_stage<"global_avg_pool2d", reduce_op<reduction::mean, reduced_axes::keep_chw, -2, -1>>
     global_avg_pool2d{};
-inline constexpr op_stage<"global_max_pool2d", reduce_op<reduction::max, reduced_axes::keep, -2, -1>>
+inline constexpr op_stage<"global_max_pool2d", reduce_op<reduction::max, reduced_axes::keep_chw, -2, -1>>
     global_max_pool2d{};
-inline constexpr op_stage<"global_l2_pool2d", reduce_op<reduction::l2, reduced_axes::keep, -2, -1>> global_l2_pool2d{};
+inline constexpr op_stage<"global_l2_pool2d", reduce_op<reduction::l2, reduced_axes::keep_chw, -2, -1>>
+    global_l2_pool2d{};
 
 }  // namespace nn
 }  // namespace levada
