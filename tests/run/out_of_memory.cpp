@@ -672,7 +672,8 @@ void run_all(attack& now, App& app, const std::vector<Item>& items, Take take) {
     pop();
   }
   session.close();
-  for (bool more = true; more;)
+  bool more = true;
+  while (more)
     now([&] {
       const auto r = session.pop();
       more = r.has_value();

@@ -63,7 +63,6 @@ TEST_CASE("one permit is given back for the first that waits, by who has had one
 
 TEST_CASE("a session whose worker has gone is called once a permit is left, once, and not behind its end") {
   permits concurrency_limit(1, 1);
-  event_count event;
   int called = 0;
   const auto call = [](void* count) noexcept { ++*static_cast<int*>(count); };
   permits::absence gone(concurrency_limit, call, &called);

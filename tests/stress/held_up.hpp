@@ -80,11 +80,11 @@ struct held_up : Atomic {
   }
   template <class N>
   T fetch_add(N n, order o = order::seq_cst) noexcept {
-    return before_operation(), Atomic::fetch_add(n, o);
+    return before_operation(), Atomic::fetch_add(static_cast<typename Atomic::difference_type>(n), o);
   }
   template <class N>
   T fetch_sub(N n, order o = order::seq_cst) noexcept {
-    return before_operation(), Atomic::fetch_sub(n, o);
+    return before_operation(), Atomic::fetch_sub(static_cast<typename Atomic::difference_type>(n), o);
   }
   void wait(T old, order o = order::seq_cst) const noexcept { before_operation(), Atomic::wait(old, o); }
 };

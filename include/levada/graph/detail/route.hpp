@@ -39,7 +39,7 @@ struct route_op {
   static constexpr std::string_view kind = "route";
   static constexpr std::string_view expects = "items, but no batch of tensors";
 
-  [[no_unique_address]] F choose;
+  F choose;  // with an address of its own: else clang 16 loses that of `branches` where both are made
   part_pack<Branches...> branches;
 
   template <std::size_t I>
