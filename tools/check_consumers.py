@@ -22,9 +22,9 @@ LIMIT = 1.3
 SEEN = re.compile(
     r"levada/(core/(detail/)?(error|fixed_string|item_envelope|log|named_items|needs_exceptions|result|slot_result"
     r"|type_list|type_words|units|whole_file)|graph/detail/mistake"
-    r"|run/(detail/\w+/)?(any_\w+|hot_swap|item_counts|library_file|load_pipeline|observed_calls|pipeline_library"
-    r"|push_calls|push_result|threading"
-    r"|session_chain|session_options|statistics|swap_point|virtual_clock))\.hpp"
+    r"|run/(detail/\w+/)?(any_\w+|failure_calls|hot_swap|item_counts|library_file|load_pipeline|observed_calls"
+    r"|pipeline_library|push_calls|push_result|threading"
+    r"|session_chain|session_handle|session_options|statistics|swap_point|virtual_clock))\.hpp"
 )
 FOREIGN = re.compile(r"/(tbb|oneapi|xsimd)/")
 MARKER = re.compile(r'^# \d+ "([^<"]+)"', re.M)

@@ -280,7 +280,7 @@ def test_case(seed):
     return (f'\nTEST_CASE("generated rates {seed}") {{\n  using namespace simulation;\n'
             f"  const auto app = lv::deploy<rates_box, lv::slots<{random.Random(seed).choice([1, 2, 8, 64])}>>("
             f"{' | '.join(p.text for p in parts)});\n"
-            f"  static_assert(decltype(app)::plan.times == "
+            f"  static_assert(decltype(app)::plan.repetitions == "
             f"std::array<std::size_t, {len(times)}>{{{', '.join(map(str, times))}}});\n"
             f"  gives_what_the_simulation_gives<{names[2:]}>(app, "
             f"line{{{', '.join(p.simulated for p in parts if p.simulated)}}});\n}}\n")

@@ -144,7 +144,10 @@ class session_chain {
     traces_.store(events);
     for_each_link([=](link& l) { l.session.trace(events); });
   }
-  session_trace traced() const { return newest()->session.traced(); }
+  template <class Trace = session_trace>
+  Trace traced() const {
+    return newest()->session.traced();
+  }
   time_point now() const { return newest()->session.now(); }
   std::optional<time_point> due() const {
     std::optional<time_point> first;
