@@ -6,7 +6,7 @@
 //   age_p50_us, age_p999_us: from the moment an item is made to the moment its result is popped
 //   delivered: share of the items that came out; cpu_us_per_item: processor time of the process for each item made
 //   pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, an item each
-//   ms added_p50_ns, added_p99_ns (live/lone): how much longer a lone item takes than its stages, after 2 ms of
+//   ms added_p50_ns, added_p99_ns (live/lone): how much longer a single item takes than its stages, after 2 ms of
 //   idleness items_per_s, least_share (live/sessions): of that many sessions that are fed without end, by two threads
 //   each, through two stages of 50 us on cpu<2>; what came out of all, and of the last one, 1 being as much as of the
 //   others
@@ -234,9 +234,9 @@ void add_pickup(const std::string& contender) {
       ->Unit(benchmark::kMillisecond);
 }
 
-// ---- lone items ----
+// ---- single items ----
 
-constexpr int lone_items = 1000;
+constexpr int single_items = 1000;
 
 /// Four stages of 1 us.
 std::uint64_t four_stages(std::uint64_t x) {
@@ -262,7 +262,7 @@ void add_lone(const std::string& contender, std::function<std::function<std::uin
                                    return std::chrono::duration<double, std::nano>(clock_type::now() - start).count();
                                  };
                                  for (auto _ : state) {
-                                   for (std::uint64_t i = 0; i < lone_items; ++i) {
+                                   for (std::uint64_t i = 0; i < single_items; ++i) {
                                      std::this_thread::sleep_for(std::chrono::milliseconds(2));
                                      through.push_back(timed(call, i));
                                      std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -275,8 +275,8 @@ void add_lone(const std::string& contender, std::function<std::function<std::uin
                                  state.counters["added_p50_ns"] = added_p50;
                                  state.counters["added_p99_ns"] = added_p99;
                                  if (contender != "levada_push_pop") return;
-                                 bars.push_back({"a cold lone item, added us (median)", added_p50 / 1000, 1});
-                                 bars.push_back({"a cold lone item, added us (p99)", added_p99 / 1000, 3});
+                                 bars.push_back({"a cold single item, added us (median)", added_p50 / 1000, 1});
+                                 bars.push_back({"a cold single item, added us (p99)", added_p99 / 1000, 3});
                                })
       ->Iterations(1)
       ->UseRealTime()

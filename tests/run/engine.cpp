@@ -196,7 +196,7 @@ TEST_CASE("an item that fails before it comes passes through, and who listens he
   r.push(1);
   levada::item_envelope envelope{};
   envelope.sequence = 17;
-  r.of.fail_at_the_door(std::make_exception_ptr(std::runtime_error("no")), envelope);
+  r.of.fail_at_admission(std::make_exception_ptr(std::runtime_error("no")), envelope);
   r.run_all();
   CHECK(heard == std::vector<std::uint64_t>{17});
   CHECK(r.of.has_result());
@@ -211,7 +211,7 @@ TEST_CASE("items taken back wait, and are given back or drop") {
   r.push(2);
   CHECK(r.of.take_back_waiting() == 2);
   CHECK_FALSE(r.of.has_work());
-  r.of.count_dropped_at_the_door(drop_reason::replaced);
+  r.of.count_dropped_at_admission(drop_reason::replaced);
   r.of.give_back(2);
   r.run_all();
   CHECK(r.of.has_result());

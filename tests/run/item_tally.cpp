@@ -31,13 +31,13 @@ TEST_CASE("each state that an item leaves in has its count") {
   CHECK(c.in_flight == 20 - 15);
 }
 
-TEST_CASE("items dropped at the door were pushed and are not in flight") {
+TEST_CASE("items dropped at admission were pushed and are not in flight") {
   item_tally tally;
-  tally.count_at_the_door(drop_reason::replaced);
-  tally.count_at_the_door(drop_reason::rejected);
-  tally.count_at_the_door(drop_reason::rejected);
-  tally.count_at_the_door(drop_reason::partnerless);
-  CHECK(tally.at_the_door.load() == 4);
+  tally.count_at_admission(drop_reason::replaced);
+  tally.count_at_admission(drop_reason::rejected);
+  tally.count_at_admission(drop_reason::rejected);
+  tally.count_at_admission(drop_reason::partnerless);
+  CHECK(tally.at_admission.load() == 4);
   const auto c = tally.counts(atomic<std::uint64_t>(6));
   CHECK(c.drops.replaced == 1);
   CHECK(c.drops.rejected == 2);

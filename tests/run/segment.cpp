@@ -275,10 +275,10 @@ TEST_CASE("grains are as long as their items are cheap") {
   CHECK(dear.of.limit.load() == 1);
 }
 
-TEST_CASE("a lone stage in order is cheap where several stages are not") {
+TEST_CASE("a single stage in order is cheap where several stages are not") {
   scheduled lone(64, code_of(4, 1, 1)), several(64, code_of(4, 2, 2));
-  CHECK(lone.of.is_lone_stage());
-  CHECK_FALSE(several.of.is_lone_stage());
+  CHECK(lone.of.is_single_stage());
+  CHECK_FALSE(several.of.is_single_stage());
   lone.of.learn(200);
   several.of.learn(200);
   CHECK(lone.of.is_cheap());

@@ -76,7 +76,7 @@ TEST_CASE("a session used only through try_push and try_pop makes progress") {
   const auto on = [](const auto& app) {
     auto session = app.open();
     CHECK(drives_by_trying(session, 2'000));
-    // A lone item, cold.
+    // A single item, cold.
     std::this_thread::sleep_for(20ms);
     CHECK(drives_by_trying(session, 1));
   };
@@ -565,7 +565,7 @@ TEST_CASE("drain finishes what was pushed") {
   for (int i = 0; i < 50; ++i) CHECK(session.try_pop().has_value());
 }
 
-TEST_CASE("a session that runs inline when idle has finished a lone item when push returns, on that thread") {
+TEST_CASE("a session that runs inline when idle has finished a single item when push returns, on that thread") {
   std::atomic<int> ran{0};
   std::thread::id at{};
   const auto note = [&](const int& x) {

@@ -234,7 +234,7 @@ TEST_CASE("late and cancelled items are counted at the stage that they did not c
   CHECK(s.age.count == 0);
 }
 
-TEST_CASE("items that give way are dropped at the door, and the ages are those of the items that stay") {
+TEST_CASE("items that give way are dropped at admission, and the ages are those of the items that stay") {
   std::atomic<bool> go{false};
   std::atomic<int> inside{0};
   const auto app = lv::deploy<one, lv::slots<4>>(lv::input<int> | lv::stage<"a">(lv::serial([&](const int& x) {

@@ -11,4 +11,4 @@ TEST_CASE("held up anywhere: grains at tickets") { stress_tickets<levada::tbb_ex
 TEST_CASE("held up anywhere: sessions and streams") { stress_sessions<levada::tbb_executor>(); }
 TEST_CASE("held up anywhere: five apps at once") { stress_five_apps<levada::tbb_executor>(); }
 TEST_CASE("held up anywhere: versions swapped under load") { stress_swaps<levada::tbb_executor>(); }
-TEST_CASE("held up anywhere: lone items") { stress_lone_items<levada::tbb_executor>(); }
+TEST_CASE("held up anywhere: single items") { stress_single_items<levada::tbb_executor>(); }

@@ -21,9 +21,9 @@
 
 #include <doctest/doctest.h>
 
-#include <run/lone_items.hpp>
 #include <run/random_runs.hpp>
 #include <run/rows.hpp>
+#include <run/single_items.hpp>
 #include <run/swapping.hpp>
 #include <sanitizer.hpp>
 
@@ -203,9 +203,9 @@ void stress_swaps() {
   });
 }
 
-/// Lone items, with others who push, cancel and look on.
+/// Single items, with others who push, cancel and look on.
 template <class Executor>
-void stress_lone_items() {
+void stress_single_items() {
   const auto app = deployed_on<Executor>(lone_pipeline());
   const auto unordered = deployed_on<Executor>(unordered_pipeline());
   again_and_again([&](std::uint64_t seed) -> std::uint64_t {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/detail/type_list.hpp: a list of types looked up by index without recursion, for the rim where stages are still
+// core/detail/type_list.hpp: a list of types looked up by index without recursion, for code in which stages are still
 // types.
 
 #include <cstddef>

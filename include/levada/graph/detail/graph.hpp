@@ -106,7 +106,7 @@ consteval auto order_of_nodes() {
   return node_order<sizeof...(Parts)>(names);
 }
 
-/// Ports, then nodes, then outputs; at most `most_inputs` of either rim.
+/// Ports, then nodes, then outputs; at most `most_inputs` ports and as many outputs.
 template <class... Parts>
 consteval bool are_parts_of_a_graph() {
   constexpr std::size_t ports = (std::size_t{0} + ... + is_port<Parts>);

@@ -86,7 +86,7 @@ struct combine_rule {
       all.push_back(piece);
       composites.push_back(r.composite);
     }
-    // What is not convex never becomes so by growing one piece at a time at its rim, nor what is too deep less deep:
+    // What is not convex never becomes so by growing one piece at a time at its border, nor what is too deep less deep:
     // all others are kept, whatever leaves them, for their exits may be taken inside later.
     const std::size_t pieces = all.size();
     const auto consider = [&](const detail::grown<N>& joined) {

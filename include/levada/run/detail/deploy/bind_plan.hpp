@@ -64,7 +64,7 @@ consteval std::size_t first_region_with_group() {
     return first_region_with_group<Parts, Group, R + 1>();
 }
 
-/// What the typed rim of an executable knows.
+/// What the typed interface of an executable knows.
 template <class Flat, class Target, class... Options>
 struct deployment_types : pipeline_types<Flat> {
   using planning = planned<Flat, Target, Options...>;
@@ -231,7 +231,7 @@ consteval chain_text text_of_chain() {
   else
     return {};
 }
-/// All there is are a few chains: lone items go through them in few steps.
+/// All there is are a few chains: single items go through them in few steps.
 template <std::size_t Units>
 consteval bool are_all(const std::array<std::size_t, Units>& lengths) {
   std::size_t units = 0;

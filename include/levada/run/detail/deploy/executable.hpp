@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/deploy/executable.hpp: what `deploy` returns. A typed rim around an erased deployment: everything whose
+// run/detail/deploy/executable.hpp: what `deploy` returns. The typed interface of an erased deployment: all code whose
 // type holds the whole pipeline is inlined away.
 
 #include <concepts>
@@ -25,7 +25,7 @@
 namespace levada {
 namespace detail {
 
-/// A deployment and what the typed rim needs beside it.
+/// A deployment, and what its typed interface needs beside it.
 template <class Executor>
 struct deployed : deployment<Executor> {
   using deployment<Executor>::deployment;

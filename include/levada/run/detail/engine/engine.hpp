@@ -96,8 +96,10 @@ class engine final : public result_outlet {
   void worker_ends() { waker_.worker_ends(); }
 
   /// All there is to do is one stage in order, and what its caller does with the items.
-  bool is_lone_stage() const { return segments_.size() == 1 && !has_devices() && segments_.front().is_lone_stage(); }
-  /// An item takes the thread that feeds and fetches so long. Where that is next to nothing beside the lone stage, a
+  bool is_single_stage() const {
+    return segments_.size() == 1 && !has_devices() && segments_.front().is_single_stage();
+  }
+  /// An item takes the thread that feeds and fetches so long. Where that is next to nothing beside the single stage, a
   /// second thread would only take the items to and fro.
   void caller_takes(std::uint64_t ns) {
     segment& seg = segments_.front();

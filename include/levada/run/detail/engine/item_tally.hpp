@@ -38,9 +38,9 @@ struct alignas(64) item_tally {
   static void count_by_popper(atomic<std::uint64_t>& counter) {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// Of items that were dropped at the door, without a place in the order of items.
-  void count_at_the_door(drop_reason why) {
-    at_the_door.fetch_add(1, std::memory_order_relaxed);
+  /// Of items that were dropped at admission, without a place in the order of items.
+  void count_at_admission(drop_reason why) {
+    at_admission.fetch_add(1, std::memory_order_relaxed);
     of(why).fetch_add(1, std::memory_order_relaxed);
   }
   /// Some that were counted as delivered went into nothing behind that.
@@ -63,7 +63,7 @@ struct alignas(64) item_tally {
   }
 
   atomic<std::uint64_t> delivered{0};
-  atomic<std::uint64_t> failed{0}, filtered{0}, cancelled{0}, at_the_door{0}, refused{0};
+  atomic<std::uint64_t> failed{0}, filtered{0}, cancelled{0}, at_admission{0}, refused{0};
   atomic<std::uint64_t> drops[drop_reasons]{};
 };
 

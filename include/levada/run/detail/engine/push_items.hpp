@@ -93,7 +93,7 @@ class item_intake : public single_item_runner {
     publish(1);
   }
   /// The next item fails as it comes, and who listens hears of it.
-  void fail_at_the_door(std::exception_ptr why, const item_envelope& envelope) {
+  void fail_at_admission(std::exception_ptr why, const item_envelope& envelope) {
     if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, envelope.sequence, why);
     push_failed(std::move(why), envelope);
   }
@@ -130,12 +130,12 @@ class item_intake : public single_item_runner {
     else
       wake();
   }
-  /// An item was dropped at the door, without a place in the order of items.
-  void count_dropped_at_the_door(drop_reason why) { tally_.count_at_the_door(why); }
+  /// An item was dropped at admission, without a place in the order of items.
+  void count_dropped_at_admission(drop_reason why) { tally_.count_at_admission(why); }
   /// A push found no room, and left its item with the caller.
   void count_refused() { tally_.refused.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t next_sequence() const {
-    return ring_.pushed.load(std::memory_order_relaxed) + tally_.at_the_door.load(std::memory_order_relaxed);
+    return ring_.pushed.load(std::memory_order_relaxed) + tally_.at_admission.load(std::memory_order_relaxed);
   }
   bool is_usual() const { return is_usual_; }
   /// What was pushed is all that comes.

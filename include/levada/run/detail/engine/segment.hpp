@@ -182,10 +182,11 @@ struct segment {
   // ---- what its items take ----
 
   /// One stage, in order: a second thread can only feed and fetch.
-  bool is_lone_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
+  bool is_single_stage() const { return code.end - code.first == 1 && code.tickets == 1; }
   /// A grain that goes from thread to thread takes the line of every ticket along.
   std::uint32_t own_cheap_ns() const {
-    return is_lone_stage() ? cheap_lone_stage_ns : cheap_item_ns + ticket_ns * static_cast<std::uint32_t>(code.tickets);
+    return is_single_stage() ? cheap_single_stage_ns
+                             : cheap_item_ns + ticket_ns * static_cast<std::uint32_t>(code.tickets);
   }
   /// Its items are known to take less than their way to another processor.
   [[gnu::always_inline]] bool is_cheap() const {
@@ -213,7 +214,7 @@ struct segment {
       limit.store(std::max<std::uint64_t>(1, most), std::memory_order_relaxed);
   }
 
-  static constexpr std::uint32_t cheap_item_ns = 60, ticket_ns = 4, cheap_lone_stage_ns = 300;
+  static constexpr std::uint32_t cheap_item_ns = 60, ticket_ns = 4, cheap_single_stage_ns = 300;
   static constexpr std::uint32_t timed_every = 16;
   static constexpr std::uint64_t unit_ns = 16'000;  // a thread's way to what another had takes 1 to 2 us a grain
   static constexpr std::uint64_t cheap_grain_ns = 8'000;

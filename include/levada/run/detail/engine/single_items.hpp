@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/single_items.hpp: the short way of a lone item: the thread that pops it runs it, in few steps.
+// run/detail/engine/single_items.hpp: the short way of a single item: the thread that pops it runs it, in few steps.
 
 #include <atomic>
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace levada::detail {
 
-/// Runs lone items on the thread that wants them.
+/// Runs single items on the thread that wants them.
 class single_item_runner : public grain_runner {
  public:
   /// The calling thread pushes, pops, helps, waits or cancels. Says whether no other ever did, which spares it the
@@ -25,7 +25,7 @@ class single_item_runner : public grain_runner {
   /// Several threads may be here at once from now on.
   void let_others_in() noexcept { sole_.let_others_in(); }
 
-  /// For the popper: an item waits, perhaps a lone one, in a program that takes lone items in few steps.
+  /// For the popper: an item waits, perhaps a single one, in a program that takes single items in few steps.
   bool may_have_single_item() const {
     return runs_single_items_ && ring_.pushed.load(std::memory_order_acquire) == ring_.head + 1 && ring_.kept == 0;
   }
@@ -47,7 +47,7 @@ class single_item_runner : public grain_runner {
   [[gnu::cold]] void lose_single_item(segment& seg, grain& g, std::size_t u) noexcept;
 };
 
-/// Takes a permit, and with it the lone item that waits where nothing else is in flight or waits to be popped and no
+/// Takes a permit, and with it the single item that waits where nothing else is in flight or waits to be popped and no
 /// worker is awake, in a segment that is one chain. False: it goes the ways of all items.
 inline bool single_item_runner::claim_single_item() noexcept {
   bool permitted;
@@ -97,7 +97,7 @@ inline void single_item_runner::lose_single_item(segment& seg, grain& g, std::si
   end_short(0, begin, begin + 1, true);
 }
 
-/// Gives back the permit of the lone item. Says whether anybody may wait for it, or for what was done before.
+/// Gives back the permit of the single item. Says whether anybody may wait for it, or for what was done before.
 inline bool single_item_runner::release_single_item() noexcept {
   return sole_.release(concurrency_limit_, [&] { return is_shared(); });
 }
@@ -106,7 +106,7 @@ inline void single_item_runner::give_back_single_item() noexcept {
   if (release_single_item()) waker_.tell_parked();
 }
 
-/// The value of a lone item was popped. Gives back the permit that it was run with.
+/// The value of a single item was popped. Gives back the permit that it was run with.
 inline void single_item_runner::leave_single_item() noexcept {
   segment& seg = segments_.front();
   ring_.advance_head();

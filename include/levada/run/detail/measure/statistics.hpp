@@ -83,7 +83,7 @@ struct drop_reason_text {
 };
 inline constexpr drop_reason_text drop_reason_texts[] = {
     {"replaced", "replaced by newer ones", &drop_counts::replaced},
-    {"rejected", "rejected at the door", &drop_counts::rejected},
+    {"rejected", "rejected at admission", &drop_counts::rejected},
     {"partnerless", "without partners", &drop_counts::partnerless},
     {"partial", "left over of a batch", &drop_counts::partial},
     {"overdue", "overdue before a stage", &drop_counts::overdue},

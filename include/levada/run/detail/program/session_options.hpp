@@ -63,8 +63,8 @@ struct realtime {};
 /// once the session is gone.
 struct external_results {};
 
-/// push runs its item on the calling thread where nothing else is in flight: a lone item is finished when push returns,
-/// and no thread is woken for it.
+/// push runs its item on the calling thread where nothing else is in flight: a single item is finished when push
+/// returns, and no thread is woken for it.
 struct inline_when_idle {};
 
 template <class Given>

@@ -29,8 +29,8 @@ class helped_session : public session_engines {
     return help_with_permit();
   }
 
-  /// Where a lone item waits for this thread, which pops: runs it and hands its value to `take`. Says whether there was
-  /// one.
+  /// Where a single item waits for this thread, which pops: runs it and hands its value to `take`. Says whether there
+  /// was one.
   template <class Take>
   bool pop_single_item(const Take& take) {
     if (!engine_.may_have_single_item() || later_ || !engine_.claim_single_item()) return false;

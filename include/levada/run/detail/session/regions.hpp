@@ -28,14 +28,14 @@ class later_regions {
 
   /// Carries what it can, and runs a grain a segment.
   virtual bool visit_all(bool no_more) noexcept = 0;
-  /// One of that: the relay to a region, then its segments, numbered on from region to region.
+  /// One of that: the rate converter to a region, then its segments, numbered on from region to region.
   virtual bool take_step(std::size_t step, bool no_more) noexcept = 0;
   virtual bool has_work(bool no_more) = 0;
   /// `in_time`: what will be given at some time is not finished before.
   virtual bool all_finished(bool no_more, bool in_time) = 0;
   /// What a region has finished finds no room in the next.
   virtual bool is_backed_up() const = 0;
-  /// When the first of what was begun will be given, whatever comes: relay::due.
+  /// When the first of what was begun will be given, whatever comes: rate_converter::due.
   virtual std::int64_t due() const = 0;
   /// Nothing more comes to the last.
   virtual bool has_ended() const = 0;

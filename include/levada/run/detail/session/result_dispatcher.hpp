@@ -86,10 +86,10 @@ class result_dispatcher {
   /// Nothing more comes, and nobody will push.
   bool ending() { return ending_.load() && running().is_over() && !has_dropped(); }
 
-  /// Of what was pushed nothing is left; items at the door are not pushed yet.
+  /// Of what was pushed nothing is left; items that wait for admission are not pushed yet.
   bool has_handed_out_all() {
     return !has_dropped() && !completes_dropped_.load() &&
-           running().holds_before_door([&] { return items().all_popped(); });
+           running().holds_before_admission([&] { return items().all_popped(); });
   }
 
   bool has_dropped() const { return session_.core_->dropped.load() != nullptr; }

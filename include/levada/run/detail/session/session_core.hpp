@@ -88,7 +88,7 @@ class session_core final : public helped_session<Executor> {
 
   Executor& executor() const { return static_cast<deployment<Executor>&>(*deployment_).executor; }
 
-  // The steps of a visit are numbered: the segments of a region, the relay to the next, its segments.
+  // The steps of a visit are numbered: the segments of a region, the rate converter to the next, its segments.
   owner<backbone> backbone_for(const deployed_code& d) {
     if (d.make_backbone == nullptr) return {};
     std::size_t steps = 0;
@@ -191,7 +191,7 @@ class session_core final : public helped_session<Executor> {
     stay_us_.store(shortest_stay_us);
     return true;
   }
-  /// Of the crew: a permit is left for the worker that has gone.
+  /// Of the concurrency limit: a permit is left for the worker that has gone.
   static void call_worker(void* session) noexcept {
     auto& self = *static_cast<session_core*>(session);
     self.for_each_engine([](engine& e) { e.worker_awake_again(); });

@@ -93,12 +93,12 @@ class session_engines : public engine_host {
   /// The same; and counted, where no result waits before it. In the time of a clock of its own: as far as that has
   /// come.
   bool all_settled() {
-    return holds_before_door([&] {
+    return holds_before_admission([&] {
       return engine_.all_settled() && (!later_ || later_->all_finished(engine_.is_closed(), !has_own_clock()));
     });
   }
   /// That is so, and no item comes in behind it but those that others push or make room for.
-  bool holds_before_door(condition so) const {
+  bool holds_before_admission(condition so) const {
     if (admission_ == nullptr) return so();
     const engine::sequence pushed = engine_.pushed();
     return so() && !lets_more_in() && engine_.pushed() == pushed;
@@ -108,7 +108,7 @@ class session_engines : public engine_host {
   /// When something will be given whatever comes, by the session's clock; never where nothing was begun.
   std::int64_t due() const {
     const std::int64_t later = later_ ? later_->due() : session_settings::never;
-    return has_door() ? std::min(later, admission_->due(engine_)) : later;
+    return has_admission_queue() ? std::min(later, admission_->due(engine_)) : later;
   }
 
   /// No more items will be pushed.
@@ -162,16 +162,17 @@ class session_engines : public engine_host {
   }
 
   bool has_own_clock() const { return engine_.settings().clock != nullptr; }
-  bool has_door() const { return admission_ != nullptr && !engine_.is_cancelled(); }
+  bool has_admission_queue() const { return admission_ != nullptr && !engine_.is_cancelled(); }
   /// Or close behind the last.
   bool can_let_in() const {
-    return has_door() && (admission_->can_let_in(engine_) || (admission_->is_over() && !engine_.is_closed()));
+    return has_admission_queue() &&
+           (admission_->can_let_in(engine_) || (admission_->is_over() && !engine_.is_closed()));
   }
-  /// Items wait before the door that come in whatever others do. In the time of a clock of its own: as far as that has
+  /// Items wait for admission that come in whatever others do. In the time of a clock of its own: as far as that has
   /// come.
   bool lets_more_in() const {
     if (admission_ != nullptr && is_cancelled()) return admission_->is_busy();  // by who came before
-    return has_door() &&
+    return has_admission_queue() &&
            (admission_->opens(engine_) || (!has_own_clock() && admission_->due(engine_) != session_settings::never));
   }
   bool let_in() noexcept {

@@ -79,7 +79,7 @@ class session_entry : public session_state<In, Out, Executor> {
         items.count_refused();
         return push_outcome::refused;
       }
-      if (P == 0) items.count_dropped_at_the_door(drop_reason::rejected);
+      if (P == 0) items.count_dropped_at_admission(drop_reason::rejected);
       return push_outcome::dropped;
     }
     if (captured == time_point() && (meets_by_time<In> || settings.deadline.count() != 0 || settings.clock != nullptr))
@@ -192,7 +192,7 @@ class session_entry : public session_state<In, Out, Executor> {
         if (observer == nullptr || !items.settings().waits_when_full()) items.count_refused();
         return push_outcome::refused;
       }
-      items.count_dropped_at_the_door(drop_reason::rejected);
+      items.count_dropped_at_admission(drop_reason::rejected);
       return push_outcome::dropped;
     }
     if constexpr (writes_outside) items.set_output(into);
@@ -223,7 +223,7 @@ class session_entry : public session_state<In, Out, Executor> {
     ::new (static_cast<void*>(waiting(count - 1))) In(std::move(fresh));
     items.waiting_envelope(count - 1, count) = envelope_of(captured);
     items.waiting_completion(count - 1, count) = observer;
-    items.count_dropped_at_the_door(drop_reason::replaced);
+    items.count_dropped_at_admission(drop_reason::replaced);
     if (gone != nullptr) leave_dropped(*gone);
     items.give_back(count);
     return true;

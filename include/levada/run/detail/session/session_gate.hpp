@@ -11,11 +11,11 @@
 
 namespace levada::detail {
 
-/// The door between a session and workers that were invited and may come late, when the session and its deployment are
+/// The gate between a session and workers that were invited and may come late, when the session and its deployment are
 /// gone, or never: a session that has closed it is not touched again. Doors are used again and never destroyed.
 class session_gate {
  public:
-  /// A door to `session`, held by the caller.
+  /// A gate to `session`, held by the caller.
   static session_gate& open(void* session) {
     pool& all = gates();
     const std::lock_guard lock(all.mutex);

@@ -176,7 +176,7 @@ class item_stream {
         borrows_(Feed::lasting && !of->code.owns_input),
         feed_(std::move(feed)),
         core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop))),
-        watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_lone_stage()) {}
+        watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_single_stage()) {}
 
   class iterator {
    public:

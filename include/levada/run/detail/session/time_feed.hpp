@@ -119,7 +119,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
     if (!busy_.compare_exchange_strong(expected, true)) return false;
     if (ring<P>().full()) {
       ring<P>().pop();
-      if (P == 0) of.count_dropped_at_the_door(drop_reason::replaced);
+      if (P == 0) of.count_dropped_at_admission(drop_reason::replaced);
     }
     busy_.store(false);
     if (asked_.load() != asked || of.is_cancelled()) meet(of);
@@ -226,7 +226,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
     if (there) {
       put_together<O...>(of, when, partners);
     } else {
-      of.count_dropped_at_the_door(drop_reason::partnerless);
+      of.count_dropped_at_admission(drop_reason::partnerless);
     }
     freed_ |= ring<0>().pop();
     return true;
@@ -249,9 +249,9 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
       destroy_if<0>(made > 0, at);
       (destroy_if<O + 1>(made > O + 1, at), ...);
       try {
-        of.fail_at_the_door(std::current_exception(), envelope);
+        of.fail_at_admission(std::current_exception(), envelope);
       } catch (...) {  // no memory even for that
-        of.count_dropped_at_the_door(drop_reason::rejected);
+        of.count_dropped_at_admission(drop_reason::rejected);
       }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lone items, each run by the thread that pops it, while others push, help, look on, and cancel. For both executors.
+// Single items, each run by the thread that pops it, while others push, help, look on, and cancel. For both executors.
 
 #include <atomic>
 #include <chrono>
@@ -193,7 +193,7 @@ inline auto counted_pipeline(crowd& in) {
            return x + (y == 42 ? 1 : 0);
          });
 }
-/// Where one thread pushes and pops lone items in the only session that there is, another opens sessions of its own,
+/// Where one thread pushes and pops single items in the only session that there is, another opens sessions of its own,
 /// one behind the other, for as many turns. How many items come out wrong.
 template <class App>
 std::uint64_t wrong_beside_other_sessions(const App& app, std::uint64_t sessions) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lone items run by the thread that pops, beside pushers, cancels and those that look on: run/lone_items.hpp.
+// Single items run by the thread that pops, beside pushers, cancels and those that look on: run/single_items.hpp.
 
-#include <run/lone_items.hpp>
+#include <run/single_items.hpp>
 
 #include <levada/run/detail/workers/thread_executor.hpp>
 
 namespace lv = levada;
 using namespace levada::test;
 
-TEST_CASE("lone items share nothing unguarded with who pushes, cancels and looks on") {
+TEST_CASE("single items share nothing unguarded with who pushes, cancels and looks on") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::run_by<lv::thread_executor>>(lone_pipeline());
   CHECK(wrong_with_a_pusher(app, 5'000) == 0);
   CHECK(wrong_with_a_pusher(

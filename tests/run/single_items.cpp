@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lone items: cheap ones that are run by the thread that pops them, beside pushers, cancels and those that look on.
+// Single items: cheap ones that are run by the thread that pops them, beside pushers, cancels and those that look on.
 
-#include "lone_items.hpp"
+#include "single_items.hpp"
 
 #include <levada/levada.hpp>
 
 #include <soak.hpp>
 
-namespace run_lone_items {
+namespace run_single_items {
 
 namespace lv = levada;
 using namespace levada::test;
 
-TEST_CASE("lone items between bursts of another thread: order, states and failures are those of a loop") {
+TEST_CASE("single items between bursts of another thread: order, states and failures are those of a loop") {
   const std::uint64_t count = 20'000 * static_cast<std::uint64_t>(soak_scale());
   CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline()), count) == 0);
   CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<1>>>(lone_pipeline()), count) == 0);
@@ -40,7 +40,7 @@ TEST_CASE("push and pop in turns while another thread looks on and switches meas
   CHECK(wrong_while_watched(lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline()), 50'000) == 0);
 }
 
-TEST_CASE("a lone item that fails in a parallel stage is told of and popped as its exception") {
+TEST_CASE("a single item that fails in a parallel stage is told of and popped as its exception") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"root">([](const int& x) {
                                                         if (x < 0) throw std::domain_error("negative");
                                                         return x + 1;
@@ -63,7 +63,7 @@ TEST_CASE("a lone item that fails in a parallel stage is told of and popped as i
   CHECK(session.counts().delivered == 900);
 }
 
-TEST_CASE("lone items through more stages than one loop takes fail in any of them, and are told of") {
+TEST_CASE("single items through more stages than one loop takes fail in any of them, and are told of") {
   const auto add = lv::stage<"add">([](const std::uint64_t& x) { return x + 1; });
   const auto tail = lv::input<std::uint64_t> | add | add | add | add | add | add | add;
   const auto ends_alone = lv::deploy<lv::target<lv::cpu<2>>>(tail | add | add);
@@ -94,14 +94,14 @@ TEST_CASE("lone items through more stages than one loop takes fail in any of the
   CHECK(session.counts().delivered == 3'000 - failed);
 }
 
-TEST_CASE("lone items of one session and those of others that come and go keep to the threads of the target") {
+TEST_CASE("single items of one session and those of others that come and go keep to the threads of the target") {
   crowd in;
   const auto app = lv::deploy<lv::target<lv::cpu<1>>>(counted_pipeline(in));
   CHECK(wrong_beside_other_sessions(app, 20'000) == 0);
   CHECK(in.most.load() == 1);
 }
 
-TEST_CASE("a lone item before a change of the rate is popped behind it") {
+TEST_CASE("a single item before a change of the rate is popped behind it") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>>(
       lv::input<std::uint64_t> |
       lv::stage<"count">([calls = std::uint64_t{0}](const std::uint64_t& x) mutable { return x + ++calls; }) |
@@ -115,4 +115,4 @@ TEST_CASE("a lone item before a change of the rate is popped behind it") {
   CHECK(wrong == 0);
 }
 
-}  // namespace run_lone_items
+}  // namespace run_single_items
