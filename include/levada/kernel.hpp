@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // kernel.hpp: the kernel language. An element-wise kernel is written once, as a generic lambda; here it is traced, run
-// by the interpreter, printed, and made a SPIR-V module. Its lowering to SIMD is kernel/detail/xsimd.hpp.
+// by the interpreter, printed, and made a SPIR-V module. Its lowering to SIMD is kernel/detail/simd_machine.hpp.
 
 // First, so that a compiler has no more to say of where it is included than this, before an error in it.
 #include <levada/kernel/detail/value.hpp>

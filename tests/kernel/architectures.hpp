@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <levada/kernel.hpp>
-#include <levada/kernel/detail/xsimd.hpp>
+#include <levada/kernel/detail/simd_machine.hpp>
 
 namespace kernel_test {
 

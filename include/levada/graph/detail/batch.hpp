@@ -147,7 +147,7 @@ struct unbatch_rate {
   static constexpr rate_ratio ratio{1, item_of_batch<In>::size};
 
   template <class In>
-  class state {
+  class state : public position_in_items {
    public:
     explicit state(const unbatch_rate&) {}
     rate_step step(In& batch, std::uint32_t parts, void* out) {
@@ -162,12 +162,6 @@ struct unbatch_rate {
       at_ = at + 1;
       return {false, true};
     }
-    rate_step end(void*) { return {}; }
-    std::size_t waiting() const { return 0; }
-    void abandon(void*) { at_ = 0; }
-
-   private:
-    std::size_t at_ = 0;
   };
 };
 

@@ -25,7 +25,7 @@ struct downsample_rate {
   template <class In>
   static constexpr rate_rule rule{rate_rule::firsts, N};
   template <class In>
-  class state {
+  class state : public position_in_items {
    public:
     explicit state(const downsample_rate&) {}
     rate_step step(In& item, std::uint32_t, void* out) {
@@ -38,11 +38,6 @@ struct downsample_rate {
       at_ = 0;
       return {};
     }
-    std::size_t waiting() const { return 0; }
-    void abandon(void*) { at_ = 0; }
-
-   private:
-    std::size_t at_ = 0;
   };
 };
 
@@ -55,7 +50,7 @@ struct repeat_rate {
   template <class In>
   static constexpr rate_ratio ratio{1, N};
   template <class In>
-  class state {
+  class state : public position_in_items {
    public:
     explicit state(const repeat_rate&) {}
     rate_step step(In& item, std::uint32_t, void* out) {
@@ -68,12 +63,6 @@ struct repeat_rate {
       if (!last) at_ = at + 1;
       return {last, true};
     }
-    rate_step end(void*) { return {}; }
-    std::size_t waiting() const { return 0; }
-    void abandon(void*) { at_ = 0; }
-
-   private:
-    std::size_t at_ = 0;
   };
 };
 

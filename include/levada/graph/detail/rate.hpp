@@ -83,6 +83,17 @@ struct rate_part {
 
 namespace detail {
 
+/// Of the state of a rate that holds no item: its place among those that it takes together or gives one by one.
+class position_in_items {
+ public:
+  rate_step end(void*) { return {}; }
+  std::size_t waiting() const { return 0; }
+  void abandon(void*) { at_ = 0; }
+
+ protected:
+  std::size_t at_ = 0;
+};
+
 template <class R>
 inline constexpr bool is_part<rate_part<R>> = true;
 

@@ -12,7 +12,7 @@
 #include <levada/kernel/detail/ir.hpp>
 #include <levada/kernel/detail/scalar.hpp>
 #include <levada/kernel/detail/value.hpp>
-#include <levada/kernel/detail/xsimd.hpp>
+#include <levada/kernel/detail/simd_machine.hpp>
 
 namespace levada {
 

@@ -2,7 +2,7 @@
 #pragma once
 // kernel/detail/value.hpp: what a kernel's lambda computes with. One type of values, and one set of operators
 // (kernel/detail/operators.hpp), for every machine: the tracer of kernel/detail/trace.hpp that writes instructions, the
-// SIMD vectors of kernel/detail/xsimd.hpp.
+// SIMD vectors of kernel/detail/simd_machine.hpp.
 //
 // A machine M says what stands for a value, M::representation<T>, and has
 //   M::apply<op, Result>(a, ...)   the instruction `op` of kernel/detail/ir.hpp on representations

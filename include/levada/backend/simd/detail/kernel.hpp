@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include <levada/backend/simd/detail/xsimd.hpp>
+#include <levada/kernel/detail/xsimd.hpp>
 #include <levada/core/detail/batch_tensor.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/op.hpp>

@@ -5,7 +5,7 @@
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/kernel/detail/composed.hpp>
-#include <levada/kernel/detail/xsimd.hpp>
+#include <levada/kernel/detail/simd_machine.hpp>
 #include <levada/nn/transform.hpp>
 
 namespace levada {

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/backend/simd/detail/xsimd.hpp>
+#include <levada/kernel/detail/xsimd.hpp>
 
 /// For lambdas whose arrays must become registers.
 #define LEVADA_INLINE __attribute__((always_inline))
