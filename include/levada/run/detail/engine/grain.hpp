@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <levada/run/detail/measure/meter.hpp>
+#include <levada/run/detail/measure/grain_watch.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {

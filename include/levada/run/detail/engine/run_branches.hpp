@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <levada/run/detail/engine/run_units.hpp>
+#include <levada/run/detail/measure/grain_watch.hpp>
 #include <levada/run/detail/program/branches.hpp>
 
 namespace levada::detail {
