@@ -23,8 +23,8 @@
 #include <levada/kernel/detail/lane_variable.hpp>
 #include <levada/kernel/detail/operators.hpp>
 #include <levada/kernel/detail/scalar.hpp>
-#include <levada/kernel/detail/value.hpp>
 #include <levada/kernel/detail/simd_machine.hpp>
+#include <levada/kernel/detail/value.hpp>
 #include <levada/kernel/grid_kernel.hpp>
 
 namespace levada {

@@ -11,8 +11,8 @@
 
 #include <levada/kernel/detail/ir.hpp>
 #include <levada/kernel/detail/scalar.hpp>
-#include <levada/kernel/detail/value.hpp>
 #include <levada/kernel/detail/simd_machine.hpp>
+#include <levada/kernel/detail/value.hpp>
 
 namespace levada {
 

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <string_view>
 
-#include <levada/kernel/detail/xsimd.hpp>
 #include <levada/core/detail/batch_tensor.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/op.hpp>
+#include <levada/kernel/detail/xsimd.hpp>
 
 namespace levada {
 
