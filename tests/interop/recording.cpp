@@ -2,6 +2,7 @@
 // Recordings: a replay gives the bits of the live run, whatever the machine did meanwhile, in the time of its clock; a
 // file that is cut off or of other items says so.
 
+#include <sys/stat.h>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -319,7 +320,12 @@ TEST_CASE("what a session did not take is not recorded") {
 
 TEST_CASE("a file that is cut off, of other items, or none says so, and what came before is read") {
   const levada::test::temporary_file file("recording");
-  CHECK(error_of([&] { lv::recording<int> r(file.path); }) == "levada: " + file.path + ": cannot be read");
+  const auto cannot_be_read = [](const std::string& path) { return error_of([&] { lv::recording<int> r(path); }); };
+  CHECK(cannot_be_read(file.path) == "levada: " + file.path + ": cannot be read: No such file or directory");
+  REQUIRE(::mkfifo(file.path.c_str(), 0600) == 0);
+  CHECK(cannot_be_read(file.path) == "levada: " + file.path + ": cannot be read: is no regular file");
+  std::filesystem::remove(file.path);
+  CHECK(cannot_be_read("/") == "levada: /: cannot be read: Is a directory");
   CHECK(error_of([&] { lv::recorder<int> r(file.path + "/none"); }) ==
         "levada: " + file.path + "/none: cannot be written: No such file or directory");
   const auto app = lv::deploy<lv::target<lv::cpu<1>>>(smoothed());

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -291,6 +292,22 @@ TEST_CASE("a session of swapped pipelines is measured and reset") {
   session.reset();
   session.push(0);
   CHECK(session.pop()->value().seen == 1);
+}
+
+TEST_CASE("a trace of more events than memory holds is refused, and the session goes over swaps as before") {
+  versioned_swap hot(version(0));
+  auto session = hot.open();
+  session.trace(8);
+  int v = 0;
+  for (const int shift : {43, 58, 62}) {
+    CHECK_THROWS_AS(session.trace(std::size_t{1} << shift), std::bad_alloc);
+    session.push(0);
+    CHECK(session.pop()->value().version == v);
+    hot.swap(version(++v));
+    session.push(0);
+    CHECK(session.pop()->value().version == v);
+    CHECK(session.traced().events.size() > 0);
+  }
 }
 
 TEST_CASE("cancelled sessions of swapped pipelines end, account for every item, and free everything") {

@@ -247,9 +247,12 @@ template <class Item>
   requires correct<decltype(detail::recording_mistake<Item>())>
 class recording {
  public:
-  /// Throws levada::error where there is no such file, or it is no recording of such items.
-  explicit recording(std::string file) : name_(std::move(file)), file_(name_, std::ios::binary) {
-    if (!file_) throw error("levada: " + name_ + ": cannot be read");
+  /// Throws levada::error where there is no such file, it is a folder or a pipe, or no recording of such items.
+  explicit recording(std::string file) : name_(std::move(file)) {
+    const auto fail = [&](const std::string& why) { throw error("levada: " + name_ + ": cannot be read: " + why); };
+    static_cast<void>(detail::open_regular(name_, fail));  // a stream that opens a pipe waits for its writer
+    file_.open(name_, std::ios::binary);
+    if (!file_) fail(detail::system_text(errno));
     const std::string wanted = detail::recording_line<Item>();
     std::string line(wanted.size(), '\0');
     file_.read(line.data(), static_cast<std::streamsize>(line.size()));

@@ -136,13 +136,11 @@ class session_chain {
     return sum;
   }
   void measure(bool on) {
-    measures_.store(on);
-    for_each_link([=](link& l) { l.session.measure(on); });
+    keep(measures_, on, [=](link& l) { l.session.measure(on); });
   }
   session_statistics statistics() const { return newest()->session.statistics(); }
   void trace(std::size_t events) {
-    traces_.store(events);
-    for_each_link([=](link& l) { l.session.trace(events); });
+    keep(traces_, events, [=](link& l) { l.session.trace(events); });
   }
   template <class Trace = session_trace>
   Trace traced() const {
@@ -254,6 +252,17 @@ class session_chain {
     has_one();
     measure_as_said(newest_->session);  // said meanwhile
     return true;
+  }
+  /// Tells all sessions, and those that are opened later; where one has no memory for it, those as before.
+  template <class T, class Tell>
+  void keep(atomic<T>& said, T now, Tell tell) {
+    const T before = said.exchange(now);
+    try {
+      for_each_link(tell);
+    } catch (...) {
+      said.store(before);
+      throw;
+    }
   }
   void measure_as_said(any_session<in, out>& of) const {
     if (measures_.load()) of.measure();
