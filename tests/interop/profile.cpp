@@ -9,10 +9,12 @@
 
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/backend/reference/detail/reshape.hpp>
+#include <levada/backend/reference/detail/transform.hpp>
 #include <levada/backend/simd/detail/activation.hpp>
 #include <levada/backend/simd/detail/reshape.hpp>
 #include <levada/interop/profile.hpp>
 #include <levada/nn/activation.hpp>
+#include <levada/nn/element_wise.hpp>
 #include <levada/nn/reshape.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
@@ -57,6 +59,23 @@ TEST_CASE("each kernel and each plain callable is measured, and written as a tab
         "    {\"callable\", \"largest(float[6]) -> 4 bytes\", ", "levada_profile_whole_costs_kernels[]",
         "levada::cost_table levada_profile_whole_costs{.machine = \""})
     CHECK_MESSAGE(text.find(line) != std::string::npos, line);
+}
+
+TEST_CASE("element-wise ops of one shape have costs of their own, and lambdas by their sources") {
+  const temporary_file to("levada_profile_functions.costs.hpp");
+  const auto functions = lv::input<picture> | lv::nn::neg | lv::nn::erf | lv::nn::tanh |
+                         lv::transform<"scale">([](auto x) { return x * 0.5f; }) |
+                         lv::transform<"scale">([](auto x) { return x * 2.0f; });
+  lv::profile<box, lv::backends<lv::reference>>(functions, std::vector<picture>(1), to.path, quick);
+  lv::detail::cost_header header(to.path, lv::detail::machine_text());
+  for (const char* kind : {"neg", "erf", "tanh"})
+    CHECK_MESSAGE(header.find("reference", kind + std::string("(float[2x3]) -> float[2x3], 6 FLOP")) != nullptr, kind);
+  CHECK(header.table().kernels.size() == 5);
+
+  // Whoever looks them up knows the lambdas by the same signatures.
+  const auto app = lv::deploy<box, lv::backends<lv::reference>>(functions);
+  const lv::additive_check check = lv::check_sum(app, header.table(), std::vector<picture>(1), 0);
+  CHECK(check.estimated + check.unknown == 0);
 }
 
 TEST_CASE("what a header has is not measured again, what is missing is, and another machine's is not taken") {

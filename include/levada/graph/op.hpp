@@ -12,6 +12,8 @@
 //     static constexpr std::string_view expects = "a tensor";      // what it takes, for the message
 //     static constexpr op_kind fuses_as = op_kind::element_wise;   // for rules (plan/rules.hpp); opaque where it does
 //     not say // Where its output may lie in memory that is there already, one of these or none:
+//     // Only where `kind` does not say what is computed, since a user's lambda does: a hash of that lambda's source.
+//     template <class In> static consteval std::uint64_t source();
 //     static constexpr bool in_place = true;                       // element i needs only the elements i of the inputs
 //     template <class In> static constexpr std::ptrdiff_t view_at; // it is the input from that element on; negative:
 //     no template <class In> static constexpr bool joins_in_a_row;    // it is the inputs, one behind the other

@@ -26,7 +26,7 @@ struct planned_from;
 template <class Flat, class Target, class... Options>
 struct planned_from<planned<Flat, Target, Options...>> {
   using planning = planned<Flat, Target, Options...>;
-  using chooser = typename partition_option<Options...>::type;
+  using chooser = typename planning::chooser;
 
   /// Calls `visit(plan, choice)`.
   template <class Visit>

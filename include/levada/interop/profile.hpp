@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include <levada/graph/detail/sourced_graph.hpp>
+#include <levada/interop/planned_from.hpp>
 #include <levada/interop/profile/inside.hpp>
 #include <levada/interop/profile/options.hpp>
 #include <levada/interop/profile/profiler.hpp>
@@ -173,9 +175,10 @@ profile_result
 template <class App, class Samples>
 additive_check check_sum(const App& app, const cost_table& table, const Samples& samples, double seconds = 1) {
   constexpr const auto& plan = App::plan;
+  constexpr auto graph = detail::sourced_graph<typename detail::deployment_types_of<App>::type::planning::flat>;
   additive_check check;
-  const graph_costs<std::remove_cvref_t<decltype(plan.graph.nodes)>::capacity()> costs(
-      plan.graph, std::span<const backend_info>(plan.backend.data(), plan.backend.size()), table);
+  const graph_costs<std::remove_cvref_t<decltype(graph.nodes)>::capacity()> costs(
+      graph, std::span<const backend_info>(plan.backend.data(), plan.backend.size()), table);
   for (const auto& unit : plan.unit) {
     const cost c = unit.backend == partition_unit::callable ? costs.of_callable(unit.first)
                                                             : costs.of_run(unit.backend, unit.first, unit.count);

@@ -15,6 +15,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/core/log.hpp>
+#include <levada/graph/detail/sourced_graph.hpp>
 #include <levada/interop/profile/cost_header.hpp>
 #include <levada/interop/save_plan.hpp>
 #include <levada/plan/detail/measured_whole.hpp>
@@ -87,7 +88,7 @@ template <class Target, class... Options, class Pipeline>
 tuned_plan
     tune(const Pipeline&, const cost_table& costs, const std::string& path, objective goal = objective::latency) {
   using planning = detail::planned<detail::flat<Pipeline>, Target, Options...>;
-  constexpr auto graph = planning::graph;
+  constexpr auto graph = detail::sourced_graph<typename planning::flat>;
   constexpr auto candidates = planning::found::candidates;
   constexpr auto backends = detail::backend_values<typename planning::backend_list>::values;
   const std::span<const candidate> offered(candidates.data(), candidates.size());

@@ -24,6 +24,8 @@ struct traced_kernel {
 
   /// Its instructions.
   static constexpr const auto& program() { return kernel_detail::grid_program_holder<Grid, In, Out, F>; }
+  /// The hash of its lambda's source, the same in every program; 0 where this cannot be followed while compiling.
+  static consteval std::uint64_t source() { return kernel_detail::grid_source_hash<Grid, In, Out, F>(); }
   /// Its SPIR-V module, made while the program compiles; kernel/detail/spirv_grid.hpp says what it expects.
   template <bool DebugNames = false>
   static constexpr const auto& module() {

@@ -46,7 +46,7 @@ using broadcast_element_t = typename detail::broadcast_element<F, In>::type;
 /// `transform` is called with, one argument a tensor.
 template <class F>
 struct broadcast_op : weightless_op {
-  static constexpr std::string_view kind = "broadcast";
+  static constexpr std::string_view kind = detail::name_of_function<F>("broadcast");
   static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects =
       "a tuple of tensors that broadcast, of elements that the generic lambda takes";
@@ -62,6 +62,14 @@ struct broadcast_op : weightless_op {
 
   template <class In>
   static constexpr double flops = static_cast<double>(detail::broadcast_result<In>.elements());
+
+  template <class In>
+    requires(!detail::named_function<F>)
+  static consteval std::uint64_t source() {
+    return []<class... T>(std::type_identity<std::tuple<T...>>) {
+      return source_hash<F, promoted_t<typename T::value_type>...>();
+    }(std::type_identity<In>());
+  }
 };
 
 /// A stage that applies a generic lambda to the elements of several tensors:
@@ -76,51 +84,93 @@ namespace detail {
 // Where either is NaN the result is.
 inline constexpr auto smaller_of_two = [](auto a, auto b) { return select(a != a, a, select(a < b, a, b)); };
 inline constexpr auto larger_of_two = [](auto a, auto b) { return select(a != a, a, select(b < a, a, b)); };
-inline constexpr auto smallest_among = [](auto first, auto... rest) {
-  ((first = smaller_of_two(first, rest)), ...);
-  return first;
+struct smallest_among {
+  static constexpr std::string_view kind = "min";
+  constexpr auto operator()(auto first, auto... rest) const {
+    ((first = smaller_of_two(first, rest)), ...);
+    return first;
+  }
 };
-inline constexpr auto largest_among = [](auto first, auto... rest) {
-  ((first = larger_of_two(first, rest)), ...);
-  return first;
+struct largest_among {
+  static constexpr std::string_view kind = "max";
+  constexpr auto operator()(auto first, auto... rest) const {
+    ((first = larger_of_two(first, rest)), ...);
+    return first;
+  }
 };
-inline constexpr auto sum_of_two = [](auto a, auto b) { return a + b; };
-inline constexpr auto difference_of = [](auto a, auto b) { return a - b; };
-inline constexpr auto product_of = [](auto a, auto b) { return a * b; };
-inline constexpr auto quotient_of = [](auto a, auto b) { return a / b; };
-inline constexpr auto power_of = [](auto a, auto b) { return pow(a, b); };
-inline constexpr auto are_equal = [](auto a, auto b) { return a == b; };
-inline constexpr auto is_less = [](auto a, auto b) { return a < b; };
-inline constexpr auto is_less_or_equal = [](auto a, auto b) { return a <= b; };
-inline constexpr auto is_greater = [](auto a, auto b) { return b < a; };
-inline constexpr auto is_greater_or_equal = [](auto a, auto b) { return b <= a; };
-inline constexpr auto chosen_by = [](auto chosen, auto a, auto b) { return select(chosen != 0, a, b); };
-inline constexpr auto sloped = [](auto x, auto slope) { return select(x < 0, x * slope, x); };
+struct sum_of_two {
+  static constexpr std::string_view kind = "add";
+  constexpr auto operator()(auto a, auto b) const { return a + b; }
+};
+struct difference_of {
+  static constexpr std::string_view kind = "sub";
+  constexpr auto operator()(auto a, auto b) const { return a - b; }
+};
+struct product_of {
+  static constexpr std::string_view kind = "mul";
+  constexpr auto operator()(auto a, auto b) const { return a * b; }
+};
+struct quotient_of {
+  static constexpr std::string_view kind = "div";
+  constexpr auto operator()(auto a, auto b) const { return a / b; }
+};
+struct power_of {
+  static constexpr std::string_view kind = "pow";
+  constexpr auto operator()(auto a, auto b) const { return pow(a, b); }
+};
+struct are_equal {
+  static constexpr std::string_view kind = "equal";
+  constexpr auto operator()(auto a, auto b) const { return a == b; }
+};
+struct is_less {
+  static constexpr std::string_view kind = "less";
+  constexpr auto operator()(auto a, auto b) const { return a < b; }
+};
+struct is_less_or_equal {
+  static constexpr std::string_view kind = "less_or_equal";
+  constexpr auto operator()(auto a, auto b) const { return a <= b; }
+};
+struct is_greater {
+  static constexpr std::string_view kind = "greater";
+  constexpr auto operator()(auto a, auto b) const { return b < a; }
+};
+struct is_greater_or_equal {
+  static constexpr std::string_view kind = "greater_or_equal";
+  constexpr auto operator()(auto a, auto b) const { return b <= a; }
+};
+struct chosen_by {
+  static constexpr std::string_view kind = "where";
+  constexpr auto operator()(auto chosen, auto a, auto b) const { return select(chosen != 0, a, b); }
+};
+struct sloped {
+  static constexpr std::string_view kind = "prelu";
+  constexpr auto operator()(auto x, auto slope) const { return select(x < 0, x * slope, x); }
+};
 
 }  // namespace detail
 
 namespace nn {
 
 /// Of a tuple of two tensors.
-inline constexpr auto add = broadcast<"add">(detail::sum_of_two);
-inline constexpr auto sub = broadcast<"sub">(detail::difference_of);
-inline constexpr auto mul = broadcast<"mul">(detail::product_of);
-inline constexpr auto div = broadcast<"div">(detail::quotient_of);
-inline constexpr auto pow = broadcast<"pow">(detail::power_of);
-inline constexpr auto equal = broadcast<"equal">(detail::are_equal);
-inline constexpr auto less = broadcast<"less">(detail::is_less);
-inline constexpr auto less_or_equal = broadcast<"less_or_equal">(detail::is_less_or_equal);
-inline constexpr auto greater = broadcast<"greater">(detail::is_greater);
-inline constexpr auto greater_or_equal = broadcast<"greater_or_equal">(detail::is_greater_or_equal);
+inline constexpr auto add = broadcast<"add">(detail::sum_of_two{});
+inline constexpr auto sub = broadcast<"sub">(detail::difference_of{});
+inline constexpr auto mul = broadcast<"mul">(detail::product_of{});
+inline constexpr auto div = broadcast<"div">(detail::quotient_of{});
+inline constexpr auto pow = broadcast<"pow">(detail::power_of{});
+inline constexpr auto equal = broadcast<"equal">(detail::are_equal{});
+inline constexpr auto less = broadcast<"less">(detail::is_less{});
+inline constexpr auto less_or_equal = broadcast<"less_or_equal">(detail::is_less_or_equal{});
+inline constexpr auto greater = broadcast<"greater">(detail::is_greater{});
+inline constexpr auto greater_or_equal = broadcast<"greater_or_equal">(detail::is_greater_or_equal{});
 /// x where x >= 0, else slope x.
-inline constexpr auto prelu = broadcast<"prelu">(detail::sloped);
+inline constexpr auto prelu = broadcast<"prelu">(detail::sloped{});
 
 /// Of one tensor or more; NaN where one is NaN.
-inline constexpr auto min = broadcast<"min">(detail::smallest_among);
-inline constexpr auto max = broadcast<"max">(detail::largest_among);
+inline constexpr auto min = broadcast<"min">(detail::smallest_among{});
+inline constexpr auto max = broadcast<"max">(detail::largest_among{});
 
 /// Of a condition (bool) and two tensors.
-inline constexpr auto where = broadcast<"where">(detail::chosen_by);
+inline constexpr auto where = broadcast<"where">(detail::chosen_by{});
 
 }  // namespace nn
 }  // namespace levada

@@ -3,6 +3,7 @@
 // nn/kernel_stage.hpp: a grid kernel as a stage. One source runs wherever there is a backend for it.
 
 #include <concepts>
+#include <cstdint>
 #include <tuple>
 
 #include <levada/graph/detail/op_rules.hpp>
@@ -36,6 +37,11 @@ struct grid_kernel_op : weightless_op {
   // One per element: what the kernel does is not known.
   template <class In>
   static constexpr double flops = static_cast<double>(out_type::elements);
+
+  template <class In>
+  static consteval std::uint64_t source() {
+    return Kernel::source();
+  }
 };
 
 /// The stage that a grid kernel is, under its own name: `kernel_stage(grid_kernel<"blur", image, image>(grid<64, 64>{},

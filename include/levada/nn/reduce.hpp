@@ -3,7 +3,9 @@
 // nn/reduce.hpp: some axes joined into one number each (ONNX ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL2, and
 // the global pools).
 
+#include <cstddef>
 #include <limits>
+#include <string_view>
 
 #include <levada/nn/shape_rule.hpp>
 
@@ -34,6 +36,13 @@ constexpr shape reduced(const shape& in, std::size_t mask, reduced_axes axes) {
   return out;
 }
 
+constexpr std::string_view kind_of_reduction(reduction how, reduced_axes kept) {
+  constexpr std::string_view of_axes[] = {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_l2"};
+  constexpr std::string_view of_a_picture[] = {"global_sum_pool2d", "global_avg_pool2d", "global_max_pool2d",
+                                               "global_min_pool2d", "global_l2_pool2d"};
+  return (kept == reduced_axes::keep_chw ? of_a_picture : of_axes)[static_cast<std::size_t>(how)];
+}
+
 template <reduced_axes>
 struct reduced_layout {};
 template <>
@@ -47,7 +56,7 @@ struct reduced_layout<reduced_axes::keep_chw> {
 /// result NaN.
 template <reduction How, reduced_axes Kept, std::ptrdiff_t... Axes>
 struct reduce_op : weightless_op, detail::reduced_layout<Kept> {
-  static constexpr std::string_view kind = "reduce";
+  static constexpr std::string_view kind = detail::kind_of_reduction(How, Kept);
   static constexpr op_kind fuses_as = op_kind::reduction;
   static constexpr std::string_view expects = "a float or double tensor that has the axes";
 

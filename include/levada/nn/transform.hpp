@@ -2,10 +2,14 @@
 #pragma once
 // nn/transform.hpp: a generic lambda applied to each element.
 
+#include <concepts>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include <levada/graph/detail/op_rules.hpp>
 #include <levada/kernel/detail/scalar.hpp>
+#include <levada/kernel/detail/source_hash.hpp>
 #include <levada/nn/lanes.hpp>
 
 namespace levada {
@@ -51,6 +55,20 @@ struct transform_result<kernel_value<T, Machine>> {
   using type = T;
 };
 
+/// A function with a name of its own, ONNX's; the lambda of a user has none.
+template <class F>
+concept named_function = requires {
+  { F::kind } -> std::convertible_to<std::string_view>;
+};
+
+template <class F>
+consteval std::string_view name_of_function(std::string_view otherwise) {
+  if constexpr (named_function<F>)
+    return F::kind;
+  else
+    return otherwise;
+}
+
 }  // namespace detail
 
 /// The type that elements of type `T` have when they reach a `transform`.
@@ -64,10 +82,10 @@ using transformed_t = typename detail::transform_result<
 
 /// `F` applied to each element, called with values of the kernel language: of one number by `reference`, of a SIMD
 /// vector by `simd`, of the kernel that is traced by `spirv`. Integers narrower than int arrive as int, half and
-/// bfloat16 as float.
+/// bfloat16 as float. A function object with a `kind` gives the op its name.
 template <class F>
 struct transform_op : weightless_op {
-  static constexpr std::string_view kind = "transform";
+  static constexpr std::string_view kind = detail::name_of_function<F>("transform");
   static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes";
 
@@ -83,6 +101,12 @@ struct transform_op : weightless_op {
   // One per element: what the lambda does is not known.
   template <class In>
   static constexpr double flops = static_cast<double>(In::elements);
+
+  template <class In>
+    requires(!detail::named_function<F>)
+  static consteval std::uint64_t source() {
+    return source_hash<F, promoted_t<typename In::value_type>>();
+  }
 };
 
 /// A stage that applies a generic lambda to each element:

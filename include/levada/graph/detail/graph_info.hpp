@@ -53,6 +53,8 @@ using more_inputs = bounded<std::uint16_t, most_inputs - 1>;
 struct node_info {
   std::string_view name;
   std::string_view kind;     ///< the op's kind, or "callable"
+  bool of_lambda = false;    ///< an op of which a user's lambda says what it computes
+  std::uint64_t source = 0;  ///< the hash of that lambda's source, in a `sourced_graph`; 0 where it cannot be followed
   std::string_view holds{};  ///< the stages of the pipelines inside, if it holds some: "cut, fc / flatten"
   form how = form::map;
   op_kind fuses_as = op_kind::opaque;

@@ -80,6 +80,7 @@ constexpr node_info node_of() {
       node.parameter_bytes += p.extents.elements() * size_of(p.type);
     if constexpr (!is_bounded_tensor<in>) describe_reuse<op_type, in>(node);
     if constexpr (requires { op_type::template order<item>; }) node.order = op_type::template order<item>;
+    node.of_lambda = requires { op_type::template source<item>(); };
     if constexpr (requires { op_type::template holds<item>(); }) node.holds = op_type::template holds<item>();
   } else {
     node.kind = "callable";

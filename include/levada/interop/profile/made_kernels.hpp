@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <levada/graph/detail/sourced_graph.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/deploy/bind_plan.hpp>
 #include <levada/run/detail/deploy/kernel_candidates.hpp>
@@ -30,7 +31,7 @@ template <class Flat, class Backends>
 class made_kernels {
  public:
   using found = enumerated<Flat, Backends>;
-  static constexpr const auto& graph = found::graph;
+  static constexpr const auto& graph = sourced_graph<Flat>;
   static constexpr std::size_t nodes = Flat::nodes;
   static constexpr std::size_t nodes_bound = std::remove_cvref_t<decltype(found::graph.nodes)>::capacity();
   static constexpr std::size_t candidates = found::candidates.size();

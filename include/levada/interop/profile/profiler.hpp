@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <levada/core/detail/storage.hpp>
+#include <levada/graph/detail/sourced_graph.hpp>
 #include <levada/interop/profile/cost_header.hpp>
 #include <levada/interop/profile/cost_keeper.hpp>
 #include <levada/interop/profile/device_profiler.hpp>
@@ -32,7 +33,7 @@ template <class Flat, class Backends>
 class profiler {
  public:
   using found = enumerated<Flat, Backends>;
-  static constexpr const auto& graph = found::graph;
+  static constexpr const auto& graph = sourced_graph<Flat>;
   static constexpr std::size_t nodes = Flat::nodes;
   static constexpr std::size_t nodes_bound = made_kernels<Flat, Backends>::nodes_bound;
   static constexpr std::size_t candidates = found::candidates.size();

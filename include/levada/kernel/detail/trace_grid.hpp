@@ -9,6 +9,7 @@
 #include <levada/kernel/detail/buffer.hpp>
 #include <levada/kernel/detail/fold_state.hpp>
 #include <levada/kernel/detail/grid.hpp>
+#include <levada/kernel/detail/source_hash.hpp>
 #include <levada/kernel/detail/trace.hpp>
 
 namespace levada {
@@ -339,6 +340,29 @@ constexpr scratch_grid_program recorded_grid() {
   all.shared_count = kernel.shared.size;
   all.local_count = kernel.locals.size;
   return all;
+}
+
+/// What the kernel computes and on which grid, as one number; 0 where its lambda cannot be followed while compiling.
+template <class Grid, class In, class Out, class F>
+constexpr std::uint64_t recorded_grid_hash() {
+  const scratch_grid_program whole = recorded_grid<Grid, In, Out, F, 0>();
+  std::uint64_t hash = whole.code.size;
+  const auto add = [&](std::uint64_t word) { hash = source_hasher::mixed(hash, word); };
+  for (std::size_t i = 0; i < whole.code.size; ++i) {
+    const ir::instruction& one = whole.code.code[i];
+    for (const std::uint64_t word : {std::uint64_t(one.op), std::uint64_t(one.type)}) add(word);
+    for (const std::uint32_t operand : {one.a, one.b, one.c}) add(operand);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) add(Grid::info.extents[axis]), add(Grid::info.group[axis]);
+  return hash;
+}
+template <class Grid, class In, class Out, class F>
+consteval std::uint64_t grid_source_hash() {
+  if constexpr (captures_nothing<F> || captures_plain_words<F>) {
+    if constexpr (requires { typename std::integral_constant<std::uint64_t, recorded_grid_hash<Grid, In, Out, F>()>; })
+      return recorded_grid_hash<Grid, In, Out, F>();
+  }
+  return 0;
 }
 
 template <class Grid, class In, class Out, class F, std::uint32_t Salt>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // plan/detail/signature.hpp: what costs are kept by: a text that says what is computed, whatever the stage is called
-// and whichever pipeline it is in.
+// and whichever pipeline it is in. An op of a user's lambda is known by its stage's name and the hash of its source.
 //
 //   conv2d(float[1x28x28]) -> float[8x28x28], 326144 FLOP, 832 bytes + relu(float[8x28x28]) -> float[8x28x28], 6272
 //   FLOP
+//   transform normalise 9ae16a3b2f90404f(uint8[1x28x28]) -> float[1x28x28], 784 FLOP
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,11 @@ constexpr void append_item(Text& text, const value_info& value) {
   text += ']';
 }
 
+template <class Text>
+constexpr void append_hash(Text& text, std::uint64_t hash) {
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[hash >> shift & 15];
+}
+
 }  // namespace detail
 
 /// Appends what a node computes. A callable is known by its name.
@@ -41,6 +47,14 @@ template <class Text, std::size_t N>
 constexpr void append_signature(Text& text, const graph_info<N>& graph, std::size_t n) {
   const node_info& node = graph.nodes[n];
   text += is_op(node) ? node.kind : node.name;
+  if (node.of_lambda) {
+    text += ' ';
+    text += node.name;
+  }
+  if (node.source != 0) {
+    text += ' ';
+    detail::append_hash(text, node.source);
+  }
   text += '(';
   bool first = true;
   for_each_input(node, [&](std::size_t v) {

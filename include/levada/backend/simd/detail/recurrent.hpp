@@ -94,11 +94,11 @@ class packed_units {
 /// As `nn::sigmoid` and `nn::tanh` compute them.
 template <class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> sigmoid_in(const vector<T, Arch>& a) {
-  return transformed_vector<Arch, T, T>(sigmoid_of, a);
+  return transformed_vector<Arch, T, T>(sigmoid_of{}, a);
 }
 template <class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> tanh_in(const vector<T, Arch>& a) {
-  return transformed_vector<Arch, T, T>(tanh_of, a);
+  return transformed_vector<Arch, T, T>(tanh_of{}, a);
 }
 
 }  // namespace detail

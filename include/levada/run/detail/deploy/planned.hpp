@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <levada/graph/detail/describe.hpp>
+#include <levada/graph/detail/sourced_graph.hpp>
 #include <levada/plan/detail/options.hpp>
 #include <levada/plan/detail/plan.hpp>
 #include <levada/plan/detail/unit_prices.hpp>
@@ -55,13 +56,19 @@ struct planned {
   }
   static consteval std::span<const backend_info> backend_infos() { return backend_values<backend_list>::values; }
 
-  static constexpr const auto& graph = found::graph;
+  using chooser = typename partition_option<Options...>::type;
+  static consteval const auto& graph_to_plan() {
+    if constexpr (std::is_void_v<chooser>)
+      return found::graph;
+    else
+      return sourced_graph<flat>;
+  }
+  static constexpr const auto& graph = graph_to_plan();
   static constexpr const auto& devices = devices_of<Target, slot_count_of<Options...>()>;
   using pin = typename pinned_option<Options...>::type;
 
   /// What follows from pins and preferences, or from costs; a plan that was saved may have another.
   static consteval auto prefer() {
-    using chooser = typename partition_option<Options...>::type;
     if constexpr (std::is_void_v<chooser>)
       return choose_partition(graph, devices, candidates(), backend_infos());
     else
@@ -120,7 +127,6 @@ struct planned {
 
   template <class Partition>
   static consteval auto make_with(const Partition& parts, std::size_t slots) {
-    using chooser = typename partition_option<Options...>::type;
     const auto prices = [&] {
       if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
         return chooser::prices_for(graph, parts, backend_infos());
