@@ -16,7 +16,7 @@ inline constexpr levada::kernel_cost demo_costs_kernels[] = {
     {"reference", "relu(float[16x14x14]) -> float[16x14x14], 3136 FLOP", 1.313e-07, 2.191e-09},
     {"reference", "relu(float[8x28x28]) -> float[8x28x28], 6272 FLOP", 4.527e-07, 1.342e-08},
     {"reference", "softmax(float[10]) -> float[10], 40 FLOP", 3.464e-08, 1.221e-12},
-    {"reference", "transform(uint8[1x28x28]) -> float[1x28x28], 784 FLOP", 1.042e-07, 1.858e-10},
+    {"reference", "transform normalise fdb542d2d87dfe63(uint8[1x28x28]) -> float[1x28x28], 784 FLOP", 1.042e-07, 1.858e-10},
     {"simd", "conv2d(float[1x28x28]) -> float[8x28x28], 313600 FLOP, 832 bytes", 3.238e-06, 3.594e-09},
     {"simd", "conv2d(float[1x28x28]) -> float[8x28x28], 313600 FLOP, 832 bytes + relu(float[8x28x28]) -> float[8x28x28], 6272 FLOP", 3.253e-06, 2.43e-09},
     {"simd", "conv2d(float[1x28x28]) -> float[8x28x28], 313600 FLOP, 832 bytes + relu(float[8x28x28]) -> float[8x28x28], 6272 FLOP + max_pool2d(float[8x28x28]) -> float[8x14x14], 6272 FLOP", 3.522e-06, 7.359e-09},
@@ -32,7 +32,7 @@ inline constexpr levada::kernel_cost demo_costs_kernels[] = {
     {"simd", "relu(float[16x14x14]) -> float[16x14x14], 3136 FLOP", 1.173e-07, 3.017e-09},
     {"simd", "relu(float[8x28x28]) -> float[8x28x28], 6272 FLOP", 4.438e-07, 1.395e-08},
     {"simd", "softmax(float[10]) -> float[10], 40 FLOP", 2.129e-08, 1.16e-11},
-    {"simd", "transform(uint8[1x28x28]) -> float[1x28x28], 784 FLOP", 8.067e-08, 8.569e-11},
+    {"simd", "transform normalise fdb542d2d87dfe63(uint8[1x28x28]) -> float[1x28x28], 784 FLOP", 8.067e-08, 8.569e-11},
 };
 inline constexpr levada::roofline demo_costs_rooflines[] = {
     {"reference", 1.168e+11, 2.131e+10, 0},

@@ -88,10 +88,10 @@ inline constexpr levada::kernel_cost resnet18_costs_kernels[] = {
     {"simd", "batch_norm(float[512x7x7]) -> float[512x7x7], 50176 FLOP, 8192 bytes", 8.793e-06, 2.5e-07},
     {"simd", "batch_norm(float[64x112x112]) -> float[64x112x112], 1605632 FLOP, 1024 bytes", 0.00027, 2.303e-05},
     {"simd", "batch_norm(float[64x56x56]) -> float[64x56x56], 401408 FLOP, 1024 bytes", 4.314e-05, 2.789e-06},
-    {"simd", "broadcast(float[128x28x28], float[128x28x28]) -> float[128x28x28], 100352 FLOP", 3.663e-05, 1.187e-06},
-    {"simd", "broadcast(float[256x14x14], float[256x14x14]) -> float[256x14x14], 50176 FLOP", 2.381e-05, 8.165e-07},
-    {"simd", "broadcast(float[512x7x7], float[512x7x7]) -> float[512x7x7], 25088 FLOP", 1.009e-05, 3.205e-07},
-    {"simd", "broadcast(float[64x56x56], float[64x56x56]) -> float[64x56x56], 200704 FLOP", 7.04e-05, 2.233e-06},
+    {"simd", "add(float[128x28x28], float[128x28x28]) -> float[128x28x28], 100352 FLOP", 3.663e-05, 1.187e-06},
+    {"simd", "add(float[256x14x14], float[256x14x14]) -> float[256x14x14], 50176 FLOP", 2.381e-05, 8.165e-07},
+    {"simd", "add(float[512x7x7], float[512x7x7]) -> float[512x7x7], 25088 FLOP", 1.009e-05, 3.205e-07},
+    {"simd", "add(float[64x56x56], float[64x56x56]) -> float[64x56x56], 200704 FLOP", 7.04e-05, 2.233e-06},
     {"simd", "conv2d(float[128x28x28]) -> float[128x28x28], 231211008 FLOP, 589824 bytes", 0.002127, 1.863e-05},
     {"simd", "conv2d(float[128x28x28]) -> float[128x28x28], 231211008 FLOP, 589824 bytes + batch_norm(float[128x28x28]) -> float[128x28x28], 200704 FLOP, 2048 bytes", 0.002113, 3.025e-05},
     {"simd", "conv2d(float[128x28x28]) -> float[128x28x28], 231211008 FLOP, 589824 bytes + batch_norm(float[128x28x28]) -> float[128x28x28], 200704 FLOP, 2048 bytes + relu(float[128x28x28]) -> float[128x28x28], 100352 FLOP", 0.002113, 2.43e-05},
@@ -126,7 +126,7 @@ inline constexpr levada::kernel_cost resnet18_costs_kernels[] = {
     {"simd", "flatten(float[512x1x1]) -> float[512]", 1.42e-06, 3.455e-07},
     {"simd", "flatten(float[512x1x1]) -> float[512] + dense(float[512]) -> float[1000], 1024000 FLOP, 2052000 bytes", 0.0001127, 3.334e-06},
     {"simd", "max_pool2d(float[64x112x112]) -> float[64x56x56], 1806336 FLOP", 0.0001358, 2.198e-06},
-    {"simd", "reduce(float[512x7x7]) -> float[512x1x1], 25088 FLOP", 2.762e-06, 1.45e-07},
+    {"simd", "global_avg_pool2d(float[512x7x7]) -> float[512x1x1], 25088 FLOP", 2.762e-06, 1.45e-07},
     {"simd", "relu(float[128x28x28]) -> float[128x28x28], 100352 FLOP", 2.969e-05, 1.347e-06},
     {"simd", "relu(float[256x14x14]) -> float[256x14x14], 50176 FLOP", 1.544e-05, 1.122e-06},
     {"simd", "relu(float[512x7x7]) -> float[512x7x7], 25088 FLOP", 7.079e-06, 2.155e-07},
@@ -175,8 +175,8 @@ inline constexpr levada::kernel_cost resnet18_costs_kernels[] = {
     {"spirv", "dense(float[512]) -> float[1000], 1024000 FLOP, 2052000 bytes", 0.0008634, 0.0002045},
     {"spirv", "flatten(float[512x1x1]) -> float[512]", 2.982e-05, 5.684e-06},
     {"spirv", "max_pool2d(float[64x112x112]) -> float[64x56x56], 1806336 FLOP", 0.002996, 6.178e-05},
-    {"spirv", "reduce(float[512x7x7]) -> float[512x1x1], 25088 FLOP", 0.0002072, 1.092e-05},
-    {"spirv", "reduce(float[512x7x7]) -> float[512x1x1], 25088 FLOP + flatten(float[512x1x1]) -> float[512]", 0.0002016, 1.046e-06},
+    {"spirv", "global_avg_pool2d(float[512x7x7]) -> float[512x1x1], 25088 FLOP", 0.0002072, 1.092e-05},
+    {"spirv", "global_avg_pool2d(float[512x7x7]) -> float[512x1x1], 25088 FLOP + flatten(float[512x1x1]) -> float[512]", 0.0002016, 1.046e-06},
     {"spirv", "relu(float[128x28x28]) -> float[128x28x28], 100352 FLOP", 0.0003775, 2.113e-06},
     {"spirv", "relu(float[256x14x14]) -> float[256x14x14], 50176 FLOP", 0.0001703, 2.657e-05},
     {"spirv", "relu(float[512x7x7]) -> float[512x7x7], 25088 FLOP", 0.000146, 1.028e-05},
@@ -194,6 +194,6 @@ inline constexpr levada::transfer_cost resnet18_costs_transfers[] = {
     {{levada::device_kind::vulkan, 0}, {levada::device_kind::cpu, 0}, 9.777e-05, 1.124e-10},
 };
 inline constexpr levada::whole_cost resnet18_costs_wholes[] = {
-    {18207844956912826514u, "levada plan 1: 64 slots | cpu: simd(\"conv1\" \"bn1\" \"relu\") simd(\"max_pool2d\") onednn(\"layer1.0.conv1\" \"layer1.0.bn1\" \"relu\" \"layer1.0.conv2\" \"layer1.0.bn2\") simd(\"add\") simd(\"relu\") onednn(\"layer1.1.conv1\" \"layer1.1.bn1\" \"relu\" \"layer1.1.conv2\" \"layer1.1.bn2\") simd(\"add\") simd(\"relu\") simd(\"layer2.0.conv1\" \"layer2.0.bn1\" \"relu\") onednn(\"layer2.0.conv2\" \"layer2.0.bn2\") simd(\"layer2.0.downsample.0\" \"layer2.0.downsample.1\") simd(\"add\") simd(\"relu\") onednn(\"layer2.1.conv1\" \"layer2.1.bn1\" \"relu\" \"layer2.1.conv2\" \"layer2.1.bn2\") simd(\"add\") simd(\"relu\") simd(\"layer3.0.conv1\" \"layer3.0.bn1\" \"relu\") onednn(\"layer3.0.conv2\" \"layer3.0.bn2\") simd(\"layer3.0.downsample.0\" \"layer3.0.downsample.1\") simd(\"add\") simd(\"relu\") onednn(\"layer3.1.conv1\" \"layer3.1.bn1\") simd(\"relu\") onednn(\"layer3.1.conv2\" \"layer3.1.bn2\") simd(\"add\") simd(\"relu\") onednn(\"layer4.0.conv1\" \"layer4.0.bn1\" \"relu\") onednn(\"layer4.0.conv2\" \"layer4.0.bn2\") simd(\"layer4.0.downsample.0\" \"layer4.0.downsample.1\") simd(\"add\") simd(\"relu\") onednn(\"layer4.1.conv1\" \"layer4.1.bn1\" \"relu\") onednn(\"layer4.1.conv2\" \"layer4.1.bn2\") simd(\"add\") simd(\"relu\") simd(\"global_avg_pool2d\") simd(\"flatten\") eigen(\"fc\")", 0.02176, 0.000126},
+    {7135147711042304110u, "levada plan 1: 64 slots | cpu: simd(\"conv1\" \"bn1\" \"relu\") simd(\"max_pool2d\") onednn(\"layer1.0.conv1\" \"layer1.0.bn1\" \"relu\" \"layer1.0.conv2\" \"layer1.0.bn2\") simd(\"add\") simd(\"relu\") onednn(\"layer1.1.conv1\" \"layer1.1.bn1\" \"relu\" \"layer1.1.conv2\" \"layer1.1.bn2\") simd(\"add\") simd(\"relu\") simd(\"layer2.0.conv1\" \"layer2.0.bn1\" \"relu\") onednn(\"layer2.0.conv2\" \"layer2.0.bn2\") simd(\"layer2.0.downsample.0\" \"layer2.0.downsample.1\") simd(\"add\") simd(\"relu\") onednn(\"layer2.1.conv1\" \"layer2.1.bn1\" \"relu\" \"layer2.1.conv2\" \"layer2.1.bn2\") simd(\"add\") simd(\"relu\") simd(\"layer3.0.conv1\" \"layer3.0.bn1\" \"relu\") onednn(\"layer3.0.conv2\" \"layer3.0.bn2\") simd(\"layer3.0.downsample.0\" \"layer3.0.downsample.1\") simd(\"add\") simd(\"relu\") onednn(\"layer3.1.conv1\" \"layer3.1.bn1\") simd(\"relu\") onednn(\"layer3.1.conv2\" \"layer3.1.bn2\") simd(\"add\") simd(\"relu\") onednn(\"layer4.0.conv1\" \"layer4.0.bn1\" \"relu\") onednn(\"layer4.0.conv2\" \"layer4.0.bn2\") simd(\"layer4.0.downsample.0\" \"layer4.0.downsample.1\") simd(\"add\") simd(\"relu\") onednn(\"layer4.1.conv1\" \"layer4.1.bn1\" \"relu\") onednn(\"layer4.1.conv2\" \"layer4.1.bn2\") simd(\"add\") simd(\"relu\") simd(\"global_avg_pool2d\") simd(\"flatten\") eigen(\"fc\")", 0.02176, 0.000126},
 };
 inline constexpr levada::cost_table resnet18_costs{.machine = "2 processors of AMD EPYC, AVX-512, g++ 12.2.0", .kernels = resnet18_costs_kernels, .transfers = resnet18_costs_transfers, .rooflines = resnet18_costs_rooflines, .wholes = resnet18_costs_wholes};

@@ -133,7 +133,7 @@ inline constexpr levada::kernel_cost squeezenet_costs_kernels[] = {
     {"simd", "max_pool2d(float[128x55x55]) -> float[128x27x27], 839808 FLOP", 9.173e-05, 1.297e-06},
     {"simd", "max_pool2d(float[256x27x27]) -> float[256x13x13], 389376 FLOP", 6.953e-05, 1.081e-06},
     {"simd", "max_pool2d(float[64x111x111]) -> float[64x55x55], 1742400 FLOP", 0.0001229, 7.315e-07},
-    {"simd", "reduce(float[1000x13x13]) -> float[1000x1x1], 169000 FLOP", 8.85e-06, 3.055e-07},
+    {"simd", "global_avg_pool2d(float[1000x13x13]) -> float[1000x1x1], 169000 FLOP", 8.85e-06, 3.055e-07},
     {"simd", "relu(float[1000x13x13]) -> float[1000x13x13], 169000 FLOP", 1.673e-05, 1.805e-07},
     {"simd", "relu(float[128x27x27]) -> float[128x27x27], 93312 FLOP", 1.023e-05, 1.65e-07},
     {"simd", "relu(float[16x55x55]) -> float[16x55x55], 48400 FLOP", 4.742e-06, 9.45e-08},
@@ -184,8 +184,8 @@ inline constexpr levada::kernel_cost squeezenet_costs_kernels[] = {
     {"spirv", "max_pool2d(float[128x55x55]) -> float[128x27x27], 839808 FLOP", 0.001156, 0.0004053},
     {"spirv", "max_pool2d(float[256x27x27]) -> float[256x13x13], 389376 FLOP", 0.0006461, 0.000123},
     {"spirv", "max_pool2d(float[64x111x111]) -> float[64x55x55], 1742400 FLOP", 0.003105, 0.0005499},
-    {"spirv", "reduce(float[1000x13x13]) -> float[1000x1x1], 169000 FLOP", 0.001044, 1.708e-05},
-    {"spirv", "reduce(float[1000x13x13]) -> float[1000x1x1], 169000 FLOP + flatten(float[1000x1x1]) -> float[1000]", 0.001023, 1.377e-05},
+    {"spirv", "global_avg_pool2d(float[1000x13x13]) -> float[1000x1x1], 169000 FLOP", 0.001044, 1.708e-05},
+    {"spirv", "global_avg_pool2d(float[1000x13x13]) -> float[1000x1x1], 169000 FLOP + flatten(float[1000x1x1]) -> float[1000]", 0.001023, 1.377e-05},
     {"spirv", "relu(float[1000x13x13]) -> float[1000x13x13], 169000 FLOP", 0.0006572, 9.95e-06},
     {"spirv", "relu(float[128x27x27]) -> float[128x27x27], 93312 FLOP", 0.0003818, 1.867e-06},
     {"spirv", "relu(float[16x55x55]) -> float[16x55x55], 48400 FLOP", 0.0002233, 4.813e-06},
@@ -208,6 +208,6 @@ inline constexpr levada::transfer_cost squeezenet_costs_transfers[] = {
     {{levada::device_kind::vulkan, 0}, {levada::device_kind::cpu, 0}, 7.538e-05, 9.783e-11},
 };
 inline constexpr levada::whole_cost squeezenet_costs_wholes[] = {
-    {13526326629391780361u, "levada plan 1: 64 slots | cpu: onednn(\"conv1\" \"relu\" \"max_pool2d\" \"fire2.squeeze\" \"relu\") simd(\"fire2.expand1x1\" \"relu\") onednn(\"fire2.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire3.squeeze\" \"relu\") simd(\"fire3.expand1x1\" \"relu\") onednn(\"fire3.expand3x3\" \"relu\") simd(\"concat\") simd(\"max_pool2d\") simd(\"fire4.squeeze\" \"relu\") simd(\"fire4.expand1x1\" \"relu\") onednn(\"fire4.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire5.squeeze\" \"relu\") simd(\"fire5.expand1x1\" \"relu\") onednn(\"fire5.expand3x3\" \"relu\") simd(\"concat\") onednn(\"max_pool2d\") simd(\"fire6.squeeze\" \"relu\") simd(\"fire6.expand1x1\" \"relu\") onednn(\"fire6.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire7.squeeze\" \"relu\") simd(\"fire7.expand1x1\" \"relu\") onednn(\"fire7.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire8.squeeze\" \"relu\") simd(\"fire8.expand1x1\" \"relu\") onednn(\"fire8.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire9.squeeze\" \"relu\") simd(\"fire9.expand1x1\" \"relu\") onednn(\"fire9.expand3x3\" \"relu\") simd(\"concat\") onednn(\"conv10\" \"relu\") simd(\"global_avg_pool2d\") simd(\"flatten\")", 0.006875, 0.0001219},
+    {4079753690567344201u, "levada plan 1: 64 slots | cpu: onednn(\"conv1\" \"relu\" \"max_pool2d\" \"fire2.squeeze\" \"relu\") simd(\"fire2.expand1x1\" \"relu\") onednn(\"fire2.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire3.squeeze\" \"relu\") simd(\"fire3.expand1x1\" \"relu\") onednn(\"fire3.expand3x3\" \"relu\") simd(\"concat\") simd(\"max_pool2d\") simd(\"fire4.squeeze\" \"relu\") simd(\"fire4.expand1x1\" \"relu\") onednn(\"fire4.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire5.squeeze\" \"relu\") simd(\"fire5.expand1x1\" \"relu\") onednn(\"fire5.expand3x3\" \"relu\") simd(\"concat\") onednn(\"max_pool2d\") simd(\"fire6.squeeze\" \"relu\") simd(\"fire6.expand1x1\" \"relu\") onednn(\"fire6.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire7.squeeze\" \"relu\") simd(\"fire7.expand1x1\" \"relu\") onednn(\"fire7.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire8.squeeze\" \"relu\") simd(\"fire8.expand1x1\" \"relu\") onednn(\"fire8.expand3x3\" \"relu\") simd(\"concat\") simd(\"fire9.squeeze\" \"relu\") simd(\"fire9.expand1x1\" \"relu\") onednn(\"fire9.expand3x3\" \"relu\") simd(\"concat\") onednn(\"conv10\" \"relu\") simd(\"global_avg_pool2d\") simd(\"flatten\")", 0.006875, 0.0001219},
 };
 inline constexpr levada::cost_table squeezenet_costs{.machine = "2 processors of AMD EPYC, AVX-512, g++ 12.2.0", .kernels = squeezenet_costs_kernels, .transfers = squeezenet_costs_transfers, .rooflines = squeezenet_costs_rooflines, .wholes = squeezenet_costs_wholes};
