@@ -20,6 +20,7 @@
 #include <levada/graph/detail/graph.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/pipeline.hpp>
+#include <levada/graph/detail/said_once.hpp>
 
 namespace levada {
 
@@ -32,6 +33,11 @@ struct tolerance {};
 /// Without it, it waits.
 template <duration Most>
 struct stall {};
+
+template <class Given>
+struct sync_by_time_takes_a_tolerance_and_a_stall : detail::mistake {};
+template <class Option, class Again>
+struct sync_by_time_takes_each_option_once : detail::mistake {};
 
 namespace detail {
 
@@ -122,6 +128,28 @@ template <class Option>
 constexpr duration stall_in(Option) {
   return {};
 }
+template <class Option>
+inline constexpr bool is_sync_option = false;
+template <duration Most>
+inline constexpr bool is_sync_option<levada::tolerance<Most>> = true;
+template <duration Most>
+inline constexpr bool is_sync_option<levada::stall<Most>> = true;
+template <duration One, duration Other>
+inline constexpr bool say_the_same<levada::tolerance<One>, levada::tolerance<Other>> = true;
+template <duration One, duration Other>
+inline constexpr bool say_the_same<levada::stall<One>, levada::stall<Other>> = true;
+
+template <class... Options>
+consteval auto sync_mistake() {
+  constexpr bool wrong[] = {!is_sync_option<Options>..., true};
+  if constexpr (constexpr std::size_t at = first_true(wrong); at < sizeof...(Options))
+    return sync_by_time_takes_a_tolerance_and_a_stall<type_at<type_list<Options...>, at>>{};
+  else
+    return repeated_option(
+        []<class First, class Again>() { return sync_by_time_takes_each_option_once<First, Again>{}; },
+        type_list<Options...>{});
+}
+
 template <class... Options>
 constexpr duration the_tolerance = {(std::int64_t{0} + ... + tolerance_in(Options{}).nanoseconds)};
 template <class... Options>
@@ -145,11 +173,17 @@ concept is_timed = requires { typename timed_item<T>::way; };
 /// The head of a pipeline of several ports whose items meet by their capture times. Sessions are pushed to by port,
 /// each port in the order of its times.
 template <class... Options, fixed_string Name, class T, class... Ports>
-  requires(sizeof...(Ports) > 0 && (detail::is_timed<Ports> && ...))
+  requires(sizeof...(Ports) > 0 && (detail::is_timed<Ports> && ...) &&
+           correct<decltype(detail::sync_mistake<Options...>())>)
 constexpr auto sync_by_time(port_part<Name, T>, Ports...) {
   using rule = detail::sync_rule<detail::the_tolerance<Options...>, detail::the_stall<Options...>,
                                  detail::nearest_in_time, typename detail::timed_item<Ports>::way...>;
   return input<synced_items<rule, named_item<Name, T>, typename detail::timed_item<Ports>::type...>>;
 }
+/// Deduced and never defined: the use is the one error.
+template <class... Options, fixed_string Name, class T, class... Ports,
+          class Mistake = decltype(detail::sync_mistake<Options...>())>
+  requires(Mistake::is_mistake)
+auto sync_by_time(port_part<Name, T>, Ports...);
 
 }  // namespace levada

@@ -15,6 +15,7 @@ template <std::size_t Filters, class... Options>
 struct convolution_op {
   static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
+  using options = type_list<Options...>;
   static constexpr std::size_t filters = Filters;
   static constexpr window2d window = detail::convolution_window<Options...>();
   static constexpr std::size_t groups =

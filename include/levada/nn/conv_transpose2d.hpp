@@ -20,6 +20,8 @@ template <class Option>
 struct added_by : output_padding<0> {
   static constexpr bool any = false;
 };
+template <std::size_t A, std::size_t B, std::size_t C, std::size_t D>
+inline constexpr bool say_the_same<output_padding<A, B>, output_padding<C, D>> = true;
 template <std::size_t Rows, std::size_t Columns>
 struct added_by<output_padding<Rows, Columns>> : output_padding<Rows, Columns> {
   static constexpr bool any = true;

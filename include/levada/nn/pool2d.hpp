@@ -44,9 +44,20 @@ struct count_padding {};
 template <class T>
 concept pool2d_option = window_option<T> || std::same_as<T, count_padding>;
 
+namespace detail {
+
+/// The options of a pool; a size that stands first gives way to one behind it.
+template <class... Options>
+struct options_of_pool : type_tag<type_list<Options...>> {};
+template <std::size_t Height, std::size_t Width, class... Options>
+struct options_of_pool<size<Height, Width>, Options...> : type_tag<type_list<Options...>> {};
+
+}  // namespace detail
+
 /// What both pools have in common.
 template <pool2d_option... Options>
 struct pool2d_op : weightless_op {
+  using options = typename detail::options_of_pool<Options...>::type;
   static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr window2d window = detail::pool_window<Options...>();

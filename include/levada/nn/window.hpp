@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <levada/graph/detail/said_once.hpp>
+
 namespace levada {
 
 /// A window over an image, ONNX's kernel_shape, strides, pads and dilations.
@@ -83,6 +85,17 @@ template <class T>
 concept window_option = requires(window2d& w) { T::apply(w); };
 
 namespace detail {
+
+template <std::size_t A, std::size_t B, std::size_t C, std::size_t D>
+inline constexpr bool say_the_same<size<A, B>, size<C, D>> = true;
+template <std::size_t A, std::size_t B, std::size_t C, std::size_t D>
+inline constexpr bool say_the_same<stride<A, B>, stride<C, D>> = true;
+template <std::size_t... One, std::size_t... Other>
+inline constexpr bool say_the_same<padding<One...>, padding<Other...>> = true;
+template <std::size_t A, std::size_t B, std::size_t C, std::size_t D>
+inline constexpr bool say_the_same<dilation<A, B>, dilation<C, D>> = true;
+template <std::size_t One, std::size_t Other>
+inline constexpr bool say_the_same<groups<One>, groups<Other>> = true;
 
 template <class T>
 inline constexpr std::size_t group_count = 0;

@@ -10,6 +10,7 @@
 
 #include <concepts>
 
+#include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/op_kind.hpp>
 #include <levada/graph/detail/op_on.hpp>
@@ -23,16 +24,42 @@ namespace detail {
 /// Behind a stage that says nothing of it.
 struct axes_unknown {};
 
-/// The order at a place of a line: what its op says; stages that compute element by element, and what is no stage,
-/// leave that of the place before them. Only asked for where a stage takes one.
+/// The computing ops that leave the order as it is.
+template <class Op>
+concept keeps_axes = Op::fuses_as == op_kind::element_wise || Op::fuses_as == op_kind::broadcast;
+
+template <class... Ends>
+consteval auto common_axes(type_list<Ends...>);
+
+/// The order at a place of a line: what its op says; stages that compute element by element, rates, and what is no
+/// stage, leave that of the place before them. Only asked for where a stage takes one.
 template <class Place>
 consteval auto axes_at() {
   if constexpr (requires { Place::part::op_type::gives_axes; })
     return Place::part::op_type::gives_axes;
   else if constexpr (
-      requires { requires Place::part::op_type::fuses_as == op_kind::element_wise; } ||
-      requires { typename Place::passes; })
+      requires { requires keeps_axes<typename Place::part::op_type>; } || requires { typename Place::passes; })
     return axes_at<typename Place::behind>();
+  else if constexpr (requires { Place::axes; })
+    return Place::axes;
+  else if constexpr (requires { typename Place::ends; })
+    return common_axes(typename Place::ends{});
+  else
+    return axes_unknown{};
+}
+
+/// Of branches that are joined, where all give the same.
+template <class... Ends>
+consteval auto common_axes(type_list<Ends...>) {
+  constexpr layout orders[] = {[] {
+    if constexpr (std::same_as<decltype(axes_at<Ends>()), layout>)
+      return axes_at<Ends>();
+    else
+      return layout::chw;
+  }()...};
+  constexpr bool known = (std::same_as<decltype(axes_at<Ends>()), layout> && ...);
+  if constexpr (known && ((axes_at<Ends>() == orders[0]) && ...))
+    return orders[0];
   else
     return axes_unknown{};
 }

@@ -21,6 +21,7 @@
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/op_on.hpp>
 #include <levada/graph/detail/rate.hpp>
+#include <levada/graph/detail/said_once.hpp>
 
 namespace levada {
 namespace detail {
@@ -52,7 +53,8 @@ consteval auto wrong_batch_option() {
   if constexpr (constexpr std::size_t at = first_true(wrong); at < sizeof...(Options))
     return rate_has_no_such_option<"batch", type_at<type_list<Options...>, at>>{};
   else
-    return no_mistake{};
+    return repeated_option([]<class Option, class>() { return rate_takes_each_option_once<"batch", Option>{}; },
+                           type_list<Options...>{});
 }
 
 template <class Batch>

@@ -108,6 +108,8 @@ template <fixed_string Stage, class Item, class Write>
 struct image_op_has_to_be_told_the_order_of_axes_hwc_or_chw : detail::mistake {};
 template <fixed_string Before, auto Given, fixed_string Stage, auto Taken>
 struct stage_takes_another_order_of_axes_than_the_one_before_gives : detail::mistake {};
+template <fixed_string Stage, class Option, class Again>
+struct op_takes_each_option_once : detail::mistake {};
 template <fixed_string Before, class Given, class Declared>
 struct nested_pipeline_declares_another_input_than_it_gets : detail::mistake {};
 template <fixed_string Before, fixed_string Source>
@@ -211,6 +213,8 @@ template <fixed_string Rate, std::size_t... Numbers>
 struct rate_takes_and_gives_one_item_or_more : detail::mistake {};
 template <fixed_string Rate, class Given>
 struct rate_has_no_such_option : detail::mistake {};
+template <fixed_string Rate, class Option>
+struct rate_takes_each_option_once : detail::mistake {};
 template <fixed_string Rate, class Given>
 struct rate_cannot_take_what_the_stage_before_gives : detail::mistake {};
 template <fixed_string Rate>

@@ -19,6 +19,7 @@
 #include <levada/graph/detail/missing.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/pipeline.hpp>
+#include <levada/graph/detail/said_once.hpp>
 #include <levada/graph/detail/stage.hpp>
 #include <levada/graph/detail/wiring.hpp>
 
@@ -126,6 +127,7 @@ struct at_part<block_port<Name, T, Index>, Before> {
 /// What the branches of a fork give, ahead of its join.
 template <class... Ends>
 struct joined_places {
+  using ends = type_list<Ends...>;
   static constexpr bool known = !(std::same_as<typename Ends::out, unknown_item> || ...);
   static consteval auto first_sink() {
     constexpr std::size_t at = first_true({std::same_as<typename Ends::out, nothing_more>...});
@@ -198,6 +200,17 @@ struct outcome<call_form<form::sink, void>, Name> {
   using mistake = no_mistake;
 };
 
+/// Of an op that has its options as a type.
+template <class Stage>
+consteval auto op_option_said_twice() {
+  if constexpr (requires { typename Stage::op_type::options; })
+    return repeated_option(
+        []<class First, class Again>() { return op_takes_each_option_once<Stage::name, First, Again>{}; },
+        typename Stage::op_type::options{});
+  else
+    return no_mistake{};
+}
+
 template <class Stage, class Before>
   requires is_stage<Stage>
 struct at_part<Stage, Before> {
@@ -221,6 +234,8 @@ struct at_part<Stage, Before> {
                          requires !noexcept(f.missed(why));
                        })
       return stage_is_told_of_missing_items_by_a_member_that_has_to_be_noexcept<Stage::name>{};
+    else if constexpr (decltype(op_option_said_twice<Stage>())::is_mistake)
+      return op_option_said_twice<Stage>();
     else if constexpr (says_axes_wrong<Stage, Before>)
       return mistaken_axes<Stage, Before>();
     else

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/axes.hpp>
 #include <levada/graph/detail/block_mark.hpp>
 #include <levada/graph/detail/describe.hpp>
 #include <levada/graph/detail/feedback.hpp>
@@ -20,20 +21,21 @@ namespace levada::detail {
 template <class R>
 inline constexpr block_mark mark_of<rate_part<R>>{.changes_rate = true};
 
-/// At the head of a region behind a rate.
-template <class T, fixed_string Rate>
+/// At the head of a region behind a rate; `Axes`: the order of a picture's axes, which a rate leaves as it is.
+template <class T, fixed_string Rate, auto Axes>
 struct rate_output {};
 /// At the end of a region: a rate follows.
 struct rate_border {};
 
-template <class T, fixed_string Rate, class Before>
-struct at_part<rate_output<T, Rate>, Before> {
+template <class T, fixed_string Rate, auto Axes, class Before>
+struct at_part<rate_output<T, Rate, Axes>, Before> {
   using out = T;
   using mistake = std::conditional_t<fine_item<T>, no_mistake, item_cannot_be_moved<Rate, T>>;
   static constexpr auto name = Rate;
+  static constexpr auto axes = Axes;
 };
-template <class T, fixed_string Rate>
-inline constexpr bool may_be_empty<rate_output<T, Rate>> = true;
+template <class T, fixed_string Rate, auto Axes>
+inline constexpr bool may_be_empty<rate_output<T, Rate, Axes>> = true;
 template <>
 inline constexpr bool may_be_empty<rate_border> = true;
 
@@ -97,11 +99,11 @@ struct region {
   static constexpr bool is_last = R == rates_of<Parts>.count;
 
   static consteval auto head() {
+    using before = region<Parts, R == 0 ? 0 : R - 1>;
     if constexpr (R == 0)
       return type_list<>{};
     else
-      return type_list<
-          flat_part<rate_output<typename region<Parts, R - 1>::given, region<Parts, R - 1>::rate::name>, void>>{};
+      return type_list<flat_part<rate_output<typename before::given, before::rate::name, before::axes()>, void>>{};
   }
   using tail = std::conditional_t<is_last, type_list<>, type_list<flat_part<rate_border, void>>>;
   using parts =
@@ -110,6 +112,7 @@ struct region {
 
   using in = typename place<parts, 0>::out;
   using out = item_behind<parts>;
+  static consteval auto axes() { return axes_at<place<parts, parts::size - 1>>(); }
 
   /// What follows.
   static consteval auto following() {

@@ -10,6 +10,7 @@
 
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/detail/describe.hpp>
+#include <levada/graph/detail/said_once.hpp>
 #include <levada/plan/detail/options.hpp>
 #include <levada/run/detail/deploy/deploy_options.hpp>
 #include <levada/run/detail/workers/executor.hpp>
@@ -33,10 +34,9 @@ template <class Option>
   requires requires(worker_settings w) { Option::apply(w); }
 inline constexpr bool is_option<Option> = true;
 
-/// Options of which one is enough, by kind.
 template <class One, class Other>
-inline constexpr bool say_the_same = std::same_as<One, Other> || (pins_plan<One> && pins_plan<Other>) ||
-                                     (chooses_partition<One> && chooses_partition<Other>);
+  requires(pins_plan<One> && pins_plan<Other>) || (chooses_partition<One> && chooses_partition<Other>)
+inline constexpr bool say_the_same<One, Other> = true;
 template <std::size_t One, std::size_t Other>
 inline constexpr bool say_the_same<slots<One>, slots<Other>> = true;
 template <class... One, class... Other>
@@ -52,18 +52,10 @@ inline constexpr bool say_the_same<worker_priority<One>, worker_priority<Other>>
 template <auto One, auto Other>
 inline constexpr bool say_the_same<on_worker_start<One>, on_worker_start<Other>> = true;
 
-/// The mistake of options that say what one before them says.
 template <class... Options>
-consteval auto repeated_option(type_list<Options...>) {
-  return no_mistake{};
-}
-template <class First, class... Rest>
-consteval auto repeated_option(type_list<First, Rest...>) {
-  constexpr bool again[] = {say_the_same<First, Rest>..., true};
-  if constexpr (constexpr std::size_t at = first_true(again); at < sizeof...(Rest))
-    return deploy_takes_each_option_once<First, type_at<type_list<Rest...>, at>>{};
-  else
-    return repeated_option(type_list<Rest...>{});
+consteval auto option_said_twice() {
+  return repeated_option([]<class First, class Again>() { return deploy_takes_each_option_once<First, Again>{}; },
+                         type_list<Options...>{});
 }
 
 template <class Device>
@@ -136,8 +128,8 @@ consteval auto call_mistake() {
   else if constexpr (!(is_option<Options> && ...)) {
     constexpr bool unknown[] = {!is_option<Options>...};
     return deploy_has_no_such_option<type_at<type_list<Options...>, first_true(unknown)>>{};
-  } else if constexpr (decltype(repeated_option(type_list<Options...>{}))::is_mistake)
-    return repeated_option(type_list<Options...>{});
+  } else if constexpr (decltype(option_said_twice<Options...>())::is_mistake)
+    return option_said_twice<Options...>();
   else if constexpr ((std::same_as<Options, slots<0>> || ...))
     return deploy_needs_at_least_one_slot{};
   else if constexpr ((has_uncounted_slots<Options> || ...)) {

@@ -15,6 +15,7 @@
 #include <levada/core/detail/type_list.hpp>
 #include <levada/core/detail/units.hpp>
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/said_once.hpp>
 #include <levada/run/virtual_clock.hpp>
 
 namespace levada {
@@ -71,6 +72,8 @@ template <class Given>
 struct session_has_no_such_option : detail::mistake {};
 struct deadline_of_no_time_would_drop_every_item : detail::mistake {};
 struct session_has_two_deadlines : detail::mistake {};
+template <class Option>
+struct session_takes_each_option_once : detail::mistake {};
 struct deadline_at_the_output_needs_a_pipeline_that_gives_results : detail::mistake {};
 struct session_is_told_twice_what_it_does_when_full : detail::mistake {};
 template <class Item>
@@ -311,7 +314,8 @@ consteval auto session_mistake() {
   else if constexpr (name_ports<Options...>)
     return first_mistake(typename port_option_mistake<Item, Options, Options...>::type{}...);
   else
-    return no_mistake{};
+    return repeated_option([]<class Option, class>() { return session_takes_each_option_once<Option>{}; },
+                           type_list<Options...>{});
 }
 
 /// The same of an app.
