@@ -45,13 +45,18 @@ PUBLIC = """
     graph/op graph/parameter_map graph/sync
     kernel/grid_kernel kernel/text_grid
     plan/arena plan/cost_table plan/partition_by_cost plan/rules
-    run/any_of run/any_pipeline run/awaitable run/callback_session run/choose_deployment run/deploy
-    run/event_session run/hot_swap run/load_pipeline run/multi_producer run/pipeline_library run/prometheus
-    run/sender run/simulated run/virtual_clock
+    run/any_of run/any_pipeline run/async_session run/callback_session run/choose_deployment run/deploy
+    run/dispatcher run/event_session run/hot_swap run/load_pipeline run/multi_producer run/pipeline_library
+    run/prometheus run/simulated run/virtual_clock
 """.split()
 LIBRARIES = ("nn", "image", "signal", "interop")
 # Public headers of run/ that one of its rooms may include: the room.
-ROOM_OF_PUBLIC = {"run/virtual_clock": "program", "run/any_pipeline": "deploy", "run/deploy": "deploy"}
+ROOM_OF_PUBLIC = {
+    "run/virtual_clock": "program",
+    "run/dispatcher": "session",
+    "run/any_pipeline": "deploy",
+    "run/deploy": "deploy",
+}
 
 # Other people's headers and who may see them: the rule, what they are included as, the files it names.
 FOREIGN = [

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include <levada/interop/future_session.hpp>
+#include <levada/interop/as_future.hpp>
 #include <levada/levada.hpp>
 
 namespace lv = levada;
@@ -14,11 +14,11 @@ namespace lv = levada;
 int main() {
   auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<std::unique_ptr<int>> |
                                                 lv::stage<"a">([](const std::unique_ptr<int>& v) { return *v; }));
-  lv::future_session session(app.open());
+  lv::async_session session(app.open());
   auto item = std::make_unique<int>(1);
 #ifdef LEVADA_CORRECT
-  static_cast<void>(session.push_future(std::move(item)));
+  static_cast<void>(lv::as_future(session.push_async(std::move(item))));
 #else
-  static_cast<void>(session.push_future(item));
+  static_cast<void>(lv::as_future(session.push_async(item)));
 #endif
 }

@@ -15,7 +15,7 @@
 
 #include <levada/core/aligned_frame.hpp>
 #include <levada/core/tensor.hpp>
-#include <levada/run/awaitable.hpp>
+#include <levada/run/async_session.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
@@ -49,11 +49,11 @@ task compute(Session& session, char before, wide given, std::atomic<int>& wrong,
   for (int i = 0; i < 3; ++i) {
     wide next = filled(static_cast<float>(i));
     for (std::size_t k = 0; k < next.size(); ++k) next[k] += given[k];
-    const wide got = *co_await session.asynchronous(next);
+    const wide got = *co_await session.push_async(next);
     wrong += !lies_aligned(got) || !lies_aligned(next) || !lies_aligned(given) || !lies_aligned(sum);
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += got[k];
   }
-  const auto last = co_await session.asynchronous(filled(sum[5]));
+  const auto last = co_await session.push_async(filled(sum[5]));
   wrong += (*last)[63] != 3 * given[0] + 3 + 3 + 1 || after != before;
   ++ended;
 }
@@ -62,7 +62,7 @@ TEST_CASE("a coroutine's own tensors lie aligned where its promise says so") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>>(lv::input<wide> | lv::stage<"next">([](wide& t) {
                                                                       for (float& f : t) ++f;
                                                                     }));
-  lv::awaitable_session session(app.open());
+  lv::async_session session(app.open());
   std::atomic<int> wrong{0}, ended{0};
   std::vector<std::unique_ptr<char[]>> between;  // so that frames begin at other places of a heap
   constexpr int count = 100;

@@ -5,9 +5,11 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <future>
@@ -18,10 +20,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/interop/future_session.hpp>
-#include <levada/run/awaitable.hpp>
+#include <levada/interop/as_future.hpp>
+#include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/dispatcher.hpp>
 #include <levada/run/event_session.hpp>
 #include <levada/run/multi_producer.hpp>
 
@@ -64,7 +67,7 @@ struct detached {
 /// Waits for one item and counts.
 template <class Session>
 detached count_one(Session& session, int item, std::atomic<int>& resumed, std::atomic<int>& without) {
-  const auto r = co_await session.asynchronous(item);
+  const auto r = co_await session.push_async(item);
   without += !r;
   resumed.fetch_add(1);
 }
@@ -98,8 +101,8 @@ void futures_equal_the_loop(const App& app, int count) {
   const expectation expected = expected_of<Sum>(count);
   std::vector<std::future<long>> futures;
   {
-    future_session session(app.open());
-    for (int i = 0; i < count; ++i) futures.push_back(session.push_future(i));
+    async_session session(app.open());
+    for (int i = 0; i < count; ++i) futures.push_back(as_future(session.push_async(i)));
     for (const auto& f : futures) f.wait();
     CHECK(session.counts().filtered == static_cast<std::uint64_t>(expected.filtered));
     // Read behind the session's end: ThreadSanitizer does not see how libstdc++ counts the owners of an exception.
@@ -117,17 +120,17 @@ void coroutines_equal_the_loop(const App& app, int count, int lines) {
   const expectation expected = expected_of<Sum>(count);
   std::atomic<int> wrong{0}, ended{0};
   {
-    awaitable_session session(app.open());
+    async_session session(app.open());
     std::vector<int> done(static_cast<std::size_t>(count), 0);
     const auto each = [&](int item) -> detached {
-      auto r = co_await session.asynchronous(item);
+      auto r = co_await session.push_async(item);
       wrong += outcome_of(item, [&] { return r.value(); }) != expected_outcome(expected, item);
       wrong += ++done[static_cast<std::size_t>(item)] != 1;
       ended.fetch_add(1);
     };
     const auto line = [&](int first) -> detached {
       for (int item = first; item < count; item += lines) {
-        auto r = co_await session.asynchronous(item);
+        auto r = co_await session.push_async(item);
         const long got = outcome_of(item, [&] { return r.value(); });
         wrong +=
             lines == 1 ? got != expected_outcome(expected, item) : (got < 0) != (expected_outcome(expected, item) < 0);
@@ -176,13 +179,13 @@ void ends_complete_all(const App& app) {
     std::vector<std::future<long>> futures;
     std::atomic<int> resumed{0}, without{0};
     {
-      future_session session(app.open());
-      for (int i = 0; i < count; ++i) futures.push_back(session.push_future(i));
+      async_session session(app.open());
+      for (int i = 0; i < count; ++i) futures.push_back(as_future(session.push_async(i)));
       if (cancels) {
         session.cancel();
-        CHECK_THROWS_AS(static_cast<void>(session.push_future(0)), levada::cancelled);
+        CHECK_THROWS_AS(as_future(session.push_async(0)).get(), levada::cancelled);
       }
-      awaitable_session waits(app.open());
+      async_session waits(app.open());
       for (int i = 0; i < count; ++i) count_one(waits, i, resumed, without);
       if (cancels) {
         waits.cancel();
@@ -211,8 +214,8 @@ void dropped_items_are_completed(const App& app, int count) {
     std::vector<std::future<long>> futures;
     item_counts counts;
     {
-      future_session session(std::move(opened));
-      for (int i = 0; i < count; ++i) futures.push_back(session.push_future(i));
+      async_session session(std::move(opened));
+      for (int i = 0; i < count; ++i) futures.push_back(as_future(session.push_async(i)));
       session.close();
       for (const auto& f : futures) f.wait();
       counts = session.counts();
@@ -263,6 +266,69 @@ void eight_producers(const App& app, int each) {
   CHECK(popped == threads * each);
 }
 
+/// Sessions of each kind whose results one thread hands out, and others that come and go beside them.
+template <class Sum, class App>
+void one_dispatcher_equals_the_loop(const App& app, int count) {
+  const nothing_leaks guard;
+  const expectation expected = expected_of<Sum>(count);
+  std::vector<std::future<long>> futures;
+  {
+    dispatcher results;
+    in_order called(expected), polled(expected);
+    std::vector<std::thread::id> hands_out;  // by one thread, hence unguarded
+    const auto note = [&] { hands_out.push_back(std::this_thread::get_id()); };
+    callback_session with_callback(
+        app.open(),
+        [&](result<long&>& r) {
+          note();
+          called(r);
+        },
+        results);
+    async_session async(app.open(), results);
+    event_session with_events(app.open(), results);
+    std::atomic<int> resumed{0}, without{0};
+    async_session awaited(app.open(), results);
+    std::thread pusher([&] {
+      for (int i = 0; i < count; ++i) with_callback.push(i);
+      with_callback.close();
+    });
+    std::thread event_pusher([&] {
+      for (int i = 0; i < count; ++i) with_events.push(i);
+      with_events.close();
+    });
+    for (int i = 0; i < count; ++i) {
+      futures.push_back(as_future(async.push_async(i)));
+      count_one(awaited, i, resumed, without);
+      if (i % 50 == 0) {
+        callback_session passing(
+            app.open(), [&](result<long&>&) { note(); }, results);
+        for (int k = 0; k < 5; ++k) passing.push(k);
+        if (i % 100 == 0) passing.drain();
+      }
+    }
+    while (!with_events.is_over()) {
+      pollfd waiting{with_events.descriptor(), POLLIN, 0};
+      if (::poll(&waiting, 1, -1) != 1) break;
+      while (auto r = with_events.try_pop()) polled(*r);
+    }
+    pusher.join();
+    event_pusher.join();
+    with_callback.drain();
+    async.drain();
+    awaited.drain();
+    while (resumed != count) std::this_thread::yield();  // drained: each is about to go on
+    called.at_end();
+    polled.at_end();
+    CHECK(std::count(hands_out.begin(), hands_out.end(), hands_out.front()) ==
+          static_cast<std::ptrdiff_t>(hands_out.size()));
+    CHECK(hands_out.front() != std::this_thread::get_id());
+  }
+  int wrong = 0;
+  for (int i = 0; i < count; ++i)
+    wrong += outcome_of(i, [&] { return futures[static_cast<std::size_t>(i)].get(); }) != expected_outcome(expected, i);
+  CHECK(wrong == 0);
+}
+
 template <class Sum, class App>
 void each_completion(const App& app, int count) {
   callbacks_equal_the_loop<Sum>(app, count);
@@ -271,6 +337,7 @@ void each_completion(const App& app, int count) {
   coroutines_equal_the_loop<Sum>(app, count, 3);
   coroutines_equal_the_loop<Sum>(app, count, 0);
   descriptor_equals_the_loop<Sum>(app, count);
+  one_dispatcher_equals_the_loop<Sum>(app, count);
   ends_complete_all<Sum>(app);
   dropped_items_are_completed(app, count);
 }

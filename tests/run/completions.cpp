@@ -94,9 +94,9 @@ TEST_CASE("a session with workers of its own completes off the calling threads, 
   const auto app = lv::deploy<box>(failing_sum<told_sum>());
   const expectation expected = expected_of<told_sum>(500);
   const auto on = [&](auto opened) {
-    lv::future_session session(std::move(opened));
+    lv::async_session session(std::move(opened));
     std::vector<std::future<long>> futures;
-    for (int i = 0; i < 500; ++i) futures.push_back(session.push_future(i));
+    for (int i = 0; i < 500; ++i) futures.push_back(lv::as_future(session.push_async(i)));
     int wrong = 0;
     for (int i = 0; i < 500; ++i)
       wrong +=
@@ -107,21 +107,114 @@ TEST_CASE("a session with workers of its own completes off the calling threads, 
   SUBCASE("realtime") { on(app.open<lv::realtime>()); }
 }
 
+TEST_CASE("one dispatcher serves sessions with workers of their own, too") {
+  const auto app = lv::deploy<box>(failing_sum<told_sum>());
+  const expectation expected = expected_of<told_sum>(300);
+  lv::dispatcher results;
+  lv::async_session dedicated(app.open<lv::dedicated>(), results);
+  lv::async_session realtime(app.open<lv::realtime>(), results);
+  std::vector<std::future<long>> of_dedicated, of_realtime;
+  for (int i = 0; i < 300; ++i) {
+    of_dedicated.push_back(lv::as_future(dedicated.push_async(i)));
+    of_realtime.push_back(lv::as_future(realtime.push_async(i)));
+  }
+  int wrong = 0;
+  for (int i = 0; i < 300; ++i)
+    for (auto* futures : {&of_dedicated, &of_realtime})
+      wrong +=
+          outcome_of(i, [&] { return (*futures)[static_cast<std::size_t>(i)].get(); }) != expected_outcome(expected, i);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("what one session of a dispatcher hands out may end and begin another, and cannot drain its own") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  lv::dispatcher results;
+  std::atomic<int> of_ended{0}, of_begun{0}, refused{0};
+  const auto count_in = [](std::atomic<int>& to) { return [&to](lv::result<int&>) { ++to; }; };
+  using counting = decltype(lv::callback_session(app.open(), count_in(of_ended), results));
+  std::optional<counting> ended, begun;
+  ended.emplace(app.open(), count_in(of_ended), results);
+  for (int i = 0; i < 10; ++i) ended->push(i);
+  ended->drain();
+  lv::callback_session first(
+      app.open(),
+      [&](lv::result<int&>) {
+        ended.reset();
+        begun.emplace(app.open(), count_in(of_begun), results);
+        for (int i = 0; i < 10; ++i) begun->push(i);
+        try {
+          begun->drain();
+        } catch (const lv::error&) {
+          ++refused;
+        }
+      },
+      results);
+  first.push(1);
+  first.drain();
+  begun->drain();
+  CHECK(of_ended == 10);
+  CHECK(of_begun == 10);
+  CHECK(refused == 1);
+}
+
+TEST_CASE("an item is started by who awaits it, not by who pushes it, and enters in the order of starting") {
+  const auto app = lv::deploy<box>(
+      lv::input<int> | lv::stage<"order">(lv::serial([at = 0](const int& v) mutable { return 10 * at++ + v; })));
+  lv::async_session session(app.open());
+  auto first = session.push_async(1), second = session.push_async(2);
+  { [[maybe_unused]] const auto never = session.push_async(3); }
+  CHECK(session.counts().pushed == 0);
+  auto of_second = lv::as_future(std::move(second));
+  auto of_first = lv::as_future(std::move(first));
+  CHECK(of_second.get() == 2);
+  CHECK(of_first.get() == 11);
+  CHECK(session.counts().pushed == 2);
+}
+
+TEST_CASE("a future's thread waits while the session is full, and the thread that hands out results does not") {
+  gate g;
+  const auto app = lv::deploy<box, lv::slots<2>>(lv::input<int> | lv::stage<"gated">(lv::serial([&](const int& v) {
+                                                   g.pass();
+                                                   return v;
+                                                 })));
+  lv::async_session session(app.open<lv::dedicated>());
+  std::atomic<int> started{0};
+  std::vector<std::future<int>> futures(20);
+  std::thread starts([&] {
+    for (int i = 0; i < 20; ++i, ++started) futures[static_cast<std::size_t>(i)] = lv::as_future(session.push_async(i));
+  });
+  while (started != 2) std::this_thread::yield();  // the third waits
+  CHECK(session.counts().pushed == 2);
+  g.open = true;
+  starts.join();
+  for (int i = 0; i < 20; ++i) CHECK(futures[static_cast<std::size_t>(i)].get() == i);
+
+  std::vector<std::future<int>> more;
+  const auto start_more = [&]() -> detached {
+    static_cast<void>(co_await session.push_async(0));
+    for (int i = 0; i < 20; ++i) more.push_back(lv::as_future(session.push_async(i)));
+    started = 100;
+  };
+  start_more();
+  while (started != 100) std::this_thread::yield();
+  for (int i = 0; i < 20; ++i) CHECK(more[static_cast<std::size_t>(i)].get() == i);
+}
+
 TEST_CASE("futures of a sink") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"check">([](const int& v) {
                                      if (v == 3) throw unlucky(v);
                                    }));
-  lv::future_session session(app.open());
-  auto fine = session.push_future(1), fails = session.push_future(3);
+  lv::async_session session(app.open());
+  auto fine = lv::as_future(session.push_async(1)), fails = lv::as_future(session.push_async(3));
   fine.get();
   CHECK_THROWS_AS(fails.get(), unlucky);
 }
 
 TEST_CASE("a late item's future says that it was dropped") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
-  lv::future_session session(app.open<lv::deadline<60_s>>());
-  auto late = session.push_future(1, std::chrono::steady_clock::now() - std::chrono::hours(1));
-  auto in_time = session.push_future(2);
+  lv::async_session session(app.open<lv::deadline<60_s>>());
+  auto late = lv::as_future(session.push_async(1, std::chrono::steady_clock::now() - std::chrono::hours(1)));
+  auto in_time = lv::as_future(session.push_async(2));
   CHECK(outcome_of(1, [&] { return late.get(); }) == -1 - static_cast<long>(lv::missing::dropped));
   CHECK(in_time.get() == 2);
 }
@@ -129,9 +222,9 @@ TEST_CASE("a late item's future says that it was dropped") {
 TEST_CASE("a coroutine's item is as old as it says") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
   std::atomic<int> resumed{0}, without{0};
-  lv::awaitable_session session(app.open<lv::deadline<60_s>>());
+  lv::async_session session(app.open<lv::deadline<60_s>>());
   const auto each = [&](std::chrono::steady_clock::time_point captured) -> detached {
-    const auto r = co_await session.asynchronous(1, captured);
+    const auto r = co_await session.push_async(1, captured);
     without += !r;
     ++resumed;
   };
@@ -145,12 +238,13 @@ TEST_CASE("a coroutine's item is as old as it says") {
 TEST_CASE("futures come from many threads") {
   const auto app =
       lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"twice">([](const int& v) { return 2 * v; }));
-  lv::future_session session(app.open());
+  lv::async_session session(app.open());
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      for (int i = 0; i < 300; ++i) right += session.push_future(1'000 * t + i).get() == 2 * (1'000 * t + i);
+      for (int i = 0; i < 300; ++i)
+        right += lv::as_future(session.push_async(1'000 * t + i)).get() == 2 * (1'000 * t + i);
     });
   for (std::thread& t : threads) t.join();
   CHECK(right == 1'200);
@@ -164,10 +258,10 @@ TEST_CASE("a coroutine waits for room without holding up a thread, and resumes o
                                                                       return v;
                                                                     })));
   std::atomic<int> resumed{0}, elsewhere{0};
-  lv::awaitable_session session(app.open<lv::dedicated>());
+  lv::async_session session(app.open<lv::dedicated>());
   const std::thread::id here = std::this_thread::get_id();
   const auto each = [&](int v) -> detached {
-    auto r = co_await session.asynchronous(v);
+    auto r = co_await session.push_async(v);
     static_assert(std::is_same_v<decltype(r), lv::result<int>>);
     elsewhere += std::this_thread::get_id() != here && r && *r == v;
     ++resumed;
@@ -190,11 +284,11 @@ TEST_CASE("a coroutine whose item throws on its way into the pipeline hears of i
   constexpr int count = 100;
   std::atomic<int> ended{0}, wrong{0};
   {
-    lv::awaitable_session session(app.open<lv::dedicated>());
+    lv::async_session session(app.open<lv::dedicated>());
     const auto each = [&](int v, bool breaks) -> detached {
-      auto awaited = session.asynchronous(fragile(v));
+      auto awaited = session.push_async(fragile(v));
       fragile::breaks = breaks;
-      const auto r = co_await awaited;
+      const auto r = co_await std::move(awaited);
       const bool failed = outcome_of(v, [&] { return r.value(); }) == -1 - static_cast<long>(lv::missing::failed);
       wrong += failed ? !fails(v) : !r || *r != v || fails(v);
       ++ended;
@@ -226,9 +320,9 @@ TEST_CASE("tensors are awaited in coroutines whose frames are not aligned for th
   std::vector<wide_tensor> given(count);
   for (int i = 0; i < count; ++i) given[static_cast<std::size_t>(i)].fill(static_cast<float>(i));
   std::atomic<int> ended{0}, values{0}, wrong{0};
-  lv::awaitable_session session(app.open());
+  lv::async_session session(app.open());
   const auto each = [&](const wide_tensor& item, int i) -> detached {
-    const auto r = co_await session.asynchronous(item);
+    const auto r = co_await session.push_async(item);
     static_assert(std::is_same_v<decltype(r), const lv::result<lv::indirect<wide_tensor>>>);
     const long expected =
         fails(i) || is_filtered(i) ? -1 - static_cast<long>(fails(i) ? lv::missing::failed : lv::missing::filtered) : i;
@@ -240,7 +334,7 @@ TEST_CASE("tensors are awaited in coroutines whose frames are not aligned for th
     const auto made = co_await [&] {
       wide_tensor next = item;
       next.fill(1);
-      return session.asynchronous(std::move(next));
+      return session.push_async(std::move(next));
     }();
     wrong += !lies_aligned(*made) || (*made)[63] != 2;
     ++ended;
@@ -260,7 +354,7 @@ TEST_CASE("a coroutine's move-only item of any alignment is destroyed once, and 
   given.reserve(count);
   for (int i = 0; i < count; ++i) given.emplace_back(i);
   const auto each = [&](auto& session, int i) -> detached {
-    auto r = co_await session.asynchronous(std::move(given[static_cast<std::size_t>(i)]));
+    auto r = co_await session.push_async(std::move(given[static_cast<std::size_t>(i)]));
     outcomes[static_cast<std::size_t>(i)] = outcome_of(i, [&] { return r.value().value(); });
     if (r) {
       const auto moved = std::move(r);
@@ -279,7 +373,7 @@ TEST_CASE("a coroutine's move-only item of any alignment is destroyed once, and 
   int wrong = 0;
 
   SUBCASE("a value, failed, or filtered") {
-    lv::awaitable_session session(app.open<lv::dedicated>());
+    lv::async_session session(app.open<lv::dedicated>());
     for (int i = 0; i < count; ++i) each(session, i);  // most wait for room
     g.open = true;
     while (ended != count) std::this_thread::yield();
@@ -290,7 +384,7 @@ TEST_CASE("a coroutine's move-only item of any alignment is destroyed once, and 
   }
   SUBCASE("given up, or refused") {
     {
-      lv::awaitable_session session(app.open<lv::dedicated>());
+      lv::async_session session(app.open<lv::dedicated>());
       for (int i = 0; i < count - 1; ++i) each(session, i);
       session.cancel();
       each(session, count - 1);
@@ -301,7 +395,7 @@ TEST_CASE("a coroutine's move-only item of any alignment is destroyed once, and 
     wrong += outcomes.back() != missing_as(lv::missing::cancelled);
   }
   SUBCASE("dropped") {
-    lv::awaitable_session session(app.open<lv::dedicated, lv::overflow<lv::drop_oldest>>());
+    lv::async_session session(app.open<lv::dedicated, lv::overflow<lv::drop_oldest>>());
     for (int i = 0; i < count; ++i) each(session, i);
     g.open = true;
     while (ended != count) std::this_thread::yield();
@@ -480,9 +574,9 @@ TEST_CASE("sessions whose results come to the caller say what a session says") {
   };
   lv::callback_session called(app.open(), [](lv::result<int&>) {});
   says(called, [&] { called.push(1); });
-  lv::future_session future(app.open());
-  says(future, [&] { future.push_future(1).wait(); });
-  lv::awaitable_session awaited(app.open());
+  lv::async_session future(app.open());
+  says(future, [&] { lv::as_future(future.push_async(1)).wait(); });
+  lv::async_session awaited(app.open());
   std::atomic<int> resumed{0}, without{0};
   says(awaited, [&] { count_one(awaited, 1, resumed, without); });
   lv::event_session event(app.open());

@@ -14,9 +14,9 @@
 #include <doctest/doctest.h>
 #include <levada/graph/detail/batch.hpp>
 #include <levada/graph/detail/graph.hpp>
-#include <levada/interop/future_session.hpp>
+#include <levada/interop/as_future.hpp>
 #include <levada/run/any_pipeline.hpp>
-#include <levada/run/awaitable.hpp>
+#include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
@@ -125,15 +125,15 @@ TEST_CASE("callbacks, futures, coroutines and event loops get no result that is 
     check_overdue(session.counts(), 2);
   }
   SUBCASE("futures") {
-    lv::future_session session(app.open<at_output>(clock));
-    CHECK(session.push_future(5).get().checked() == 5);
-    CHECK_THROWS_AS(session.push_future(11).get(), lv::no_result);
+    lv::async_session session(app.open<at_output>(clock));
+    CHECK(lv::as_future(session.push_async(5)).get().checked() == 5);
+    CHECK_THROWS_AS(lv::as_future(session.push_async(11)).get(), lv::no_result);
   }
   SUBCASE("coroutines") {
     std::atomic<int> outcome{0};
-    lv::awaitable_session session(app.open<at_output>(clock));
+    lv::async_session session(app.open<at_output>(clock));
     const auto wait_for = [&](int ms) -> detached {
-      auto r = co_await session.asynchronous(ms);
+      auto r = co_await session.push_async(ms);
       if (r) {
         outcome = lv::detail::value_in(*r).checked();
       } else {

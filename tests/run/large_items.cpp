@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include <levada/interop/future_session.hpp>
-#include <levada/run/awaitable.hpp>
+#include <levada/interop/as_future.hpp>
+#include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
@@ -258,8 +258,8 @@ TEST_CASE("large results of ports, of pipelines known by their types, of callbac
       CHECK(sum.load() == 10);
     }
     {
-      lv::future_session session(app.open());
-      const std::shared_future<large> f = session.push_future(*item);
+      lv::async_session session(app.open());
+      const std::shared_future<large> f = lv::as_future(session.push_async(*item));
       CHECK(f.get().bytes[0] == 1);
     }
     {
@@ -271,7 +271,7 @@ TEST_CASE("large results of ports, of pipelines known by their types, of callbac
       CHECK(popped == 1);
     }
     {
-      lv::awaitable_session session(app.open());
+      lv::async_session session(app.open());
       std::atomic<int> seen{-1};
       struct task {
         struct promise_type {
@@ -283,7 +283,7 @@ TEST_CASE("large results of ports, of pipelines known by their types, of callbac
         };
       };
       const auto await = [](auto& of, const large& given, std::atomic<int>& to) -> task {
-        const auto r = co_await of.asynchronous(given);
+        const auto r = co_await of.push_async(given);
         to = r->bytes[0];
         to.notify_all();
       };

@@ -26,11 +26,11 @@
 
 #include <levada/core/error.hpp>
 #include <levada/graph/sync.hpp>
-#include <levada/interop/future_session.hpp>
+#include <levada/interop/as_future.hpp>
 #include <levada/interop/recording.hpp>
 #include <levada/run/any_of.hpp>
 #include <levada/run/any_pipeline.hpp>
-#include <levada/run/awaitable.hpp>
+#include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/deploy/for_each.hpp>
@@ -41,7 +41,6 @@
 #include <levada/run/event_session.hpp>
 #include <levada/run/hot_swap.hpp>
 #include <levada/run/multi_producer.hpp>
-#include <levada/run/sender.hpp>
 #include <levada/run/simulated.hpp>
 
 #include <files.hpp>
@@ -506,16 +505,16 @@ void futures(attack& now) {
   given.reserve(40);
   lv::item_counts counts;
   {
-    auto session = made(now, [&] { return lv::future_session(app.template open<Options...>()); });
-    for (int i = 0; i < 12; ++i) now([&] { given.push_back(session->push_future(tracked<>(i))); });
+    auto session = made(now, [&] { return lv::async_session(app.template open<Options...>()); });
+    for (int i = 0; i < 12; ++i) now([&] { given.push_back(lv::as_future(session->push_async(tracked<>(i)))); });
     now([&] {
       for (auto& f : given) f.wait();
     });
-    for (int i = 0; i < 4; ++i) given.push_back(session->push_future(tracked<>(100 + i)));
+    for (int i = 0; i < 4; ++i) given.push_back(lv::as_future(session->push_async(tracked<>(100 + i))));
     for (auto& f : given) f.wait();
     do counts = session->counts();
     while (counts.in_flight != 0);
-    for (int i = 0; i < 4; ++i) now([&] { given.push_back(session->push_future(tracked<>(201 + i))); });
+    for (int i = 0; i < 4; ++i) now([&] { given.push_back(lv::as_future(session->push_async(tracked<>(201 + i)))); });
     now([&] { session->cancel(); });
     now([&] { session.reset(); });
   }
@@ -538,7 +537,7 @@ struct detached {
 };
 template <class Session>
 detached await_one(Session& session, int item, outcomes& all) {
-  auto r = co_await session.asynchronous(tracked<>(item));
+  auto r = co_await session.push_async(tracked<>(item));
   all.take([&] { static_cast<void>(r.value()); });
 }
 
@@ -548,7 +547,7 @@ void awaitables(attack& now) {
   outcomes all;
   std::uint64_t begun = 0;
   {
-    auto session = made(now, [&] { return lv::awaitable_session(app.open()); });
+    auto session = made(now, [&] { return lv::async_session(app.open()); });
     for (int i = 0; i < 20; ++i)  // more than there are slots
       begun += now([&] { await_one(*session, i, all); });
     now([&] {
@@ -580,16 +579,16 @@ struct receiver {
 
 void senders(attack& now) {
   auto& app = app_of<deployed>();
-  using sender = lv::item_sender<execution, decltype(app.open())>;
+  using sender = lv::pushed_item<decltype(app.open()), execution>;
   using operation = decltype(std::declval<sender>().connect(receiver{}));
   outcomes all;
   std::uint64_t begun = 0;
   std::vector<std::unique_ptr<operation>> operations;
   operations.reserve(40);
   {
-    auto session = made(now, [&] { return lv::awaitable_session(app.open()); });
+    auto session = made(now, [&] { return lv::async_session(app.open(), execution{}); });
     const auto start = [&](int item) {
-      auto sent = lv::send<execution>(*session, tracked<>(item));
+      auto sent = session->push_async(tracked<>(item));
       operations.emplace_back(new operation(std::move(sent).connect(receiver{&all})));
       operations.back()->start();
       ++begun;

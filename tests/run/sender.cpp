@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <levada/run/async_session.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
-#include <levada/run/sender.hpp>
 
 #include "completing.hpp"
 #include "failing.hpp"
@@ -95,8 +95,8 @@ const auto work = lv::input<int> | lv::stage<"odd">([](const int& v) -> std::opt
 
 TEST_CASE("a sender completes with the result, the error of its stage, no_result, or as stopped") {
   const auto app = lv::deploy<box, lv::slots<4>>(work);
-  lv::awaitable_session session(app.open());
-  using sender = lv::item_sender<execution, decltype(app.open())>;
+  lv::async_session session(app.open(), execution{});
+  using sender = decltype(session)::pushed;
   static_assert(std::same_as<sender::sender_concept, execution::sender_concept>);
   static_assert(std::same_as<sender::completion_signatures, execution::completions<int&&>>);
   static_assert(std::same_as<operation<sender>::operation_state_concept, execution::operation_state_concept>);
@@ -105,7 +105,7 @@ TEST_CASE("a sender completes with the result, the error of its stage, no_result
   std::vector<outcome> outcomes(count);
   std::vector<std::unique_ptr<operation<sender>>> operations;
   for (int i = 0; i < count; ++i) {
-    auto sent = lv::send<execution>(session, i);
+    auto sent = session.push_async(i);
     operations.emplace_back(
         new operation<sender>(std::move(sent).connect(receiver{&outcomes[static_cast<std::size_t>(i)]})));
   }
@@ -116,7 +116,7 @@ TEST_CASE("a sender completes with the result, the error of its stage, no_result
                                                                       : std::to_string(i + 1)));
   session.close();
   outcome late;
-  auto refused = lv::send<execution>(session, 0).connect(receiver{&late});
+  auto refused = session.push_async(0).connect(receiver{&late});
   refused.start();
   CHECK(late.wait() == "stopped");
 }
@@ -126,12 +126,12 @@ TEST_CASE("a receiver may end its operation; items without a result complete wit
   const auto app = lv::deploy<box>(lv::input<int> | lv::sink<"sum">([&sum](const int& v) { sum += v; }));
   constexpr int count = 50;
   std::vector<outcome> outcomes(count);
-  lv::awaitable_session session(app.open());
-  using sender = lv::item_sender<execution, decltype(app.open())>;
+  lv::async_session session(app.open(), execution{});
+  using sender = decltype(session)::pushed;
   static_assert(std::same_as<sender::completion_signatures, execution::completions<>>);
   for (int i = 0; i < count; ++i) {
     outcome& o = outcomes[static_cast<std::size_t>(i)];
-    const sender sent = lv::send<execution>(session, i);
+    const sender sent = session.push_async(i);
     const auto unused = sent.connect(receiver{&o, nullptr});  // a sender that is kept connects again
     std::shared_ptr<void> keeps;
     auto* const kept = new operation<const sender&>(sent.connect(receiver{&o, &keeps}));
@@ -154,14 +154,14 @@ TEST_CASE(
                                       while (!open) std::this_thread::yield();
                                       return f.value();
                                     })));
-  lv::awaitable_session session(app.open<lv::dedicated>());
-  using sender = lv::item_sender<execution, decltype(app.open())>;
+  lv::async_session session(app.open<lv::dedicated>(), execution{});
+  using sender = decltype(session)::pushed;
   constexpr int count = 70;
   std::vector<outcome> outcomes(count);
   std::vector<std::unique_ptr<operation<sender>>> operations;
   for (int i = 0; i < count; ++i)
     operations.emplace_back(new operation<sender>(
-        lv::send<execution>(session, fragile(i)).connect(receiver{&outcomes[static_cast<std::size_t>(i)]})));
+        session.push_async(fragile(i)).connect(receiver{&outcomes[static_cast<std::size_t>(i)]})));
   fragile::breaks = true;
   for (auto& o : operations) o->start();
   open = true;
@@ -177,8 +177,8 @@ TEST_CASE("a sender and its operation lie in a coroutine's frame, whatever the a
                                                    if (lv::test::fails(w.value())) throw lv::test::unlucky(w.value());
                                                    return std::move(w);
                                                  }));
-  lv::awaitable_session session(app.open());
-  using sender = lv::item_sender<execution, decltype(app.open())>;
+  lv::async_session session(app.open(), execution{});
+  using sender = decltype(session)::pushed;
   static_assert(alignof(sender) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   static_assert(alignof(operation<sender>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   static_assert(std::same_as<sender::completion_signatures, execution::completions<wide&&>>);
@@ -196,7 +196,7 @@ TEST_CASE("a sender and its operation lie in a coroutine's frame, whatever the a
     void await_resume() noexcept {}
   };
   const auto each = [&](std::size_t i) -> detached {
-    auto sent = lv::send<execution>(session, std::move(given[i]));
+    auto sent = session.push_async(std::move(given[i]));
     co_await suspended{&held[i]};
     auto sending = std::move(sent).connect(receiver{&outcomes[i]});
     sending.start();
@@ -211,11 +211,10 @@ TEST_CASE("a sender and its operation lie in a coroutine's frame, whatever the a
 
 TEST_CASE("a sender's item is as old as it says") {
   const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
-  lv::awaitable_session session(app.open<lv::deadline<60_s>>());
+  lv::async_session session(app.open<lv::deadline<60_s>>(), execution{});
   outcome late, in_time;
-  auto first = lv::send<execution>(session, 1, std::chrono::steady_clock::now() - std::chrono::hours(1))
-                   .connect(receiver{&late});
-  auto second = lv::send<execution>(session, 2).connect(receiver{&in_time});
+  auto first = session.push_async(1, std::chrono::steady_clock::now() - std::chrono::hours(1)).connect(receiver{&late});
+  auto second = session.push_async(2).connect(receiver{&in_time});
   first.start();
   second.start();
   CHECK(late.wait() == "levada: the item was dropped");

@@ -10,13 +10,14 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/interop/future_session.hpp>
+#include <levada/interop/as_future.hpp>
 #include <levada/levada.hpp>
-#include <levada/run/awaitable.hpp>
+#include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/event_session.hpp>
@@ -43,24 +44,22 @@ auto sums() { return lv::input<int> | lv::stage<"sum">(running_sum{}); }
 using app = decltype(lv::deploy<lv::target<lv::cpu<2>>>(sums()));
 using plain = decltype(std::declval<const app&>().open());
 using erased = decltype(std::declval<const lv::any_pipeline<long(int)>&>().open());
-using hot = lv::hot_session<long(int)>;
+using hot = decltype(std::declval<const lv::hot_swap<long(int)>&>().open());
 struct ignore {
   void operator()(const lv::result<long&>&) const noexcept {}
 };
 using with_callback = lv::callback_session<plain, ignore>;
 using with_events = lv::event_session<plain>;
-using with_futures = lv::future_session<plain>;
-using awaited = lv::awaitable_session<plain>;
+using awaited = lv::async_session<plain>;
 
 static_assert(lv::popped_session<plain> && lv::item_consumer<plain>);
 static_assert(lv::popped_session<erased> && lv::item_consumer<erased>);
-static_assert(lv::popped_session<hot> && lv::item_consumer<hot>);
+static_assert(std::same_as<hot, erased>, "it is known by its items alone, too");
 static_assert(lv::session_handle<with_callback> && lv::item_consumer<with_callback>);
 static_assert(!lv::polled_session<with_callback>, "its results are handed to the function");
 static_assert(lv::polled_session<with_events> && lv::item_consumer<with_events>);
 static_assert(!lv::popped_session<with_events>, "an event loop does not wait in a pop");
-static_assert(lv::session_handle<with_futures> && !lv::polled_session<with_futures>);
-static_assert(lv::session_handle<awaited> && !lv::polled_session<awaited>);
+static_assert(lv::session_handle<awaited> && !lv::polled_session<awaited> && !lv::item_consumer<awaited>);
 static_assert(lv::item_consumer<lv::multi_producer<plain>> && lv::item_consumer<lv::multi_producer<with_callback>>);
 static_assert(lv::item_consumer<lv::multi_producer<erased>> && lv::item_consumer<lv::multi_producer<with_events>>);
 static_assert(!lv::session_handle<lv::multi_producer<plain>>, "the session behind it is closed and popped");
@@ -138,10 +137,10 @@ TEST_CASE("the calls of a session mean the same in every kind of session") {
     });
   }
   SUBCASE("with futures") {
-    lv::future_session session(sums_app.open());
+    lv::async_session session(sums_app.open());
     std::vector<std::future<long>> futures;
     means_the_same(
-        session, [&](auto& s, int v) { futures.push_back(s.push_future(v)); },
+        session, [&](auto& s, int v) { futures.push_back(lv::as_future(s.push_async(v))); },
         [&](auto&) {
           std::vector<long> sums;
           for (std::future<long>& f : std::exchange(futures, {})) {
@@ -158,7 +157,7 @@ TEST_CASE("the calls of a session mean the same in every kind of session") {
 
 /// Awaits one item and keeps its sum.
 detached keep_sum(awaited& session, int v, std::vector<long>& sums, std::atomic<int>& resumed) {
-  const auto r = co_await session.asynchronous(v);
+  const auto r = co_await session.push_async(v);
   if (r.has_value()) sums.push_back(*r);
   resumed.fetch_add(1);
 }
@@ -182,7 +181,7 @@ TEST_CASE("the thread that hands out results cannot drain the session, and says 
   std::atomic<int> refused{0}, taken{0};
   awaited session(sums_app.open());
   const auto drain_inside = [&]() -> detached {
-    const auto r = co_await session.asynchronous(1);
+    const auto r = co_await session.push_async(1);
     CHECK(r.has_value());
     try {
       session.drain();
@@ -196,6 +195,49 @@ TEST_CASE("the thread that hands out results cannot drain the session, and says 
   CHECK(refused == 1);
 }
 
+TEST_CASE("any number of threads push into a session that follows a hot swap") {
+  const auto add = [](int more) {
+    return lv::any_pipeline<int(int)>(lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>>(
+        lv::input<int> | lv::stage<"add">([more](const int& v) { return v + more; })));
+  };
+  lv::hot_swap<int(int)> point(add(0));
+  auto session = point.open();
+  lv::multi_producer producers(session);
+  constexpr int threads = 4, each = 200;
+  std::vector<std::thread> pushing;
+  std::atomic<int> left{threads};
+  for (int t = 0; t < threads; ++t)
+    pushing.emplace_back([&, t] {
+      for (int i = 0; i < each; ++i) {
+        if (t == 0 && i % 50 == 25) point.swap(add(10'000 * (i / 50 + 1)));
+        producers.push(t * each + i);
+      }
+      if (left.fetch_sub(1) == 1) session.close();
+    });
+  std::vector<int> next(threads, 0);
+  int popped = 0, wrong = 0, swaps = 0;
+  while (auto r = session.pop()) {
+    const int item = **r % 10'000, at = **r / 10'000;
+    wrong += next[static_cast<std::size_t>(item / each)]++ != item % each || at < swaps;
+    swaps = at;
+    ++popped;
+  }
+  for (std::thread& t : pushing) t.join();
+  CHECK(popped == threads * each);
+  CHECK(wrong == 0);
+  CHECK(swaps == 4);
+}
+
+TEST_CASE("results of a pipeline that changes its rate are popped, and not handed out") {
+  const auto pairs =
+      lv::deploy<lv::target<lv::cpu<2>>>(lv::input<lv::tensor<float, 2>> | lv::batch<2> |
+                                         lv::stage<"first">([](const lv::tensor<float, 2, 2>& b) { return b[0]; }));
+  const auto refused = "levada: a pipeline that changes its rate has no result for each item: pop them";
+  CHECK_THROWS_WITH_AS(lv::callback_session(pairs.open(), [](const lv::result<float&>&) {}), refused, lv::error);
+  CHECK_THROWS_WITH_AS(lv::event_session(pairs.open()), refused, lv::error);
+  CHECK_THROWS_WITH_AS(lv::async_session(pairs.open()), refused, lv::error);
+}
+
 TEST_CASE("a drain of futures returns where newer items replaced the last ones") {
   std::atomic<bool> open{false};
   const auto held = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"hold">([&](const int& v) {
@@ -204,9 +246,9 @@ TEST_CASE("a drain of futures returns where newer items replaced the last ones")
                                                        }));
   for (int round = 0; round < 20; ++round) {
     open = false;
-    lv::future_session session(held.open<lv::latest_only>());
+    lv::async_session session(held.open<lv::latest_only>());
     std::vector<std::future<int>> futures;
-    for (int i = 0; i < 8; ++i) futures.push_back(session.push_future(i));
+    for (int i = 0; i < 8; ++i) futures.push_back(lv::as_future(session.push_async(i)));
     open = true;
     session.drain();
     for (const std::future<int>& f : futures) CHECK(f.wait_for(std::chrono::seconds(0)) == std::future_status::ready);

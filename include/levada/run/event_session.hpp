@@ -14,7 +14,9 @@
 #include <levada/core/detail/result.hpp>
 #include <levada/core/error.hpp>
 #include <levada/run/detail/session/result_dispatcher.hpp>
+#include <levada/run/detail/workers/event_count.hpp>
 #include <levada/run/detail/workers/threading.hpp>
+#include <levada/run/dispatcher.hpp>
 
 namespace levada {
 
@@ -29,10 +31,9 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
  public:
   using output = typename Session::output;
 
-  explicit event_session(Session of) : core_(std::make_unique<core_state>(std::move(of))) {
-    core_->completed.items().invite_always();
-    core_->completed.start([core = core_.get()] { core->watch(); });
-  }
+  explicit event_session(Session of) : event_session(std::move(of), nullptr) {}
+  /// By the thread of that dispatcher.
+  event_session(Session of, dispatcher& by) : event_session(std::move(of), &by) {}
   event_session(event_session&&) = default;
   event_session& operator=(event_session&&) = delete;
   ~event_session() {
@@ -45,15 +46,15 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
   void reset() { this->session().reset(); }
 
   /// To be polled for reading, and never read, written or closed.
-  int descriptor() const { return core_->events.descriptor; }
+  int descriptor() const { return core_->descriptor(); }
 
   /// The next result. Empty where the descriptor is not readable; where nothing is left, it is readable from then on no
   /// more.
   std::optional<popped_result<output>> try_pop() {
-    return pop_with([&] { return this->session().try_pop(); });
+    return core_->pop_with([&] { return this->session().try_pop(); });
   }
   std::optional<popped_result<output>> try_pop(item_envelope& envelope) {
-    return pop_with([&] { return this->session().try_pop(envelope); });
+    return core_->pop_with([&] { return this->session().try_pop(envelope); });
   }
 
  private:
@@ -76,45 +77,67 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
     const int descriptor;
   };
 
-  struct core_state {
-    explicit core_state(Session of) : completed(std::move(of)) {}
+  class core_state final : public detail::result_dispatcher<Session> {
+    using base = detail::result_dispatcher<Session>;
 
-    void watch() noexcept {
-      for (;;) {
-        completed.running().wait_until(
-            [&] { return completed.items().has_result() || completed.running().is_over() || whose == turn::over; });
-        turn mine = turn::watcher;
-        if (!whose.compare_exchange_strong(mine, turn::caller)) return;
-        events.set();
-        whose.wait(turn::caller);
-        if (whose == turn::over) return;
-      }
+   public:
+    explicit core_state(Session of) : base(std::move(of)) {}
+
+    void begin(dispatcher* by) {
+      this->items().invite_always();
+      this->start(*this, by);
     }
     void end() {
-      whose = turn::over;
-      whose.notify_all();
-      completed.end();
+      whose_ = turn::over;
+      whose_.notify_all();
+      base::end();
     }
 
-    event_file events;
-    detail::atomic<turn> whose{turn::watcher};
-    detail::result_dispatcher<Session> completed;
+    bool is_ready() noexcept override {
+      const turn now = whose_;
+      return now == turn::over || (now == turn::watcher && has_news());
+    }
+    bool serve() noexcept override {
+      turn mine = turn::watcher;
+      if (whose_.compare_exchange_strong(mine, turn::caller)) events_.set();
+      return mine == turn::over;
+    }
+    detail::event_count* told_at() noexcept override {
+      return whose_ == turn::watcher ? &this->running().event() : nullptr;
+    }
+    void serve_alone() noexcept {
+      do {
+        whose_.wait(turn::caller);
+        this->running().wait_until([this] { return whose_ == turn::over || has_news(); });
+      } while (!serve());
+    }
+
+    int descriptor() const { return events_.descriptor; }
+    /// Calls `pop` where it is the caller's turn, which ends where that finds nothing.
+    template <class Pop>
+    auto pop_with(Pop pop) -> decltype(pop()) {
+      if (whose_ != turn::caller) {
+        events_.reset();  // set late, for what was popped meanwhile
+        if (whose_ != turn::caller) return std::nullopt;
+      }
+      auto popped = pop();
+      if (!popped && !this->session().is_over()) {
+        events_.reset();
+        whose_ = turn::watcher;
+        whose_.notify_all();
+        this->look_again();
+      }
+      return popped;
+    }
+
+   private:
+    bool has_news() { return this->items().has_result() || this->running().is_over(); }
+
+    event_file events_;
+    detail::atomic<turn> whose_{turn::watcher};
   };
 
-  template <class Pop>
-  std::optional<popped_result<output>> pop_with(Pop pop) {
-    if (core_->whose != turn::caller) {
-      core_->events.reset();  // set late, for what was popped meanwhile
-      if (core_->whose != turn::caller) return std::nullopt;
-    }
-    auto popped = pop();
-    if (!popped && !this->is_over()) {
-      core_->events.reset();
-      core_->whose = turn::watcher;
-      core_->whose.notify_all();
-    }
-    return popped;
-  }
+  event_session(Session of, dispatcher* by) : core_(std::make_unique<core_state>(std::move(of))) { core_->begin(by); }
 
   std::unique_ptr<core_state> core_;
 };
@@ -124,5 +147,8 @@ class event_session<mistake_found<Mistake>>;
 template <class Session>
   requires detail::only_popped<Session>
 event_session(Session) -> event_session<detail::popped_instead<Session>>;
+template <class Session>
+  requires detail::only_popped<Session>
+event_session(Session, dispatcher&) -> event_session<detail::popped_instead<Session>>;
 
 }  // namespace levada

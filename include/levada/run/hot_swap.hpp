@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -18,84 +17,63 @@
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/deploy/session_chain.hpp>
 #include <levada/run/detail/deploy/swap_point.hpp>
-#include <levada/run/detail/measure/observed_calls.hpp>
+#include <levada/run/detail/measure/statistics.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/detail/program/item_counts.hpp>
 #include <levada/run/detail/program/session_options.hpp>
 #include <levada/run/detail/session/any_session.hpp>
-#include <levada/run/detail/session/failure_calls.hpp>
-#include <levada/run/detail/session/push_calls.hpp>
+#include <levada/run/detail/session/push_result.hpp>
 
 namespace levada {
 
 template <class Signature>
 class hot_swap;
 
-/// One running instance of whatever pipeline is current. Like a session: one thread pushes and one pops at a time; they
-/// may be the same. It opens a session of the new pipeline at the first push behind a swap; the old pipeline lives
-/// until all that was pushed into it is popped. Stage state does not go over. Where there was another swap before that
-/// a push waits for the thread that pops, as into a full pipeline; one thread that does both goes on at once, and each
-/// pipeline keeps its slots until its results are popped. In a session whose push does not wait the pipeline before
-/// takes the item. Results are popped: callbacks, futures and awaitables are of a session of one pipeline.
-/// `counts` are of all pipelines, `statistics` and `traced` of the newest, whose stages may be others.
+namespace detail {
+
+/// A session that follows the current pipeline.
 template <class Signature>
-class hot_session : public detail::push_calls<hot_session<Signature>, typename any_pipeline<Signature>::item>,
-                    public detail::failure_calls<hot_session<Signature>>,
-                    public detail::observed_calls<hot_session<Signature>> {
- public:
-  using item = typename any_pipeline<Signature>::item;
-  using output = typename any_pipeline<Signature>::output;
+class following_session final
+    : public session_interface<typename any_pipeline<Signature>::item, typename any_pipeline<Signature>::output> {
+  using in = typename any_pipeline<Signature>::item;
+  using popped = std::optional<popped_result<typename any_pipeline<Signature>::output>>;
   using time_point = std::chrono::steady_clock::time_point;
 
-  hot_session(std::shared_ptr<detail::swap_point<Signature>> point,
-              const typename detail::session_chain<Signature>::opener& how)
-      : chain_(std::make_unique<detail::session_chain<Signature>>(std::move(point), how)) {}
+ public:
+  following_session(std::shared_ptr<swap_point<Signature>> point, const typename session_chain<Signature>::opener& how)
+      : chain_(std::move(point), how) {}
 
-  /// How many items the next pushes have room for.
-  std::size_t credits() const { return chain_->credits(); }
-  /// The next result in input order, across swaps. Empty when the session is closed or cancelled and nothing more
-  /// comes.
-  std::optional<popped_result<output>> pop() {
-    item_envelope envelope;
-    return pop(envelope);
+  push_result push(given_item<in> item, time_point captured) override { return chain_.push(item, captured); }
+  push_result try_push(given_item<in> item, time_point captured) override { return chain_.try_push(item, captured); }
+  popped pop(item_envelope* envelope) override {
+    item_envelope unasked;
+    return chain_.pop(envelope != nullptr ? *envelope : unasked);
   }
-  /// With its envelope: its number counts on across swaps.
-  std::optional<popped_result<output>> pop(item_envelope& envelope) { return chain_->pop(envelope); }
-  /// The next result if it is there.
-  std::optional<popped_result<output>> try_pop() {
-    item_envelope envelope;
-    return try_pop(envelope);
+  popped try_pop(item_envelope* envelope) override {
+    item_envelope unasked;
+    return chain_.try_pop(envelope != nullptr ? *envelope : unasked);
   }
-  std::optional<popped_result<output>> try_pop(item_envelope& envelope) { return chain_->try_pop(envelope); }
-  void close() { chain_->close(); }
-  void drain() { chain_->drain(); }
-  /// Waits for all that was pushed, and gives the newest pipeline's stages their first state back. Only by the pushing
-  /// thread.
-  void reset() { chain_->reset(); }
-  void cancel() { chain_->cancel(); }
-
-  bool is_over() const { return chain_->is_over(); }
-  time_point now() const { return chain_->now(); }
-  /// When the first of the pipelines gives the next thing, whatever comes.
-  std::optional<time_point> due() const { return chain_->due(); }
+  std::size_t credits() override { return chain_.credits(); }
+  void close() override { chain_.close(); }
+  void drain() override { chain_.drain(); }
+  void reset() override { chain_.reset(); }
+  void cancel() override { chain_.cancel(); }
+  void on_error(std::unique_ptr<failure_listener> listener) override { chain_.on_error(std::move(listener)); }
+  bool is_over() override { return chain_.is_over(); }
+  time_point now() override { return chain_.now(); }
+  std::optional<time_point> due() override { return chain_.due(); }
+  item_counts counts() override { return chain_.counts(); }
+  void measure(bool on) override { chain_.measure(on); }
+  session_statistics statistics() override { return chain_.statistics(); }
+  void trace(std::size_t events) override { chain_.trace(events); }
+  session_trace traced() override { return chain_.traced(); }
+  void allow_multiple_producers() override { chain_.allow_multiple_producers(); }
 
  private:
-  friend detail::push_calls<hot_session, item>;
-  friend detail::failure_calls<hot_session>;
-  friend detail::observed_calls<hot_session>;
-
-  template <class F>
-  void listen(F f) {
-    chain_->on_error(std::make_shared<detail::failure_function<F>>(std::move(f)));
-  }
-  auto& observed() const { return *chain_; }
-
-  push_result push_given(detail::given_item<item> given, time_point captured) { return chain_->push(given, captured); }
-  push_result try_push_given(detail::given_item<item> given, time_point captured) {
-    return chain_->try_push(given, captured);
-  }
-
-  std::unique_ptr<detail::session_chain<Signature>> chain_;
+  session_chain<Signature> chain_;
 };
+
+}  // namespace detail
 
 /// A current pipeline, and sessions that follow it. Thread-safe; copies share the pipeline.
 template <class Result, class In>
@@ -125,14 +103,21 @@ class hot_swap<Result(In)> {
     return current()(given);
   }
 
-  /// A session: push and pop, with the options of run/detail/program/session_options.hpp; those of each pipeline are
-  /// opened with them.
+  /// A session of whatever pipeline is current, with the options of run/detail/program/session_options.hpp; it opens
+  /// one of the new pipeline with them at the first push behind a swap. The old pipeline lives until all that was
+  /// pushed into it is popped. Stage state does not go over. Where there was another swap before that a push waits
+  /// for the thread that pops, as into a full pipeline; one thread that does both goes on at once, and each pipeline
+  /// keeps its slots until its results are popped. In a session whose push does not wait the pipeline before takes
+  /// the item. Sequence numbers and `counts` go on across swaps; `statistics` and `traced` are of the newest
+  /// pipeline, whose stages may be others; `reset` gives that its first state back, and is called by the pushing
+  /// thread.
   template <class... Options>
     requires correct<decltype(detail::erased_session_mistake<In, output, Options...>())>
-  hot_session<Result(In)> open() const {
-    return {point_,
-            {[](const pipeline& of) { return of.template open<Options...>(); },
-             detail::settings_of<Options...>().waits_when_full()}};
+  any_session<In, output> open() const {
+    using opener = typename detail::session_chain<Result(In)>::opener;
+    return any_session<In, output>(std::make_unique<detail::following_session<Result(In)>>(
+        point_, opener{[](const pipeline& of) { return of.template open<Options...>(); },
+                       detail::settings_of<Options...>().waits_when_full()}));
   }
   template <class... Options>
     requires(decltype(detail::erased_session_mistake<In, output, Options...>())::is_mistake)

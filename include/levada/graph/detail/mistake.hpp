@@ -305,6 +305,8 @@ template <class Item>
 struct item_cannot_be_copied_move_it_in : detail::mistake {};
 template <class Session>
 struct results_are_handed_out_by_a_session_of_an_app_and_popped_from_any_other : detail::mistake {};
+template <class Item, class Result>
+struct results_of_a_session_with_external_results_are_popped_not_handed_out : detail::mistake {};
 template <class Session>
 struct session_takes_no_items_from_several_threads : detail::mistake {};
 template <class Given>

@@ -20,6 +20,7 @@
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/deploy/swap_point.hpp>
 #include <levada/run/detail/measure/statistics.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/detail/program/item_counts.hpp>
 #include <levada/run/detail/session/any_session.hpp>
 #include <levada/run/detail/session/push_result.hpp>
@@ -135,6 +136,11 @@ class session_chain {
     for (const std::shared_ptr<link>& l : links_) sum += l->session.counts();
     return sum;
   }
+  /// Said before others push; they push one at a time.
+  void allow_multiple_producers() {
+    unknown_pushers_.store(true);
+    for_each_link([](link& l) { l.session.allow_multiple_producers(); });
+  }
   void measure(bool on) {
     keep(measures_, on, [=](link& l) { l.session.measure(on); });
   }
@@ -142,10 +148,7 @@ class session_chain {
   void trace(std::size_t events) {
     keep(traces_, events, [=](link& l) { l.session.trace(events); });
   }
-  template <class Trace = session_trace>
-  Trace traced() const {
-    return newest()->session.traced();
-  }
+  session_trace traced() const { return newest()->session.traced(); }
   time_point now() const { return newest()->session.now(); }
   std::optional<time_point> due() const {
     std::optional<time_point> first;
@@ -240,6 +243,7 @@ class session_chain {
     auto [pipeline, swaps] = point_->current();
     auto next = std::make_shared<link>(how_.open(pipeline), swaps, newest_->first + newest_->session.counts().pushed);
     if (listener_) listen(*next, listener_);
+    if (unknown_pushers_.load()) next->session.allow_multiple_producers();
     measure_as_said(next->session);  // may throw: it is nobody's yet
     std::shared_ptr<link> before;
     {
@@ -333,6 +337,7 @@ class session_chain {
   const std::shared_ptr<swap_point<Signature>> point_;
   const opener how_;
   std::shared_ptr<failure_listener> listener_;  ///< the pusher's
+  atomic<bool> unknown_pushers_{false};
   atomic<bool> measures_{false};
   atomic<std::size_t> traces_{0};
   mutable std::mutex mutex_;                  ///< of the next four

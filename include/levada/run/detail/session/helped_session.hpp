@@ -121,7 +121,7 @@ class helped_session : public session_engines {
     } else if (is_left_out()) {
       event_.cancel();
       permitted = wait_for_permit(reason);
-    } else if (engine_.settings().polls || due() != session_settings::never) {
+    } else if (is_silent()) {
       event_.cancel();
       look_again_soon();
     } else {

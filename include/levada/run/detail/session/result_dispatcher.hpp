@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/session/result_dispatcher.hpp: a session and the one thread that hands out its results, the mechanism
-// below callbacks, futures, awaitables and event descriptors. The thread works on the items while it waits (not in a
-// `dedicated` session), and sleeps where there is nothing to do.
+// run/detail/session/result_dispatcher.hpp: a session and the thread that hands out its results, the mechanism below
+// callbacks, awaited items and event descriptors: a thread of its own, or that of a dispatcher. Its own works on the
+// items while it waits (not in a `dedicated` session), and sleeps where there is nothing to do.
 
-#include <chrono>
-#include <cstdint>
 #include <exception>
-#include <memory>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -19,27 +16,49 @@
 #include <levada/run/detail/session/session_calls.hpp>
 #include <levada/run/detail/workers/completion.hpp>
 #include <levada/run/detail/workers/threading.hpp>
+#include <levada/run/dispatcher.hpp>
 
 namespace levada::detail {
 
-/// Its results are popped, and cannot be handed out: it is no session of an app.
+/// Why its results are popped, and cannot be handed out.
 template <class Session>
-inline constexpr bool only_popped = true;
+struct why_popped
+    : std::type_identity<results_are_handed_out_by_a_session_of_an_app_and_popped_from_any_other<Session>> {};
 template <class In, class Out, class Executor>
-inline constexpr bool only_popped<session<In, Out, Executor>> = false;
-/// What is deduced then in its place. Never defined.
-template <class Session>
-using popped_instead = mistake_found<results_are_handed_out_by_a_session_of_an_app_and_popped_from_any_other<Session>>;
+struct why_popped<session<In, Out, Executor>> : std::type_identity<no_mistake> {};
+template <class In, class Out, class Executor>
+struct why_popped<session<In, Out&, Executor>>
+    : std::type_identity<results_of_a_session_with_external_results_are_popped_not_handed_out<In, Out>> {};
 
 template <class Session>
-class result_dispatcher {
+concept only_popped = why_popped<Session>::type::is_mistake;
+/// What is deduced then in its place. Never defined.
+template <class Session>
+using popped_instead = mistake_found<typename why_popped<Session>::type>;
+
+/// What inherits it says what is ready, and serves.
+template <class Session>
+class result_dispatcher : public served_session {
  public:
   using item = typename Session::item;
   using output = typename Session::output;
   using time_point = typename Session::time_point;
-  static_assert(!Session::writes_outside,
-                "its results are handed out where they are: a session with external_results is popped");
 
+  Session& session() { return session_; }
+  const Session& session() const { return session_; }
+  engine& items() { return session_.core_->running.items(); }
+  auto& running() { return session_.core_->running; }
+
+  /// Asked by the thread that hands out the results.
+  bool is_handing_out() const { return session_.core_->popper.load() == this_thread_mark(); }
+
+  /// Of what was pushed nothing is left; items that wait for admission are not pushed yet.
+  bool has_handed_out_all() {
+    return !has_dropped() && !completes_dropped_.load() &&
+           running().holds_before_admission([&] { return items().all_popped(); });
+  }
+
+ protected:
   explicit result_dispatcher(Session of) : session_(std::move(of)) {
     make_missing_reasons();
     if (session_.core_->running.changes_rate())
@@ -49,85 +68,84 @@ class result_dispatcher {
   /// `end` has been called.
   ~result_dispatcher() = default;
 
-  Session& session() { return session_; }
-  const Session& session() const { return session_; }
-  engine& items() { return session_.core_->running.items(); }
-  auto& running() { return session_.core_->running; }
-  bool waits_when_full() const { return session_.core_->running.items().settings().waits_when_full(); }
-
-  /// Items that were pushed for a completion.
-  template <class Make>
-  bool push_for(completion* observer, Make make, time_point captured) {
-    return session_.core_->emplace_for(observer, make, captured);
+  /// Has `self`, which is this one, served from now on: by a thread of its own, or by that dispatcher.
+  template <class Self>
+  void start(Self& self, dispatcher* by) {
+    if (by != nullptr) {
+      by_ = by;
+      items().invite_always();
+      running().event().forward_to(by->event());
+      session_.core_->popper.store(by->mark());
+      return by->add(self);
+    }
+    session_.core_->popper.store(&thread_);  // another than any that pushes, until it says itself who it is
+    thread_ = start_thread("the results of a session", [this, &self]() noexcept {
+      thread_mark unnamed = &thread_;
+      session_.core_->popper.compare_exchange_strong(unnamed, this_thread_mark());
+      self.serve_alone();
+    });
   }
+  /// The thread of its own: works while it waits.
+  void serve_alone() noexcept { serve_to_the_end(); }
+  /// Gives up what is not finished; returns when the rest is handed out.
+  void end() {
+    ending_.store(true);
+    session_.cancel();
+    if (by_ == nullptr) {
+      if (thread_.joinable()) thread_.join();
+    } else if (by_->mark() == this_thread_mark()) {  // by what is handed out of another session
+      serve_to_the_end();
+      by_->leave(*this);
+    } else {
+      by_->await_end(*this);
+    }
+  }
+  /// Nothing more comes, and nobody will push.
+  bool is_ending() { return ending_.load() && running().is_over() && !has_dropped(); }
+  /// Something has changed of which the session does not tell.
+  void look_again() {
+    if (by_ != nullptr) by_->look_again();
+  }
+
+  event_count* told_at() noexcept override { return &running().event(); }
+  bool changes_silently() const noexcept override { return session_.core_->running.is_silent(); }
+
+  bool has_dropped() const { return session_.core_->dropped.load() != nullptr; }
+
+  /// Passes the result at the head, if there is one, to `take`, and frees its slot.
+  template <class Take>
+  void take_head(Take take) {
+    engine& e = items();
+    if (!e.has_result()) return;
+    take(e);
+    e.drop_head();
+    e.free_kept();
+  }
+
+  /// An item that is pushed for a completion, where there is room.
   template <class Make>
   bool try_push_for(completion* observer, Make make, time_point captured) {
     return session_.core_->try_emplace_for(observer, make, captured);
   }
-
-  /// Runs `serve` on the thread; it returns soon after `ending`.
-  template <class Serve>
-  void start(Serve serve) {
-    session_.core_->popper.store(&thread_);  // another than any that pushes, until it says itself who it is
-    thread_ = start_thread("the results of a session", [this, serve]() noexcept {
-      thread_mark unnamed = &thread_;
-      session_.core_->popper.compare_exchange_strong(unnamed, this_thread_mark());
-      serve();
+  /// Tells the completion of the item at the head what became of it; `between` is called when its slot is free.
+  template <class Between>
+  void complete_head(Between between) {
+    completion* observer = nullptr;
+    take_head([&](engine& e) {
+      observer = e.head_completion();
+      if (observer != nullptr) tell(e, *observer);
     });
-  }
-  /// Asked by the thread that hands out the results.
-  bool is_handing_out() const { return session_.core_->popper.load() == this_thread_mark(); }
-  /// Gives up what is not finished; returns when the thread has handed out the rest.
-  void end() {
-    ending_.store(true);
-    session_.cancel();
-    if (thread_.joinable()) thread_.join();
-  }
-  /// Nothing more comes, and nobody will push.
-  bool ending() { return ending_.load() && running().is_over() && !has_dropped(); }
-
-  /// Of what was pushed nothing is left; items that wait for admission are not pushed yet.
-  bool has_handed_out_all() {
-    return !has_dropped() && !completes_dropped_.load() &&
-           running().holds_before_admission([&] { return items().all_popped(); });
-  }
-
-  bool has_dropped() const { return session_.core_->dropped.load() != nullptr; }
-
-  /// Waits, and works, until something is to be handed out or `also()`. False: never again.
-  template <class Also>
-  bool await(Also also) {
-    running().wait_until([&] { return items().has_result() || has_dropped() || also() || ending(); });
-    return !ending();
-  }
-
-  /// Passes what is at the head, if anything, to `take`, and frees its slot.
-  template <class Take>
-  bool take_head(Take take) {
-    engine& e = items();
-    if (!e.has_result()) return false;
-    take(e);
-    e.drop_head();
-    e.free_kept();
-    return true;
-  }
-
-  /// Tells each completion what became of its item, for ever; `between` is called behind each.
-  template <class Also, class Between>
-  void complete_all(Also also, Between between) {
-    while (await(also)) {
-      completion* observer = nullptr;
-      take_head([&](engine& e) {
-        observer = e.head_completion();
-        if (observer != nullptr) tell(e, *observer);
-      });
-      between();
-      if (observer != nullptr) observer->done();
-      if (has_dropped()) complete_dropped();
-    }
+    between();
+    if (observer != nullptr) observer->done();
+    if (has_dropped()) complete_dropped();
   }
 
  private:
+  void serve_to_the_end() noexcept {
+    do running().wait_until([this] { return this->is_ready(); });
+    while (!this->serve());
+  }
+
   static void tell(engine& e, completion& observer) {
     const item_state as = e.head_state();
     if (as == item_state::value)
@@ -152,6 +170,7 @@ class result_dispatcher {
   Session session_;
   atomic<bool> ending_{false};
   atomic<bool> completes_dropped_{false};
+  dispatcher* by_ = nullptr;
   std::thread thread_;
 };
 

@@ -15,7 +15,7 @@
 
 namespace levada::detail {
 
-/// Of any thread, as in a session. `Owner` has it as `core_->completed`.
+/// Of any thread, as in a session. `Owner` has it in `core_`, a result_dispatcher.
 template <class Owner, class Session>
 class session_calls : public failure_calls<session_calls<Owner, Session>>, public observed_calls<Owner> {
  public:
@@ -34,10 +34,9 @@ class session_calls : public failure_calls<session_calls<Owner, Session>>, publi
   /// a future is ready, a coroutine is about to go on. Throws levada::error where the thread that hands results out
   /// calls it, which would wait for itself.
   void drain() {
-    auto& completed = static_cast<Owner&>(*this).core_->completed;
-    if (completed.is_handing_out())
-      throw error("levada: drain: the thread that hands out results would wait for itself");
-    completed.running().wait_until([&] { return completed.has_handed_out_all(); });
+    auto& core = *static_cast<Owner&>(*this).core_;
+    if (core.is_handing_out()) throw error("levada: drain: the thread that hands out results would wait for itself");
+    core.running().wait_until([&] { return core.has_handed_out_all(); });
   }
   /// `drain`, and every stage has the state that it had when the session was opened. No other thread pushes meanwhile.
   void reset() {
@@ -46,7 +45,7 @@ class session_calls : public failure_calls<session_calls<Owner, Session>>, publi
   }
 
  protected:
-  Session& session() const { return static_cast<const Owner&>(*this).core_->completed.session(); }
+  Session& session() const { return static_cast<const Owner&>(*this).core_->session(); }
 
  private:
   friend failure_calls<session_calls>;

@@ -103,6 +103,10 @@ class session_engines : public engine_host {
     const engine::sequence pushed = engine_.pushed();
     return so() && !lets_more_in() && engine_.pushed() == pushed;
   }
+  /// Where threads park until something has changed.
+  event_count& event() { return event_; }
+  /// Some changes are not told there: one has to look.
+  bool is_silent() const { return engine_.settings().polls || due() != session_settings::never; }
   /// Results wait to be popped before more can be finished.
   bool is_backed_up() const { return later_ && later_->is_backed_up(); }
   /// When something will be given whatever comes, by the session's clock; never where nothing was begun.

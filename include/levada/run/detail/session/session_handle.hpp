@@ -18,9 +18,8 @@
 
 namespace levada {
 
-/// A running instance of a pipeline: session, any_session, hot_session, and the four that hand out the results of a
-/// session (callback_session, event_session, future_session, awaitable_session). docs/sessions.md says what each call
-/// does in each of them.
+/// A running instance of a pipeline: session, any_session, and the three that hand out the results of a session
+/// (callback_session, event_session, async_session). docs/sessions.md says what each call does in each of them.
 template <class S>
 concept session_handle = std::move_constructible<S> && requires(S& s, const S& observed, std::size_t events) {
   typename S::item;
@@ -42,8 +41,8 @@ concept session_handle = std::move_constructible<S> && requires(S& s, const S& o
   requires std::same_as<decltype(observed.traced()), session_trace>;
 };
 
-/// Takes items from one thread at a time, or, as multi_producer, from any number: no future_session, which gives a
-/// future for each item, and no awaitable_session.
+/// Takes items from one thread at a time, or, as multi_producer, from any number: no async_session, each of whose items
+/// is started by itself.
 template <class S>
 concept item_consumer = requires(S& s, typename S::item&& given, typename S::time_point captured) {
   { s.push(std::move(given), captured) } -> std::same_as<push_result>;

@@ -25,6 +25,9 @@ class event_count {
     waiters_.fetch_sub(1);
   }
   bool has_waiters() const { return waiters_.load() != 0; }
+  /// Where somebody waits here, `also` is notified, too: for who waits for several at once, at `also`, and is announced
+  /// at each by `prepare`. It outlives this one.
+  void forward_to(event_count& also) { also_.store(&also); }
   [[gnu::always_inline]] void notify_all() {
     if (has_waiters()) [[unlikely]]
       wake_all();
@@ -34,10 +37,12 @@ class event_count {
   [[gnu::noinline]] void wake_all() {
     epoch_.fetch_add(1);
     epoch_.notify_all();
+    if (event_count* const also = also_.load()) also->notify_all();
   }
 
   alignas(64) atomic<std::uint32_t> epoch_{0};
   atomic<std::uint32_t> waiters_{0};
+  atomic<event_count*> also_{nullptr};
 };
 
 /// A sequentially consistent fence right behind a locked operation of this thread, which is one already where that is

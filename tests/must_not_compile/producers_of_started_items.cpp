@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: session_takes_no_items_from_several_threads
-// place: future_session<
+// place: async_session<
 //
-// Any number of threads push into a session of futures as it is.
+// Any number of threads start items in an async_session as it is.
 
-#include <levada/interop/future_session.hpp>
 #include <levada/levada.hpp>
+#include <levada/run/async_session.hpp>
+#include <levada/run/multi_producer.hpp>
 
 namespace lv = levada;
 
@@ -14,7 +15,7 @@ int main() {
 #ifdef LEVADA_CORRECT
   auto session = app.open();
 #else
-  lv::future_session session(app.open());
+  lv::async_session session(app.open());
 #endif
   lv::multi_producer producers(session);
   return producers.push(1);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: results_of_a_session_with_external_results_are_popped_not_handed_out
+// place: <int, int>
+//
+// Results in the memory of who pushes are popped, not awaited.
+
+#include <levada/levada.hpp>
+#include <levada/run/async_session.hpp>
+
+namespace lv = levada;
+
+int main() {
+  auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"a">([](const int& x) { return x; }));
+#ifdef LEVADA_CORRECT
+  lv::async_session session(app.open());
+#else
+  lv::async_session session(app.open<lv::external_results>());
+#endif
+  return session.is_over();
+}
