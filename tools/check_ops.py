@@ -62,9 +62,17 @@ def included_by(umbrella):
 def kernels_on_simd(headers):
     """The text that has the kernels of those headers: simd's own, and the definitions that it computes the other ops
     by."""
-    folders = (["backend/simd/", "backend/detail/define/"] if "backend/simd/detail/definition.hpp" in headers
-               else ["backend/simd/"])
-    return "\n".join((INCLUDE / h).read_text() for h in sorted(headers) if h.startswith(tuple(folders)))
+    def text_of(folder):
+        return "\n".join((INCLUDE / h).read_text() for h in sorted(headers) if h.startswith(folder))
+
+    defines = "backend/simd/detail/definition.hpp" in headers
+    return text_of("backend/simd/"), text_of("backend/detail/define/") if defines else ""
+
+
+def comparisons():
+    """The ops that give bool, which vectors of numbers do not: simd computes them by their definition."""
+    declared = (INCLUDE / "nn" / "broadcast.hpp").read_text()
+    return {f"nn::{name}" for name in re.findall(r'auto (\w+) = broadcast<"\w+">\(detail::(?:is|are)_\w+{}\)', declared)}
 
 
 def backend_text(folder):
@@ -82,22 +90,22 @@ def main():
     for line in (ROOT / "docs" / "ops.md").read_text().splitlines():
         if found := ROW.match(line):
             rows[f"{found[1]}::{found[2]}"] = found[3], found[4], found[5]
-    ops, separable = declared_ops(), moves()
-    umbrellas = [(name, headers, kernels_on_simd(headers)) for name in UMBRELLAS for headers in [included_by(name)]]
+    ops, separable, comparing = declared_ops(), moves(), comparisons()
+    umbrellas = [(name, headers, *kernels_on_simd(headers)) for name in UMBRELLAS for headers in [included_by(name)]]
     wrong += [f"{name} has no row" for name in sorted(ops.keys() - rows.keys())]
     wrong += [f"{name} is no op of the headers" for name in sorted(rows.keys() - ops.keys())]
     simd, spirv = backend_text("simd"), backend_text("spirv")
     for name in sorted(ops.keys() & rows.keys()):
         op, declared = ops[name]
         kernel = r"moves_separably\b" if op in separable else rf"\b{op}\b"
-        there = "vectors" if re.search(kernel, simd) else "definition"
+        there = "vectors" if re.search(kernel, simd) and name not in comparing else "definition"
         if rows[name][0] != there:
             wrong.append(f"{name}: simd computes it by {there}, the table says {rows[name][0] or 'nothing'}")
         there = "yes" if re.search(kernel, spirv) else "no"
         if rows[name][1] != there:
             wrong.append(f"{name}: Vulkan: {there}, the table says {rows[name][1] or 'nothing'}")
-        there = next((umbrella for umbrella, headers, kernels in umbrellas
-                      if declared in headers and re.search(kernel, kernels)), "none")  # fmt: skip
+        there = next((umbrella for umbrella, headers, own, defined in umbrellas if declared in headers
+                      and re.search(kernel, defined if name in comparing else own + defined)), "none")  # fmt: skip
         if rows[name][2] != there:
             wrong.append(f"{name}: it comes with {there}, the table says {rows[name][2] or 'nothing'}")
     print("\n".join(wrong) or f"{len(rows)} ops, as the headers say")

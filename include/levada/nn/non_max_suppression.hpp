@@ -30,12 +30,12 @@ constexpr float intersection_over_union(const float* a, const float* b) {
     float top, left, bottom, right;
     constexpr float area() const { return (bottom - top) * (right - left); }
   };
-  const auto of = [](const float* box) {
+  const auto of = [](const float* at) {
     if constexpr (Format == box_format::centre)
-      return sides{box[1] - box[3] / 2, box[0] - box[2] / 2, box[1] + box[3] / 2, box[0] + box[2] / 2};
+      return sides{at[1] - at[3] / 2, at[0] - at[2] / 2, at[1] + at[3] / 2, at[0] + at[2] / 2};
     else
-      return sides{box[0] < box[2] ? box[0] : box[2], box[1] < box[3] ? box[1] : box[3],
-                   box[0] < box[2] ? box[2] : box[0], box[1] < box[3] ? box[3] : box[1]};
+      return sides{at[0] < at[2] ? at[0] : at[2], at[1] < at[3] ? at[1] : at[3], at[0] < at[2] ? at[2] : at[0],
+                   at[1] < at[3] ? at[3] : at[1]};
   };
   const auto smaller = [](float x, float y) { return x < y ? x : y; };
   const auto larger = [](float x, float y) { return x < y ? y : x; };
