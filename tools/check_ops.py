@@ -72,7 +72,8 @@ def kernels_on_simd(headers):
 def comparisons():
     """The ops that give bool, which vectors of numbers do not: simd computes them by their definition."""
     declared = (INCLUDE / "nn" / "broadcast.hpp").read_text()
-    return {f"nn::{name}" for name in re.findall(r'auto (\w+) = broadcast<"\w+">\(detail::(?:is|are)_\w+{}\)', declared)}
+    found = re.findall(r'auto (\w+) = broadcast<"\w+">\(detail::(?:is|are)_\w+{}\)', declared)
+    return {f"nn::{name}" for name in found}
 
 
 def backend_text(folder):
