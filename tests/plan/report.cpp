@@ -176,7 +176,7 @@ TEST_CASE("any plan, whatever its names, gives JSON that parses and DOT that bal
     if (seed < 10) REQUIRE(!graphviz_refuses(dot));
     const std::string text = lv::text_report(made);
     REQUIRE(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) ==
-            made.units + made.segments + made.fork.size() + 9);
+            made.units + made.segments + made.fork.size() + lv::transfers_of(made).size() + 9);
   }
 }
 

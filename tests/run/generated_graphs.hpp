@@ -270,6 +270,7 @@ void equals_the_loop(const generated_graph& graph, std::size_t items, bool one_b
   const auto app =
       std::make_shared<detail::deployment<Executor>>(graph.make_program(), detail::owner<detail::later_code>(),
                                                      std::move(devices), backbone, detail::worker_settings{});
+  detail::prepare_devices(*app);
   const std::size_t item_bytes = graph.elements_of(0);
   const auto make_item = [&](std::size_t i, bytes_out to) { fill(to, 1000 + i); };
 

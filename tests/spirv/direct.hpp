@@ -55,7 +55,7 @@ class direct_device final : lv::detail::device_client {
  private:
   using unit = lv::detail::device_segment::unit;
 
-  void execute(std::size_t, std::uint64_t) noexcept override {}
+  void execute(std::size_t, std::uint64_t, lv::detail::computed_memory&) noexcept override {}
   const void* input(std::size_t, std::uint64_t) noexcept override { return in_; }
   void* output(std::size_t, std::uint64_t) noexcept override { return out_; }
   void complete(std::size_t, std::uint64_t) noexcept override { report(nullptr); }

@@ -68,7 +68,7 @@ class shard_device final : device_client {
     std::exception_ptr why;
   };
 
-  void execute(std::size_t, std::uint64_t) noexcept override {}
+  void execute(std::size_t, std::uint64_t, computed_memory&) noexcept override {}
   const void* input(std::size_t, std::uint64_t item) noexcept override { return work_[item % slots].in; }
   void* output(std::size_t, std::uint64_t item) noexcept override { return work_[item % slots].out; }
   void complete(std::size_t, std::uint64_t item) noexcept override { report(item, nullptr); }

@@ -24,12 +24,25 @@ struct device_times {
   interval parts[device_parts];
 };
 
+/// The memory of a device whose work is computed by the host: what its units take is brought there, and what they give
+/// is taken from there.
+class computed_memory {
+ public:
+  virtual std::byte* begin() noexcept = 0;
+  virtual void upload(std::size_t at, const void* from, std::size_t bytes) noexcept = 0;
+  virtual void download(void* to, std::size_t at, std::size_t bytes) noexcept = 0;
+
+ protected:
+  ~computed_memory() = default;
+};
+
 /// What a session is to its devices. They report items done or failed on a thread of their own, out of band and in any
 /// order.
 class device_client {
  public:
-  /// Runs the segment's units on this thread: for a device whose work is computed by the host, as a simulated one's is.
-  virtual void execute(std::size_t segment, std::uint64_t item) noexcept = 0;
+  /// Runs the segment's units on this thread, in the `device_bytes` of `memory`: for a device whose work is computed by
+  /// the host, as a simulated one's is.
+  virtual void execute(std::size_t segment, std::uint64_t item, computed_memory& memory) noexcept = 0;
 
   /// Where a device that computes by itself finds the segment's input; null where the item has ended, before or just
   /// now: then it is reported complete as it is.
@@ -60,7 +73,8 @@ struct device_kernel {
   std::size_t in_bytes = 0, out_bytes = 0;
 };
 
-/// A segment that a device computes by itself, a line of units: each takes what the one before it gives.
+/// A segment that a device computes by itself, a line of units: each takes what the one before it gives. One whose
+/// units the host computes names none.
 struct device_segment {
   struct unit {
     const device_kernel* kernel = nullptr;
@@ -68,8 +82,9 @@ struct device_segment {
     std::size_t scratch_offset = 0;  ///< of its own scratchpad, likewise
   };
   std::size_t index = 0;
-  std::size_t inner_bytes = 0;  ///< that an item needs between its input and its output
+  std::size_t inner_bytes = 0;  ///< that an item needs between its input and its output; without a unit, all of it
   fixed_array<unit> units;
+  std::size_t alignment = 64;
 };
 
 /// The parameters of a kernel on its device, one version of them: what a driver makes of it is derived from this.

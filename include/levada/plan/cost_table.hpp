@@ -30,13 +30,6 @@ struct kernel_cost {
   double spread = 0;
 };
 
-/// What was measured to take a value from one device to another.
-struct transfer_cost {
-  device_id from{}, to{};
-  double seconds = 0;
-  double seconds_per_byte = 0;
-};
-
 /// A partition that was measured as a whole, and found the fastest of those that were tried:
 /// plan/detail/measured_whole.hpp.
 struct whole_cost {
@@ -55,16 +48,11 @@ struct cost_table {
   std::span<const whole_cost> wholes{};
 };
 
-/// Where a table says nothing of a transfer.
-inline constexpr crossing assumed_transfer{10e-6, 1e-10};
-
 /// What it takes to move values between two devices; of equal ones what it takes with the first.
 constexpr crossing transfer_of(const cost_table& table, device_id from, device_id to) {
   if (from == to) return {};
-  from.equal = to.equal = 0;
-  for (const transfer_cost& t : table.transfers)
-    if (t.from == from && t.to == to) return {t.seconds, t.seconds_per_byte};
-  return assumed_transfer;
+  const transfer_cost* const measured = find_transfer(table.transfers, from, to);
+  return measured != nullptr ? crossing{measured->seconds, measured->seconds_per_byte} : assumed_transfer;
 }
 
 /// The costs of the nodes of one graph on some backends, looked up in a table.

@@ -208,6 +208,7 @@ constexpr bounded<cost, N> unit_prices(const graph_info<N>& graph, const partiti
 template <const cost_table& Table, objective Goal = objective::latency>
 struct costs {
   static constexpr const std::string_view& machine = Table.machine;
+  static constexpr const std::span<const transfer_cost>& transfers = Table.transfers;
 
   template <std::size_t N>
   static constexpr partition<N> partition_for(const graph_info<N>& graph, std::span<const device_info> devices,

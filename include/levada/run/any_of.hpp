@@ -51,7 +51,9 @@ class equal_way final : public device_client {
   }
 
  private:
-  void execute(std::size_t segment, std::uint64_t item) noexcept override { session_.execute(segment, item); }
+  void execute(std::size_t segment, std::uint64_t item, computed_memory& memory) noexcept override {
+    session_.execute(segment, item, memory);
+  }
   const void* input(std::size_t segment, std::uint64_t item) noexcept override { return session_.input(segment, item); }
   void* output(std::size_t segment, std::uint64_t item) noexcept override { return session_.output(segment, item); }
   /// Asked while an item is submitted, by one thread at a time.

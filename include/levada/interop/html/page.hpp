@@ -22,6 +22,7 @@ inline constexpr std::string_view html_body = R"html(<header>
 <output id="found"></output>
 <label>colour by <select id="colours"><option>device<option>backend<option>segment</select></label>
 <nav><a href="#graph">graph</a><a href="#kernels">kernels</a>
+  <a href="#transfers">transfers</a>
   <a href="#memory">memory</a><a href="#timelines">timelines</a><a href="#stages">stages</a></nav>
 </div>
 </header>
@@ -29,6 +30,7 @@ inline constexpr std::string_view html_body = R"html(<header>
 <section id="graph"><h2>Graph</h2><p class="note"></p><div id="legend"></div>
   <div class="drawing"><svg id="picture" role="img" aria-label="the graph of the plan"></svg></div></section>
 <section id="kernels"><h2>Kernels</h2><p class="note"></p><div class="drawing"></div></section>
+<section id="transfers"><h2>Transfers between devices</h2><p class="note"></p><div class="drawing"></div></section>
 <section id="memory"><h2>Memory over the steps of an item</h2><p class="note"></p></section>
 <section id="timelines"><h2>Timelines</h2><p class="note"></p></section>
 <section id="stages"><h2>Stages as a run measured them</h2><p class="note"></p><div class="drawing"></div></section>

@@ -65,6 +65,23 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
       'in its longest run.') + forks);
 }
 
+// ---- transfers ----
+{
+  const transfers = data.regions.flatMap(region => region.plan.transfers.map(transfer => ({ ...transfer, region })));
+  const giver = transfer => units.find(unit => unit.region === data.regions.indexOf(transfer.region) &&
+    unit.out === transfer.value);
+  const rows = transfers.map(transfer => element('tr', {},
+    cell(giver(transfer) ? giver(transfer).name : 'what comes in'), cell(transfer.from), cell(transfer.to),
+    cell(itemText(transfer.region.plan.values[transfer.value]), 'item'), cell(bytesText(transfer.bytes), 'number'),
+    cell(String(transfer.times), 'number'), cell(costText({ ...transfer }), 'number')));
+  if (rows.length)
+    document.querySelector('#transfers .drawing').append(table([['given by'], ['from'], ['to'], ['item'],
+      ['bytes', 'number'], ['times an item', 'number'], ['cost', 'number']], rows));
+  note('transfers', rows.length
+    ? 'Seconds an item, all its times together; \u2248 marks what nobody measured.'
+    : 'Nothing is moved from one device to another.');
+}
+
 // ---- stages ----
 {
   const statistics = data.statistics;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
+
+#include <levada/core/detail/device.hpp>
 
 namespace levada {
 
@@ -25,6 +28,31 @@ struct cost {
   static constexpr cost measured(double seconds, double spread = 0) { return {seconds, spread, cost_origin::measured}; }
   static constexpr cost estimated(double seconds) { return {seconds, 0, cost_origin::estimated}; }
 };
+
+/// What it takes to move a value from one place to another: a transfer between devices, another layout, the change from
+/// one backend to another.
+struct crossing {
+  double seconds = 0;
+  double seconds_per_byte = 0;
+};
+
+/// What was measured to take a value from one device to another.
+struct transfer_cost {
+  device_id from{}, to{};
+  double seconds = 0;
+  double seconds_per_byte = 0;
+};
+
+/// Where nobody has measured a transfer.
+inline constexpr crossing assumed_transfer{10e-6, 1e-10};
+
+/// What it takes to move values between two devices; of equal ones what it takes with the first. Null: nobody measured.
+constexpr const transfer_cost* find_transfer(std::span<const transfer_cost> measured, device_id from, device_id to) {
+  from.equal = to.equal = 0;
+  for (const transfer_cost& t : measured)
+    if (t.from == from && t.to == to) return &t;
+  return nullptr;
+}
 
 /// What a backend can do at most, where nobody measured (Williams et al., CACM 2009).
 struct roofline {

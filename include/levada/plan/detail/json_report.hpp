@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <levada/plan/detail/transfers.hpp>
 #include <levada/plan/detail/words.hpp>
 
 namespace levada {
@@ -123,6 +124,18 @@ inline void write_fork(json_writer& json, const planned_fork& fork) {
   json.close('}');
 }
 
+inline void write_transfer(json_writer& json, const planned_transfer& t) {
+  json.open('{');
+  json.field("value", t.value);
+  json.field("from", name_of(t.from));
+  json.field("to", name_of(t.to));
+  json.field("bytes", t.bytes);
+  json.field("times", t.times);
+  json.field("seconds", t.seconds());
+  json.field("origin", name_of(t.price.origin));
+  json.close('}');
+}
+
 inline void write_value(json_writer& json, const value_info& item, const planned_value& value) {
   json.open('{');
   json.field("element", name_of(item.type));
@@ -160,6 +173,10 @@ void write_plan(json_writer& json, const plan_info<N>& plan) {
   json.key("forks");
   json.open('[');
   for (const planned_fork& fork : plan.fork) write_fork(json, fork);
+  json.close(']');
+  json.key("transfers");
+  json.open('[');
+  for (const planned_transfer& t : transfers_of(plan)) write_transfer(json, t);
   json.close(']');
   json.key("values");
   json.open('[');

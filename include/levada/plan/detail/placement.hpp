@@ -29,13 +29,6 @@ struct place {
 
 inline constexpr std::size_t most_places = 8;
 
-/// What it takes to move a value from one place to another: a transfer between devices, another layout, the change from
-/// one backend to another.
-struct crossing {
-  double seconds = 0;
-  double seconds_per_byte = 0;
-};
-
 /// A sub-graph that a backend could take at a place.
 template <std::size_t N>
 struct offer {

@@ -30,6 +30,7 @@ struct plan_request {
   std::size_t slots = detail::usual_slots;  ///< or as many as suit the items: `suitable_slots`, `slots_for_owners`
   std::span<const cost> prices{};           ///< of the partition's units: without them no branch is run beside another
   bool has_workers = true;                  ///< false: all runs on one thread, whatever the processor has
+  std::span<const transfer_cost> transfer_costs{};  ///< of static storage, as far as the partition was chosen by them
 };
 
 namespace detail {
@@ -159,6 +160,7 @@ constexpr plan_info<N> plan_with_slots(const graph_info<N>& graph, const partiti
   plan.nodes = graph.nodes.size();
   plan.slots = slots;
   plan.has_result = !graph.ends_in_sink;
+  plan.transfer_costs = request.transfer_costs;
   for (const backend_info& b : backends) plan.backend.push_back(b);
   for (const device_info& d : devices)
     if (d.id.kind == device_kind::cpu) plan.threads = d.max_threads;

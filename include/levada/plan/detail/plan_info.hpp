@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <levada/core/detail/bounded.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/plan/detail/branches.hpp>
 #include <levada/plan/detail/candidate.hpp>
+#include <levada/plan/detail/cost.hpp>
 #include <levada/plan/detail/hand_over.hpp>
 #include <levada/plan/detail/partition.hpp>
 
@@ -91,6 +93,7 @@ struct plan_info {
   bounded<planned_value, N + 1> value;
   bounded<planned_fork, N> fork;  ///< those that run at once first
   bounded<backend_info, 8> backend;
+  std::span<const transfer_cost> transfer_costs{};  ///< those that the partition was chosen by, of static storage
 
   std::size_t nodes = 0, units = 0, segments = 0;
   std::size_t slots = 0;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <levada/plan/detail/transfers.hpp>
 #include <levada/plan/detail/words.hpp>
 
 namespace levada {
@@ -138,6 +139,19 @@ std::string segment_text(const plan_info<N>& plan, std::size_t index) {
          " + " + bytes_text(s.shared_bytes) + hand_over_text(s) + "\n";
 }
 
+/// "what neg gives goes from cpu to vulkan<0>: float[16], 64 B, once an item, 10.0 us, estimated"
+template <std::size_t N>
+std::string transfer_text(const plan_info<N>& plan, const planned_transfer& t) {
+  std::string text = "what comes in";
+  for (const planned_unit& unit : plan.unit)
+    if (unit.how != form::sink && unit.out == t.value)
+      text = "what " + printable_text(plan.graph.nodes[unit.first + unit.count - 1].name) + " gives";
+  return text + " goes from " + name_of(t.from) + " to " + name_of(t.to) + ": " +
+         item_text(plan.graph.values[t.value]) + ", " + bytes_text(t.bytes) + ", " +
+         (t.times == 1 ? "once" : decimal_text(t.times) + " times") + " an item, " + seconds_text(t.seconds()) + ", " +
+         std::string(name_of(t.price.origin));
+}
+
 /// Why the branches of a fork run as they do.
 inline std::string branch_reason(const planned_fork& fork) {
   const auto times = [&] {
@@ -171,7 +185,8 @@ std::string fork_text(const plan_info<N>& plan, const planned_fork& fork) {
 
 }  // namespace detail
 
-/// The plan for people: a table of its units, its segments, its branches, and its bytes.
+/// The plan for people: a table of its units, its segments, its branches, what is moved between devices, at costs that
+/// were measured or else are assumed, and its bytes.
 template <std::size_t N>
 std::string text_report(const plan_info<N>& plan) {
   std::string text = detail::decimal_text(plan.nodes) + " stages in " + detail::decimal_text(plan.units) + " units, " +
@@ -184,6 +199,7 @@ std::string text_report(const plan_info<N>& plan) {
   text += detail::text_table(rows) + '\n';
   for (std::size_t s = 0; s < plan.segments; ++s) text += detail::segment_text(plan, s);
   for (const planned_fork& fork : plan.fork) text += detail::fork_text(plan, fork) + '\n';
+  for (const planned_transfer& t : transfers_of(plan)) text += detail::transfer_text(plan, t) + '\n';
   text += "\nslots        " + detail::decimal_text(plan.slots) + " x " + detail::bytes_text(plan.slot_bytes) + " = " +
           detail::bytes_text(plan.bytes_in_flight) + ", " + std::string(name_of(plan.slots_by)) + "\nscratchpads  " +
           detail::bytes_text(plan.bytes_scratch) + "\nweights      " + detail::bytes_text(plan.bytes_weights) +

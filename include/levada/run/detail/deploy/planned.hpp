@@ -125,6 +125,13 @@ struct planned {
                             backend_values<backend_list>::values>{};
   }
 
+  static consteval std::span<const transfer_cost> transfer_costs() {
+    if constexpr (requires { chooser::transfers; })
+      return chooser::transfers;
+    else
+      return {};
+  }
+
   template <class Partition>
   static consteval auto make_with(const Partition& parts, std::size_t slots) {
     const auto prices = [&] {
@@ -134,8 +141,8 @@ struct planned {
         return unit_prices(graph, parts, backend_infos());
     }();
     constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
-    return make_plan(graph, parts, {slots, {prices.data(), prices.size()}, has_workers}, devices, candidates(),
-                     backend_infos());
+    return make_plan(graph, parts, {slots, {prices.data(), prices.size()}, has_workers, transfer_costs()}, devices,
+                     candidates(), backend_infos());
   }
   static consteval auto make() {
     if constexpr (std::is_void_v<pin>) {

@@ -21,18 +21,21 @@ class device_reporter : public device_client, public worker_bringer {
   /// Devices have nothing more to report and their threads are out of here: a short wait once all is finished.
   void wait_for_devices() const { devices_.wait_for_reports(); }
 
-  void execute(std::size_t number, sequence item) noexcept override {
+  void execute(std::size_t number, sequence item, computed_memory& memory) noexcept override {
     const std::size_t s = number - code_.first_segment;
     segment& seg = segments_[s];
     grain& g = seg.grain_of_device();
     g.begin = item;
     g.end = item + 1;
     g.slot = ring_.index(item);
+    g.memory = memory.begin();
     g.some_ended = true;
+    upload_inputs(s, g.slot, memory);
     meter::turn turn(measuring());
     g.watch.restart();
     g.watch.runs(turn, s, seg.code.first, item, 1, 0);
     for (std::size_t u = seg.code.first; u < seg.code.end; ++u) run_unit(seg, g, u, 0, 1);
+    download_outputs(s, g.slot, memory);
     g.state.store(grain_state::free, std::memory_order_release);
   }
   const void* input(std::size_t number, sequence item) noexcept override {
@@ -96,6 +99,28 @@ class device_reporter : public device_client, public worker_bringer {
     if (has_devices()) devices_.connect(segments_);
   }
   ~device_reporter() = default;
+
+  // ---- what a device whose work is computed here has in its own memory ----
+
+  bool is_value(std::size_t at) { return state_of(ring_.state[at]) == item_state::value; }
+  /// A unit of the segment takes what was made elsewhere.
+  bool enters(std::size_t s, std::size_t v) const {
+    bool taken = false;
+    for (std::size_t u = segments_[s].code.first; u < segments_[s].code.end; ++u)
+      for_each_input(code_.units[u], [&](std::size_t in) { taken = taken || in == v; });
+    return taken && code_.values[v].made_in != s;
+  }
+  [[gnu::cold]] void upload_inputs(std::size_t s, std::size_t at, computed_memory& memory) noexcept {
+    for (std::size_t v = 0; v < code_.values.size(); ++v)
+      if (is_value(at) && is_copied(segments_[s], v) && enters(s, v))
+        memory.upload(place_of_copy(segments_[s], v), is_borrowed(v) ? borrowed(v, at) : in_slot(v, at),
+                      code_.values[v].copied_bytes);
+  }
+  [[gnu::cold]] void download_outputs(std::size_t s, std::size_t at, computed_memory& memory) noexcept {
+    for (std::size_t v = 0; v < code_.values.size(); ++v)
+      if (is_value(at) && is_copied(segments_[s], v) && code_.values[v].made_in == s && code_.values[v].reaches_host)
+        memory.download(in_slot(v, at), place_of_copy(segments_[s], v), code_.values[v].copied_bytes);
+  }
 
   bool submit(std::size_t s) noexcept {
     return devices_.submit(

@@ -41,6 +41,14 @@ class unit_runner : public engine_parts {
   const void* borrowed(std::size_t v, std::size_t at) const {
     return static_cast<const std::byte*>(ring_.input[at]) + code_.values[v].within;
   }
+  /// The segment's device has a copy of what lies in the item's slot, behind its scratchpad.
+  bool is_copied(const segment& seg, std::size_t v) const {
+    const program_value& value = code_.values[v];
+    return seg.code.device.kind == device_kind::simulated && value.where == placement::slot && value.copied_bytes != 0;
+  }
+  std::size_t place_of_copy(const segment& seg, std::size_t v) const {
+    return seg.code.device_bytes - ring_.slot_bytes + code_.values[v].offset;
+  }
   bool is_external(std::size_t v) const { return !ring_.output.empty() && code_.values[v].is_result; }
 
   /// Of the items of a grain from the given one on: `call_of`.
@@ -58,7 +66,7 @@ class unit_runner : public engine_parts {
     [[gnu::always_inline]] void put_inputs(const program_unit& unit, unit_call& call) const {
       if (gathered != nullptr)
         take_noted(call, unit, gathered);
-      else if (of.is_borrowed(unit.in))
+      else if (of.is_borrowed(unit.in) && !of.is_copied(seg, unit.in))
         call.inputs = &of.ring_.input[at()];
       else
         call.in = place(unit.in, call.in_stride);
@@ -109,8 +117,9 @@ inline bool unit_runner::needs_gathering(const program_unit& unit) const {
 inline const void** unit_runner::gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
                                         const void** next) const {
   std::size_t stride;
-  for_each_input(
-      unit, [&](std::size_t v) { *next++ = is_borrowed(v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride); });
+  for_each_input(unit, [&](std::size_t v) {
+    *next++ = is_borrowed(v) && !is_copied(seg, v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride);
+  });
   return next;
 }
 
@@ -204,6 +213,7 @@ inline void unit_runner::call_unit(segment& seg, grain& g, std::size_t u, std::s
 
 inline value_path unit_runner::path_of(const segment& seg, std::size_t v) const {
   const program_value& value = code_.values[v];
+  if (is_copied(seg, v)) return {nullptr, place_of_copy(seg, v), 0};
   switch (value.where) {
     case placement::slot:
       return {ring_.slot(0) + value.offset, 0, ring_.slot_bytes};
@@ -225,7 +235,7 @@ inline unit_path unit_runner::path_of_unit(const segment& seg, std::size_t u) co
   path.in = path_of(seg, unit.in);
   if (unit.has_out) path.out = path_of(seg, unit.out);
   path.scratch_offset = unit.scratch_offset;
-  path.borrows = is_borrowed(unit.in);
+  path.borrows = is_borrowed(unit.in) && !is_copied(seg, unit.in);
   path.is_plain = unit.more.empty() && (!path.borrows || code_.values[unit.in].within == 0) && !is_external(unit.in) &&
                   !(unit.has_out && is_external(unit.out)) && settings_.deadline.count() == 0 &&
                   ((unit.shared == nullptr && !unit.holds_pipelines) || !versions_) && unit.sides == nullptr &&
@@ -310,7 +320,7 @@ inline std::byte* unit_runner::place(const segment& seg, const grain& g, std::si
                                      std::size_t& stride) const {
   const value_path path = path_of(seg, v);
   stride = path.stride;
-  if (is_external(v)) [[unlikely]]
+  if (is_external(v) && !is_copied(seg, v)) [[unlikely]]
     return in_slot(v, g.slot + i);
   return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
 }

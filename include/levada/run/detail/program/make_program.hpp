@@ -114,6 +114,11 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
                    of.values[v].storage == 0,
                    of.values[v].by_address,
                    plan.has_result && of.values[v].storage == of.values[plan.result].storage};
+  for (std::size_t v = 0; v < plan.value_count; ++v) {
+    p.values[v].made_in = of.values[v].made_in;
+    p.values[v].reaches_host = of.values[v].reaches_host;
+    p.values[v].copied_bytes = of.values[v].copied_bytes;
+  }
   p.values[0].destroy = parts.destroy_input;
   p.result = plan.result;
   if (plan.has_result) p.values[plan.result].destroy = parts.destroy_result;
@@ -197,6 +202,8 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
         p.units[segment.first].kernel != nullptr) {  // its scratchpads are on the device, one for each slot
       segment.device_bytes = std::exchange(segment.scratch_bytes, 0);
       segment.grains = 1;
+    } else if (segment.device.kind == device_kind::simulated) {
+      segment.device_bytes = std::exchange(segment.scratch_bytes, 0) + p.slot_bytes;
     }
   }
   list_ended_values(p, of);

@@ -80,6 +80,9 @@ struct program_value {
   bool is_result = false;          ///< it becomes the result, or a part of it, where it is
   std::uint16_t born = 0;          ///< the step behind the unit that makes it; 0: it comes in
   std::uint16_t last_use = 0;      ///< the last unit that takes it; behind all: it leaves
+  std::uint16_t made_in = 0;       ///< the segment; behind all: it comes in
+  bool reaches_host = false;       ///< from the device of that segment
+  std::size_t copied_bytes = 0;    ///< that a device whose work the host computes has in its own memory
 };
 
 struct program_segment {
@@ -89,7 +92,8 @@ struct program_segment {
   std::size_t item_bytes = 0, scratch_bytes = 0;
   std::size_t tickets = 0;
   bool forks = false;            ///< some branches may run at once
-  std::size_t device_bytes = 0;  ///< that an item needs on a device that computes by itself, between input and output
+  std::size_t device_bytes = 0;  ///< that an item needs on its device: between input and output where that computes by
+                                 ///< itself, else a scratchpad with a slot behind it
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t takes_from = none;  ///< the segment whose output is taken from its device's memory, if the devices can
   bool keeps = false;             ///< only such segments take what it gives

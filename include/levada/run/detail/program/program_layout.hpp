@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <levada/plan/detail/plan.hpp>
+#include <levada/plan/detail/transfers.hpp>
 
 namespace levada::detail {
 
@@ -25,10 +26,11 @@ struct program_layout {
     branch_place branch;
   };
   struct value {
-    std::uint64_t offset, within;
+    std::uint64_t offset, within, copied_bytes;
     std::uint16_t storage, part_of;  ///< `part_of`: itself where it is no part
+    std::uint16_t made_in;           ///< `segment_count`: it comes in
     placement where;
-    bool by_address;
+    bool by_address, reaches_host;
   };
   struct segment {
     std::uint64_t item_bytes, scratch_bytes, kernel_offset;
@@ -70,6 +72,26 @@ struct layout_of_units : program_layout {
   layout_arrays arrays() const { return {units, values, segments, names}; }
 };
 
+/// The host computes for a device with memory of its own.
+template <std::size_t N>
+constexpr bool computes_for_devices(const plan_info<N>& plan) {
+  for (const planned_segment& s : plan.segment)
+    if (s.device.kind == device_kind::simulated) return true;
+  return false;
+}
+
+/// Which values such devices have in their memories, where they are made and whether they come back.
+template <std::size_t N>
+constexpr void note_copies(const plan_info<N>& plan, program_layout::value* values) {
+  const value_ways<N> ways(plan);
+  for (std::size_t v = 0; v < plan.value.size(); ++v) {
+    if (ways.moves_as_bytes(v)) values[v].copied_bytes = plan.graph.values[v].bytes;
+    if (ways.made_in(v) == ways.host) continue;
+    values[v].made_in = static_cast<std::uint16_t>(ways.made_in(v));
+    values[v].reaches_host = !is_port_value(plan.graph, v) && ways.reaches_host(v);
+  }
+}
+
 template <std::size_t N>
 constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   layout_of_units<N> l{};
@@ -109,9 +131,11 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
     const planned_value& p = plan.value[v];
     const value_info& of = plan.graph.values[v];
-    l.values[v] = {p.offset, p.within,     small(p.storage), small(is_part_value(of) ? of.part_of : v),
-                   p.where,  of.by_address};
+    l.values[v] = {
+        p.offset, p.within,      0,    small(p.storage), small(is_part_value(of) ? of.part_of : v), l.segment_count,
+        p.where,  of.by_address, false};
   }
+  if (computes_for_devices(plan)) note_copies(plan, l.values);
   for (std::size_t s = 0; s < plan.segments; ++s) {
     const planned_segment& p = plan.segment[s];
     l.segments[s] = {p.item_bytes,

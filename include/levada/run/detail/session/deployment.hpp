@@ -73,12 +73,16 @@ inline void prepare_devices(deployed_code& app, const program& code) {
     const program_unit* const units = code.units.begin() + of.first;  // a region may have none
     std::size_t count = 0;
     while (count < of.end - of.first && units[count].kernel != nullptr) ++count;
-    if (count == 0) continue;  // the host computes it
+    if (of.device_bytes == 0 && count == 0) continue;  // the processor's
     const device_segment segment{
-        code.first_segment + s, of.device_bytes, fixed_array<device_segment::unit>(count, [&](std::size_t u) {
-          const program_unit& unit = units[u];
-          return device_segment::unit{unit.kernel, code.values[unit.out].offset, unit.scratch_offset};
-        })};
+        code.first_segment + s, of.device_bytes,
+        fixed_array<device_segment::unit>(
+            count,
+            [&](std::size_t u) {
+              const program_unit& unit = units[u];
+              return device_segment::unit{unit.kernel, code.values[unit.out].offset, unit.scratch_offset};
+            }),
+        code.alignment};
     for (const attached_device& device : app.devices) {
       if (device.id != of.device) continue;
       device.queue->prepare(segment);
