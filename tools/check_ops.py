@@ -16,10 +16,12 @@ INCLUDE = ROOT / "include" / "levada"
 
 DECLARED = [
     # inline constexpr op_stage<"relu", relu_op> relu{};
-    re.compile(r'inline constexpr op_stage<"\w+",\s*(?P<op>\w+_op)[^;{]*?>\s*(?P<name>\w+)\{\}'),
+    # inline constexpr weighted_stage<Name, conv2d_op<Filters, Options...>> conv2d{};
+    re.compile(r'inline constexpr (?:op_stage<"\w+"|weighted_stage<Name),\s*'
+               r'(?P<op>\w+_op)[^;{]*?>\s*(?P<name>\w+)\{\}'),
     # inline constexpr auto add = broadcast<"add">(...)
     re.compile(r'inline constexpr auto (?P<name>\w+) = (?P<op>transform|broadcast)<"'),
-    # constexpr auto conv2d(...) { return op_stage<Name, conv2d_op<...
+    # constexpr auto layer_norm(...) { return op_stage<Name, layer_norm_op<...
     re.compile(r'constexpr auto (?P<name>\w+)\([^;{]*?\)\s*\{\s*return '
                r'(?:op_stage<[\w"]+,\s*(?P<op>\w+_op)|(?P<of>transform)<")'),
     # inline constexpr auto crop = detail::picture_stage<...>(crop_op<... and constexpr auto letterbox(...) { return ...

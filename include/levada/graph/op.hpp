@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// graph/op.hpp: what an op is, and the stage that an op becomes when it is given a name and a source of weights.
+// graph/op.hpp: the definition of an op, and the stage that it becomes by a name and a source of weights.
 //
 // An op is a type that says everything but the code:
 //
@@ -9,7 +9,7 @@
 //     template <any_tensor In> using output = In;                  // the shape rule; constrained: not there = not
 //     taken template <class In> static constexpr double flops = ...;     // per item
 //     template <class In> static constexpr std::array<parameter_info, 0> parameters{};
-//     static constexpr std::string_view expects = "a tensor";      // what it takes, for the message
+//     static constexpr std::string_view expects = "a tensor";      // its input, for the message
 //     static constexpr op_kind fuses_as = op_kind::element_wise;   // for rules (plan/rules.hpp); opaque where it does
 //     not say // Where its output may lie in memory that is there already, one of these or none:
 //     // Only where `kind` does not say what is computed, since a user's lambda does: a hash of that lambda's source.
@@ -30,6 +30,7 @@
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/op_kind.hpp>
 #include <levada/graph/detail/parameters.hpp>
 
@@ -56,6 +57,20 @@ struct op_stage {
   parameter_source_ref weights{};
 };
 
+/// Makes the stage `Name` of an op from the source of its parameters, which must outlive `deploy`.
+template <fixed_string Name, class Op>
+struct weighted_stage {
+  template <parameter_source Source>
+  constexpr op_stage<Name, Op> operator()(const Source& weights) const {
+    return {{}, parameter_source_ref(weights)};
+  }
+  template <parameter_source Source>
+  mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> operator()(const Source&&) const;
+  template <class Given>
+    requires(!parameter_source<Given>)
+  mistake_found<weights_come_from_something_with_find<Name, Given>> operator()(const Given&) const;
+};
+
 namespace detail {
 
 template <class In, class... Ops>
@@ -66,7 +81,7 @@ template <class In, class First, class... Rest>
   requires op_takes<First, In>
 struct run_output<In, First, Rest...> : run_output<typename First::template output<In>, Rest...> {};
 
-/// Each op of a run takes what the one before it gives.
+/// Each op of a run takes the result of the one before it.
 template <class In, class... Ops>
 inline constexpr bool run_takes = true;
 template <class In, class Op, class... Rest>
@@ -77,7 +92,7 @@ inline constexpr bool run_takes<In, Op, Rest...> = run_takes<typename Op::templa
 
 }  // namespace detail
 
-/// What a run of ops makes of `In`.
+/// The result of a run of ops for the input `In`.
 template <class In, class... Ops>
 using run_output_t = typename detail::run_output<In, Ops...>::type;
 

@@ -143,7 +143,7 @@ class grid_glsl_writer : glsl_expressions {
     const std::uint32_t opened = open_.back();
     open_.pop_back();
     if (opened != none) {
-      // All at once: one may become what another was.
+      // All at once: a new number may be the old one of another.
       for (std::uint32_t phi = opened + 1; code_[phi].op == opcode::phi; ++phi)
         line(std::string(type_name(code_[phi].type)) + " next_" + value(phi) + " = " + value(code_[phi].b));
       for (std::uint32_t phi = opened + 1; code_[phi].op == opcode::phi; ++phi)
@@ -223,7 +223,7 @@ inline std::string ir_text(const ir::grid_program_view& kernel) {
   return text;
 }
 
-/// A compute shader that does what the module of kernel/detail/spirv_grid.hpp does, with the same interface.
+/// A compute shader with the meaning and the interface of the module of kernel/detail/spirv_grid.hpp.
 inline std::string glsl_text(const ir::grid_program_view& kernel) { return ir::grid_glsl_writer(kernel).text(); }
 
 }  // namespace levada

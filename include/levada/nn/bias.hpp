@@ -29,15 +29,8 @@ struct bias_op {
 namespace nn {
 
 /// A bias named `Name` whose parameter is "<Name>.bias" of `weights`, which must outlive `deploy`.
-template <fixed_string Name, parameter_source Source>
-constexpr auto bias(const Source& weights) {
-  return op_stage<Name, bias_op>{{}, parameter_source_ref(weights)};
-}
-template <fixed_string Name, parameter_source Source>
-mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> bias(const Source&& weights);
-template <fixed_string Name, class Given>
-  requires(!parameter_source<Given>)
-mistake_found<weights_come_from_something_with_find<Name, Given>> bias(const Given& weights);
+template <fixed_string Name>
+inline constexpr weighted_stage<Name, bias_op> bias{};
 
 }  // namespace nn
 }  // namespace levada

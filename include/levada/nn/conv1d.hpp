@@ -60,12 +60,8 @@ struct conv1d_op : convolution_op<Filters, Options...> {
 namespace nn {
 
 /// `nn::conv1d<"mix", 16, size<5>, padding<4, 0>>(w)`.
-template <fixed_string Name, std::size_t Filters, conv2d_option... Options, parameter_source Source>
-constexpr auto conv1d(const Source& weights) {
-  return op_stage<Name, conv1d_op<Filters, Options...>>{{}, parameter_source_ref(weights)};
-}
-template <fixed_string Name, std::size_t Filters, conv2d_option... Options, parameter_source Source>
-mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> conv1d(const Source&& weights);
+template <fixed_string Name, std::size_t Filters, conv2d_option... Options>
+inline constexpr weighted_stage<Name, conv1d_op<Filters, Options...>> conv1d{};
 
 }  // namespace nn
 }  // namespace levada

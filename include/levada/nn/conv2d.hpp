@@ -58,15 +58,8 @@ namespace nn {
 
 /// A convolution named `Name` whose parameters are "<Name>.weight" and "<Name>.bias" of `weights`, which must outlive
 /// `deploy`: `nn::conv2d<"conv1", 8, size<5, 5>, padding<2>>(w)`.
-template <fixed_string Name, std::size_t Filters, conv2d_option... Options, parameter_source Source>
-constexpr auto conv2d(const Source& weights) {
-  return op_stage<Name, conv2d_op<Filters, Options...>>{{}, parameter_source_ref(weights)};
-}
-template <fixed_string Name, std::size_t Filters, conv2d_option... Options, parameter_source Source>
-mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> conv2d(const Source&& weights);
-template <fixed_string Name, std::size_t Filters, conv2d_option... Options, class Given>
-  requires(!parameter_source<Given>)
-mistake_found<weights_come_from_something_with_find<Name, Given>> conv2d(const Given& weights);
+template <fixed_string Name, std::size_t Filters, conv2d_option... Options>
+inline constexpr weighted_stage<Name, conv2d_op<Filters, Options...>> conv2d{};
 
 }  // namespace nn
 }  // namespace levada

@@ -73,12 +73,8 @@ struct conv_transpose2d_op : convolution_op<Filters, Options...> {
 namespace nn {
 
 /// `nn::conv_transpose2d<"up", 8, size<2>, stride<2>>(w)` doubles height and width.
-template <fixed_string Name, std::size_t Filters, conv_transpose2d_option... Options, parameter_source Source>
-constexpr auto conv_transpose2d(const Source& weights) {
-  return op_stage<Name, conv_transpose2d_op<Filters, Options...>>{{}, parameter_source_ref(weights)};
-}
-template <fixed_string Name, std::size_t Filters, conv_transpose2d_option... Options, parameter_source Source>
-mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> conv_transpose2d(const Source&& weights);
+template <fixed_string Name, std::size_t Filters, conv_transpose2d_option... Options>
+inline constexpr weighted_stage<Name, conv_transpose2d_op<Filters, Options...>> conv_transpose2d{};
 
 }  // namespace nn
 }  // namespace levada

@@ -34,15 +34,8 @@ namespace nn {
 
 /// A dense layer named `Name` whose parameters are "<Name>.weight" and "<Name>.bias" of `weights`, which must outlive
 /// `deploy`: `nn::dense<"fc", 10>(w)`.
-template <fixed_string Name, std::size_t Outputs, std::same_as<no_bias>... Options, parameter_source Source>
-constexpr auto dense(const Source& weights) {
-  return op_stage<Name, dense_op<Outputs, Options...>>{{}, parameter_source_ref(weights)};
-}
-template <fixed_string Name, std::size_t Outputs, std::same_as<no_bias>... Options, parameter_source Source>
-mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> dense(const Source&& weights);
-template <fixed_string Name, std::size_t Outputs, std::same_as<no_bias>... Options, class Given>
-  requires(!parameter_source<Given>)
-mistake_found<weights_come_from_something_with_find<Name, Given>> dense(const Given& weights);
+template <fixed_string Name, std::size_t Outputs, std::same_as<no_bias>... Options>
+inline constexpr weighted_stage<Name, dense_op<Outputs, Options...>> dense{};
 
 }  // namespace nn
 }  // namespace levada

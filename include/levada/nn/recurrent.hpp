@@ -124,20 +124,12 @@ namespace nn {
 
 /// A step of a gated recurrent unit whose parameters are "<Name>.weight" and so on of `weights`, which must outlive
 /// `deploy`.
-template <fixed_string Name, std::size_t Hidden, class... Options, parameter_source Source>
-constexpr auto gru(const Source& weights) {
-  return op_stage<Name, gru_op<Hidden, Options...>>{{}, parameter_source_ref(weights)};
-}
-template <fixed_string Name, std::size_t Hidden, class... Options, parameter_source Source>
-mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> gru(const Source&& weights);
+template <fixed_string Name, std::size_t Hidden, class... Options>
+inline constexpr weighted_stage<Name, gru_op<Hidden, Options...>> gru{};
 
 /// A step of a long short-term memory.
-template <fixed_string Name, std::size_t Hidden, class... Options, parameter_source Source>
-constexpr auto lstm(const Source& weights) {
-  return op_stage<Name, lstm_op<Hidden, Options...>>{{}, parameter_source_ref(weights)};
-}
-template <fixed_string Name, std::size_t Hidden, class... Options, parameter_source Source>
-mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> lstm(const Source&& weights);
+template <fixed_string Name, std::size_t Hidden, class... Options>
+inline constexpr weighted_stage<Name, lstm_op<Hidden, Options...>> lstm{};
 
 }  // namespace nn
 }  // namespace levada

@@ -20,16 +20,24 @@ struct image_of<tensor<T, C, H, W>> {
 template <class T>
 concept image_tensor = requires { image_of<T>::channels; };
 
+/// Writes the element of an image C, H, W for which the invocation stands.
+template <class G, class Out, class Element>
+constexpr void write_element(const G& g, const Out& out, const Element& element) {
+  const auto x = g.x();
+  const auto y = g.y();
+  const auto c = g.z();
+  out(c, y, x) = element(c, y, x);
+}
+
 template <class F>
 struct stencil_source {
   [[no_unique_address]] F f;
 
   template <class G, class In, class Out>
   constexpr void operator()(const G& g, const In& in, const Out& out) const {
-    const auto x = g.x();
-    const auto y = g.y();
-    const auto c = g.z();
-    out(c, y, x) = f([&](auto dy, auto dx) { return in.padded(c, y + dy, x + dx); });
+    write_element(g, out, [&](const auto& c, const auto& y, const auto& x) {
+      return f([&](auto dy, auto dx) { return in.padded(c, y + dy, x + dx); });
+    });
   }
 };
 
@@ -40,10 +48,9 @@ struct pool_source {
   template <class G, class In, class Out>
   constexpr void operator()(const G& g, const In& in, const Out& out) const {
     constexpr int size = Size;
-    const auto x = g.x();
-    const auto y = g.y();
-    const auto c = g.z();
-    out(c, y, x) = f([&](auto dy, auto dx) { return in(c, y * size + dy, x * size + dx); });
+    write_element(g, out, [&](const auto& c, const auto& y, const auto& x) {
+      return f([&](auto dy, auto dx) { return in(c, y * size + dy, x * size + dx); });
+    });
   }
 };
 
@@ -65,10 +72,7 @@ struct gather_source {
 
   template <class G, class In, class Out>
   constexpr void operator()(const G& g, const In& in, const Out& out) const {
-    const auto x = g.x();
-    const auto y = g.y();
-    const auto c = g.z();
-    out(c, y, x) = f(in, c, y, x);
+    write_element(g, out, [&](const auto& c, const auto& y, const auto& x) { return f(in, c, y, x); });
   }
 };
 

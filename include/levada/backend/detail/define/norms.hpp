@@ -106,9 +106,8 @@ struct definition<Backend, In, log_softmax_op> : detail::plain_definition<log_so
   void operator()(const In& in, In& out, std::byte*) const {
     constexpr std::size_t length = In::extents[In::rank - 1];
     for (std::size_t row = 0; row < In::elements; row += length) {
-      value largest = in[row], sum = 0;
-      for (std::size_t i = row; i < row + length; ++i)
-        if (in[i] > largest) largest = in[i];
+      const value largest = *std::max_element(&in[row], &in[row] + length);
+      value sum = 0;
       for (std::size_t i = row; i < row + length; ++i) sum += std::exp(in[i] - largest);
       for (std::size_t i = row; i < row + length; ++i) out[i] = in[i] - largest - std::log(sum);
     }

@@ -2,6 +2,7 @@
 #pragma once
 // backend/reference/detail/activation.hpp: relu and softmax as their definitions.
 
+#include <algorithm>
 #include <cmath>
 
 #include <levada/backend/reference/detail/kernel.hpp>
@@ -28,9 +29,8 @@ struct reference_kernel<In, softmax_op> : detail::plain_kernel<softmax_op> {
   void operator()(const In& in, In& out, std::byte*) const {
     constexpr std::size_t length = In::extents[In::rank - 1];
     for (std::size_t row = 0; row < In::elements; row += length) {
-      value largest = in[row], sum = 0;
-      for (std::size_t i = row; i < row + length; ++i)
-        if (in[i] > largest) largest = in[i];
+      const value largest = *std::max_element(&in[row], &in[row] + length);
+      value sum = 0;
       for (std::size_t i = row; i < row + length; ++i) sum += out[i] = std::exp(in[i] - largest);
       for (std::size_t i = row; i < row + length; ++i) out[i] /= sum;
     }
