@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of `eigen` and `onednn` take from the heap while they run.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <vector>

@@ -2,7 +2,6 @@
 // What knows items by the names of their types, in a program of its own that is compiled without run-time type
 // information.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <string>

@@ -12,7 +12,7 @@ using namespace levada;
 namespace {
 
 template <std::size_t... S>
-using window = levada::size<S...>;
+using sized = levada::size<S...>;
 template <class Op, class In>
 using out = typename Op::template output<In>;
 using picture_type = tensor<float, 3, 10, 20>;
@@ -20,27 +20,27 @@ using picture_type = tensor<float, 3, 10, 20>;
 // what ops fuse as
 static_assert(relu_op::fuses_as == op_kind::element_wise && bias_op::fuses_as == op_kind::broadcast);
 static_assert(flatten_op::fuses_as == op_kind::injective && argmax_op::fuses_as == op_kind::reduction);
-static_assert(conv2d_op<8, window<3>>::fuses_as == op_kind::out_fusable &&
+static_assert(conv2d_op<8, sized<3>>::fuses_as == op_kind::out_fusable &&
               dense_op<3>::fuses_as == op_kind::out_fusable);
-static_assert(max_pool2d_op<window<2>>::fuses_as == op_kind::out_fusable);
+static_assert(max_pool2d_op<sized<2>>::fuses_as == op_kind::out_fusable);
 static_assert(levada::detail::op_kind_of<softmax_op>() == op_kind::opaque, "an op that does not say");
 
 // conv2d
-using conv = conv2d_op<8, window<3>>;
+using conv = conv2d_op<8, sized<3>>;
 static_assert(std::same_as<out<conv, picture_type>, tensor<float, 8, 8, 18>>);
-static_assert(std::same_as<out<conv2d_op<8, window<3>, padding<1>>, picture_type>, tensor<float, 8, 10, 20>>);
-static_assert(std::same_as<out<conv2d_op<8, window<3, 5>, stride<2, 3>>, picture_type>, tensor<float, 8, 4, 6>>);
-static_assert(std::same_as<out<conv2d_op<8, window<3>, padding<1, 2, 3, 4>>, picture_type>, tensor<float, 8, 12, 24>>);
-static_assert(std::same_as<out<conv2d_op<8, window<3>, dilation<2>>, picture_type>, tensor<float, 8, 6, 16>>);
+static_assert(std::same_as<out<conv2d_op<8, sized<3>, padding<1>>, picture_type>, tensor<float, 8, 10, 20>>);
+static_assert(std::same_as<out<conv2d_op<8, sized<3, 5>, stride<2, 3>>, picture_type>, tensor<float, 8, 4, 6>>);
+static_assert(std::same_as<out<conv2d_op<8, sized<3>, padding<1, 2, 3, 4>>, picture_type>, tensor<float, 8, 12, 24>>);
+static_assert(std::same_as<out<conv2d_op<8, sized<3>, dilation<2>>, picture_type>, tensor<float, 8, 6, 16>>);
 static_assert(std::same_as<out<conv, tensor<double, 1, 3, 3>>, tensor<double, 8, 1, 1>>);
 static_assert(!op_takes<conv, tensor<float, 3, 2, 20>>, "lower than the window");
 static_assert(!op_takes<conv, tensor<float, 10, 20>>, "no channels");
 static_assert(!op_takes<conv, tensor<std::uint8_t, 3, 10, 20>>, "not floating");
 static_assert(!op_takes<conv, int>, "no tensor");
-static_assert(!op_takes<conv2d_op<8, window<3>, groups<2>>, picture_type>, "groups divide channels");
-static_assert(!op_takes<conv2d_op<8, window<3>, groups<3>>, picture_type>, "groups divide filters");
-static_assert(op_takes<conv2d_op<9, window<3>, groups<3>>, picture_type>);
-static_assert(std::same_as<conv2d_op<8, padding<1>, window<3>>::output<picture_type>, tensor<float, 8, 10, 20>>,
+static_assert(!op_takes<conv2d_op<8, sized<3>, groups<2>>, picture_type>, "groups divide channels");
+static_assert(!op_takes<conv2d_op<8, sized<3>, groups<3>>, picture_type>, "groups divide filters");
+static_assert(op_takes<conv2d_op<9, sized<3>, groups<3>>, picture_type>);
+static_assert(std::same_as<conv2d_op<8, padding<1>, sized<3>>::output<picture_type>, tensor<float, 8, 10, 20>>,
               "options stand in any order");
 static_assert(conv::parameters<picture_type>.size() == 2);
 static_assert(conv::parameters<picture_type>[0].name == "weight");
@@ -48,20 +48,19 @@ static_assert(conv::parameters<picture_type>[0].extents == shape(8, 3, 3, 3));
 static_assert(conv::parameters<picture_type>[1].name == "bias");
 static_assert(conv::parameters<picture_type>[1].extents == shape(8));
 static_assert(conv::parameters<tensor<double, 3, 10, 20>>[0].type == element::f64);
-static_assert(conv2d_op<8, window<3>, no_bias>::parameters<picture_type>.size() == 1);
-static_assert(conv2d_op<9, window<3>, groups<3>>::parameters<picture_type>[0].extents == shape(9, 1, 3, 3));
+static_assert(conv2d_op<8, sized<3>, no_bias>::parameters<picture_type>.size() == 1);
+static_assert(conv2d_op<9, sized<3>, groups<3>>::parameters<picture_type>[0].extents == shape(9, 1, 3, 3));
 static_assert(conv::flops<picture_type> == 2.0 * 8 * 8 * 18 * 27);
 
 // pools
-using pool = max_pool2d_op<window<2>>;
+using pool = max_pool2d_op<sized<2>>;
 static_assert(std::same_as<out<pool, picture_type>, tensor<float, 3, 5, 10>>);
-static_assert(std::same_as<out<max_pool2d_op<window<3>>, tensor<float, 16, 14, 14>>, tensor<float, 16, 4, 4>>,
+static_assert(std::same_as<out<max_pool2d_op<sized<3>>, tensor<float, 16, 14, 14>>, tensor<float, 16, 4, 4>>,
               "what does not fill a window is left out");
-static_assert(
-    std::same_as<out<max_pool2d_op<window<3>, stride<2>, padding<1>>, picture_type>, tensor<float, 3, 5, 10>>);
-static_assert(std::same_as<out<avg_pool2d_op<stride<1>, window<3>>, picture_type>, tensor<float, 3, 8, 18>>);
+static_assert(std::same_as<out<max_pool2d_op<sized<3>, stride<2>, padding<1>>, picture_type>, tensor<float, 3, 5, 10>>);
+static_assert(std::same_as<out<avg_pool2d_op<stride<1>, sized<3>>, picture_type>, tensor<float, 3, 8, 18>>);
 static_assert(!op_takes<pool, tensor<float, 3, 1, 20>>);
-static_assert(!op_takes<max_pool2d_op<window<2>, padding<2>>, picture_type>, "a window of padding alone");
+static_assert(!op_takes<max_pool2d_op<sized<2>, padding<2>>, picture_type>, "a window of padding alone");
 
 // dense
 static_assert(std::same_as<out<dense_op<10>, tensor<float, 256>>, tensor<float, 10>>);
@@ -111,9 +110,9 @@ concept source_may_be_temporary =
 TEST_CASE("a factory gives a stage with its name, its op and the source of its weights") {
   parameter_map weights;
   weights.set("conv1.weight", tensor<float, 8, 1, 5, 5>{});
-  const auto stage = nn::conv2d<"conv1", 8, window<5, 5>, padding<2>>(weights);
+  const auto stage = nn::conv2d<"conv1", 8, sized<5, 5>, padding<2>>(weights);
   static_assert(stage.name.view() == "conv1");
-  static_assert(std::same_as<decltype(stage)::op_type, conv2d_op<8, window<5, 5>, padding<2>>>);
+  static_assert(std::same_as<decltype(stage)::op_type, conv2d_op<8, sized<5, 5>, padding<2>>>);
   REQUIRE(stage.weights.find("conv1.weight"));
   CHECK(stage.weights.find("conv1.weight")->extents == shape(8, 1, 5, 5));
   CHECK_FALSE(stage.weights.find("conv1.bias"));
@@ -127,7 +126,7 @@ TEST_CASE("a factory refuses a source of weights that would be gone before deplo
 TEST_CASE("any stage of an op can be given another name") {
   constexpr auto first = named<"pool1">(nn::max_pool2d<2>);
   static_assert(first.name.view() == "pool1");
-  static_assert(std::same_as<decltype(first)::op_type, max_pool2d_op<window<2>>>);
+  static_assert(std::same_as<decltype(first)::op_type, max_pool2d_op<sized<2>>>);
   static_assert(named<"r2">(nn::relu).name.view() == "r2");
   static_assert(nn::top_k<5>.name.view() == "top_k" && nn::reshape<16, 4, 4>.name.view() == "reshape");
   const float gain = 2;

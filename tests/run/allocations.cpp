@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a running pipeline takes from the heap: nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <array>

@@ -3,7 +3,6 @@
 // compiles: plans are made and run there, too.
 
 #define _GLIBCXX_DEBUG
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything on one processor: the program's threads are bound to it before oneTBB looks how many there are.
 
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <sched.h>

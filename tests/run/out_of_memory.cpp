@@ -3,7 +3,6 @@
 // runs through: it throws std::bad_alloc or levada::error and no more, nothing is lost, leaked or hung, and the handle
 // works afterwards. The same with threads that the system does not give.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <poll.h>

@@ -5,17 +5,16 @@
 // pthread_mutex_lock, and the functions of the C library's heap, which operator new and exceptions use, end the process
 // while that thread is inside.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <sanitizer.hpp>
 
 // Sanitizers stand in front of the same functions.
 #if defined(__linux__) && defined(__GLIBC__) && defined(__x86_64__) && !LEVADA_UNDER_SANITIZER
-#define LEVADA_CAN_FILTER
+#define CAN_FILTER
 #endif
 
-#ifdef LEVADA_CAN_FILTER
+#ifdef CAN_FILTER
 
 #include <dlfcn.h>
 #include <linux/filter.h>

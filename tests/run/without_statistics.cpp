@@ -2,7 +2,6 @@
 // A program compiled without statistics: what asks for them compiles, counts are exact, and nothing is measured.
 
 #define LEVADA_NO_STATISTICS
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <optional>
 
 #include <doctest/doctest.h>

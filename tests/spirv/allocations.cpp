@@ -2,7 +2,6 @@
 // What items on a Vulkan device take from the heap of the program: nothing. Drivers allocate by themselves, with
 // malloc.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <levada/backend/spirv.hpp>

@@ -2,7 +2,6 @@
 // Sessions on a Vulkan device: several at once, cut off in the middle, opened again and again, watched by the
 // validation layer, without an allocation an item.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <atomic>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The allocation counters count: without this test a count of 0 elsewhere would prove nothing.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstdlib>
