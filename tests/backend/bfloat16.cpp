@@ -24,8 +24,8 @@ namespace {
 /// Eighths from -1 to 1: some hundred products of these are summed without rounding.
 float some_eighth() { return static_cast<float>(static_cast<int>(generator()() % 17) - 8) / 8; }
 template <class In>
-std::unique_ptr<In> exact_tensor() {
-  auto t = std::make_unique<In>();
+on_heap<In> exact_tensor() {
+  on_heap<In> t;
   for (auto& v : *t) v = static_cast<typename In::value_type>(some_eighth());
   return t;
 }
@@ -42,8 +42,7 @@ void check_equal(const In& in, const Op& op, const Tail&... tail) {
   for (const auto& p : parameters) all.push_back(p.data());
   const auto expected = by_single_kernels<reference>(in, all, op, tail...);
   const auto computed = by_one_kernel<simd>(in, all, op, tail...);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(largest_difference(*expected, *computed) == 0);
+  check_difference(largest_difference(*expected, *computed), 0, __PRETTY_FUNCTION__);
 }
 template <class In, class Op, class... Tail>
 void check_equal(const Op& op, const Tail&... tail) {

@@ -36,11 +36,30 @@ class aligned_bytes {
   std::byte* begin_;
 };
 
+/// A value on the heap. A compiler makes thirty functions of a std::unique_ptr for each type of the thousands here.
+template <class T>
+class on_heap {
+ public:
+  using element_type = T;
+
+  template <class... Arguments>
+  explicit on_heap(const Arguments&... arguments) : value_(new T(arguments...)) {}
+  on_heap(on_heap&& other) noexcept : value_(other.value_) { other.value_ = nullptr; }
+  on_heap& operator=(on_heap&&) = delete;
+  ~on_heap() { delete value_; }
+
+  T& operator*() const { return *value_; }
+  T* operator->() const { return value_; }
+
+ private:
+  T* value_;
+};
+
 /// A tensor on the heap, filled with the bytes 0xff.
 template <class T>
-std::unique_ptr<T> unwritten() {
-  auto t = std::make_unique<T>();
-  if constexpr (std::is_trivially_copyable_v<T>) std::memset(static_cast<void*>(t.get()), 0xff, sizeof(T));
+on_heap<T> unwritten() {
+  on_heap<T> t;
+  if constexpr (std::is_trivially_copyable_v<T>) std::memset(static_cast<void*>(&*t), 0xff, sizeof(T));
   return t;
 }
 
@@ -59,35 +78,41 @@ T random_value() {
     return static_cast<T>(generator()());
 }
 
+template <class T>
+void fill_randomly(T* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) values[i] = random_value<T>();
+}
 template <class In>
-std::unique_ptr<In> random_tensor() {
-  auto t = std::make_unique<In>();
-  for (auto& v : *t) v = random_value<typename In::value_type>();
+on_heap<In> random_tensor() {
+  on_heap<In> t;
+  fill_randomly(t->data(), t->size());
   return t;
 }
 
 /// Random parameters for a run of ops, in order.
 class random_parameters {
  public:
-  template <class In>
-  void add() {}
   template <class In, class Op, class... Rest>
   void add() {
-    for (const parameter_info& info : Op::template parameters<In>) {
-      buffers_.emplace_back(info.extents.elements() * size_of(info.type));
-      for (std::size_t i = 0; i < info.extents.elements(); ++i)
-        if (info.type == element::f32)
-          reinterpret_cast<float*>(buffers_.back().data())[i] = random_value<float>();
-        else
-          reinterpret_cast<double*>(buffers_.back().data())[i] = random_value<double>();
-      pointers_.push_back(buffers_.back().data());
-    }
-    add<typename Op::template output<In>, Rest...>();
+    add(Op::template parameters<In>);
+    if constexpr (sizeof...(Rest) > 0) add<typename Op::template output<In>, Rest...>();
   }
 
   std::span<const void* const> all() const { return pointers_; }
 
  private:
+  void add(std::span<const parameter_info> infos) {
+    for (const parameter_info& info : infos) {
+      const std::size_t count = info.extents.elements();
+      std::byte* const values = buffers_.emplace_back(count * size_of(info.type)).data();
+      if (info.type == element::f32)
+        fill_randomly(reinterpret_cast<float*>(values), count);
+      else
+        fill_randomly(reinterpret_cast<double*>(values), count);
+      pointers_.push_back(values);
+    }
+  }
+
   std::vector<aligned_bytes> buffers_;
   std::vector<const void*> pointers_;
 };
@@ -97,7 +122,7 @@ template <class Backend, class In, class... Ops>
 auto by_one_kernel(const In& in, std::span<const void* const> parameters, const Ops&... ops) {
   static_assert(op_kernel<Backend, In, Ops...>);
   using kernel = typename Backend::template kernel<In, Ops...>;
-  const auto k = std::make_unique<kernel>(ops..., parameter_values(parameters));
+  const on_heap<kernel> k(ops..., parameter_values(parameters));
   aligned_bytes scratch(kernel::scratch_bytes);
   auto out = unwritten<run_output_t<In, Ops...>>();
   (*k)(in, *out, scratch.data());
@@ -105,15 +130,14 @@ auto by_one_kernel(const In& in, std::span<const void* const> parameters, const 
 }
 
 /// What kernels of single ops make of the input, one after the other.
-template <class Backend, class In>
-auto by_single_kernels(const In& in, std::span<const void* const>) {
-  return std::make_unique<In>(in);
-}
 template <class Backend, class In, class Op, class... Rest>
 auto by_single_kernels(const In& in, std::span<const void* const> parameters, const Op& op, const Rest&... rest) {
   const std::size_t own = Op::template parameters<In>.size();
-  const auto between = by_one_kernel<Backend>(in, parameters.first(own), op);
-  return by_single_kernels<Backend>(*between, parameters.subspan(own), rest...);
+  auto between = by_one_kernel<Backend>(in, parameters.first(own), op);
+  if constexpr (sizeof...(rest) == 0)
+    return between;
+  else
+    return by_single_kernels<Backend>(*between, parameters.subspan(own), rest...);
 }
 
 /// A number of any element type.
@@ -126,10 +150,10 @@ double number_of(T x) {
 }
 
 /// The largest difference; infinite where one is NaN and the other is not, or infinities differ.
-template <class T, std::size_t... Dims>
-double largest_difference(const tensor<T, Dims...>& a, const tensor<T, Dims...>& b) {
+template <class T>
+double largest_difference(const T* a, const T* b, std::size_t count) {
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const double x = number_of(a[i]), y = number_of(b[i]);
     if (std::isnan(x) && std::isnan(y)) continue;
     if (x == y) continue;
@@ -138,11 +162,21 @@ double largest_difference(const tensor<T, Dims...>& a, const tensor<T, Dims...>&
   }
   return largest;
 }
+template <class T, std::size_t... Dims>
+double largest_difference(const tensor<T, Dims...>& a, const tensor<T, Dims...>& b) {
+  return largest_difference(a.data(), b.data(), a.size());
+}
 template <class... T>
 double largest_difference(const std::tuple<T...>& a, const std::tuple<T...>& b) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::max({largest_difference(std::get<I>(a), std::get<I>(b))...});
   }(std::index_sequence_for<T...>());
+}
+
+/// `who` says which types differ.
+inline void check_difference(double difference, double tolerance, const char* who) {
+  CAPTURE(who);
+  CHECK(difference <= tolerance);
 }
 
 /// `simd` computes the run as one kernel and agrees with `reference`, op by op, within `tolerance`.
@@ -152,8 +186,7 @@ void check_agreement(const In& in, double tolerance, const Ops&... ops) {
   parameters.add<In, Ops...>();
   const auto expected = by_single_kernels<reference>(in, parameters.all(), ops...);
   const auto computed = by_one_kernel<simd>(in, parameters.all(), ops...);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(largest_difference(*expected, *computed) <= tolerance);
+  check_difference(largest_difference(*expected, *computed), tolerance, __PRETTY_FUNCTION__);
 }
 template <class In, class... Ops>
 void check_agreement(double tolerance, const Ops&... ops) {

@@ -18,6 +18,6 @@ void check_conv(const Conv& conv, const Tail&... tail) {
 template <std::size_t C, std::size_t H, std::size_t W>
 using planes = tensor<float, C, H, W>;
 template <std::size_t... S>
-using window = levada::size<S...>;
+using sized = levada::size<S...>;
 
 }  // namespace levada::testing

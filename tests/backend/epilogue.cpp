@@ -22,8 +22,7 @@ void check_same(const Ops&... ops) {
   parameters.add<In, Ops...>();
   const auto expected = by_single_kernels<simd>(*in, parameters.all(), ops...);
   const auto computed = by_one_kernel<simd>(*in, parameters.all(), ops...);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(largest_difference(*expected, *computed) == 0);
+  check_difference(largest_difference(*expected, *computed), 0, __PRETTY_FUNCTION__);
 }
 
 }  // namespace

@@ -36,8 +36,7 @@ void check_library(const In& in, double products, const Ops&... ops) {
   mend_variances<In, Ops...>(parameters.all());
   const auto expected = by_single_kernels<reference>(in, parameters.all(), ops...);
   const auto computed = by_one_kernel<Backend>(in, parameters.all(), ops...);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(largest_difference(*expected, *computed) <= products * epsilon);
+  check_difference(largest_difference(*expected, *computed), products * epsilon, __PRETTY_FUNCTION__);
 }
 template <class Backend, class In, class... Ops>
 void check_library(double products, const Ops&... ops) {

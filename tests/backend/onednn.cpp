@@ -52,9 +52,11 @@ void check_with_onednn(const Op& op) {
   parameters.add<In, Op>();
   const auto expected = by_onednn<Op>(*in, parameters.all());
   const double tolerance = epsilon * static_cast<double>(In::extents[0] * Op::window.taps() + 2);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(largest_difference(*expected, *by_one_kernel<reference>(*in, parameters.all(), op)) <= tolerance);
-  CHECK(largest_difference(*expected, *by_one_kernel<simd>(*in, parameters.all(), op)) <= tolerance);
+  const auto check = [&](const auto& computed) {
+    check_difference(largest_difference(*expected, *computed), tolerance, __PRETTY_FUNCTION__);
+  };
+  check(by_one_kernel<reference>(*in, parameters.all(), op));
+  check(by_one_kernel<simd>(*in, parameters.all(), op));
 }
 
 }  // namespace

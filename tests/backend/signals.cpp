@@ -4,12 +4,11 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <memory>
 #include <numbers>
-#include <random>
 #include <vector>
 
-#include <doctest/doctest.h>
+#include "backend/compare.hpp"
+
 #include <levada/backend/reference/ops.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
@@ -19,15 +18,6 @@ namespace lv = levada;
 namespace {
 
 using box = lv::target<lv::cpu<1>>;
-
-template <class Tensor>
-std::unique_ptr<Tensor> random_tensor(unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> number(-1, 1);
-  auto t = std::make_unique<Tensor>();
-  for (auto& v : *t) v = static_cast<typename Tensor::value_type>(number(random));
-  return t;
-}
 
 /// Bin `k` of a transform of `size`, of samples with zeros behind them.
 template <class T>
@@ -39,32 +29,34 @@ std::complex<double> bin(const T* x, std::size_t count, std::size_t size, std::s
   return sum;
 }
 
-template <class T, std::size_t Count, std::size_t Size = 0, class Backend = lv::simd>
-void check_rfft() {
-  CAPTURE(Count);
-  CAPTURE(Size);
-  constexpr std::size_t size = Size == 0 ? Count : Size, bins = size / 2 + 1;
-  const auto x = random_tensor<lv::tensor<T, 2, Count>>(Count);
-  const auto transform =
-      lv::deploy<box, lv::backends<Backend>>(lv::input<lv::tensor<T, 2, Count>> | lv::signal::rfft<Size>);
-  const auto power =
-      lv::deploy<box, lv::backends<Backend>>(lv::input<lv::tensor<T, 2, Count>> | lv::signal::power_spectrum<Size>);
-  const auto y = std::make_unique<lv::tensor<T, 2, bins, 2>>(transform(*x));
-  const auto p = std::make_unique<lv::tensor<T, 2, bins>>(power(*x));
+/// Two rows of `count` samples, their bins in a transform of `size`, and the squares of these.
+template <class T>
+void check_bins(const T* x, std::size_t count, std::size_t size, const T* y, const T* power) {
+  CAPTURE(count);
+  CAPTURE(size);
+  const std::size_t bins = size / 2 + 1;
   // The error of a transform grows with the logarithm of its size; the values with its root.
-  const double allowed =
-      (std::is_same_v<T, float> ? 1e-6 : 2e-15) * std::sqrt(static_cast<double>(Count)) * std::log2(size + 1.0);
+  const double allowed = (std::is_same_v<T, float> ? 1e-6 : 2e-15) * std::sqrt(static_cast<double>(count)) *
+                         std::log2(static_cast<double>(size) + 1);
   double worst = 0, worst_power = 0;
   for (std::size_t row = 0; row < 2; ++row)
     for (std::size_t k = 0; k < bins; ++k) {
-      const auto expected = bin(x->data() + row * Count, Count, size, k);
+      const auto expected = bin(x + row * count, count, size, k);
       const std::size_t at = row * bins + k;
-      worst = std::max(worst, std::abs(expected - std::complex<double>((*y)[2 * at], (*y)[2 * at + 1])));
+      worst = std::max(worst, std::abs(expected - std::complex<double>(y[2 * at], y[2 * at + 1])));
       worst_power = std::max(worst_power,
-                             std::abs(std::norm(expected) - static_cast<double>((*p)[at])) / (1 + std::abs(expected)));
+                             std::abs(std::norm(expected) - static_cast<double>(power[at])) / (1 + std::abs(expected)));
     }
   CHECK(worst <= allowed);
   CHECK(worst_power <= 3 * allowed);
+}
+
+template <class T, std::size_t Count, std::size_t Size = 0, class Backend = lv::simd>
+void check_rfft() {
+  const auto x = lv::testing::random_tensor<lv::tensor<T, 2, Count>>();
+  const auto y = lv::testing::by_one_kernel<Backend>(*x, {}, lv::rfft_op<Size>());
+  const auto power = lv::testing::by_one_kernel<Backend>(*x, {}, lv::power_spectrum_op<Size>());
+  check_bins(x->data(), Count, Size == 0 ? Count : Size, y->data(), power->data());
 }
 
 template <class T, std::size_t... Counts>
@@ -87,6 +79,14 @@ TEST_CASE("transforms of usual sizes, of primes, filled up with zeros, on both b
   check_rfft<double, 2 * 49 * 11>();
   check_rfft<float, 5, 96>();
   check_rfft<float, 400, 512, lv::reference>();
+}
+
+TEST_CASE("a stage of a pipeline gives what its kernel gives") {
+  const auto x = lv::testing::random_tensor<lv::tensor<float, 2, 400>>();
+  const auto app = lv::deploy<box>(lv::input<lv::tensor<float, 2, 400>> | lv::signal::rfft<512>);
+  CHECK(app(*x) == *lv::testing::by_one_kernel<lv::simd>(*x, {}, lv::rfft_op<512>()));
+  const auto power = lv::deploy<box>(lv::input<lv::tensor<float, 2, 400>> | lv::signal::power_spectrum<512>);
+  CHECK(power(*x) == *lv::testing::by_one_kernel<lv::simd>(*x, {}, lv::power_spectrum_op<512>()));
 }
 
 TEST_CASE("window functions") {

@@ -39,8 +39,7 @@ void check_norm(const In& in, double tolerance, const Ops&... ops) {
     }
   const auto expected = by_single_kernels<reference>(in, parameters.all(), ops...);
   const auto computed = by_one_kernel<simd>(in, parameters.all(), ops...);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(largest_difference(*expected, *computed) <= tolerance);
+  check_difference(largest_difference(*expected, *computed), tolerance, __PRETTY_FUNCTION__);
 }
 
 static_assert(!op_takes<instance_norm_op, tensor<float, 3>> && !op_takes<layer_norm_op<2>, tensor<float, 3, 4>>);
@@ -50,22 +49,22 @@ static_assert(layer_norm_op<-2>::parameters<tensor<float, 2, 3, 4>>[0].extents =
 }  // namespace
 
 TEST_CASE("groups and depthwise convolutions, with what fuses behind them") {
-  check_conv<planes<4, 9, 21>>(conv2d_op<6, window<3>, padding<1>, groups<2>>(), relu_op());
-  check_conv<planes<5, 11, 19>>(conv2d_op<5, window<3>, groups<5>, stride<2>, no_bias>(), bias_op(), relu_op());
-  check_conv<planes<3, 12, 18>>(conv2d_op<6, window<5, 3>, padding<2, 1>, groups<3>, dilation<1, 2>>(), relu_op(),
-                                max_pool2d_op<window<2>>(), flatten_op());
+  check_conv<planes<4, 9, 21>>(conv2d_op<6, sized<3>, padding<1>, groups<2>>(), relu_op());
+  check_conv<planes<5, 11, 19>>(conv2d_op<5, sized<3>, groups<5>, stride<2>, no_bias>(), bias_op(), relu_op());
+  check_conv<planes<3, 12, 18>>(conv2d_op<6, sized<5, 3>, padding<2, 1>, groups<3>, dilation<1, 2>>(), relu_op(),
+                                max_pool2d_op<sized<2>>(), flatten_op());
 }
 
 TEST_CASE("a convolution along one axis: sizes, strides, dilation, groups, one-sided padding") {
-  static_assert(std::same_as<out<conv1d_op<4, window<5>, padding<4, 0>>, tensor<float, 3, 21>>, tensor<float, 4, 21>>);
-  static_assert(!op_takes<conv1d_op<4, window<5>>, tensor<float, 3, 4>>);
+  static_assert(std::same_as<out<conv1d_op<4, sized<5>, padding<4, 0>>, tensor<float, 3, 21>>, tensor<float, 4, 21>>);
+  static_assert(!op_takes<conv1d_op<4, sized<5>>, tensor<float, 3, 4>>);
   // What is said of a second axis would be lost.
-  static_assert(!op_takes<conv1d_op<4, window<5>, padding<0, 4, 0, 0>>, tensor<float, 3, 21>>);
-  static_assert(!op_takes<conv1d_op<4, window<5, 3>>, tensor<float, 3, 21>>);
-  static_assert(!op_takes<conv1d_op<4, window<5>, stride<1, 2>>, tensor<float, 3, 21>>);
-  check_conv<tensor<float, 3, 21>>(conv1d_op<4, window<5>, padding<4, 0>>());
-  check_conv<tensor<float, 4, 50>>(conv1d_op<6, window<3>, stride<2>, dilation<3>, groups<2>, no_bias>());
-  check_conv<tensor<double, 2, 9>>(conv1d_op<17, window<1>>());
+  static_assert(!op_takes<conv1d_op<4, sized<5>, padding<0, 4, 0, 0>>, tensor<float, 3, 21>>);
+  static_assert(!op_takes<conv1d_op<4, sized<5, 3>>, tensor<float, 3, 21>>);
+  static_assert(!op_takes<conv1d_op<4, sized<5>, stride<1, 2>>, tensor<float, 3, 21>>);
+  check_conv<tensor<float, 3, 21>>(conv1d_op<4, sized<5>, padding<4, 0>>());
+  check_conv<tensor<float, 4, 50>>(conv1d_op<6, sized<3>, stride<2>, dilation<3>, groups<2>, no_bias>());
+  check_conv<tensor<double, 2, 9>>(conv1d_op<17, sized<1>>());
 }
 
 TEST_CASE("a transposed convolution is the transpose of the convolution") {
@@ -85,13 +84,13 @@ TEST_CASE("a transposed convolution is the transpose of the convolution") {
     for (std::size_t i = 0; i < X::elements; ++i) right += double((*x)[i]) * double((*back)[i]);
     CHECK(std::abs(left - right) < 1e-3);
   };
-  check(std::type_identity<planes<4, 9, 11>>(), conv2d_op<3, window<3>, padding<1>, no_bias>(),
-        conv_transpose2d_op<4, window<3>, padding<1>, no_bias>());
-  check(std::type_identity<planes<4, 10, 12>>(), conv2d_op<6, window<3>, stride<2>, groups<2>, no_bias>(),
-        conv_transpose2d_op<4, window<3>, stride<2>, groups<2>, output_padding<1>, no_bias>());
-  static_assert(!op_takes<conv_transpose2d_op<4, window<1>, padding<1>>, planes<1, 2, 2>>);
+  check(std::type_identity<planes<4, 9, 11>>(), conv2d_op<3, sized<3>, padding<1>, no_bias>(),
+        conv_transpose2d_op<4, sized<3>, padding<1>, no_bias>());
+  check(std::type_identity<planes<4, 10, 12>>(), conv2d_op<6, sized<3>, stride<2>, groups<2>, no_bias>(),
+        conv_transpose2d_op<4, sized<3>, stride<2>, groups<2>, output_padding<1>, no_bias>());
+  static_assert(!op_takes<conv_transpose2d_op<4, sized<1>, padding<1>>, planes<1, 2, 2>>);
   static_assert(
-      std::same_as<out<conv_transpose2d_op<4, window<3>, output_padding<0, 2>>, planes<1, 2, 2>>, planes<4, 4, 6>>);
+      std::same_as<out<conv_transpose2d_op<4, sized<3>, output_padding<0, 2>>, planes<1, 2, 2>>, planes<4, 4, 6>>);
   static_assert(conv_transpose2d_option<output_padding<0>> && !conv_transpose2d_option<int>);
 }
 
@@ -99,9 +98,9 @@ TEST_CASE("batch_norm alone, and folded into the convolution before it") {
   check_norm(*random_input<planes<3, 5, 19>>(), 4 * epsilon, batch_norm_op());
   check_norm(*random_input<tensor<double, 7>>(), 1e-14, batch_norm_op{0.25});
   const auto in = random_input<planes<4, 8, 17>>();
-  check_norm(*in, 200 * epsilon, conv2d_op<5, window<3>, no_bias>(), batch_norm_op());
-  check_norm(*in, 200 * epsilon, conv2d_op<8, window<3>, groups<2>, padding<1>>(), batch_norm_op(), relu_op());
-  check_norm(*in, 200 * epsilon, conv2d_op<5, window<3>>(), batch_norm_op(), bias_op(), relu_op());
+  check_norm(*in, 200 * epsilon, conv2d_op<5, sized<3>, no_bias>(), batch_norm_op());
+  check_norm(*in, 200 * epsilon, conv2d_op<8, sized<3>, groups<2>, padding<1>>(), batch_norm_op(), relu_op());
+  check_norm(*in, 200 * epsilon, conv2d_op<5, sized<3>>(), batch_norm_op(), bias_op(), relu_op());
 }
 
 TEST_CASE("instance_norm and layer_norm, for rows of any length") {

@@ -8,15 +8,15 @@ namespace levada::testing {
 
 template <class In>
 void fill_randomly(In& t) {
-  for (auto& v : t) v = random_value<typename In::value_type>();
+  fill_randomly(t.data(), t.size());
 }
 template <class... T>
 void fill_randomly(std::tuple<T...>& tuple) {
   std::apply([](auto&... t) { (fill_randomly(t), ...); }, tuple);
 }
 template <class In>
-std::unique_ptr<In> random_input() {
-  auto in = std::make_unique<In>();
+on_heap<In> random_input() {
+  on_heap<In> in;
   fill_randomly(*in);
   return in;
 }
@@ -26,15 +26,14 @@ template <class In, class Op>
 auto both(const In& in, const Op& op, double tolerance = 0, std::span<const void* const> parameters = {}) {
   const auto expected = by_one_kernel<reference>(in, parameters, op);
   auto computed = by_one_kernel<simd>(in, parameters, op);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(largest_difference(*expected, *computed) <= tolerance);
+  check_difference(largest_difference(*expected, *computed), tolerance, __PRETTY_FUNCTION__);
   return computed;
 }
 
 /// 0, 1, 2, ... so that an element says where it came from.
 template <class In>
-std::unique_ptr<In> counted() {
-  auto t = std::make_unique<In>();
+on_heap<In> counted() {
+  on_heap<In> t;
   for (std::size_t i = 0; i < In::elements; ++i) (*t)[i] = static_cast<typename In::value_type>(i);
   return t;
 }

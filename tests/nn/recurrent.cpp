@@ -25,8 +25,8 @@ double weighed(const float* weight, std::size_t gate, std::size_t unit, const X&
 double sigma(double x) { return 1 / (1 + std::exp(-x)); }
 
 template <class In>
-std::unique_ptr<In> random_input() {
-  auto in = std::make_unique<In>();
+on_heap<In> random_input() {
+  on_heap<In> in;
   const auto fill = [](auto& self, auto& part) -> void {
     if constexpr (requires { part.data(); })
       part = *random_tensor<std::remove_reference_t<decltype(part)>>();

@@ -24,7 +24,6 @@ void check_batch(double tolerance, const Ops&... ops) {
   using kernel = lv::spirv_batch_kernel<batch, Ops...>;
   using made = lv::run_output_t<Item, Ops...>;
   static_assert(sizeof(kernel) != 0);
-  CAPTURE(__PRETTY_FUNCTION__);
   lv::testing::random_parameters parameters;
   parameters.add<Item, Ops...>();
   const auto in = std::make_unique<batch>();
@@ -32,8 +31,8 @@ void check_batch(double tolerance, const Ops&... ops) {
 
   const auto computed = std::make_unique<lv::batch_tensor<made, N>>();
   const auto shared = std::make_shared<kernel>(ops..., lv::parameter_values(parameters.all()));
-  CHECK(shared->dispatches.size() ==
-        lv::spirv_kernel<Item, Ops...>(ops..., lv::parameter_values(parameters.all())).dispatches.size());
+  const lv::spirv_kernel<Item, Ops...> of_item(ops..., lv::parameter_values(parameters.all()));
+  CHECK(shared->dispatches.size() == of_item.dispatches.size());
   CHECK(shared->in_bytes == sizeof(batch));
   CHECK(shared->out_bytes == sizeof(*computed));
   direct_device::get().run(shared, kernel::scratch_bytes, in.get(), computed.get());
@@ -47,7 +46,7 @@ void check_batch(double tolerance, const Ops&... ops) {
     std::copy_n(computed->data() + n * made::elements, made::elements, one->data());
     difference = std::max(difference, lv::testing::largest_difference(*expected, *one));
   }
-  CHECK(difference <= tolerance);
+  lv::testing::check_difference(difference, tolerance, __PRETTY_FUNCTION__);
 }
 
 TEST_CASE("convolutions, in tiles and by pixels, along z too, and with what is fused") {

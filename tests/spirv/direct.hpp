@@ -85,7 +85,7 @@ auto on_device(const In& in, std::span<const void* const> parameters, const Ops&
   using kernel = lv::spirv_kernel<In, Ops...>;
   auto out = lv::testing::unwritten<lv::run_output_t<In, Ops...>>();
   direct_device::get().run(std::make_shared<kernel>(ops..., lv::parameter_values(parameters)), kernel::scratch_bytes,
-                           &in, out.get());
+                           &in, &*out);
   return out;
 }
 
@@ -94,8 +94,8 @@ template <class In, class... Ops>
 void check_on_device(const In& in, double tolerance, std::span<const void* const> parameters, const Ops&... ops) {
   const auto expected = lv::testing::by_single_kernels<lv::reference>(in, parameters, ops...);
   const auto computed = on_device(in, parameters, ops...);
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(lv::testing::largest_difference(*expected, *computed) <= tolerance);
+  const double difference = lv::testing::largest_difference(*expected, *computed);
+  lv::testing::check_difference(difference, tolerance, __PRETTY_FUNCTION__);
 }
 /// The same with random parameters.
 template <class In, class... Ops>

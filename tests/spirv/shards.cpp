@@ -35,8 +35,7 @@ void check_shards(const Op& op, const In& in) {
   const auto expected = lv::testing::by_one_kernel<lv::reference>(in, parameters.all(), op);
   const auto computed =
       lv::testing::by_one_kernel<lv::reference>(in, parameters.all(), lv::sharded_op<Axis, Op, Shares...>{op});
-  CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(lv::testing::largest_difference(*expected, *computed) == 0);
+  lv::testing::check_difference(lv::testing::largest_difference(*expected, *computed), 0, __PRETTY_FUNCTION__);
 }
 template <class In, std::size_t Axis, class... Shares, class Op>
 void check_shards(const Op& op) {
