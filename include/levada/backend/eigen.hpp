@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/eigen.hpp: the backend that computes by Eigen's matrix kernels: what is a matrix product, of float.
+// backend/eigen.hpp: the backend that computes matrix products of float by Eigen's kernels.
 
 #include <cstddef>
 #include <string_view>

@@ -11,7 +11,7 @@
 namespace levada {
 
 /// conv2d and dense, each with a batch_norm, bias and relu behind it, max_pool2d and avg_pool2d, and runs of these, a
-/// flatten before a dense layer included: inside a run values keep oneDNN's layouts, and only what enters and leaves it
+/// flatten before a dense layer included: inside a run values keep oneDNN's layouts, and only input and output
 /// is reordered. Name another backend beside it for everything else.
 /// oneDNN works on the calling thread (a libdnnl built on OpenMP). Its relus and largest elements lose a NaN. What
 /// values inside a run take is its to say, so that it is not planned: it lies beside the scratchpads, once for each

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/shard.hpp: an op over several devices, as `shard_over` says. The parts of an item go to the devices by queues
-// of their own, opened where the stage is deployed; the stage waits for all of them and joins what they give.
+// of their own, opened where the stage is deployed; the stage waits for all of them and joins their results.
 
 #include <condition_variable>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace levada {
 
 namespace detail {
 
-/// A kernel on a device of its own, for any number of threads that wait for what they give it.
+/// A kernel on a device of its own, for any number of threads that wait for its results.
 class shard_device final : device_client {
  public:
   shard_device(std::unique_ptr<device_queue> queue, const device_kernel& kernel, std::size_t scratch_bytes)
@@ -143,7 +143,7 @@ class shard {
 
   static constexpr std::size_t in_bytes = (sizeof(in_type) + 63) / 64 * 64;
   static constexpr std::size_t out_bytes = (sizeof(out_type) + 63) / 64 * 64;
-  /// Its input and output, and what a kernel that runs here needs.
+  /// Its input and output, and the needs of a kernel that runs here.
   static constexpr std::size_t scratch_bytes =
       in_bytes + out_bytes + (is_here ? (kernel_type::scratch_bytes + 63) / 64 * 64 : 0);
 
@@ -161,7 +161,7 @@ class shard {
                                                  part_in(scratch)->data());
     if constexpr (!is_here) ticket = device_->start(input(in, scratch), part_out(scratch));
   }
-  /// Computes what is to be computed here.
+  /// Computes the share of this device.
   void run(const In& in, std::byte* scratch) const {
     if constexpr (is_here) (*kernel_)(*input(in, scratch), *part_out(scratch), scratch + in_bytes + out_bytes);
   }

@@ -36,7 +36,7 @@ class computed_memory {
   ~computed_memory() = default;
 };
 
-/// What a session is to its devices. They report items done or failed on a thread of their own, out of band and in any
+/// A session as its devices see it. They report items done or failed on a thread of their own, out of band and in any
 /// order.
 class device_client {
  public:
@@ -73,12 +73,12 @@ struct device_kernel {
   std::size_t in_bytes = 0, out_bytes = 0;
 };
 
-/// A segment that a device computes by itself, a line of units: each takes what the one before it gives. One whose
+/// A segment that a device computes by itself, a line of units: each takes the result of the one before it. One whose
 /// units the host computes names none.
 struct device_segment {
   struct unit {
     const device_kernel* kernel = nullptr;
-    std::size_t out_offset = 0;      ///< of what it gives to the next unit, among the item's inner bytes
+    std::size_t out_offset = 0;      ///< of its result, among the item's inner bytes
     std::size_t scratch_offset = 0;  ///< of its own scratchpad, likewise
   };
   std::size_t index = 0;
@@ -87,7 +87,7 @@ struct device_segment {
   std::size_t alignment = 64;
 };
 
-/// The parameters of a kernel on its device, one version of them: what a driver makes of it is derived from this.
+/// The parameters of a kernel on its device, one version of them. A driver derives its own form from this.
 struct device_parameters {
   virtual ~device_parameters() = default;
 };
@@ -99,11 +99,11 @@ class device_lane {
   /// Takes the next item; never blocks for long, never runs a stage on this thread. Where it throws, it has not taken
   /// it.
   virtual void submit(std::uint64_t item) = 0;
-  /// No further item comes at once: what was taken and is held back goes to the device.
+  /// No further item comes at once: items that were taken and held back go to the device.
   virtual void flush() noexcept {}
   /// An address that all lanes of one class have in common, for `take_from`.
   virtual const void* kind() const { return nullptr; }
-  /// Before the first item: the input is what `before` gives, a lane of the same session. Whether it will be taken
+  /// Before the first item: the input is the result of `before`, a lane of the same session. Whether it will be taken
   /// where it lies, so that the host need not bring it.
   virtual bool take_from(device_lane&) { return false; }
   /// Before the first item: all that take the output do so where it lies, so that the host need not get it.
@@ -114,11 +114,11 @@ class device_lane {
 class device_queue {
  public:
   virtual ~device_queue() = default;
-  /// Makes ready what all sessions share, for a segment with kernels of this device; the kernels live as long as the
-  /// queue.
+  /// Prepares the state that all sessions share, for a segment with kernels of this device. The kernels live as long
+  /// as the queue.
   virtual void prepare(const device_segment&) {}
   /// Brings the parameters of a kernel to the device: of one like another that was prepared, in whose place they are
-  /// used. Returns when they are there. Any thread; what it gives may outlive the queue.
+  /// used. Returns when they are there. Any thread; the result may outlive the queue.
   virtual owner<device_parameters> bring(const device_kernel&) { return {}; }
   /// A session with so many slots opens; an item's slot is its number modulo that. The client may not be called before
   /// the first item is submitted: it is still being made.

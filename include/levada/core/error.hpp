@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/error.hpp: what levada throws at run time. Whatever can be known earlier is a compile error instead.
+// core/error.hpp: the exceptions of levada at run time. A mistake that can be known earlier is a compile error.
 
 #include <stdexcept>
 #include <string>

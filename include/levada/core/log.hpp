@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/log.hpp: what the library has to say while it runs and nobody asked for, handed to the program's own log.
+// core/log.hpp: messages of the library while it runs, handed to the program's own log.
 
 #include <atomic>
 #include <cstdint>
@@ -35,7 +35,7 @@ inline bool is_logged() noexcept { return current_log_sink.load() != nullptr; }
 
 }  // namespace detail
 
-/// From now on lines go to `sink`, which outlives what it logs; null, as in the beginning: nowhere. Returns the one
+/// From now on lines go to `sink`, which outlives its users; null, as in the beginning: nowhere. Returns the one
 /// before.
 inline log_sink* log_to(log_sink* sink) noexcept { return detail::current_log_sink.exchange(sink); }
 

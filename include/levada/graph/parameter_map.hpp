@@ -21,7 +21,7 @@ namespace levada {
 /// Parameters held in memory: `map.set("conv1.weight", tensor)`.
 class parameter_map {
  public:
-  /// Stores a copy under `name`, in place of what was there.
+  /// Stores a copy under `name`, in place of an earlier one.
   template <class T, std::size_t... Dims>
   void set(std::string name, const tensor<T, Dims...>& values) {
     set(std::move(name), element_of<T>, shape_of<tensor<T, Dims...>>, values.data());

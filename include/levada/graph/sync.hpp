@@ -6,7 +6,7 @@
 //                                                 interpolated(port<"gyro", sample>, lerp)) | stage<"fuse">(f)
 //
 // Each item of the first port meets one of every other (as in ROS 2's ApproximateTime), which is known as soon as an
-// item that is not older has come there (MediaPipe's timestamp bound). What has no partner is dropped and counted.
+// item that is not older has come there (MediaPipe's timestamp bound). Items without a partner are dropped and counted.
 
 #include <chrono>
 #include <concepts>
@@ -75,7 +75,7 @@ template <fixed_string Name, class T>
 constexpr detail::timed_port<Name, T, detail::held_in_time> held(port_part<Name, T>) {
   return {};
 }
-/// What lies between the neighbours in time: `f(before, behind, at)`, linear for numbers and tensors of them.
+/// The value between its neighbours in time: `f(before, behind, at)`, linear for numbers and tensors of them.
 template <fixed_string Name, class T, class F = detail::linear>
   requires(std::is_empty_v<F> && std::is_invocable_r_v<T, const F&, const T&, const T&, double>)
 constexpr detail::timed_port<Name, T, detail::between_in_time<F>> interpolated(port_part<Name, T>, F = {}) {

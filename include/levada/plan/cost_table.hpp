@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/cost_table.hpp: what kernels and transfers take on a machine, as values that a program is compiled with; and
-// what they are estimated to take where nobody measured: by the roofline of a backend, which the table has, else the
-// backend itself.
+// plan/cost_table.hpp: the seconds of kernels and transfers on a machine, as values that a program is compiled with.
+// They were measured, or are estimated by the roofline of a backend, which the table has, else the backend itself.
 //
 //   inline constexpr levada::kernel_cost box_kernels[] = {{"simd", "relu(float[10]) -> float[10], 10 FLOP", 1.2e-8,
 //   1e-9}}; inline constexpr levada::cost_table box{.machine = "Xeon, 2 cores", .kernels = box_kernels};
@@ -22,7 +21,7 @@
 
 namespace levada {
 
-/// What a backend's kernel was measured to take for one item. Stages that are no op have the backend "callable".
+/// The measured seconds of a backend's kernel for one item. Stages that are no op have the backend "callable".
 struct kernel_cost {
   std::string_view backend;
   std::string_view signature;  ///< see plan/detail/signature.hpp
@@ -48,7 +47,7 @@ struct cost_table {
   std::span<const whole_cost> wholes{};
 };
 
-/// What it takes to move values between two devices; of equal ones what it takes with the first.
+/// The cost of moving values between two devices; of equal ones that of the first.
 constexpr crossing transfer_of(const cost_table& table, device_id from, device_id to) {
   if (from == to) return {};
   const transfer_cost* const measured = find_transfer(table.transfers, from, to);
@@ -77,18 +76,18 @@ class graph_costs {
     std::sort(entries_.begin(), entries_.end());
   }
 
-  /// What a backend takes for a chain of nodes as one: measured, else estimated, else unknown.
+  /// The cost of a chain of nodes as one kernel of a backend: measured, else estimated, else unknown.
   constexpr cost of_run(std::size_t backend, std::size_t first, std::size_t count) const {
     const known_backend& by = backends_[backend];
     const cost found = measured(by.key, first, count);
     if (found.origin == cost_origin::measured || !by.has_line) return found;
-    // What lies between the nodes of a chain stays in registers.
+    // Values between the nodes of a chain stay in registers.
     const std::size_t bytes =
         taken_[first] + (parameters_[first + count] - parameters_[first]) + given_[first + count - 1];
     return estimate(by.line, flops_[first + count] - flops_[first], static_cast<double>(bytes));
   }
 
-  /// What a stage that is no op takes; nothing where that was not measured, for nobody else could take it.
+  /// The cost of a stage that is no op; nothing where it was not measured, since there is no other backend for it.
   constexpr cost of_callable(std::size_t node) const {
     const cost found = measured(key_of("callable"), node, 1);
     return found.origin == cost_origin::measured ? found : cost::estimated(0);

@@ -5,7 +5,7 @@
 //
 // The offers are the candidates on each device that computes them, and every other stage on each device that runs
 // callables. A unit of a partition is a run of consecutive nodes, and candidates are asked of the backends as such:
-// each op takes what the one before it gives, and nobody else does. Such ops stand together in any graph
+// each op takes the result of the one before it, as the only one. Such ops stand together in any graph
 // (graph/detail/node_order.hpp), so none is left out. Runs in the order of their first nodes are in an order in which
 // they can run.
 
@@ -169,8 +169,8 @@ constexpr std::size_t beam_of(objective goal, std::size_t nodes) {
 
 }  // namespace detail
 
-/// The best partition by the costs of a table: for latency what was measured as a whole, if the table has that; else
-/// what the search finds. Where there is no cover it is the one without costs, which tells what is wrong.
+/// The best partition by the costs of a table: for latency the one measured as a whole, if the table has it; else
+/// the one that the search finds. Where there is no cover it is the one without costs, which names the mistake.
 template <std::size_t N>
 constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<const device_info> devices,
                                         std::span<const candidate> candidates, std::span<const backend_info> backends,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/rules.hpp: what a backend says of the sub-graphs it takes as one: values that find all of them in a graph (the
+// plan/rules.hpp: the sub-graphs that a backend takes as one: values that find all of them in a graph (the
 // partition rules of Collage, TVM RFC 62). plan/detail/combine.hpp has the rule that joins what another finds.
 //
 //   constexpr auto takes = union_of(matching(is("relu")(is("conv2d"))), every(named_kind{"dense"}));
@@ -18,7 +18,7 @@
 
 namespace levada {
 
-/// What a rule found: nodes that a backend takes as one, and by what name.
+/// A result of a rule: nodes that a backend takes as one, and their name.
 template <std::size_t N>
 struct region {
   node_set<N> nodes;
@@ -137,7 +137,7 @@ constexpr auto chains(Predicate predicate, std::size_t longest) {
   return chain_rule<Predicate>{predicate, longest};
 }
 
-/// What any of several rules finds.
+/// All results of several rules.
 template <rule... Rules>
 struct union_rule {
   std::tuple<Rules...> rules;
@@ -161,7 +161,7 @@ constexpr auto union_of(Rules... rules) {
   return union_rule<Rules...>{{rules...}};
 }
 
-/// What a rule finds, by a name that the backend knows it by.
+/// The results of a rule, by a name that the backend knows.
 template <rule Rule>
 struct composite_rule {
   std::string_view name;
@@ -183,7 +183,7 @@ constexpr auto composite(std::string_view name, Rule inner) {
   return composite_rule<Rule>{name, inner};
 }
 
-/// What a rule finds, as far as it can be computed as one within the limits.
+/// Those results of a rule that can be computed as one within the limits.
 template <rule Rule>
 struct only_valid_rule {
   Rule inner;

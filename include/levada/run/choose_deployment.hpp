@@ -25,16 +25,16 @@
 
 namespace levada {
 
-/// What a unit was compiled for, by compiler flags.
+/// The instruction set for which a unit was compiled, by compiler flags.
 enum class instruction_set : std::uint8_t {
-  any,  ///< what the whole program is compiled for
+  any,  ///< that of the whole program
   avx2,
   avx512,
   /// what quantized networks gain by; a program has units of this or of avx512, which share the names of their kernels
   avx512_vnni
 };
 
-/// What a deployment cannot do without, besides the devices of its target.
+/// The needs of a deployment besides the devices of its target.
 struct machine_needs {
   instruction_set instructions = instruction_set::any;
   unsigned processors = 1;
@@ -69,7 +69,7 @@ inline bool has_instructions([[maybe_unused]] instruction_set wanted) {
   return wanted == instruction_set::any;
 }
 
-/// What of it this machine lacks; nothing where it has all.
+/// The needs that this machine does not meet; nothing where it meets all.
 inline std::string lacking(const machine_needs& needs) {
   if (!has_instructions(needs.instructions))
     return needs.instructions == instruction_set::avx2     ? "no AVX2 with FMA here"

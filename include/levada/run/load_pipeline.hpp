@@ -57,7 +57,7 @@ inline bool is_replaced(const std::string& path) {
   return false;
 }
 
-/// Where libraries log to: to what this program logs to at that moment.
+/// The log of libraries: that of this program at the moment.
 struct log_of_libraries final : log_sink {
   void write(log_level level, std::string_view line) noexcept override { log(level, line); }
 };
@@ -104,7 +104,7 @@ inline const pipeline_library& open_library(const std::string& path, const pipel
 /// whole, its version or its types are not those of this program, or its pipeline is null, and what the deployment
 /// throws. Types are compared by name, size and alignment: whoever changes the inside of one and keeps these breaks
 /// both sides. What a result refers to by virtual functions or deleters of its own is code of the library, which stays.
-/// What the library logs is heard by the program's sink, unless the library set one itself.
+/// The log of the library goes to the program's sink, unless the library set one itself.
 template <class Signature>
 any_pipeline<Signature> load_pipeline(const std::string& path) {
   const pipeline_library& library = detail::open_library(path, detail::library_of<Signature>::describe(nullptr));

@@ -16,11 +16,11 @@
 
 namespace levada {
 
-/// Counts up with every change of what stands in a library: the record below, the virtual functions behind
+/// Counts up with every change of the content of a library: the record below, the virtual functions behind
 /// any_pipeline, and the values they give, statistics among them.
 inline constexpr std::uint32_t pipeline_library_version = 6;
 
-/// What a library says of itself. Its first member stays the first.
+/// The description of a library by itself. Its first member stays the first.
 struct pipeline_library {
   struct type {
     const char* name;  ///< as typeid spells it: detail::type_name
@@ -29,7 +29,7 @@ struct pipeline_library {
   std::uint32_t version;
   const char* standard_library;  ///< whose optional, shared_ptr and exception_ptr go in and out
   type item, result;
-  void (*make)(void* where);    ///< constructs the any_pipeline there; throws what the pipeline's deployment throws
+  void (*make)(void* where);    ///< constructs the any_pipeline there; throws as the pipeline's deployment does
   std::atomic<log_sink*>* log;  ///< whom its lines go to
 };
 

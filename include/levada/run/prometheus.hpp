@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/prometheus.hpp: what was measured in Prometheus' text exposition format 0.0.4, to be served by whatever serves.
+// run/prometheus.hpp: measurements in Prometheus' text exposition format 0.0.4, for the program's own server.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ struct prometheus_label {
   std::string_view value;
 };
 
-/// One of several sessions on a page, and what tells it apart.
+/// One of several sessions on a page, and its label.
 struct labelled_statistics {
   std::span<const prometheus_label> labels;
   session_statistics statistics;

@@ -8,7 +8,7 @@
 
 namespace levada {
 
-/// What a session opened with it takes for now, in its deadlines and as the capture time of items that have none. It
+/// The present of a session opened with it, in its deadlines and as the capture time of items that have none. It
 /// stands still but for `advance_to` and `advance`, which any thread may call, and never goes back. Outlives the
 /// session.
 class virtual_clock {
