@@ -4,7 +4,7 @@
 
 Headers that users include are those of PUBLIC and of nn/, image/, signal/ and interop/; docs/headers.md lists them. All
 others stand under detail/ of their layer, and no example, document or installed project includes one. No header is
-longer than 450 lines, and none includes itself by way of others.
+longer than 450 lines, and none includes itself by way of others. There are at most 45 for users.
 
 check_includes.py [ROOT]    ROOT is the folder that has include/levada; by default the repository of this script.
 """
@@ -50,6 +50,7 @@ PUBLIC = """
     run/prometheus run/simulated run/virtual_clock
 """.split()
 LIBRARIES = ("nn", "image", "signal", "interop")
+MOST_PUBLIC = 45  # besides those of the libraries
 # Public headers of run/ that one of its rooms may include: the room.
 ROOM_OF_PUBLIC = {
     "run/virtual_clock": "program",
@@ -130,6 +131,10 @@ def places(root, base):
     for name in PUBLIC:
         if not (base / f"{name}.hpp").exists():
             yield root / "tools" / "check_includes.py", 1, f"{name}.hpp does not exist"
+    listed_besides = [name for name in PUBLIC if name not in LIBRARIES]
+    if len(listed_besides) > MOST_PUBLIC:
+        yield (root / "tools" / "check_includes.py", 1,
+               f"{len(listed_besides)} headers for users, above {MOST_PUBLIC}")
 
 
 def users(root):
