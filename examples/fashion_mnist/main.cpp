@@ -16,12 +16,11 @@
 #include "../common/progress.hpp"
 #include "../common/run.hpp"
 #include "demo.costs.hpp"
+#include "deployment.hpp"
 #include "network.hpp"
 
 #include <CLI/CLI.hpp>
-#include <levada/backend/reference/ops.hpp>
 #include <levada/interop/html_report.hpp>
-#include <levada/interop/profile.hpp>
 #include <levada/interop/safetensors.hpp>
 #include <levada/levada.hpp>
 #include <nlohmann/json.hpp>
@@ -35,12 +34,9 @@ namespace {
 namespace lv = levada;
 namespace fashion = example::fashion_mnist;
 
-using box = lv::target<lv::cpu<1, 16>>;
-using kernels = lv::backends<lv::simd, lv::reference>;
-
 struct options {
   std::string weights = LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors";
-  std::string data, json, report, profile;
+  std::string data, json, report;
   std::size_t limit = 10'000;
   bool vulkan = false;
 };
@@ -191,11 +187,7 @@ int demo(const options& o) {
   auto set = fashion::read(fashion::folder(o.data), "t10k");
   set.pictures.resize(std::min(set.pictures.size(), o.limit));
   const lv::safetensors weights(o.weights);
-  if (!o.profile.empty()) {
-    lv::profile<box, kernels>(fashion::classifier(weights), set.pictures, o.profile, {.progress = lv::print_progress});
-    return 0;
-  }
-  auto on_cpu = lv::deploy<box, kernels, lv::costs<demo_costs>>(fashion::classifier(weights));
+  auto on_cpu = lv::deploy<fashion::box, fashion::kernels, lv::costs<demo_costs>>(fashion::classifier(weights));
   if (!o.vulkan) {
     judge(o, std::move(on_cpu), set);
     return 0;
@@ -220,8 +212,6 @@ int main(int argc, char** argv) {
   arguments.add_option(
       "--report", o.report,
       "Writes the plan and a traced run to this file, a page for a browser; the plan alone where it ends in .json");
-  arguments.add_option("--profile", o.profile,
-                       "Measures the kernels and writes what the demo is compiled with, demo.costs.hpp");
   arguments.add_option("--data", o.data, "The folder of the data set; default LEVADA_FASHION_MNIST, then Debian's");
   arguments.add_option("--weights", o.weights, "The weights as a safetensors file")->capture_default_str();
   arguments.add_flag("--vulkan", o.vulkan, "The convolutions run on the first Vulkan device, the rest on the CPU");
