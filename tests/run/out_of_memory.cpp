@@ -283,6 +283,25 @@ void open(attack& now) {
   tally all;
   use(now, *session, all);
 }
+/// A state that can only be moved, which one session has.
+auto owning() {
+  return lv::deploy<box, lv::slots<8>>(
+      lv::input<tracked<>> |
+      lv::stage<"own">([p = std::make_unique<long>(0)](const tracked<>& t) { return t.checked() + *p; }) |
+      lv::stage<"count">([n = std::vector<int>(4)](const long& v) mutable { return v + 0 * n[0]++; }));
+}
+void open_owning(attack& now) {
+  const auto app = owning();
+  auto session = made(now, [&] { return app.open(); });
+  tally all;
+  use(now, *session, all);
+}
+void call_owning(attack& now) {
+  const auto app = owning();
+  const tracked<> item(3);
+  now([&] { static_cast<void>(app(item)); });
+  now.expect(app(item) == 3, "a call does not work");
+}
 void open_measured(attack& now) {
   auto& app = app_of<deployed>();
   app.measure();
@@ -936,6 +955,7 @@ TEST_CASE("deploy and open, where memory is short") {
   sweep(of, "open that drops", &open<deployed, lv::overflow<lv::drop_oldest>>);
   sweep(of, "open on threads", &open<deployed_on_threads>);
   sweep(of, "open of segments", &open<segments>, 1);
+  sweep(of, "open with a state that can only be moved", &open_owning);
   sweep(of, "open that measures", &open_measured);
   sweep(of, "deploy with a device", &deploy<on_device>);
   sweep(of, "open with a device", &open<on_device>, 1);
@@ -946,6 +966,7 @@ TEST_CASE("calls of an app and a session, where memory is short") {
   auto& of = lv::test::of_memory;
   keep_gates();
   sweep(of, "call", &call);
+  sweep(of, "call with a state that can only be moved", &call_owning);
   sweep(of, "push and pop", &push_and_pop<>);
   sweep(of, "push and pop, dedicated", &push_and_pop<lv::dedicated>);
   sweep(of, "push and pop, inline", &push_and_pop<lv::inline_when_idle>);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,34 @@ TEST_CASE("a state that can only be moved allows one session; the error for the 
     CHECK(session.pop()->value() == 4);
   }
   CHECK(names(error_of([&] { static_cast<void>(app(1)); }), "\"owner\""));
+}
+
+TEST_CASE("a session that could not be opened, or got no item, leaves a state that can only be moved") {
+  struct counts_copies {
+    int* left;
+    explicit counts_copies(int& of) : left(&of) {}
+    counts_copies(const counts_copies& other) : left(other.left) {
+      if ((*left)-- == 0) throw std::runtime_error("no copy");
+    }
+    int operator()(const int& v) { return v; }
+  };
+  int left = 100;
+  const auto app = lv::deploy<box>(
+      lv::input<int> | lv::stage<"owner">([p = std::make_unique<int>(0)](const int& v) { return *p += v; }) |
+      lv::stage<"copied">(counts_copies(left)));
+  left = 0;
+  CHECK_THROWS_AS(static_cast<void>(app.open()), std::runtime_error);
+  left = 0;
+  CHECK_THROWS_AS(static_cast<void>(app(1)), std::runtime_error);
+  left = 100;
+  static_cast<void>(app.open());
+  {
+    auto session = app.open();
+    CHECK(names(error_of([&] { static_cast<void>(app.open()); }), "\"owner\""));
+    session.push(2);
+    CHECK(session.pop()->value() == 2);
+  }
+  CHECK(names(error_of([&] { static_cast<void>(app.open()); }), "\"owner\""));
 }
 
 TEST_CASE("a move-only callable under parallel(f) is shared by all sessions and calls, inside of another stage, too") {

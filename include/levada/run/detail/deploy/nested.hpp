@@ -75,6 +75,7 @@ class nested_program {
       const auto at = reinterpret_cast<std::uintptr_t>(scratch);
       scratch += aligned(at, plan.alignment) - at;
     }
+    if constexpr (has_state) states_->used = true;
     inline_run run{*code_, scratch, scratch + scratch_behind, has_state ? states_->objects.begin() : nullptr, objects};
     run.into = static_cast<std::byte*>(into);
     const void* from = std::addressof(item);

@@ -84,7 +84,7 @@ class engine_parts {
         meter_(code),
         waker_(event, host),
         devices_(std::move(queues), code.first_segment, code.slots, client) {}
-  ~engine_parts() = default;
+  ~engine_parts() { states_.used = ring_.pushed.load() != 0; }
 
   sequence arrived(std::size_t s) const { return s == 0 ? ring_.pushed.load() : segments_[s - 1].finished.load(); }
 

@@ -144,9 +144,10 @@ struct program {
   int threads = 1;
 };
 
-/// One session's copies of the stage states. A state that cannot be copied goes to the first who asks.
+/// One session's copies of the stage states. A state that cannot be copied goes to the first who asks, and comes back
+/// where nothing ran with it: where the session could not be opened.
 struct session_states {
-  [[gnu::cold]] explicit session_states(const program& code) : copies(code.states.size()), objects(code.states.size()) {
+  [[gnu::cold]] explicit session_states(const program& code) : session_states(code, code.states.size()) {
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const program_state& s = code.states[i];
       if (s.prototype.copyable())
@@ -155,6 +156,12 @@ struct session_states {
         refuse_second(s.name);
       objects[i] = (s.prototype.copyable() ? copies[i] : s.prototype).get();
     }
+  }
+  session_states(const session_states&) = delete;
+  session_states& operator=(const session_states&) = delete;
+  [[gnu::cold]] ~session_states() {
+    for (std::size_t i = 0; !used && i < objects.size(); ++i)
+      if (objects[i] != nullptr && !code_.states[i].prototype.copyable()) code_.states[i].given_away.store(false);
   }
 
   /// Copies the states once more.
@@ -170,9 +177,12 @@ struct session_states {
   }
 
   fixed_array<erased_object> copies;
-  fixed_array<void*> objects;
+  fixed_array<void*> objects;  ///< null: not this session's
+  bool used = false;           ///< a stage may have run
 
  private:
+  session_states(const program& code, std::size_t count) : copies(count), objects(count), code_(code) {}
+
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_reset(std::string_view stage) {
     std::string message("levada: stage \"");
     message.append(stage).append("\": its state cannot be copied, so it cannot be reset");
@@ -186,6 +196,8 @@ struct session_states {
         "session. parallel(f) lets all share an f that several threads may call at once");
     throw error(message);
   }
+
+  const program& code_;
 };
 
 }  // namespace levada::detail

@@ -49,6 +49,7 @@ class inline_context {
   /// Runs all units over `item`, which is the pipeline's own where it is at `input()`.
   item_state run(const void* item) noexcept {
     ++calls_;
+    states_.used = true;
     if (versions_) run_.objects = versions_->current(calls_, calls_);
     return run_(item);
   }
