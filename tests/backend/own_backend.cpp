@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,10 +13,14 @@
 
 #include <levada/backend/detail/prepared.hpp>
 #include <levada/backend/reference.hpp>
+#include <levada/backend/reference/ops.hpp>
 #include <levada/backend/reference/detail/definition.hpp>
+#include <levada/graph/detail/fork.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/nn/activation.hpp>
+#include <levada/nn/broadcast.hpp>
 #include <levada/nn/dense.hpp>
+#include <levada/nn/element_wise.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/plan/rules.hpp>
 #include <levada/run/deploy.hpp>
@@ -141,6 +146,47 @@ TEST_CASE("a backend that looks at values takes what it says, however long") {
   static_assert(decltype(app)::plan.unit.size() == 2 && decltype(app)::plan.unit[0].count == 3);
   const auto naive = lv::deploy<box, lv::backends<lv::reference>>(lv::input<vector> | lv::nn::relu | lv::nn::softmax);
   CHECK(app(some_input()) == naive(some_input()));
+}
+
+// docs: a region of any shape
+struct gates {
+  static constexpr std::string_view name = "gates";
+  static constexpr lv::device_kind device = lv::device_kind::cpu;
+  static constexpr std::size_t longest_run = 0;  // no chain
+
+  /// x -> sigmoid -> product with x: two ops that share an input.
+  static constexpr bool takes(const lv::region_info& region) {
+    if (region.size() != 2 || region[0].kind != "sigmoid" || region[1].kind != "mul") return false;
+    const bool is_second = region.producer(1, 0) == lv::region_info::outside;
+    return region.operands_from(1, 0) == 1 && region[1].from[is_second ? 0 : 1] == region[0].from[0];
+  }
+
+  struct ready {
+    std::size_t elements;
+  };
+  static ready prepare(const lv::region_info& region, lv::parameter_values) {
+    return {region.gives().extents.elements()};
+  }
+  static void run(const ready& r, const void* const* inputs, void* output, std::byte*) {
+    const auto* in = static_cast<const float*>(inputs[0]);
+    auto* out = static_cast<float*>(output);
+    for (std::size_t i = 0; i < r.elements; ++i) out[i] = in[i] / (1 + std::exp(-in[i]));
+  }
+
+  template <class Region>
+  using region_kernel = lv::prepared_region_kernel<gates, Region>;
+};
+// docs: end
+
+TEST_CASE("a backend that looks at regions takes one of two ops that share their input") {
+  const auto pipeline = lv::input<vector> | lv::fork(lv::identity, lv::nn::sigmoid) | lv::nn::mul | lv::nn::relu;
+  const auto app = lv::deploy<box, lv::backends<gates, lv::reference>>(pipeline);
+  static_assert(decltype(app)::plan.units == 2 && decltype(app)::plan.unit[0].count == 2);
+  const auto expected = lv::deploy<box, lv::backends<lv::reference>>(pipeline);
+  static_assert(decltype(expected)::plan.units == 3);
+  const vector in{{-2, -1, 0, 1, 2, 3}};
+  const auto got = app(in), wanted = expected(in);
+  for (std::size_t i = 0; i < vector::elements; ++i) CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(1e-6));
 }
 
 // An accelerator with a memory of its own. Its ops are the user's, too: int8 in, int8 out.

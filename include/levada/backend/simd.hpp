@@ -14,7 +14,9 @@
 #include <levada/backend/simd/detail/move.hpp>
 #include <levada/backend/simd/detail/norm.hpp>
 #include <levada/backend/simd/detail/pool2d.hpp>
+#include <levada/backend/simd/detail/pooled_dense.hpp>
 #include <levada/backend/simd/detail/reduce.hpp>
+#include <levada/backend/simd/detail/region.hpp>
 #include <levada/backend/simd/detail/reshape.hpp>
 #include <levada/backend/simd/detail/resize.hpp>
 #include <levada/backend/simd/detail/to_rgb.hpp>

@@ -11,6 +11,8 @@ struct relu_op : weightless_op {
   static constexpr std::string_view kind = "relu";
   static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a float or double tensor";
+  /// Of an element, in the kernel language.
+  static constexpr auto function = [](auto x) { return select(x < 0.0f, 0.0f, x); };
 
   template <floating_tensor In>
   using output = In;

@@ -17,6 +17,7 @@
 #include <levada/plan/detail/constexpr_vector.hpp>
 #include <levada/plan/detail/cost.hpp>
 #include <levada/plan/detail/placement.hpp>
+#include <levada/plan/detail/region_runs.hpp>
 #include <levada/plan/detail/signature.hpp>
 
 namespace levada {
@@ -76,14 +77,17 @@ class graph_costs {
     std::sort(entries_.begin(), entries_.end());
   }
 
-  /// The cost of a chain of nodes as one kernel of a backend: measured, else estimated, else unknown.
+  /// The cost of a run of nodes as one kernel of a backend: measured, else estimated, else unknown.
   constexpr cost of_run(std::size_t backend, std::size_t first, std::size_t count) const {
     const known_backend& by = backends_[backend];
     const cost found = measured(by.key, first, count);
     if (found.origin == cost_origin::measured || !by.has_line) return found;
-    // Values between the nodes of a chain stay in registers.
-    const std::size_t bytes =
-        taken_[first] + (parameters_[first + count] - parameters_[first]) + given_[first + count - 1];
+    // Values between the nodes of a region stay in registers.
+    std::size_t bytes = (parameters_[first + count] - parameters_[first]) + given_[first + count - 1];
+    if (is_chain(graph_, first, count))
+      bytes += taken_[first];
+    else
+      for (const std::size_t v : inputs_of_run(graph_, first, count)) bytes += graph_.values[v].bytes;
     return estimate(by.line, flops_[first + count] - flops_[first], static_cast<double>(bytes));
   }
 
@@ -124,11 +128,15 @@ class graph_costs {
   /// Unknown where the table does not have it.
   constexpr cost measured(detail::text_hash key, std::size_t first, std::size_t count) const {
     if (entries_.size() == 0) return {};
-    constexpr detail::text_hash joint(" + ");
-    key += signature_[first];
-    for (std::size_t n = first + 1; n < first + count; ++n) {
-      key += joint;
-      key += signature_[n];
+    if (is_chain(graph_, first, count)) {
+      constexpr detail::text_hash joint(" + ");
+      key += signature_[first];
+      for (std::size_t n = first + 1; n < first + count; ++n) {
+        key += joint;
+        key += signature_[n];
+      }
+    } else {
+      append_signature(key, graph_, first, count);
     }
     const entry wanted{key.value(), 0};
     const entry* found = std::lower_bound(entries_.begin(), entries_.end(), wanted);

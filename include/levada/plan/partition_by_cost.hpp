@@ -4,10 +4,9 @@
 // costs<table>>(pipeline)`.
 //
 // The offers are the candidates on each device that computes them, and every other stage on each device that runs
-// callables. A unit of a partition is a run of consecutive nodes, and candidates are asked of the backends as such:
-// each op takes the result of the one before it, as the only one. Such ops stand together in any graph
-// (graph/detail/node_order.hpp), so none is left out. Runs in the order of their first nodes are in an order in which
-// they can run.
+// callables. A unit of a partition is a region: consecutive nodes, of which only the last gives a value that is taken
+// outside. Chains of ops stand together in any graph (graph/detail/node_order.hpp). Runs in the order of their first
+// nodes are in an order in which they can run.
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 #include <levada/plan/cost_table.hpp>
 #include <levada/plan/detail/measured_whole.hpp>
 #include <levada/plan/detail/partition.hpp>
+#include <levada/plan/detail/region_runs.hpp>
 #include <levada/plan/detail/search.hpp>
 #include <levada/plan/detail/unit_prices.hpp>
 
@@ -40,17 +40,17 @@ constexpr void add_places(placement_problem<N>& problem, std::span<const device_
   }
 }
 
-/// How far a kernel could reach on a device: behind the last node of the chain that begins at each node, without a
+/// How far a kernel could reach on a device: behind the last of the ops in a row that begin at each node, without a
 /// border or a node that is pinned elsewhere.
 template <std::size_t N>
-constexpr std::array<std::size_t, N> chain_ends(const graph_info<N>& graph, const std::array<bool, N>& feeds,
-                                                device_id device) {
+constexpr std::array<std::size_t, N> row_ends(const graph_info<N>& graph, device_id device) {
   std::array<std::size_t, N> ends{};
-  for (std::size_t n = graph.nodes.size(); n-- > 0;) {
+  const std::size_t count = graph.nodes.size();
+  for (std::size_t n = count; n-- > 0;) {
     const node_info& node = graph.nodes[n];
     ends[n] = n;
     if (!is_op(node) || !may_run_on(node, device)) continue;
-    ends[n] = feeds[n] && !node.split_after ? std::max(n + 1, ends[n + 1]) : n + 1;
+    ends[n] = n + 1 < count && !node.split_after ? std::max(n + 1, ends[n + 1]) : n + 1;
   }
   return ends;
 }
@@ -76,7 +76,7 @@ constexpr std::size_t bytes_kept(const graph_info<N>& graph, const device_info& 
   if (on.memory_bytes == device_capacity::any) return kernel.weight_bytes;
   const node_info& last = graph.nodes[first + count - 1];
   std::size_t bytes = kernel.scratch_bytes + (last.how == form::sink ? 0 : graph.values[last.out].bytes);
-  for_each_input(graph.nodes[first], [&](std::size_t v) { bytes += graph.values[v].bytes; });
+  for (const std::size_t v : inputs_of_run(graph, first, count)) bytes += graph.values[v].bytes;
   return kernel.weight_bytes + on.slots * bytes;
 }
 
@@ -85,18 +85,19 @@ template <std::size_t N>
 constexpr void add_kernels(placement_problem<N>& problem, const graph_info<N>& graph, std::size_t place,
                            const device_info& on, std::span<const candidate> candidates,
                            std::span<const backend_info> backends, const graph_costs<N>& costs) {
-  const std::array<bool, N> feeds = feeds_only_the_next(graph);
   const device_id device = on.id;
-  const std::array<std::size_t, N> ends = chain_ends(graph, feeds, device);
+  const std::array<std::size_t, N> ends = row_ends(graph, device);
   std::array<bool, N> begins{}, may_be_there{};
+  const region_runs runs(graph);
   const auto fits = [&](const candidate& c) {
-    return computes_on(backends[c.backend], device) && c.first < N && c.first + c.count <= ends[c.first];
+    return computes_on(backends[c.backend], device) && c.first < N && c.first + c.count <= ends[c.first] &&
+           (c.count == 1 || runs.may_be_kernel(c.first, c.count, device.kind));
   };
   const bool only_lines = device.kind == device_kind::vulkan;
   if (only_lines) {
     for (const candidate& c : candidates)
       for (std::size_t n = c.first; fits(c) && n < c.first + c.count; ++n) may_be_there[n] = true;
-    begins = line_begins(graph, feeds, may_be_there);
+    begins = line_begins(graph, feeds_only_the_next(graph), may_be_there);
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const candidate& c = candidates[i];

@@ -16,97 +16,32 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
-#include <levada/core/detail/bounded.hpp>
 #include <levada/graph/detail/graph_info.hpp>
+#include <levada/graph/detail/op_info.hpp>
+#include <levada/graph/detail/op_region.hpp>
 #include <levada/graph/op.hpp>
-#include <levada/nn/window.hpp>
 
 namespace levada {
 
-/// A tensor's type as a value.
-struct tensor_info {
-  element type = element::other;
-  shape extents{};
-
-  constexpr std::size_t bytes() const { return extents.elements() * size_of(type); }
-};
-
-/// An op of a run as a value.
-struct op_info {
-  std::string_view kind;
-  bounded<tensor_info, most_inputs> takes;
-  tensor_info gives;
-  std::span<const parameter_info> parameters;
-  double flops = 0;
-  window2d window{};            ///< of ops that have one
-  std::size_t groups = 1;       ///< of convolutions
-  bool counts_padding = false;  ///< of average pools
-  double epsilon = 0;           ///< of norms; known at start-up only
-
-  constexpr const tensor_info& input() const { return takes[0]; }
-};
-
-/// Ops of which each takes what the one before it gives.
-using op_run = std::span<const op_info>;
-
 namespace detail {
 
-template <class T>
-constexpr tensor_info tensor_info_of() {
-  if constexpr (any_tensor<T>)
-    return {element_of<typename T::value_type>, shape_of<T>};
-  else
-    return {};
+/// With what is known of the ops at start-up alone.
+template <std::size_t N, class... Ops>
+std::array<op_info, N> completed(std::array<op_info, N> infos, const Ops&... ops) {
+  std::size_t i = 0;
+  const auto complete = [&](const auto& op) {
+    if constexpr (requires { op.epsilon; }) infos[i].epsilon = op.epsilon;
+    ++i;
+  };
+  (complete(ops), ...);
+  return infos;
 }
-
-template <class T>
-struct taken_tensors {
-  static constexpr void add(op_info& op) { op.takes.push_back(tensor_info_of<T>()); }
-};
-template <class... T>
-struct taken_tensors<std::tuple<T...>> {
-  static constexpr void add(op_info& op) { (op.takes.push_back(tensor_info_of<T>()), ...); }
-};
-
-template <class In, class Op>
-constexpr op_info describe_op() {
-  op_info info;
-  info.kind = Op::kind;
-  taken_tensors<In>::add(info);
-  info.gives = tensor_info_of<typename Op::template output<In>>();
-  info.parameters = Op::template parameters<In>;
-  info.flops = Op::template flops<In>;
-  if constexpr (requires { Op::window; }) info.window = Op::window;
-  if constexpr (requires { Op::groups; }) info.groups = Op::groups;
-  if constexpr (requires { Op::counts_padding; }) info.counts_padding = Op::counts_padding;
-  return info;
-}
-
-template <class In>
-constexpr void describe_ops(op_info*) {}
-template <class In, class Op, class... Rest>
-constexpr void describe_ops(op_info* to) {
-  *to = describe_op<In, Op>();
-  describe_ops<typename Op::template output<In>, Rest...>(to + 1);
-}
-
-template <class In, class... Ops>
-inline constexpr std::array<op_info, sizeof...(Ops)> run_info = [] {
-  std::array<op_info, sizeof...(Ops)> all;
-  describe_ops<In, Ops...>(all.data());
-  return all;
-}();
-
-/// Tensors in and out, as every prepared backend wants them.
-template <class T>
-inline constexpr bool all_tensors = any_tensor<T>;
-template <class... T>
-inline constexpr bool all_tensors<std::tuple<T...>> = (any_tensor<T> && ...);
 
 template <class Backend, class In, class... Ops>
 consteval bool prepares() {
@@ -162,18 +97,64 @@ class prepared_kernel<Backend, In, Ops...> {
 
  private:
   static auto make(parameter_values p, const Ops&... ops) {
-    auto run = described;
-    std::size_t i = 0;
-    (
-        [&] {
-          if constexpr (requires { ops.epsilon; }) run[i].epsilon = ops.epsilon;
-          ++i;
-        }(),
-        ...);
+    const auto run = detail::completed(described, ops...);
     return Backend::prepare(op_run(run), p);
   }
 
   decltype(Backend::prepare(op_run(), std::declval<parameter_values>())) ready_;
+};
+
+/// The kernel of any region that `Backend::takes(const region_info&)`: as `prepared_kernel`, with a `region_info` in
+/// the place of an `op_run`. A backend of regions names it as
+///
+///   template <class Region>
+///   using region_kernel = lv::prepared_region_kernel<mine, Region>;
+template <class Backend, class Region>
+class prepared_region_kernel;
+
+template <class Backend, class... In, class... RegionOps>
+class prepared_region_kernel<Backend, op_region<type_list<In...>, RegionOps...>> {
+  using region = op_region<type_list<In...>, RegionOps...>;
+  static constexpr const auto& infos = detail::infos_of_region<region>::value;
+
+ public:
+  static constexpr std::size_t scratch_bytes = [] {
+    if constexpr (requires(const region_info& r) { Backend::scratch_bytes(r); })
+      return Backend::scratch_bytes(region_info(infos));
+    else
+      return std::size_t{0};
+  }();
+  static constexpr std::size_t weight_bytes = [] {
+    if constexpr (requires(const region_info& r) { Backend::weight_bytes(r); })
+      return Backend::weight_bytes(region_info(infos));
+    std::size_t bytes = 0;
+    for (const op_info& op : infos)
+      for (const parameter_info& p : op.parameters) bytes += p.extents.elements() * size_of(p.type);
+    return bytes;
+  }();
+
+  prepared_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
+      : ready_([&] {
+          const auto made = detail::completed(infos, ops...);
+          return Backend::prepare(region_info(made), p);
+        }()) {}
+
+  void operator()(const auto& in, typename region::out_type& out, std::byte* scratch) const {
+    if constexpr (sizeof...(In) == 1) {
+      const void* const inputs[most_inputs] = {in.data()};
+      Backend::run(ready_, inputs, out.data(), scratch);
+    } else {
+      std::apply(
+          [&](const auto&... each) {
+            const void* const inputs[most_inputs] = {each.data()...};
+            Backend::run(ready_, inputs, out.data(), scratch);
+          },
+          in);
+    }
+  }
+
+ private:
+  decltype(Backend::prepare(std::declval<const region_info&>(), std::declval<parameter_values>())) ready_;
 };
 
 }  // namespace levada

@@ -106,7 +106,7 @@ class profiler {
   void with_kernel(const made_kernel& k, const candidate& c, Timed timed) {
     const node_info& node = graph.nodes[c.first];
     std::vector<std::size_t> taken;
-    for_each_input(node, [&](std::size_t v) { taken.push_back(v); });
+    for (const std::size_t v : inputs_of_run(graph, c.first, c.count)) taken.push_back(v);
     std::byte* out = values_[graph.nodes[c.first + c.count - 1].out];
     std::vector<std::byte*> places;
     for (const std::size_t v : taken) places.push_back(values_[v]);
@@ -124,7 +124,7 @@ class profiler {
     std::exception_ptr failure;
     unit_call given;
     given.object = k.kernel.get();
-    given.in = node.more.empty() ? places[0] : reinterpret_cast<std::byte*>(places.data());
+    given.in = places.size() == 1 ? places[0] : reinterpret_cast<std::byte*>(places.data());
     given.out = out;
     given.scratch = scratch.get();
     given.state = &state;

@@ -14,6 +14,7 @@
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/plan/detail/candidate.hpp>
 #include <levada/plan/detail/constexpr_vector.hpp>
+#include <levada/plan/detail/region_runs.hpp>
 
 namespace levada {
 
@@ -70,7 +71,7 @@ constexpr device_id choose_device(const node_info& node, std::size_t index, std:
   return within_a_run;
 }
 
-/// Whether each node can be computed as one with the node behind it: that takes what this one gives, and nobody else
+/// Whether each node can be computed in a line with the node behind it: that takes what this one gives, and nobody else
 /// does.
 template <std::size_t N>
 constexpr std::array<bool, N> feeds_only_the_next(const graph_info<N>& graph) {
@@ -124,15 +125,16 @@ constexpr std::array<std::size_t, N> choose_places(const graph_info<N>& graph, s
   return alone;
 }
 
-/// Every op's preferred candidate among those behind which the rest of its run of ops can be covered too. `run` is how
-/// many ops there are from a node to the end of its run.
+/// Every op's preferred candidate among those behind which most of the ops in its row can be covered too. `row_end` is
+/// behind the last op of the row in which a node stands.
 template <std::size_t N>
-constexpr std::array<std::size_t, N> preferred_candidates(const std::array<std::size_t, N>& run,
+constexpr std::array<std::size_t, N> preferred_candidates(const region_runs<N>& runs,
+                                                          const std::array<std::size_t, N>& row_end,
                                                           const std::array<std::size_t, N>& place, std::size_t count,
                                                           std::span<const device_info> devices,
                                                           std::span<const candidate> candidates,
                                                           std::span<const backend_info> backends) {
-  std::array<std::size_t, N> best{}, last_at{};
+  std::array<std::size_t, N> best{}, last_at{}, covered{};  // up to which node
   constexpr_vector<std::size_t> before(candidates.size());  // the one before at the same node
   for (std::size_t i = 0; i < count; ++i) best[i] = last_at[i] = nobody;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -140,15 +142,24 @@ constexpr std::array<std::size_t, N> preferred_candidates(const std::array<std::
     before[c] = last_at[candidates[c].first];
     last_at[candidates[c].first] = c;
   }
-  for (std::size_t i = count; i-- > 0;)
+  for (std::size_t i = count; i-- > 0;) {
+    covered[i] = i;
     for (std::size_t c = last_at[i]; c != nobody && place[i] != nobody; c = before[c]) {
       const candidate& one = candidates[c];
-      if (one.count > run[i] || !computes_on(backends[one.backend], devices[place[i]].id)) continue;
-      if (one.count < run[i] && best[i + one.count] == nobody) continue;
-      if (best[i] == nobody || one.backend < candidates[best[i]].backend ||
-          (one.backend == candidates[best[i]].backend && one.count >= candidates[best[i]].count))
-        best[i] = c;
+      const std::size_t end = i + one.count;
+      const device_id device = devices[place[i]].id;
+      if (end > row_end[i] || !computes_on(backends[one.backend], device)) continue;
+      if (one.count > 1 && !runs.may_be_kernel(i, one.count, device.kind)) continue;
+      const std::size_t reaches = end == row_end[i] ? end : covered[end];
+      const bool is_better = best[i] == nobody || reaches > covered[i] ||
+                             (reaches == covered[i] &&
+                              (one.backend < candidates[best[i]].backend ||
+                               (one.backend == candidates[best[i]].backend && one.count >= candidates[best[i]].count)));
+      if (reaches < covered[i] || !is_better) continue;
+      best[i] = c;
+      covered[i] = reaches;
     }
+  }
   return best;
 }
 
@@ -163,11 +174,11 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
   const auto border_after = [&](std::size_t i) {
     return i + 1 == count || graph.nodes[i].split_after || place[i] != place[i + 1];
   };
-  const std::array<bool, N> feeds = feeds_only_the_next(graph);
-  std::array<std::size_t, N> run{};
+  std::array<std::size_t, N> row_end{};
   for (std::size_t i = count; i-- > 0;)
-    run[i] = border_after(i) || !feeds[i] || !is_op(graph.nodes[i + 1]) ? 1 : 1 + run[i + 1];
-  const auto best = detail::preferred_candidates(run, place, count, devices, candidates, backends);
+    row_end[i] = border_after(i) || !is_op(graph.nodes[i + 1]) ? i + 1 : row_end[i + 1];
+  const auto best =
+      detail::preferred_candidates(region_runs(graph), row_end, place, count, devices, candidates, backends);
 
   partition<N> units;
   bool starts = true;

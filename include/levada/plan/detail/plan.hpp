@@ -15,6 +15,7 @@
 #include <levada/plan/detail/cost.hpp>
 #include <levada/plan/detail/partition.hpp>
 #include <levada/plan/detail/plan_info.hpp>
+#include <levada/plan/detail/region_runs.hpp>
 #include <levada/plan/detail/sharing.hpp>
 #include <levada/plan/detail/value_layout.hpp>
 #include <levada/plan/detail/value_places.hpp>
@@ -76,9 +77,10 @@ constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std:
     const node_info& last = graph.nodes[p.first + p.count - 1];
     u.how = first.how;
     u.order = first.order;
-    u.in = first.in;
+    const auto inputs = inputs_of_run(graph, p.first, p.count);
+    u.in = inputs[0];
+    for (std::size_t i = 1; i < inputs.size(); ++i) u.more.push_back(inputs[i]);
     u.out = last.out;
-    u.more = first.more;
     plan.unit.push_back(u);
     ++plan.segment.back().count;
   }

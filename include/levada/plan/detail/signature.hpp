@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <levada/graph/detail/graph_info.hpp>
+#include <levada/plan/detail/region_runs.hpp>
 #include <levada/plan/detail/text.hpp>
 
 namespace levada {
@@ -40,11 +41,9 @@ constexpr void append_hash(Text& text, std::uint64_t hash) {
   for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[hash >> shift & 15];
 }
 
-}  // namespace detail
-
-/// Appends what a node computes. A callable is known by its name.
+/// Appends what a node computes. Nodes from `region` on are written by their numbers in the region.
 template <class Text, std::size_t N>
-constexpr void append_signature(Text& text, const graph_info<N>& graph, std::size_t n) {
+constexpr void append_node(Text& text, const graph_info<N>& graph, std::size_t n, std::size_t region) {
   const node_info& node = graph.nodes[n];
   text += is_op(node) ? node.kind : node.name;
   if (node.of_lambda) {
@@ -53,38 +52,55 @@ constexpr void append_signature(Text& text, const graph_info<N>& graph, std::siz
   }
   if (node.source != 0) {
     text += ' ';
-    detail::append_hash(text, node.source);
+    append_hash(text, node.source);
   }
   text += '(';
-  bool first = true;
+  bool is_first = true;
   for_each_input(node, [&](std::size_t v) {
-    if (!first) text += ", ";
-    first = false;
-    detail::append_item(text, graph.values[v]);
+    if (!is_first) text += ", ";
+    is_first = false;
+    const std::size_t maker = graph.values[v].producer;
+    if (maker != value_info::nobody && maker >= region && maker < n) {
+      text += '#';
+      append_number(text, maker - region + 1);
+    } else {
+      append_item(text, graph.values[v]);
+    }
   });
   text += ')';
   if (node.how != form::sink) {
     text += " -> ";
-    detail::append_item(text, graph.values[node.out]);
+    append_item(text, graph.values[node.out]);
   }
   if (node.flops > 0) {
     text += ", ";
-    detail::append_number(text, static_cast<std::size_t>(node.flops));
+    append_number(text, static_cast<std::size_t>(node.flops));
     text += " FLOP";
   }
   if (node.parameter_bytes > 0) {
     text += ", ";
-    detail::append_number(text, node.parameter_bytes);
+    append_number(text, node.parameter_bytes);
     text += " bytes";
   }
 }
 
-/// Appends what a run of nodes computes.
+}  // namespace detail
+
+/// Appends what a node computes. A callable is known by its name.
+template <class Text, std::size_t N>
+constexpr void append_signature(Text& text, const graph_info<N>& graph, std::size_t n) {
+  detail::append_node(text, graph, n, n);
+}
+
+/// Appends what a run of nodes computes. In a region that is no chain "#1" is what its first op gives:
+///
+///   conv2d(float[8x4x4]) -> float[8x4x4], 9216 FLOP, 2304 bytes + add(#1, float[8x4x4]) -> float[8x4x4], 128 FLOP
 template <class Text, std::size_t N>
 constexpr void append_signature(Text& text, const graph_info<N>& graph, std::size_t first, std::size_t count) {
+  const bool is_line = is_chain(graph, first, count);
   for (std::size_t n = first; n < first + count; ++n) {
     if (n > first) text += " + ";
-    append_signature(text, graph, n);
+    detail::append_node(text, graph, n, is_line ? n : first);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <levada/core/detail/bounded.hpp>
 #include <levada/plan/detail/cost.hpp>
 #include <levada/plan/detail/partition.hpp>
+#include <levada/plan/detail/region_runs.hpp>
 
 namespace levada {
 
@@ -31,7 +32,8 @@ template <std::size_t N>
 constexpr cost estimate_unit(const graph_info<N>& graph, const partition_unit& unit,
                              std::span<const backend_info> backends) {
   double flops = 0, bytes = static_cast<double>(graph.values[graph.nodes[unit.first + unit.count - 1].out].bytes);
-  for_each_input(graph.nodes[unit.first], [&](std::size_t v) { bytes += static_cast<double>(graph.values[v].bytes); });
+  for (const std::size_t v : inputs_of_run(graph, unit.first, unit.count))
+    bytes += static_cast<double>(graph.values[v].bytes);
   for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) {
     flops += graph.nodes[n].flops;
     bytes += static_cast<double>(graph.nodes[n].parameter_bytes);

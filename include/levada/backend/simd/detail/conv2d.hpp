@@ -47,9 +47,13 @@ class simd_grouped_conv {
           return group(part(p, g).values(), end);
         }) {}
 
-  void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch) const {
+  template <class Join = no_join>
+  void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch,
+                  const Join& join = {}) const {
     for (std::size_t g = 0; g < groups; ++g)
-      groups_[g](in + g * group_in::elements, out + g * (out_elements / groups), scratch);
+      groups_[g](in + g * group_in::elements, out + g * (out_elements / groups), scratch,
+                 [&](const auto& x, std::size_t filter, std::size_t at, auto count)
+                     LEVADA_INLINE { return join(x, g * one_group<Conv>::filters + filter, at, count); });
   }
 
  private:
@@ -91,7 +95,10 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   simd_kernel(const op_type&, const Tail&... tail, parameter_values p)
       : method_(p, detail::epilogue_of<Arch, value>(tail...)) {}
 
-  void operator()(const In& in, out_type& out, std::byte* scratch) const { method_(in.data(), out.data(), scratch); }
+  template <class Join = detail::no_join>
+  void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
+    method_(in.data(), out.data(), scratch, join);
+  }
 
  private:
   method method_;
@@ -113,8 +120,9 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
 
   simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : method_(p, tail...) {}
 
-  void operator()(const In& in, out_type& out, std::byte* scratch) const {
-    method_(in.data(), out.data(), out_type::elements, scratch);
+  template <class Join = detail::no_join>
+  void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
+    method_(in.data(), out.data(), out_type::elements, scratch, join);
   }
 
  private:

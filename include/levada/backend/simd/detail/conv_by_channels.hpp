@@ -8,6 +8,7 @@
 // and channels are taken in blocks whose weights stay there while the strip passes.
 
 #include <levada/backend/simd/detail/conv_run.hpp>
+#include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/transpose.hpp>
 #include <levada/core/tensor.hpp>
 
@@ -101,11 +102,12 @@ class conv_by_channels {
     for (std::size_t f = 0; f < filter_vectors * lanes; ++f) bias_[f] = f < Run::filters ? Run::bias(p, f) : value{0};
   }
 
-  void operator()(const value* in, out_value* out, std::byte* scratch) const {
+  template <class Join = no_join>
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {}) const {
     constexpr std::size_t whole = Run::rows / strip_rows * strip_rows;
     value* memory = reinterpret_cast<value*>(scratch);
-    for (std::size_t y = 0; y < whole; y += strip_rows) strip<strip_rows>(in, out, memory, y);
-    if constexpr (whole != Run::rows) strip<Run::rows - whole>(in, out, memory, whole);
+    for (std::size_t y = 0; y < whole; y += strip_rows) strip<strip_rows>(in, out, memory, y, join);
+    if constexpr (whole != Run::rows) strip<Run::rows - whole>(in, out, memory, whole, join);
   }
 
  private:
@@ -116,8 +118,8 @@ class conv_by_channels {
   };
 
   /// `Rows` rows of the output from row `y`.
-  template <std::size_t Rows>
-  void strip(const value* in, out_value* out, value* memory, std::size_t y) const {
+  template <std::size_t Rows, class Join>
+  void strip(const value* in, out_value* out, value* memory, std::size_t y, const Join& join) const {
     input from{in, 0};
     if constexpr (packs) {
       const std::size_t top = y * pool.stride_y * w.stride_y;
@@ -126,9 +128,9 @@ class conv_by_channels {
     }
     value* results = memory + packed_elements;
     for (std::size_t v = 0; v < whole_vectors; v += tiling.vectors)
-      filters<tiling.vectors, Rows>(from, out, results, v, y);
+      filters<tiling.vectors, Rows>(from, out, results, v, y, join);
     if constexpr (whole_vectors != filter_vectors)
-      filters<filter_vectors - whole_vectors, Rows>(from, out, results, whole_vectors, y);
+      filters<filter_vectors - whole_vectors, Rows>(from, out, results, whole_vectors, y, join);
   }
 
   static void pack(const value* in, value* packed, std::size_t first_row, std::size_t rows) {
@@ -144,15 +146,15 @@ class conv_by_channels {
   }
 
   /// `Rows` rows of the output for `Vectors` vectors of filters from vector `v`.
-  template <std::size_t Vectors, std::size_t Rows>
-  void filters(input in, out_value* out, value* results, std::size_t v, std::size_t y) const {
+  template <std::size_t Vectors, std::size_t Rows, class Join>
+  void filters(input in, out_value* out, value* results, std::size_t v, std::size_t y, const Join& join) const {
     constexpr std::size_t group = std::min(Rows, row_group), whole = Rows / group * group;
-    for (std::size_t r = 0; r < whole; r += group) rows<Vectors, group>(in, out, results, v, y + r);
-    if constexpr (whole != Rows) rows<Vectors, Rows - whole>(in, out, results, v, y + whole);
+    for (std::size_t r = 0; r < whole; r += group) rows<Vectors, group>(in, out, results, v, y + r, join);
+    if constexpr (whole != Rows) rows<Vectors, Rows - whole>(in, out, results, v, y + whole, join);
   }
 
-  template <std::size_t Vectors, std::size_t Rows>
-  void rows(input in, out_value* out, value* results, std::size_t v, std::size_t y) const {
+  template <std::size_t Vectors, std::size_t Rows, class Join>
+  void rows(input in, out_value* out, value* results, std::size_t v, std::size_t y, const Join& join) const {
     for (std::size_t c = 0; c < Run::channels; c += channel_block) {
       value* to = results;
       for (std::size_t r = 0; r < Rows; ++r) {
@@ -167,7 +169,9 @@ class conv_by_channels {
     const std::size_t first = v * lanes;
     to_planes<Arch, value, Rows * Run::columns, Vectors * lanes>(
         results, std::min(Vectors * lanes, Run::filters - first), out + (first * Run::rows + y) * Run::columns,
-        Run::rows * Run::columns);
+        Run::rows * Run::columns, [&](const vec& x, std::size_t c, std::size_t p, auto count) LEVADA_INLINE {
+          return join(x, first + c, y * Run::columns + p, count);
+        });
   }
 
   /// `Pixels` outputs of a row by `Vectors` vectors of filters, to `to[pixel][filter]`: the channels from `c`, added to

@@ -7,6 +7,7 @@
 
 #include <levada/backend/simd/detail/columns.hpp>
 #include <levada/backend/simd/detail/conv_run.hpp>
+#include <levada/backend/simd/detail/join.hpp>
 #include <levada/core/tensor.hpp>
 
 namespace levada::detail {
@@ -65,30 +66,32 @@ class conv_by_columns {
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
-  void operator()(const value* in, out_value* out, std::byte* scratch) const {
+  template <class Join = no_join>
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {}) const {
     value* rows = reinterpret_cast<value*>(scratch);
     for (std::size_t r = 0; r < Run::channels * Run::height; ++r)
       row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
     constexpr std::size_t whole = Run::filters / tiling.filters * tiling.filters;
     for (std::size_t y = 0; y < Run::rows; ++y) {
-      for (std::size_t f = 0; f < whole; f += tiling.filters) row<tiling.filters>(rows, out, y, f);
-      if constexpr (whole != Run::filters) row<Run::filters - whole>(rows, out, y, whole);
+      for (std::size_t f = 0; f < whole; f += tiling.filters) row<tiling.filters>(rows, out, y, f, join);
+      if constexpr (whole != Run::filters) row<Run::filters - whole>(rows, out, y, whole, join);
     }
   }
 
  private:
   /// One row of the output for `Filters` filters.
-  template <std::size_t Filters>
-  void row(const value* rows, out_value* out, std::size_t y, std::size_t f) const {
+  template <std::size_t Filters, class Join>
+  void row(const value* rows, out_value* out, std::size_t y, std::size_t f, const Join& join) const {
     constexpr std::size_t all = ceil_div(Run::columns, lanes), last = (all - 1) / tiling.vectors * tiling.vectors;
     for (std::size_t v = 0; v < last; v += tiling.vectors)
-      tile<Filters, tiling.vectors, lanes>(rows, out, y, f, v * lanes);
-    tile<Filters, all - last, Run::columns - (all - 1) * lanes>(rows, out, y, f, last * lanes);
+      tile<Filters, tiling.vectors, lanes>(rows, out, y, f, v * lanes, join);
+    tile<Filters, all - last, Run::columns - (all - 1) * lanes>(rows, out, y, f, last * lanes, join);
   }
 
   /// `Filters` by `Vectors` vectors of outputs, of which the last has `Last` lanes that count.
-  template <std::size_t Filters, std::size_t Vectors, std::size_t Last>
-  LEVADA_INLINE void tile(const value* rows, out_value* out, std::size_t y, std::size_t f, std::size_t x) const {
+  template <std::size_t Filters, std::size_t Vectors, std::size_t Last, class Join>
+  LEVADA_INLINE void tile(const value* rows, out_value* out, std::size_t y, std::size_t f, std::size_t x,
+                          const Join& join) const {
     vec largest[Filters][Vectors];
     for (std::size_t py = 0; py < pool.height; ++py) {
       vec sum[Filters][Vectors][pool.width];
@@ -100,7 +103,9 @@ class conv_by_columns {
     static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
       out_value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
       const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
-      store_part_as<v + 1 == Vectors ? Last : lanes>(to + v * lanes, epilogue_.of_filter(result, f + i));
+      constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
+      store_part_as<count>(to + v * lanes,
+                           join(epilogue_.of_filter(result, f + i), f + i, y * Run::columns + x + v * lanes, count));
     });
   }
 

@@ -3,6 +3,7 @@
 // backend/simd/detail/dense.hpp: the fully connected layer, lanes over the inputs, several outputs at a time; a bias, a
 // relu and transforms behind it in the same kernel.
 
+#include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/tail.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
@@ -124,6 +125,17 @@ class simd_dense_run {
   void operator()(const In& in, tensor<value, Op::outputs>& out, std::byte*) const {
     dense_(in.data(), out.data());
     epilogue_.template apply<Op::outputs>(out.data());
+  }
+  template <class Join>
+  void operator()(const In& in, tensor<value, Op::outputs>& out, std::byte* scratch, const Join& join) const {
+    (*this)(in, out, scratch);
+    value* const to = out.data();
+    for_each_vector<value, Arch, Op::outputs>(
+        [&](std::size_t i) {
+          constexpr std::integral_constant<std::size_t, lanes_in<value, Arch>> whole;
+          join(load<value, Arch>(to + i), 0, i, whole).store_unaligned(to + i);
+        },
+        [&](std::size_t i, auto n) { store_part<n>(to + i, join(load_part<n, value, Arch>(to + i), 0, i, n)); });
   }
   template <class Batch, class Out>
   void of_batch(const Batch& in, Out& out) const {

@@ -7,6 +7,7 @@
 
 #include <levada/core/detail/batch_tensor.hpp>
 #include <levada/core/detail/device.hpp>
+#include <levada/graph/detail/op_info.hpp>
 #include <levada/graph/op.hpp>
 #include <levada/kernel/detail/xsimd.hpp>
 
@@ -20,6 +21,15 @@ struct simd_kernel;
 /// The same of a batch, where it is worth more than the kernel of an item for each.
 template <class Arch, class In, class... Ops>
 struct simd_batch_kernel;
+/// The kernel of a region that is no chain: backend/simd/detail/region.hpp.
+template <class Arch, class Region>
+struct simd_region_kernel;
+
+namespace detail {
+constexpr bool is_element_region(const region_info& region);
+constexpr bool is_joined_region(const region_info& region);
+constexpr bool is_row_region(const region_info& region);
+}  // namespace detail
 
 /// Kernels for one instruction set.
 template <class Arch>
@@ -34,6 +44,12 @@ struct simd_on {
   using kernel = simd_kernel<Arch, In, Ops...>;
   template <class In, class... Ops>
   using batch_kernel = simd_batch_kernel<Arch, In, Ops...>;
+  template <class Region>
+  using region_kernel = simd_region_kernel<Arch, Region>;
+
+  static constexpr bool takes(const region_info& region) {
+    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_row_region(region);
+  }
 };
 
 /// Kernels for the widest instruction set that the compiler's flags enable.

@@ -3,6 +3,7 @@
 // backend/simd/detail/matmul.hpp: the matrix product in tiles of some rows by some vectors of columns, which stay in
 // registers while the inner axis passes.
 
+#include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/nn/matmul.hpp>
@@ -16,14 +17,17 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
   using in_type = std::tuple<A, B>;
   using value = typename A::value_type;
 
-  void operator()(const auto& in, matmul_op::output<in_type>& out, std::byte*) const {
+  template <class Join = detail::no_join>
+  void operator()(const auto& in, matmul_op::output<in_type>& out, std::byte*, const Join& join = {}) const {
     for (std::size_t batch = 0; batch < s::batch.elements(); ++batch) {
       const value* a = std::get<0>(in).data() + s::matrix_at(s::left, batch) * s::rows * s::inner;
       const value* b = std::get<1>(in).data() + s::matrix_at(s::right, batch) * s::inner * s::columns;
       value* to = out.data() + batch * s::rows * s::columns;
       std::size_t y = 0;
-      for (; y + tile_rows <= s::rows; y += tile_rows) rows<tile_rows>(a + y * s::inner, b, to + y * s::columns);
-      if constexpr (s::rows % tile_rows != 0) rows<s::rows % tile_rows>(a + y * s::inner, b, to + y * s::columns);
+      for (; y + tile_rows <= s::rows; y += tile_rows)
+        rows<tile_rows>(a + y * s::inner, b, to + y * s::columns, batch * s::rows + y, join);
+      if constexpr (s::rows % tile_rows != 0)
+        rows<s::rows % tile_rows>(a + y * s::inner, b, to + y * s::columns, batch * s::rows + y, join);
     }
   }
 
@@ -35,15 +39,17 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
   static constexpr std::size_t tile_rows = std::min<std::size_t>(s::rows, 4);
   static constexpr std::size_t tile_columns = 3 * lanes;
 
-  template <std::size_t Rows>
-  static void rows(const value* a, const value* b, value* to) {
+  /// `row`: the first of them in the output.
+  template <std::size_t Rows, class Join>
+  static void rows(const value* a, const value* b, value* to, std::size_t row, const Join& join) {
     std::size_t x = 0;
-    for (; x + tile_columns <= s::columns; x += tile_columns) tile<Rows, tile_columns>(a, b + x, to + x);
-    if constexpr (s::columns % tile_columns != 0) tile<Rows, s::columns % tile_columns>(a, b + x, to + x);
+    for (; x + tile_columns <= s::columns; x += tile_columns) tile<Rows, tile_columns>(a, b + x, to + x, row, x, join);
+    if constexpr (s::columns % tile_columns != 0) tile<Rows, s::columns % tile_columns>(a, b + x, to + x, row, x, join);
   }
 
-  template <std::size_t Rows, std::size_t Columns>
-  LEVADA_INLINE static void tile(const value* a, const value* b, value* to) {
+  template <std::size_t Rows, std::size_t Columns, class Join>
+  LEVADA_INLINE static void tile(const value* a, const value* b, value* to, std::size_t row, std::size_t column,
+                                 const Join& join) {
     using namespace detail;
     constexpr std::size_t vectors = ceil_div(Columns, lanes);
     constexpr auto width = [](std::size_t v) { return std::min(lanes, Columns - v * lanes); };
@@ -60,8 +66,10 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
       });
     }
     static_for<Rows>([&](auto y) LEVADA_INLINE {
-      static_for<vectors>([&](auto v)
-                              LEVADA_INLINE { store_part<width(v)>(to + y * s::columns + v * lanes, sums[y][v]); });
+      static_for<vectors>([&](auto v) LEVADA_INLINE {
+        constexpr std::integral_constant<std::size_t, width(v)> count;
+        store_part<count>(to + y * s::columns + v * lanes, join(sums[y][v], row + y, column + v * lanes, count));
+      });
     });
   }
 };

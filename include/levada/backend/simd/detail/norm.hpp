@@ -163,7 +163,10 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
   simd_kernel(const op_type&, const batch_norm_op& norm, const Tail&... tail, parameter_values p)
       : simd_kernel(weights(norm, p), p.size() - own - 2, tail...) {}
 
-  void operator()(const In& in, out_type& out, std::byte* scratch) const { kernel_(in, out, scratch); }
+  template <class Join = detail::no_join>
+  void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
+    kernel_(in, out, scratch, join);
+  }
 
  private:
   static constexpr std::size_t own = op_type::template parameters<In>.size();

@@ -41,10 +41,10 @@ struct square {
   }
 };
 
-/// Writes `pixels[p * Stride + c]` to `out[c * plane + p]` for p < Pixels, c < channels, converted where that is of
-/// another type. `pixels` has room for whole squares.
-template <class Arch, class T, std::size_t Pixels, std::size_t Stride, class Out>
-void to_planes(const T* pixels, std::size_t channels, Out* out, std::size_t plane) {
+/// Writes `finish(pixels[p * Stride + c], c, p, count)`, of `count` pixels in a vector, to `out[c * plane + p]` for p <
+/// Pixels, c < channels, converted where that is of another type. `pixels` has room for whole squares.
+template <class Arch, class T, std::size_t Pixels, std::size_t Stride, class Out, class Finish>
+void to_planes(const T* pixels, std::size_t channels, Out* out, std::size_t plane, const Finish& finish) {
   constexpr std::size_t side = lanes_in<T, Arch>;
   const auto turn = [&](std::size_t p, std::size_t c, auto count) LEVADA_INLINE {
     square<Arch, T> s;
@@ -56,7 +56,7 @@ void to_planes(const T* pixels, std::size_t channels, Out* out, std::size_t plan
       if (i < kept) {
         alignas(Arch::alignment()) T values[side];
         std::memcpy(values, &s.row[i], sizeof values);
-        store_part_as<count>(out + (c + i) * plane + p, vector<T, Arch>::load_aligned(values));
+        store_part_as<count>(out + (c + i) * plane + p, finish(vector<T, Arch>::load_aligned(values), c + i, p, count));
       }
     });
   };

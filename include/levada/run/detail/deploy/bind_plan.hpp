@@ -21,6 +21,7 @@
 #include <levada/run/detail/deploy/executable.hpp>
 #include <levada/run/detail/deploy/planned.hpp>
 #include <levada/run/detail/program/chain.hpp>
+#include <levada/run/detail/program/flat_region.hpp>
 #include <levada/run/detail/program/make_program.hpp>
 #include <levada/run/detail/program/params.hpp>
 #include <levada/run/detail/program/program_layout.hpp>
@@ -154,10 +155,8 @@ struct stage_addresses {
 /// The code of so many ops from `First` on, computed as one.
 template <class Flat, class Backend, std::size_t First, std::size_t... I>
 consteval const unit_descriptor* text_of_ops(std::index_sequence<I...>) {
-  using flowing = typename Flat::template node_place<First>::in;
-  using in = op_input_t<flowing>;
-  return &kernel_text<kernel_for_t<Backend, in, typename stage_at<Flat, First + I>::op_type...>, flowing,
-                      flowing_output<in, typename stage_at<Flat, First + I>::op_type...>>;
+  using run = typename flat_run<Flat, First, I...>::template on<Backend>;
+  return &kernel_text<typename run::kernel, typename run::flowing, typename run::out>;
 }
 template <class Place>
 consteval const unit_descriptor* text_of_callable() {
@@ -261,10 +260,9 @@ consteval std::array<const unit_descriptor*, sizeof...(U)> unit_texts(std::index
 /// The kernel of so many ops from `First` on, with their weights.
 template <class Flat, class Backend, std::size_t First, std::size_t... I>
 [[gnu::always_inline]] inline erased_object kernel_of_ops(void* const* stages, std::index_sequence<I...>) {
-  using in = op_input_t<typename Flat::template node_place<First>::in>;
   const std::string_view names[] = {stage_at<Flat, First + I>::name.view()...};
   const parameter_source_ref sources[] = {static_cast<const stage_at<Flat, First + I>*>(stages[First + I])->weights...};
-  return make_kernel<Backend, in, typename stage_at<Flat, First + I>::op_type...>(
+  return make_kernel<typename flat_run<Flat, First, I...>::template on<Backend>::kernel, op_at<Flat, First + I>...>(
       static_cast<const stage_at<Flat, First + I>*>(stages[First + I])->description..., names, sources);
 }
 

@@ -15,35 +15,33 @@
 #include <levada/graph/detail/describe.hpp>
 #include <levada/graph/detail/groups.hpp>
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/run/detail/program/flat_region.hpp>
 #include <levada/run/detail/program/parameter_board.hpp>
 #include <levada/run/detail/program/unit.hpp>
 
 namespace levada {
 namespace detail {
 
-/// A run of ops whose kernel is made again from parameters that are kept as they came.
-template <class Backend, class In, class... Ops>
+/// Ops in a row whose kernel is made again from parameters that are kept as they came. `Ops`: each an op_with_input.
+template <class Kernel, class... Ops>
 class replaceable_kernel final : public replaceable_unit {
-  using kernel = kernel_for_t<Backend, In, Ops...>;
-  using inputs = typename run_inputs<item_of<In, Ops...>, Ops...>::type;
-  static constexpr std::size_t count = wanted_of<inputs, Ops...>(std::index_sequence_for<Ops...>());
+  static constexpr std::size_t count = (std::size_t{0} + ... + Ops::parameters.size());
 
  public:
-  replaceable_kernel(const Ops&... ops, const std::string_view (&names)[sizeof...(Ops)],
+  replaceable_kernel(const typename Ops::op&... ops, const std::string_view (&names)[sizeof...(Ops)],
                      const parameter_source_ref (&sources)[sizeof...(Ops)])
       : ops_(ops...), parameters_(std::make_shared<collected_parameters>(count)) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (collect_parameters<type_at<inputs, I>, Ops>(*parameters_, names[I], sources[I]), ...);
-    }(std::index_sequence_for<Ops...>{});
+    std::size_t next = 0;
+    ((collect_parameters<Ops>(*parameters_, names[next], sources[next]), ++next), ...);
   }
 
   erased_object make() const override {
-    return std::apply([&](const Ops&... ops) { return erased_object::make<kernel>(ops..., parameters_->values()); },
+    return std::apply([&](const auto&... ops) { return erased_object::make<Kernel>(ops..., parameters_->values()); },
                       ops_);
   }
   owner<device_parameters> bring_to([[maybe_unused]] device_queue& device) const override {
-    if constexpr (std::derived_from<kernel, device_kernel>)
-      return std::apply([&](const Ops&... ops) { return device.bring(kernel(ops..., parameters_->values())); }, ops_);
+    if constexpr (std::derived_from<Kernel, device_kernel>)
+      return std::apply([&](const auto&... ops) { return device.bring(Kernel(ops..., parameters_->values())); }, ops_);
     else
       return {};
   }
@@ -53,16 +51,13 @@ class replaceable_kernel final : public replaceable_unit {
     owner<replaceable_unit> owned(other);
     other->parameters_ = std::make_shared<collected_parameters>(count);
     std::size_t next = 0;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (
-          [&] {
-            for (const parameter_info& info : Ops::template parameters<type_at<inputs, I>>) {
-              const std::size_t bytes = info.extents.elements() * size_of(info.type);
-              std::memcpy(other->parameters_->keep(bytes), parameters_->at(next++), bytes);
-            }
-          }(),
-          ...);
-    }(std::index_sequence_for<Ops...>{});
+    const auto copy_each = [&](const auto& infos) {
+      for (const parameter_info& info : infos) {
+        const std::size_t bytes = info.extents.elements() * size_of(info.type);
+        std::memcpy(other->parameters_->keep(bytes), parameters_->at(next++), bytes);
+      }
+    };
+    (copy_each(Ops::parameters), ...);
     return owned;
   }
 
@@ -70,13 +65,11 @@ class replaceable_kernel final : public replaceable_unit {
   /// The first parameter of a stage of the run.
   static std::size_t first(std::size_t stage) {
     std::size_t at = 0, s = 0;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((at += s++ < stage ? Ops::template parameters<type_at<inputs, I>>.size() : 0), ...);
-    }(std::index_sequence_for<Ops...>{});
+    ((at += s++ < stage ? Ops::parameters.size() : 0), ...);
     return at;
   }
 
-  std::tuple<Ops...> ops_;
+  std::tuple<typename Ops::op...> ops_;
   std::shared_ptr<collected_parameters> parameters_;
 };
 
@@ -105,6 +98,12 @@ class replaceable_settings<adjusted<F, Settings...>> final : public replaceable_
 
 template <class Flat, std::size_t Node>
 using stage_at = typename Flat::template node_place<Node>::part;
+
+/// The op of a stage with what it takes.
+template <class Flat, std::size_t Node>
+using op_at = op_with_input<
+    typename stage_at<Flat, Node>::op_type,
+    item_of<op_input_t<typename Flat::template node_place<Node>::in>, typename stage_at<Flat, Node>::op_type>>;
 
 template <class Planning, std::size_t U>
 using backend_of_unit = type_at<typename Planning::backend_types, Planning::plan.unit[U].backend>;
@@ -242,14 +241,12 @@ owner<replaceable_unit> make_replaceable(void* const* stages, std::index_sequenc
     return owner<replaceable_unit>(new replaceable_settings<typename stage::callable_type>(
         *static_cast<const typename stage::callable_type*>(stages[unit.first])));
   } else {
-    using in = op_input_t<typename flat::template node_place<unit.first>::in>;
+    using kernel = typename flat_run<flat, unit.first, I...>::template on<backend_of_unit<Planning, U>>::kernel;
     const std::string_view names[] = {stage_at<flat, unit.first + I>::name.view()...};
     const parameter_source_ref sources[] = {
         static_cast<const stage_at<flat, unit.first + I>*>(stages[unit.first + I])->weights...};
-    return owner<replaceable_unit>(
-        new replaceable_kernel<backend_of_unit<Planning, U>, in, typename stage_at<flat, unit.first + I>::op_type...>(
-            static_cast<const stage_at<flat, unit.first + I>*>(stages[unit.first + I])->description..., names,
-            sources));
+    return owner<replaceable_unit>(new replaceable_kernel<kernel, op_at<flat, unit.first + I>...>(
+        static_cast<const stage_at<flat, unit.first + I>*>(stages[unit.first + I])->description..., names, sources));
   }
 }
 template <class Planning, std::size_t U>

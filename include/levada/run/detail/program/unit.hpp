@@ -400,35 +400,27 @@ class collected_parameters {
   std::size_t collected_ = 0;
 };
 
-template <class Inputs, class... Ops, std::size_t... I>
-consteval std::size_t wanted_of(std::index_sequence<I...>) {
-  return (std::size_t{0} + ... + Ops::template parameters<type_at<Inputs, I>>.size());
-}
+/// An op with what it takes, one item of a batch: its parameters hang on that.
+template <class Op, class In>
+struct op_with_input {
+  using op = Op;
+  static constexpr const auto& parameters = Op::template parameters<In>;
+};
 
-template <class In, class Op>
+template <class Op>
 void collect_parameters(collected_parameters& into, std::string_view stage, const parameter_source_ref& source) {
-  for (const parameter_info& wanted : Op::template parameters<In>) into.collect(stage, source, wanted);
+  for (const parameter_info& wanted : Op::parameters) into.collect(stage, source, wanted);
 }
 
-/// The inputs of the ops of a run: each op's is the output of the ops before it.
-template <class In, class... Ops>
-struct run_inputs;
-template <class In>
-struct run_inputs<In> : type_tag<type_list<>> {};
-template <class In, class First, class... Rest>
-struct run_inputs<In, First, Rest...>
-    : type_tag<concatenated<type_list<In>, typename run_inputs<typename First::template output<In>, Rest...>::type>> {};
-
-template <class Backend, class In, class... Ops>
-[[gnu::noinline]] erased_object make_kernel(const Ops&... ops, const std::string_view (&names)[sizeof...(Ops)],
+/// The kernel of ops in a row. `Ops`: each an op_with_input.
+template <class Kernel, class... Ops>
+[[gnu::noinline]] erased_object make_kernel(const typename Ops::op&... ops,
+                                            const std::string_view (&names)[sizeof...(Ops)],
                                             const parameter_source_ref (&sources)[sizeof...(Ops)]) {
-  using kernel = kernel_for_t<Backend, In, Ops...>;
-  using inputs = typename run_inputs<item_of<In, Ops...>, Ops...>::type;
-  collected_parameters parameters(wanted_of<inputs, Ops...>(std::index_sequence_for<Ops...>()));
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (collect_parameters<type_at<inputs, I>, Ops>(parameters, names[I], sources[I]), ...);
-  }(std::index_sequence_for<Ops...>{});
-  return erased_object::make<kernel>(ops..., parameters.values());
+  collected_parameters parameters((std::size_t{0} + ... + Ops::parameters.size()));
+  std::size_t next = 0;
+  ((collect_parameters<Ops>(parameters, names[next], sources[next]), ++next), ...);
+  return erased_object::make<Kernel>(ops..., parameters.values());
 }
 
 }  // namespace levada::detail

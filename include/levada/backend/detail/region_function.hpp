@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/detail/region_function.hpp: the functions of several element-wise ops as one function, in which the result of
+// each op stays in a register. The ops may form any graph; for a chain it is `composed` (kernel/detail/composed.hpp).
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <levada/graph/detail/op_region.hpp>
+#include <levada/kernel/detail/value.hpp>
+
+namespace levada::detail {
+
+template <std::size_t I, class First, class... Rest>
+constexpr const auto& value_at(const First& first, const Rest&... rest) {
+  if constexpr (I == 0)
+    return first;
+  else
+    return value_at<I - 1>(rest...);
+}
+
+/// A step: a function, and the numbers of the values that it is called with.
+template <class F, class Origins>
+struct function_step;
+
+/// Called with the inputs of the region. Each step gives one more value, numbered behind the values before it; the
+/// function returns the last value. `Steps`: each a function_step. (No tuple: see `with_functions` of
+/// backend/simd/detail/tail.hpp.)
+template <class... Steps>
+struct region_function;
+
+template <class F, std::size_t... From>
+struct region_function<function_step<F, std::index_sequence<From...>>> {
+  [[no_unique_address]] F last;
+
+  template <class... V>
+  constexpr auto operator()(const V&... values) const {
+    return last(value_at<From>(values...)...);
+  }
+};
+template <class F, std::size_t... From, class... Rest>
+  requires(sizeof...(Rest) > 0)
+struct region_function<function_step<F, std::index_sequence<From...>>, Rest...> {
+  [[no_unique_address]] F first;
+  [[no_unique_address]] region_function<Rest...> rest;
+
+  template <class... V>
+  constexpr auto operator()(const V&... values) const {
+    using namespace kernel_detail;
+    const auto made = first(value_at<From>(values...)...);
+    return rest(values..., lift<stored_t<std::remove_const_t<decltype(made)>>>(first_value(values...), made));
+  }
+};
+
+template <class... Steps, class F>
+constexpr region_function<Steps...> make_region_function(F f) {
+  return {std::move(f)};
+}
+template <class... Steps, class F, class... Rest>
+  requires(sizeof...(Rest) > 0)
+constexpr region_function<Steps...> make_region_function(F f, Rest... rest) {
+  return [&]<class First, class... Behind>(type_list<First, Behind...>) {
+    return region_function<First, Behind...>{std::move(f), make_region_function<Behind...>(std::move(rest)...)};
+  }(type_list<Steps...>{});
+}
+
+/// The function of an element-wise op.
+template <class Op>
+using function_of = std::remove_cvref_t<decltype(std::declval<const Op&>().function)>;
+
+}  // namespace levada::detail

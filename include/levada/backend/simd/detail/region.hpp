@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/region.hpp: regions that are no chains. Element-wise ops of any shape are one pass over their
+// inputs. A convolution, dense layer or matmul ends with the ops that join its results with other values, in registers.
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include <levada/backend/detail/region_function.hpp>
+#include <levada/backend/simd/detail/broadcast.hpp>
+#include <levada/backend/simd/detail/join.hpp>
+#include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/row_region.hpp>
+#include <levada/graph/detail/op_info.hpp>
+
+namespace levada {
+
+namespace detail {
+
+/// The ops from the first that is no part of the chain at the head of a region, or joins it with another value.
+/// `kind` is that of its first op, `producer(op, operand)` an op of the region, or `outside`, and `operands(op)` the
+/// number of its operands.
+template <class Producer, class Operands>
+constexpr std::size_t first_join(std::string_view kind, std::size_t ops, Producer producer, Operands operands) {
+  std::size_t first = 1;
+  if (kind == "matmul") return first;  // nothing else is a part of its kernel
+  while (first < ops && operands(first) == 1 && producer(first, 0) == first - 1) ++first;
+  // What is taken behind it has to be the chain's result.
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t op = first; op < ops; ++op)
+      for (std::size_t k = 0; k < operands(op); ++k)
+        if (const std::size_t from = producer(op, k); from != region_info::outside && from + 1 < first)
+          first = from + 1, again = true;
+  }
+  return first;
+}
+constexpr std::size_t first_join(const region_info& region) {
+  return first_join(
+      region[0].kind, region.size(), [&](std::size_t op, std::size_t k) { return region.producer(op, k); },
+      [&](std::size_t op) { return region[op].takes.size(); });
+}
+
+/// The axes along which results of an op lie in a row: those of a picture, or the last.
+constexpr std::size_t place_axes(std::string_view kind) { return kind == "conv2d" ? 2 : 1; }
+
+constexpr bool is_float_op(const op_info& op) {
+  for (const tensor_info& in : op.takes)
+    if (in.type != element::f32) return false;
+  return op.gives.type == element::f32;
+}
+
+/// All ops are element-wise, of float.
+constexpr bool is_element_region(const region_info& region) {
+  for (const op_info& op : region.ops())
+    if (!op.has_function || !is_float_op(op)) return false;
+  return true;
+}
+
+/// An op with weights and what follows it in its kernel, then element-wise ops over all of its results.
+constexpr bool is_joined_region(const region_info& region) {
+  const std::string_view kind = region[0].kind;
+  if (region[0].has_function || !region[region.size() - 1].has_function) return false;
+  if (kind != "conv2d" && kind != "dense" && kind != "matmul") return false;
+  for (std::size_t op = 1; op < region.size(); ++op)  // another one with weights
+    if (region[op].fuses_as == op_kind::out_fusable && region[op].parameters.size() != 0) return false;
+  const std::size_t first = first_join(region);
+  if (first == region.size()) return false;
+  const shape& results = region[first - 1].gives.extents;
+  for (std::size_t op = 0; op < region.size(); ++op) {
+    if (!is_float_op(region[op])) return false;
+    if (op < first) continue;
+    if (!region[op].has_function || region[op].gives.extents != results) return false;
+    for (std::size_t k = 0; k < region[op].takes.size(); ++k)
+      if (region.producer(op, k) == region_info::outside &&
+          layout_beside(region[op].takes[k].extents, results, place_axes(kind)) == operand_layout::other)
+        return false;
+  }
+  return true;
+}
+
+/// The wiring of a region: where each operand of each op comes from, as `region_op` counts.
+template <class Region>
+struct region_wiring;
+template <class Inputs, class... RegionOps>
+struct region_wiring<op_region<Inputs, RegionOps...>> {
+  static constexpr std::size_t inputs = Inputs::size, ops = sizeof...(RegionOps);
+
+  template <std::size_t... From>
+  static constexpr bounded<std::size_t, most_inputs> listed(std::index_sequence<From...>) {
+    return {From...};
+  }
+  static constexpr std::array<bounded<std::size_t, most_inputs>, ops> origins{listed(typename RegionOps::origins{})...};
+  static constexpr std::size_t join = first_join(
+      type_at<type_list<RegionOps...>, 0>::op_type::kind, ops,
+      [](std::size_t op, std::size_t k) {
+        return origins[op][k] < inputs ? region_info::outside : origins[op][k] - inputs;
+      },
+      [](std::size_t op) { return origins[op].size(); });
+
+  /// The number of an operand behind the join: 0 are the results, then come the region's inputs, then its ops.
+  static constexpr std::size_t behind_join(std::size_t origin) {
+    if (origin < inputs) return 1 + origin;
+    return origin - inputs + 1 == join ? 0 : 1 + origin - join;
+  }
+  template <std::size_t... From>
+  static auto renumbered(std::index_sequence<From...>) -> std::index_sequence<behind_join(From)...>;
+};
+
+}  // namespace detail
+
+/// Element-wise ops: their functions as that of one broadcast.
+template <class Arch, class... In, class... RegionOps>
+  requires(detail::element_op<typename RegionOps::op_type> && ...)
+struct simd_region_kernel<Arch, op_region<type_list<In...>, RegionOps...>> {
+  using function = detail::region_function<
+      detail::function_step<detail::function_of<typename RegionOps::op_type>, typename RegionOps::origins>...>;
+  using kernel = simd_kernel<Arch, std::tuple<In...>, broadcast_op<function>>;
+  using out_type = typename op_region<type_list<In...>, RegionOps...>::out_type;
+
+  static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
+
+  simd_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
+      : kernel_(
+            broadcast_op<function>(
+                detail::make_region_function<detail::function_step<detail::function_of<typename RegionOps::op_type>,
+                                                                   typename RegionOps::origins>...>(ops.function...)),
+            p) {}
+
+  void operator()(const auto& in, out_type& out, std::byte* scratch) const {
+    kernel_(detail::all_inputs(in), out, scratch);
+  }
+
+ private:
+  kernel kernel_;
+};
+
+namespace detail {
+
+/// A region whose first op has weights, taken apart: the ops of its chain, and those behind.
+template <class Region, class Chain = std::make_index_sequence<region_wiring<Region>::join>,
+          class Behind = std::make_index_sequence<region_wiring<Region>::ops - region_wiring<Region>::join>>
+struct joined_region;
+template <class... In, class... RegionOps, std::size_t... C, std::size_t... B>
+struct joined_region<op_region<type_list<In...>, RegionOps...>, std::index_sequence<C...>, std::index_sequence<B...>> {
+  using region = op_region<type_list<In...>, RegionOps...>;
+  using wiring = region_wiring<region>;
+  using ops = type_list<RegionOps...>;
+  static constexpr std::size_t chain_ops = sizeof...(C);
+
+  using chain_in = typename type_at<ops, 0>::in_type;
+  using chain_origins = typename type_at<ops, 0>::origins;
+  template <class Arch>
+  using kernel = simd_kernel<Arch, chain_in, typename type_at<ops, C>::op_type...>;
+  /// What the chain gives, and with it the region.
+  using results = typename type_at<ops, chain_ops - 1>::out_type;
+  static constexpr std::size_t axes = place_axes(type_at<ops, 0>::op_type::kind);
+
+  template <std::size_t I>
+  using step = function_step<function_of<typename type_at<ops, chain_ops + I>::op_type>,
+                             decltype(wiring::renumbered(typename type_at<ops, chain_ops + I>::origins{}))>;
+  using function = region_function<step<B>...>;
+
+  static constexpr bool ends_element_wise = (element_op<typename type_at<ops, chain_ops + B>::op_type> && ...);
+
+  static function make_function(const auto&... all) {
+    const auto list = std::tie(all...);
+    return make_region_function<step<B>...>(std::get<chain_ops + B>(list).function...);
+  }
+  template <class Kernel>
+  static Kernel make_kernel(parameter_values p, const auto&... all) {
+    const auto list = std::tie(all...);
+    return Kernel(std::get<C>(list)..., p);
+  }
+  template <std::size_t... From>
+  static decltype(auto) input_of_chain(const auto& in, std::index_sequence<From...>) {
+    if constexpr (sizeof...(From) == 1)
+      return (std::get<From>(in), ...);
+    else
+      return std::tie(std::get<From>(in)...);
+  }
+};
+
+/// A kernel that hands its results to a join.
+template <class Kernel, class In, class Out>
+concept joins_results =
+    requires(const Kernel& kernel, const In& in, Out& out, std::byte* scratch) { kernel(in, out, scratch, no_join{}); };
+
+}  // namespace detail
+
+/// An op with weights whose results meet other values.
+template <class Arch, class... In, class... RegionOps>
+  requires(!(detail::element_op<typename RegionOps::op_type> && ...)) &&
+          (detail::is_joined_region(
+              region_info(detail::infos_of_region<op_region<type_list<In...>, RegionOps...>>::value))) &&
+          detail::joined_region<op_region<type_list<In...>, RegionOps...>>::ends_element_wise && requires {
+            sizeof(typename detail::joined_region<op_region<type_list<In...>, RegionOps...>>::template kernel<Arch>);
+          }
+struct simd_region_kernel<Arch, op_region<type_list<In...>, RegionOps...>> {
+  using parts = detail::joined_region<op_region<type_list<In...>, RegionOps...>>;
+  using kernel = typename parts::template kernel<Arch>;
+  using out_type = typename op_region<type_list<In...>, RegionOps...>::out_type;
+
+  static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
+  static constexpr std::size_t weight_bytes = detail::weight_bytes_of<kernel>;
+
+  simd_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
+      : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::make_function(ops...)) {}
+
+  void operator()(const auto& given, out_type& out, std::byte* scratch) const {
+    const auto in = detail::all_inputs(given);
+    std::apply(
+        [&](const In&... each) {
+          const detail::joined_results<Arch, out_type, parts::axes, typename parts::function, In...> join(function_,
+                                                                                                          each...);
+          kernel_(parts::input_of_chain(in, typename parts::chain_origins{}), out, scratch, join);
+        },
+        in);
+  }
+
+ private:
+  kernel kernel_;
+  [[no_unique_address]] typename parts::function function_;
+};
+
+}  // namespace levada

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/detail/region_runs.hpp: which nodes in a row one kernel could compute, and what such a kernel takes. Nodes stand
+// in an order in which they can run, so that any of them in a row are convex: no path leaves them and comes back.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <levada/core/detail/bounded.hpp>
+#include <levada/core/detail/device.hpp>
+#include <levada/graph/detail/graph_info.hpp>
+
+namespace levada {
+
+/// Of nodes in a row each takes what the one before gives and nothing else.
+template <std::size_t N>
+constexpr bool is_chain(const graph_info<N>& graph, std::size_t first, std::size_t count) {
+  for (std::size_t n = first + 1; n < first + count; ++n)
+    if (graph.nodes[n].in != graph.nodes[n - 1].out || !graph.nodes[n].more.empty()) return false;
+  return true;
+}
+
+/// The values that nodes in a row take from outside: the operands of a node, or of the first of a chain, as they are;
+/// of another region each value once, in the order in which it is taken first.
+template <std::size_t N>
+constexpr bounded<std::uint16_t, N + most_inputs> inputs_of_run(const graph_info<N>& graph, std::size_t first,
+                                                                std::size_t count) {
+  bounded<std::uint16_t, N + most_inputs> inputs;
+  for_each_input(graph.nodes[first], [&](std::size_t v) { inputs.push_back(static_cast<std::uint16_t>(v)); });
+  if (is_chain(graph, first, count)) return inputs;
+  inputs.clear();
+  for (std::size_t n = first; n < first + count; ++n)
+    for_each_input(graph.nodes[n], [&](std::size_t v) {
+      const std::size_t maker = graph.values[v].producer;
+      const bool is_inside = maker != value_info::nobody && maker >= first && maker < n;
+      if (!is_inside && std::find(inputs.begin(), inputs.end(), v) == inputs.end())
+        inputs.push_back(static_cast<std::uint16_t>(v));
+    });
+  return inputs;
+}
+
+/// The runs of consecutive nodes of a graph that can be regions.
+template <std::size_t N>
+class region_runs {
+ public:
+  constexpr explicit region_runs(const graph_info<N>& graph) : graph_(graph) {
+    const std::size_t count = graph.nodes.size();
+    std::array<std::size_t, N + 1> last_taker{}, takers{};
+    for (std::size_t n = 0; n < count; ++n)
+      for_each_input(graph.nodes[n], [&](std::size_t v) {
+        last_taker[v] = n;
+        ++takers[v];
+      });
+    for (std::size_t v = 0; v < graph.values.size(); ++v)  // a part leaves with its whole, a whole by its parts
+      if (is_part_value(graph.values[v])) last_taker[v] = last_taker[graph.values[v].part_of] = count;
+    if (!graph.ends_in_sink) last_taker[graph.result] = count;
+    for (std::size_t n = 0; n < count; ++n) {
+      const node_info& node = graph.nodes[n];
+      if (node.how == form::sink) continue;
+      taken_until_[n] = takers[node.out] == 0 ? count : last_taker[node.out];
+      has_joins_ = has_joins_ || !node.more.empty();
+    }
+  }
+
+  /// Some node takes several values: else all regions are chains, each of whose ops takes what the one before gives.
+  constexpr bool has_joins() const { return has_joins_; }
+
+  /// Calls `visit(first, count)` for each region of two to `longest` nodes that is no chain.
+  template <class Visit>
+  constexpr void for_each_region(std::size_t longest, Visit visit) const {
+    const std::size_t nodes = has_joins_ ? graph_.nodes.size() : 0;
+    for (std::size_t first = 0; first < nodes; ++first) {
+      std::size_t open_until = 0;  // the last node that takes what one of them gives
+      bool joins = false;
+      for (std::size_t n = first; n < std::min(nodes, first + longest) && is_op(graph_.nodes[n]); ++n) {
+        const node_info& node = graph_.nodes[n];
+        joins = joins || (n != first && (!node.more.empty() || node.in != graph_.nodes[n - 1].out));
+        if (joins && open_until <= n && inputs_of_run(graph_, first, n - first + 1).size() <= most_inputs)
+          visit(first, n - first + 1);
+        open_until = std::max(open_until, taken_until_[n]);
+        if (open_until >= first + longest) break;
+      }
+    }
+  }
+
+  /// All are ops, only what the last one gives is taken outside, and they take no more values than a kernel may.
+  constexpr bool is_region(std::size_t first, std::size_t count) const {
+    const std::size_t last = first + count - 1;
+    for (std::size_t n = first; n <= last; ++n)
+      if (!is_op(graph_.nodes[n]) || (n != last && taken_until_[n] > last)) return false;
+    return is_chain(graph_, first, count) || inputs_of_run(graph_, first, count).size() <= most_inputs;
+  }
+  /// A kernel on that kind of device could be one of them. The nodes of a segment of a graphics device are in a line.
+  constexpr bool may_be_kernel(std::size_t first, std::size_t count, device_kind kind) const {
+    return is_region(first, count) && (kind != device_kind::vulkan || is_chain(graph_, first, count));
+  }
+
+ private:
+  const graph_info<N>& graph_;
+  std::array<std::size_t, N> taken_until_{};  ///< the last node that takes what a node gives; behind all: it leaves
+  bool has_joins_ = false;
+};
+
+}  // namespace levada

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that are no chain as one unit: element-wise ops of any shape, and convolutions, dense layers and products whose
+// results meet other values. Each gives what `reference` gives op by op.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <levada/backend/reference.hpp>
+#include <levada/graph/parameter_map.hpp>
+#include <levada/levada.hpp>
+#include <levada/nn/residual.hpp>
+#include <levada/ops.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+using box = lv::target<lv::cpu<2>>;
+
+/// Numbers between -1 and 1, the same for the same name: weights of any stage without a list of them.
+class numbers_by_name {
+ public:
+  std::optional<lv::stored_tensor> find(std::string_view name) const {
+    const lv::shape* const extents = shape_of(name);
+    if (extents == nullptr) return std::nullopt;
+    auto& values = values_[std::string(name)];
+    if (values.empty()) {
+      std::minstd_rand random(static_cast<unsigned>(std::hash<std::string_view>{}(name)));
+      values.resize(extents->elements());
+      const float scale = name.ends_with("weight") && extents->rank > 1 ? 0.3f : 0.5f;
+      for (float& v : values) v = scale * (static_cast<float>(random()) * 0x1p-30f - 1);
+      if (name.ends_with("running_var"))
+        for (float& v : values) v = 1 + v;
+    }
+    return lv::stored_tensor{lv::element::f32, *extents, reinterpret_cast<const std::byte*>(values.data())};
+  }
+  void set(std::string name, lv::shape extents) { shapes_.insert_or_assign(std::move(name), extents); }
+
+ private:
+  const lv::shape* shape_of(std::string_view name) const {
+    const auto at = shapes_.find(std::string(name));
+    return at == shapes_.end() ? nullptr : &at->second;
+  }
+  std::map<std::string, lv::shape> shapes_;
+  mutable std::map<std::string, std::vector<float>> values_;
+};
+
+/// All parameters that the ops of a pipeline ask for, by the names that they are asked by first.
+template <class Pipeline>
+void set_all(numbers_by_name& to, const Pipeline&) {
+  using flat = lv::detail::flat<Pipeline>;
+  [&]<std::size_t... Node>(std::index_sequence<Node...>) {
+    const auto add = [&]<class Place>(lv::type_tag<Place>) {
+      if constexpr (requires { typename Place::part::op_type; })
+        for (const lv::parameter_info& p :
+             Place::part::op_type::template parameters<lv::detail::op_input_t<typename Place::in>>)
+          to.set(std::string(Place::part::name) + "." + std::string(p.name), p.extents);
+    };
+    (add(lv::type_tag<typename flat::template node_place<Node>>{}), ...);
+  }(std::make_index_sequence<flat::nodes>());
+}
+
+template <class T>
+std::unique_ptr<T> random_item(unsigned seed) {
+  auto item = std::make_unique<T>();
+  std::minstd_rand random(seed);
+  for (float& v : *item) v = 2 * (static_cast<float>(random()) * 0x1p-30f - 1);
+  return item;
+}
+
+/// The pipeline by `simd` gives what it gives by `reference`, in so many units.
+template <std::size_t Units, class In, class Make>
+void check_units(Make make) {
+  numbers_by_name weights;
+  set_all(weights, make(weights));
+  const auto app = lv::deploy<box>(make(weights));
+  const auto one_by_one = lv::deploy<box, lv::backends<lv::reference>>(make(weights));
+  static_assert(decltype(app)::plan.units == Units);
+  const auto in = random_item<In>(Units);
+  auto s = app.open();
+  auto r = one_by_one.open();
+  for (int repeat = 0; repeat < 3; ++repeat) {  // slots and scratchpads are used again
+    s.push(std::as_const(*in));
+    r.push(std::as_const(*in));
+    const auto got = s.pop(), wanted = r.pop();
+    REQUIRE((got && wanted && got->has_value() && wanted->has_value()));
+    float worst = 0;
+    for (std::size_t i = 0; i < (**wanted).elements; ++i)
+      worst = std::max(worst, std::abs((**got)[i] - (**wanted)[i]) / (1 + std::abs((**wanted)[i])));
+    CHECK(worst < 2e-5f);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a residual sum is the end of its convolution, at odd sizes too") {
+  const auto block = [](const auto& w) {
+    return lv::residual(lv::nn::conv2d<"a", 5, lv::size<3>, lv::padding<1>>(w) | lv::nn::relu |
+                        lv::nn::conv2d<"b", 5, lv::size<3>, lv::padding<1>>(w)) |
+           lv::nn::relu;
+  };
+  check_units<2, lv::tensor<float, 5, 7, 9>>(
+      [&](const auto& w) { return lv::input<lv::tensor<float, 5, 7, 9>> | block(w); });
+  check_units<2, lv::tensor<float, 5, 33, 19>>(
+      [&](const auto& w) { return lv::input<lv::tensor<float, 5, 33, 19>> | block(w); });
+}
+
+TEST_CASE("a block of ResNet that halves, with its norms: three units") {
+  check_units<3, lv::tensor<float, 16, 15, 14>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 16, 15, 14>> |
+           lv::fork(lv::nn::conv2d<"a", 40, lv::size<3>, lv::stride<2>, lv::padding<1>, lv::no_bias>(w) |
+                        lv::nn::batch_norm<"an">(w) | lv::nn::relu |
+                        lv::nn::conv2d<"b", 40, lv::size<3>, lv::padding<1>, lv::no_bias>(w) |
+                        lv::nn::batch_norm<"bn">(w),
+                    lv::nn::conv2d<"c", 40, lv::size<1>, lv::stride<2>, lv::no_bias>(w) | lv::nn::batch_norm<"cn">(w)) |
+           lv::nn::add | lv::nn::relu;
+  });
+}
+
+TEST_CASE("a depthwise convolution with groups meets its residual") {
+  check_units<1, lv::tensor<float, 6, 11, 21>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 6, 11, 21>> |
+           lv::residual(lv::nn::conv2d<"d", 6, lv::size<3>, lv::padding<1>, lv::groups<6>>(w) | lv::nn::hard_swish);
+  });
+}
+
+TEST_CASE("a convolution is scaled by a gate of each channel") {
+  check_units<4, lv::tensor<float, 12, 10, 13>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 12, 10, 13>> |
+           lv::fork(lv::nn::global_avg_pool2d | lv::nn::conv2d<"s", 3, lv::size<1>>(w) | lv::nn::relu |
+                        lv::nn::conv2d<"e", 12, lv::size<1>>(w) | lv::nn::sigmoid,
+                    lv::nn::conv2d<"x", 12, lv::size<3>, lv::padding<1>>(w)) |
+           lv::nn::mul;
+  });
+}
+
+TEST_CASE("what a convolution gives is taken twice inside its unit") {
+  check_units<1, lv::tensor<float, 4, 8, 17>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 4, 8, 17>> | lv::nn::conv2d<"x", 9, lv::size<1>>(w) |
+           lv::fork(lv::nn::sigmoid, lv::identity) | lv::nn::mul | lv::residual(lv::nn::tanh);
+  });
+}
+
+TEST_CASE("element-wise ops of any shape are one pass") {
+  // (x + 1) * sigmoid(x + 1) - max(x, x * x)
+  check_units<1, lv::tensor<float, 3, 5, 7>>([](const auto&) {
+    return lv::input<lv::tensor<float, 3, 5, 7>> |
+           lv::fork(lv::transform<"more">([](auto x) { return x + 1.0f; }) | lv::fork(lv::identity, lv::nn::sigmoid) |
+                        lv::nn::mul,
+                    lv::fork(lv::identity, lv::identity) | lv::nn::mul) |
+           lv::nn::sub | lv::nn::relu;
+  });
+}
+
+TEST_CASE("a dense layer meets its residual") {
+  check_units<2, lv::tensor<float, 37>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 37>> |
+           lv::residual(lv::nn::dense<"up", 70>(w) | lv::nn::gelu | lv::nn::dense<"down", 37>(w));
+  });
+}
+
+TEST_CASE("a product of matrices is scaled, masked and summed") {
+  check_units<1, lv::tensor<float, 9, 9>>([](const auto&) {
+    return lv::input<lv::tensor<float, 9, 9>> | lv::residual(lv::fork(lv::identity, lv::identity) | lv::nn::matmul |
+                                                             lv::transform<"scale">([](auto x) { return 0.125f * x; }));
+  });
+}
+
+TEST_CASE("what is taken elsewhere, too, ends a region") {
+  // The sum leaves by a second branch: the relu behind it cannot be one with the convolution.
+  check_units<4, lv::tensor<float, 4, 6, 6>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 4, 6, 6>> |
+           lv::residual(lv::nn::conv2d<"x", 4, lv::size<3>, lv::padding<1>>(w)) |
+           lv::fork(lv::nn::relu, lv::nn::max_pool2d<3, lv::stride<1>, lv::padding<1>>) | lv::nn::add;
+  });
+}
+
+TEST_CASE("softmax as its parts is one pass over the rows") {
+  check_units<1, lv::tensor<float, 5, 6, 19>>([](const auto&) {
+    return lv::input<lv::tensor<float, 5, 6, 19>> | lv::fork(lv::identity, lv::nn::reduce_max<-1>) | lv::nn::sub |
+           lv::nn::exp | lv::fork(lv::identity, lv::nn::reduce_sum<-1>) | lv::nn::div;
+  });
+}
+
+TEST_CASE("a norm of rows as its parts is one pass") {
+  check_units<1, lv::tensor<float, 7, 32>>([](const auto&) {
+    return lv::input<lv::tensor<float, 7, 32>> | lv::fork(lv::identity, lv::nn::reduce_mean<-1>) | lv::nn::sub |
+           lv::fork(lv::identity, lv::fork(lv::identity, lv::identity) | lv::nn::mul | lv::nn::reduce_mean<-1> |
+                                      lv::transform<"root">([](auto v) { return sqrt(v + 1e-5f); })) |
+           lv::nn::div;
+  });
+}
