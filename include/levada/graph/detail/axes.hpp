@@ -58,7 +58,12 @@ consteval auto common_axes(type_list<Ends...>) {
       return layout::chw;
   }()...};
   constexpr bool known = (std::same_as<decltype(axes_at<Ends>()), layout> && ...);
-  if constexpr (known && ((axes_at<Ends>() == orders[0]) && ...))
+  constexpr bool same = [](const auto& all) {
+    for (const layout order : all)
+      if (order != all[0]) return false;
+    return true;
+  }(orders);
+  if constexpr (known && same)
     return orders[0];
   else
     return axes_unknown{};
