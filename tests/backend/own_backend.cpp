@@ -13,8 +13,8 @@
 
 #include <levada/backend/detail/prepared.hpp>
 #include <levada/backend/reference.hpp>
-#include <levada/backend/reference/ops.hpp>
 #include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/reference/ops.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/nn/activation.hpp>
