@@ -6,7 +6,7 @@
 //   age_p50_us, age_p999_us: from the moment an item is made to the moment its result is popped
 //   delivered: share of the items that came out; cpu_us_per_item: processor time of the process for each item made
 //   pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, an item each
-//   ms added_p50_ns, added_p99_ns (live/lone): how much longer a single item takes than its stages, after 2 ms of
+//   ms added_p50_ns, added_p99_ns (live/single_item): how much longer a single item takes than its stages after 2 ms of
 //   idleness items_per_s, least_share (live/sessions): of that many sessions that are fed without end, by two threads
 //   each, through two stages of 50 us on cpu<2>; what came out of all, and of the last one, 1 being as much as of the
 //   others
@@ -251,8 +251,8 @@ auto app_of_four() {
                          lv::stage<"d">(step));
 }
 
-void add_lone(const std::string& contender, std::function<std::function<std::uint64_t(std::uint64_t)>()> open) {
-  benchmark::RegisterBenchmark(("live/lone/" + contender).c_str(),
+void add_single_item(const std::string& contender, std::function<std::function<std::uint64_t(std::uint64_t)>()> open) {
+  benchmark::RegisterBenchmark(("live/single_item/" + contender).c_str(),
                                [=](benchmark::State& state) {
                                  const auto call = open();
                                  std::vector<double> alone, through;
@@ -368,10 +368,10 @@ int main(int argc, char** argv) {
   add_pickup<>("levada_try_push");
   add_pickup<lv::dedicated>("levada_dedicated");
   add_pickup<lv::realtime>("levada_realtime");
-  add_lone("levada_push_pop", &push_and_pop<>);
-  add_lone("levada_dedicated", &push_and_pop<lv::dedicated>);
-  add_lone("levada_realtime", &push_and_pop<lv::realtime>);
-  add_lone("levada_inline_call", [] {
+  add_single_item("levada_push_pop", &push_and_pop<>);
+  add_single_item("levada_dedicated", &push_and_pop<lv::dedicated>);
+  add_single_item("levada_realtime", &push_and_pop<lv::realtime>);
+  add_single_item("levada_inline_call", [] {
     return std::function<std::uint64_t(std::uint64_t)>(
         [app = std::make_shared<decltype(app_of_four())>(app_of_four())](std::uint64_t x) { return (*app)(x); });
   });

@@ -25,7 +25,7 @@ class explored_executor {
 
   static int workers(int threads, const detail::worker_settings&) { return threads; }
 
-  void invite(detail::invitation i) {
+  void invite(detail::worker_call i) {
     scheduler* const s = explorer();
     s->step();
     s->flush();
@@ -49,14 +49,14 @@ class explored_executor {
       s->step();
       while (waiting_.empty() && !stopping_) s->block(this);
       if (waiting_.empty()) return;
-      const detail::invitation i = waiting_.front();
+      const detail::worker_call i = waiting_.front();
       waiting_.pop_front();
       s->flush();
       i.call(i.argument);
     }
   }
 
-  std::deque<detail::invitation> waiting_;
+  std::deque<detail::worker_call> waiting_;
   bool stopping_ = false;
   std::vector<detail::thread> threads_;
 };

@@ -14,30 +14,30 @@ using namespace levada::test;
 
 TEST_CASE("single items between bursts of another thread: order, states and failures are those of a loop") {
   const std::uint64_t count = 20'000 * static_cast<std::uint64_t>(soak_scale());
-  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline()), count) == 0);
-  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<1>>>(lone_pipeline()), count) == 0);
+  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<2>>>(single_item_pipeline()), count) == 0);
+  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<1>>>(single_item_pipeline()), count) == 0);
   // The pusher finds no room, and helps.
-  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>>(lone_pipeline()), count) == 0);
+  CHECK(wrong_with_a_pusher(lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>>(single_item_pipeline()), count) == 0);
   const auto unordered = lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>>(unordered_pipeline());
   CHECK(wrong_with_a_pusher<unordered_reference>(unordered, 5 * count) == 0);
 }
 
 TEST_CASE("push and pop in turns until another thread cancels") {
-  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline());
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(single_item_pipeline());
   for (std::uint64_t after = 0; after < 60 * static_cast<std::uint64_t>(soak_scale()); ++after)
     CHECK(wrong_until_cancelled(app, after * 17 % 2'000) == 0);
 }
 
 TEST_CASE("one thread pushes and pops all until another comes to help, or to pop what it pushes") {
   const std::uint64_t sessions = 1'000 * static_cast<std::uint64_t>(soak_scale());
-  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline());
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(single_item_pipeline());
   CHECK(wrong_with_a_late_helper(app, sessions) == 0);
   CHECK(wrong_from_hand_to_hand(app, sessions) == 0);
-  CHECK(wrong_with_a_late_helper(lv::deploy<lv::target<lv::cpu<1>>>(lone_pipeline()), sessions / 10) == 0);
+  CHECK(wrong_with_a_late_helper(lv::deploy<lv::target<lv::cpu<1>>>(single_item_pipeline()), sessions / 10) == 0);
 }
 
 TEST_CASE("push and pop in turns while another thread looks on and switches measuring") {
-  CHECK(wrong_while_watched(lv::deploy<lv::target<lv::cpu<2>>>(lone_pipeline()), 50'000) == 0);
+  CHECK(wrong_while_watched(lv::deploy<lv::target<lv::cpu<2>>>(single_item_pipeline()), 50'000) == 0);
 }
 
 TEST_CASE("a single item that fails in a parallel stage is told of and popped as its exception") {

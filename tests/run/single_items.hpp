@@ -27,13 +27,13 @@ struct counting {
   }
 };
 
-constexpr auto lone_pipeline = [] {
+constexpr auto single_item_pipeline = [] {
   return input<std::uint64_t> | stage<"count">(counting{}) |
          stage<"twice">([](const std::uint64_t& x) { return 2 * x; }) | stage<"again">(counting{});
 };
 
 /// What the pipeline gives for item after item; 0: it fails.
-class lone_reference {
+class single_item_reference {
  public:
   std::uint64_t operator()(std::uint64_t x) {
     ++first_;
@@ -56,7 +56,7 @@ bool is_wrong(const Popped& r, std::uint64_t want) {
 /// One thread pushes and pops item after item, and says behind each how many there were. How many came out wrong.
 template <class Session, class Told>
 std::uint64_t wrong_in_turns(Session& session, std::uint64_t count, const Told& told) {
-  lone_reference reference;
+  single_item_reference reference;
   std::uint64_t wrong = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     session.push(i);
@@ -81,7 +81,7 @@ struct unordered_reference {
 };
 
 /// How many of `count` items, pushed in bursts of 1 to 4 by another thread, come out otherwise than the reference says.
-template <class Reference = lone_reference, class App>
+template <class Reference = single_item_reference, class App>
 std::uint64_t wrong_with_a_pusher(const App& app, std::uint64_t count) {
   auto session = app.open();
   // Others get ahead while an item is being settled.
@@ -120,7 +120,7 @@ std::uint64_t wrong_until_cancelled(const App& app, std::uint64_t after) {
     while (turns.load() < after) std::this_thread::yield();
     session.cancel();
   });
-  lone_reference reference;
+  single_item_reference reference;
   std::uint64_t wrong = 0;
   try {
     for (std::uint64_t i = 0;; ++i) {
@@ -229,7 +229,7 @@ std::uint64_t wrong_from_hand_to_hand(const App& app, std::uint64_t sessions) {
     auto session = app.open();
     std::atomic<std::uint64_t> pushed{0}, popped{0};
     std::atomic<bool> handed_over{false};
-    lone_reference reference;
+    single_item_reference reference;
     const auto push = [&] {
       session.push(pushed.load());
       pushed.fetch_add(1);

@@ -206,7 +206,7 @@ void stress_swaps() {
 /// Single items, with others who push, cancel and look on.
 template <class Executor>
 void stress_single_items() {
-  const auto app = deployed_on<Executor>(lone_pipeline());
+  const auto app = deployed_on<Executor>(single_item_pipeline());
   const auto unordered = deployed_on<Executor>(unordered_pipeline());
   again_and_again([&](std::uint64_t seed) -> std::uint64_t {
     CHECK(wrong_with_a_pusher(app, 2'000) == 0);

@@ -9,10 +9,10 @@ namespace lv = levada;
 using namespace levada::test;
 
 TEST_CASE("single items share nothing unguarded with who pushes, cancels and looks on") {
-  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::run_by<lv::thread_executor>>(lone_pipeline());
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::run_by<lv::thread_executor>>(single_item_pipeline());
   CHECK(wrong_with_a_pusher(app, 5'000) == 0);
   CHECK(wrong_with_a_pusher(
-            lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>, lv::run_by<lv::thread_executor>>(lone_pipeline()),
+            lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>, lv::run_by<lv::thread_executor>>(single_item_pipeline()),
             5'000) == 0);
   CHECK(wrong_with_a_pusher<unordered_reference>(
             lv::deploy<lv::target<lv::cpu<4>>, lv::slots<2>, lv::run_by<lv::thread_executor>>(unordered_pipeline()),

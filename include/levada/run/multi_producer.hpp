@@ -15,15 +15,15 @@ namespace detail {
 
 /// It takes items from one thread after the other.
 template <class Session>
-concept lets_others_push = requires(Session& s) { s.allow_multiple_producers(); };
+concept allows_multiple_producers = requires(Session& s) { s.allow_multiple_producers(); };
 
 /// One thread at a time, in the order in which they came.
-class turnstile {
+class fifo_mutex {
  public:
   /// The calling thread's turn, which it waits for.
   class turn {
    public:
-    explicit turn(turnstile& of) : of_(of) {
+    explicit turn(fifo_mutex& of) : of_(of) {
       const std::uint32_t mine = of_.next_.fetch_add(1);
       for (std::uint32_t now = of_.now_.load(); now != mine; now = of_.now_.load()) of_.now_.wait(now);
     }
@@ -32,7 +32,7 @@ class turnstile {
     turn& operator=(const turn&) = delete;
 
    private:
-    turnstile& of_;
+    fifo_mutex& of_;
   };
 
   /// Calls `f` where nobody is inside or waits, and returns what it says; else what is false.
@@ -46,7 +46,7 @@ class turnstile {
 
  private:
   struct leave {
-    turnstile& of;
+    fifo_mutex& of;
     ~leave() { of.pass_on(); }
   };
   void pass_on() {
@@ -77,7 +77,7 @@ class multi_producer : public detail::push_calls<multi_producer<Session>, typena
 
   template <class Given>
   push_result push_given(Given&& given, time_point captured) {
-    const detail::turnstile::turn mine(order_);
+    const detail::fifo_mutex::turn mine(order_);
     return session_.push(std::forward<Given>(given), captured);
   }
   template <class Given>
@@ -86,13 +86,13 @@ class multi_producer : public detail::push_calls<multi_producer<Session>, typena
   }
 
   Session& session_;
-  detail::turnstile order_;
+  detail::fifo_mutex order_;
 };
 
 template <class Mistake>
 class multi_producer<mistake_found<Mistake>>;
 template <class Session>
-  requires(!detail::lets_others_push<Session>)
+  requires(!detail::allows_multiple_producers<Session>)
 multi_producer(Session&) -> multi_producer<mistake_found<session_takes_no_items_from_several_threads<Session>>>;
 
 }  // namespace levada

@@ -45,7 +45,7 @@ template <class Backend>
 struct given_begin {};
 struct given_end {};
 /// In the place of a backend: any may take the stages, in whatever runs.
-struct anybody {};
+struct any_backend {};
 
 template <class Backend>
 inline constexpr block_mark mark_of<given_begin<Backend>>{.passes = true};
@@ -72,7 +72,7 @@ inline constexpr std::string_view region_backend{};
 template <class Backend>
 inline constexpr std::string_view region_backend<given_begin<Backend>> = Backend::name;
 template <>
-inline constexpr std::string_view region_backend<given_begin<anybody>>{};
+inline constexpr std::string_view region_backend<given_begin<any_backend>>{};
 
 /// The backends that regions are given to, in order.
 template <class Part>
@@ -80,7 +80,7 @@ struct given_backend : type_tag<type_list<>> {};
 template <class Backend>
 struct given_backend<given_begin<Backend>> : type_tag<type_list<Backend>> {};
 template <>
-struct given_backend<given_begin<anybody>> : type_tag<type_list<>> {};
+struct given_backend<given_begin<any_backend>> : type_tag<type_list<>> {};
 
 }  // namespace detail
 }  // namespace levada

@@ -29,7 +29,7 @@ template <class Part>
 struct lifted_part : type_tag<Part> {};
 template <class Backend>
   requires(Backend::device == device_kind::vulkan)
-struct lifted_part<given_begin<Backend>> : type_tag<given_begin<anybody>> {};
+struct lifted_part<given_begin<Backend>> : type_tag<given_begin<any_backend>> {};
 
 template <class Flat>
 struct lifted;

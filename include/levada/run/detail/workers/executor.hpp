@@ -6,7 +6,7 @@
 //   struct executor {
 //     executor(int threads, const worker_settings&);            // workers, started or only allowed
 //     static int workers(int threads, const worker_settings&);  // how many there can be
-//     void invite(invitation);                                  // some worker calls it, soon, once; those before it
+//     void invite(worker_call);                                  // some worker calls it, soon, once; those before it
 //     first int invited() const;                                      // how many such calls no worker has come to yet
 //     static void isolated(F f);                                // calls f; user code in it takes no outer tasks
 //     template <bool WithDevices>                               // optional: nodes and edges between the segments of
@@ -51,7 +51,7 @@ class backbone {
 using backbone_code = owner<backbone> (*)(const fixed_array<bool>& on_device, void* session, step_code step);
 
 /// A call that a worker makes once.
-struct invitation {
+struct worker_call {
   void (*call)(void*) noexcept;
   void* argument;
 };

@@ -157,7 +157,7 @@ class tbb_executor {
     return workers.arena.arena != nullptr || threads == 1 ? threads : threads - 1;
   }
 
-  void invite(detail::invitation i) {
+  void invite(detail::worker_call i) {
     if (workers_.are_plain())
       enqueue([i]() noexcept { i.call(i.argument); });
     else

@@ -41,7 +41,7 @@ class thread_executor {
 
   static int workers(int threads, const detail::worker_settings&) { return threads; }
 
-  void invite(detail::invitation i) {
+  void invite(detail::worker_call i) {
     {
       const std::lock_guard lock(mutex_);
       waiting_.push_back(i);
@@ -62,7 +62,7 @@ class thread_executor {
     for (;;) {
       changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
-      const detail::invitation i = waiting_.front();
+      const detail::worker_call i = waiting_.front();
       waiting_.pop_front();
       lock.unlock();
       invited_.fetch_sub(1);
@@ -82,7 +82,7 @@ class thread_executor {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<detail::invitation> waiting_;
+  std::deque<detail::worker_call> waiting_;
   detail::atomic<int> invited_{0};
   bool stopping_ = false;
   std::vector<std::thread> threads_;
