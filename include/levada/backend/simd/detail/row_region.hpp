@@ -97,7 +97,7 @@ struct row_op<Arch, Length, Op, In...> {
 
 /// A row, or a number of each row, of a tensor of the region.
 template <class T, std::size_t Length>
-using row_of = tensor<float, T::extents[T::rank == 0 ? 0 : T::rank - 1] == Length ? Length : 1>;
+using region_row = tensor<float, T::extents[T::rank == 0 ? 0 : T::rank - 1] == Length ? Length : 1>;
 
 }  // namespace detail
 
@@ -127,7 +127,7 @@ class simd_row_kernel<Arch, op_region<type_list<In...>, RegionOps...>, std::inde
   template <std::size_t V>
   using value_type = type_at<type_list<In..., typename RegionOps::out_type...>, V>;
   template <std::size_t V>
-  using row_type = detail::row_of<value_type<V>, length>;
+  using row_type = detail::region_row<value_type<V>, length>;
   template <class RegionOp, std::size_t... From>
   static detail::row_op<Arch, length, typename RegionOp::op_type, row_type<From>...> op_of(
       std::index_sequence<From...>);
@@ -168,7 +168,7 @@ class simd_row_kernel<Arch, op_region<type_list<In...>, RegionOps...>, std::inde
   }
   /// The same for all rows.
   template <class T>
-  static constexpr bool is_shared = T::elements == detail::row_of<T, length>::elements && rows != 1;
+  static constexpr bool is_shared = T::elements == detail::region_row<T, length>::elements && rows != 1;
   template <std::size_t V>
   static void fetch_shared(const value_type<V>& in, std::byte* scratch) {
     if constexpr (is_shared<value_type<V>>)
