@@ -8,6 +8,7 @@
 // gives `named_items`. Graphs and forks nest.
 
 #include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,7 @@
 #include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/block_mark.hpp>
 #include <levada/graph/detail/graph_info.hpp>
+#include <levada/graph/detail/graph_names.hpp>
 #include <levada/graph/detail/join.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/node_order.hpp>
@@ -86,24 +88,37 @@ struct ops_in<type_list<Flat...>> {
   }();
 };
 
+/// A part of a graph as a value.
 template <class Part>
-inline constexpr graph_name named_part{};
+inline constexpr graph_member member_of{};
 template <fixed_string Name, class T>
-inline constexpr graph_name named_part<port_part<Name, T>>{Name.view()};
-template <fixed_string Name, fixed_string From>
-inline constexpr graph_name named_part<output_part<Name, From>>{{}, {From.view()}, 1};
+inline constexpr graph_member member_of<port_part<Name, T>>{graph_member::port, Name.view()};
 template <class Part, fixed_string Name, fixed_string... From>
-inline constexpr graph_name named_part<node_part<Part, Name, From...>>{
-    Name.view(),
-    {From.view()...},
-    sizeof...(From),
-    ops_in<typename flatten<Part, void>::type>::only,
-    ops_in<typename flatten<Part, void>::type>::at_end};
+inline constexpr graph_member member_of<node_part<Part, Name, From...>>{
+    graph_member::node, Name.view(), sizeof...(From), {From.view()...}};
+template <fixed_string Name, fixed_string From>
+inline constexpr graph_member member_of<output_part<Name, From>>{graph_member::output, Name.view(), 1, {From.view()}};
+
+template <class Part>
+inline constexpr node_content content_of{};
+template <class Part, fixed_string Name, fixed_string... From>
+inline constexpr node_content content_of<node_part<Part, Name, From...>>{
+    ops_in<typename flatten<Part, void>::type>::only, ops_in<typename flatten<Part, void>::type>::at_end};
+
+/// The parts of a graph and who gives what each takes. Whether a node has the output that a name stands for is known
+/// where the graph is flattened.
+template <class... Parts>
+struct graph_wiring {
+  static constexpr std::size_t size = sizeof...(Parts);
+  static constexpr graph_member members[size] = {member_of<Parts>...};
+  static constexpr graph_names<size> names{members, size, [](std::size_t, std::string_view) { return true; }};
+};
 
 template <class... Parts>
 consteval auto order_of_nodes() {
-  constexpr graph_name names[] = {named_part<Parts>...};
-  return node_order<sizeof...(Parts)>(names);
+  using wiring = graph_wiring<Parts...>;
+  constexpr node_content contents[] = {content_of<Parts>...};
+  return node_order<wiring::size>(wiring::members, contents, wiring::names);
 }
 
 /// Ports, then nodes, then outputs; at most `most_inputs` ports and as many outputs.

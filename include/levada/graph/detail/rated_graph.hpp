@@ -23,69 +23,53 @@ namespace levada::detail {
 template <class... Parts>
 concept some_node_changes_rate = (changes_rate<typename flatten_node<Parts, void>::type> || ...);
 
-/// A port, a node or an output as a value.
-struct graph_piece {
-  enum kind_type : std::uint8_t { port, node, output } kind;
-  std::string_view name;
-  std::size_t takes = 0;
-  std::string_view from[most_inputs]{};
-};
+/// The types of a port, a node or an output.
 template <class Part>
-struct graph_piece_of;
+struct graph_piece;
 template <fixed_string Name, class T>
-struct graph_piece_of<port_part<Name, T>> {
-  static constexpr graph_piece value{graph_piece::port, Name.view()};
+struct graph_piece<port_part<Name, T>> {
   static constexpr auto name = Name;
   using item = T;
 };
 template <class Part, fixed_string Name, fixed_string... From>
-struct graph_piece_of<node_part<Part, Name, From...>> {
-  static constexpr graph_piece value{graph_piece::node, Name.view(), sizeof...(From), {From.view()...}};
+struct graph_piece<node_part<Part, Name, From...>> {
   static constexpr auto name = Name;
   using part = Part;
 };
 template <fixed_string Name, fixed_string From>
-struct graph_piece_of<output_part<Name, From>> {
-  static constexpr graph_piece value{graph_piece::output, Name.view(), 1, {From.view()}};
+struct graph_piece<output_part<Name, From>> {
   static constexpr auto name = Name;
 };
 
-/// How the pieces of a graph are connected.
+/// The wiring of a graph whose nodes take whole ones.
 template <class... Parts>
-struct graph_wiring {
-  static constexpr std::size_t size = sizeof...(Parts);
-  static constexpr graph_piece pieces[size] = {graph_piece_of<Parts>::value...};
-  static constexpr std::size_t count(graph_piece::kind_type kind) {
+struct rated_wiring : graph_wiring<Parts...> {
+  using base = graph_wiring<Parts...>;
+  using base::members, base::names, base::size;
+  static constexpr std::size_t count(graph_member::kind_type kind) {
     std::size_t n = 0;
-    for (const graph_piece& p : pieces) n += p.kind == kind ? 1u : 0u;
+    for (const graph_member& m : members) n += m.kind == kind ? 1u : 0u;
     return n;
   }
-  static constexpr std::size_t ports = count(graph_piece::port), outputs = count(graph_piece::output);
+  static constexpr std::size_t ports = count(graph_member::port), outputs = count(graph_member::output);
   static constexpr std::size_t first_output = size - outputs;
-  /// The piece that gives the `k`-th of what piece `i` takes; `size` where that is a part of what a node gives.
-  static constexpr std::size_t source(std::size_t i, std::size_t k) {
-    for (std::size_t j = 0; j < first_output; ++j)
-      if (pieces[j].name == pieces[i].from[k]) return j;
-    return size;
-  }
+  /// The piece that gives the `k`-th of what piece `i` takes.
+  static constexpr std::size_t source(std::size_t i, std::size_t k) { return names.from[i][k].member; }
   static constexpr bool takes_from(std::size_t i, std::size_t j) {
-    for (std::size_t k = 0; k < pieces[i].takes; ++k)
+    for (std::size_t k = 0; k < members[i].takes; ++k)
       if (source(i, k) == j) return true;
     return false;
   }
   /// The first that takes a part of what a node gives, and the first node that nobody takes from.
   static constexpr std::size_t partial = [] {
     for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t k = 0; k < pieces[i].takes; ++k)
-        if (source(i, k) == size) return i;
+      for (std::size_t k = 0; k < members[i].takes; ++k)
+        if (!names.from[i][k].is_whole) return i;
     return size;
   }();
   static constexpr std::size_t untaken = [] {
-    for (std::size_t j = 0; j < first_output; ++j) {
-      bool taken = false;
-      for (std::size_t i = 0; i < size; ++i) taken = taken || takes_from(i, j);
-      if (!taken) return j;
-    }
+    for (std::size_t j = 0; j < first_output; ++j)
+      if (names.takers[j] == 0) return j;
     return size;
   }();
 };
@@ -95,15 +79,15 @@ template <class Device, class In, class... Parts>
 struct given_graph {
   using device = Device;
   using in = In;
-  using wiring = graph_wiring<Parts...>;
+  using wiring = rated_wiring<Parts...>;
   template <std::size_t I>
-  using piece = graph_piece_of<type_at<type_list<Parts...>, I>>;
+  using piece = graph_piece<type_at<type_list<Parts...>, I>>;
   template <std::size_t I>
-  using indices = std::make_index_sequence<wiring::pieces[I].takes>;
+  using indices = std::make_index_sequence<wiring::members[I].takes>;
 };
 
 /// What a piece gives; what it takes, which one gives or several.
-template <class Graph, std::size_t I, graph_piece::kind_type = Graph::wiring::pieces[I].kind>
+template <class Graph, std::size_t I, graph_member::kind_type = Graph::wiring::members[I].kind>
 struct graph_item;
 template <class Graph, std::size_t I, class Indices = typename Graph::template indices<I>>
 struct graph_input;
@@ -119,14 +103,14 @@ using graph_node =
     rated_branch<typename Graph::device, typename Graph::template piece<I>::part, typename graph_input<Graph, I>::type>;
 
 template <class Graph, std::size_t I>
-struct graph_item<Graph, I, graph_piece::port> : type_tag<typename Graph::template piece<I>::item> {};
+struct graph_item<Graph, I, graph_member::port> : type_tag<typename Graph::template piece<I>::item> {};
 template <class Graph, std::size_t I>
-struct graph_item<Graph, I, graph_piece::node> : type_tag<typename graph_node<Graph, I>::out> {};
+struct graph_item<Graph, I, graph_member::node> : type_tag<typename graph_node<Graph, I>::out> {};
 template <class Graph, std::size_t I>
-struct graph_item<Graph, I, graph_piece::output> : graph_input<Graph, I> {};
+struct graph_item<Graph, I, graph_member::output> : graph_input<Graph, I> {};
 
 /// What a piece has given by when, and how much of n items; what those have that it takes from.
-template <class Graph, std::size_t I, graph_piece::kind_type = Graph::wiring::pieces[I].kind>
+template <class Graph, std::size_t I, graph_member::kind_type = Graph::wiring::members[I].kind>
 struct graph_bounds {
   static constexpr rate_bounds value{};
   static constexpr std::int64_t given(std::int64_t n, bool) { return n; }
@@ -143,17 +127,17 @@ struct bounds_before<Graph, I, std::index_sequence<K...>> {
   }
 };
 template <class Graph, std::size_t I>
-struct graph_bounds<Graph, I, graph_piece::node> {
+struct graph_bounds<Graph, I, graph_member::node> {
   using before = bounds_before<Graph, I>;
   static constexpr rate_bounds value = behind(joined(before::value), graph_node<Graph, I>::bounds);
   static constexpr std::int64_t given(std::int64_t n, bool ended) {
     std::int64_t met = before::given(0, n, ended);
-    for (std::size_t k = 1; k < Graph::wiring::pieces[I].takes; ++k) met = std::min(met, before::given(k, n, ended));
+    for (std::size_t k = 1; k < Graph::wiring::members[I].takes; ++k) met = std::min(met, before::given(k, n, ended));
     return graph_node<Graph, I>::given(met, ended);
   }
 };
 template <class Graph, std::size_t I>
-struct graph_bounds<Graph, I, graph_piece::output> {
+struct graph_bounds<Graph, I, graph_member::output> {
   static constexpr rate_bounds value = bounds_before<Graph, I>::value[0];
   static constexpr std::int64_t given(std::int64_t n, bool ended) {
     return bounds_before<Graph, I>::given(0, n, ended);
@@ -188,7 +172,7 @@ struct graph_rings {
   static constexpr std::size_t nodes = wiring::first_output + 1;
   using network = rate_network<nodes>;
   static constexpr bool at_outputs(std::size_t i) { return i >= wiring::first_output; }
-  static constexpr bool has_rings(std::size_t i) { return at_outputs(i) || wiring::pieces[i].takes > 1; }
+  static constexpr bool has_rings(std::size_t i) { return at_outputs(i) || wiring::members[i].takes > 1; }
 
   /// What piece `I` takes as its `k`-th, where each item goes through all nodes before the next does.
   template <std::size_t I>
@@ -217,9 +201,9 @@ struct graph_rings {
   static constexpr network as_network = [] {
     network all;
     for (std::size_t i = 0; i < wiring::first_output; ++i) {
-      all.nodes[i].takes = wiring::pieces[i].takes;
+      all.nodes[i].takes = wiring::members[i].takes;
       all.nodes[i].has_rings = has_rings(i);
-      for (std::size_t k = 0; k < wiring::pieces[i].takes; ++k) all.nodes[i].from[k] = wiring::source(i, k);
+      for (std::size_t k = 0; k < wiring::members[i].takes; ++k) all.nodes[i].from[k] = wiring::source(i, k);
     }
     all.nodes[nodes - 1].has_rings = true;
     for (std::size_t o = 0; are_searched && o < wiring::outputs; ++o)
@@ -233,7 +217,7 @@ struct graph_rings {
   }
   template <std::size_t I>
   static constexpr std::int64_t made_by(std::int64_t n, bool ended) {
-    if constexpr (wiring::pieces[I].kind == graph_piece::node)
+    if constexpr (wiring::members[I].kind == graph_member::node)
       return graph_node<Graph, I>::given(n, ended);
     else
       return n;
@@ -245,14 +229,14 @@ struct graph_rings {
   };
   static constexpr std::size_t count = [] {
     std::size_t rings = 0;
-    for (std::size_t i = 0; i < wiring::size; ++i) rings += has_rings(i) ? wiring::pieces[i].takes : 0;
+    for (std::size_t i = 0; i < wiring::size; ++i) rings += has_rings(i) ? wiring::members[i].takes : 0;
     return rings;
   }();
   static constexpr std::array<place, count> places = [] {
     std::array<place, count> all;
     std::size_t next = 0;
     for (std::size_t i = 0; i < wiring::size; ++i)
-      for (std::size_t k = 0; has_rings(i) && k < wiring::pieces[i].takes; ++k) all[next++] = {i, k};
+      for (std::size_t k = 0; has_rings(i) && k < wiring::members[i].takes; ++k) all[next++] = {i, k};
     return all;
   }();
   static constexpr place in_network(place p) {
@@ -312,12 +296,12 @@ consteval auto mistake_of_pieces() {
       return different_rates<Graph::template piece<I + other>::name, other>(graph_outputs_bounds<Graph>{});
     else
       return no_mistake{};
-  } else if constexpr (wiring::pieces[I].kind == graph_piece::port) {
+  } else if constexpr (wiring::members[I].kind == graph_member::port) {
     return mistake_of_pieces<Graph, I + 1>();
   } else {
     using before = bounds_before<Graph, I>;
     constexpr std::size_t other = unbalanced_branch(before::value);
-    if constexpr (other < wiring::pieces[I].takes)
+    if constexpr (other < wiring::members[I].takes)
       return different_rates<Graph::template piece<I>::name, other>(before{});
     else if constexpr (graph_node<Graph, I>::mistake::is_mistake)
       return typename graph_node<Graph, I>::mistake{};
@@ -330,7 +314,7 @@ consteval auto mistake_of_pieces() {
 template <class Device, class... Parts>
 struct graph_rate {
   static constexpr fixed_string name = "graph";
-  using wiring = graph_wiring<Parts...>;
+  using wiring = rated_wiring<Parts...>;
   template <class In>
   using graph = given_graph<Device, In, Parts...>;
 

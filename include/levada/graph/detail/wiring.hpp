@@ -4,19 +4,15 @@
 // that these have; and what is wrong with the names.
 
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/block_mark.hpp>
-#include <levada/graph/detail/graph_info.hpp>
+#include <levada/graph/detail/graph_names.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/pipeline.hpp>
 
 namespace levada::detail {
-
-/// What is wrong with the names of a graph.
-enum class wiring_error : std::uint8_t { none, unknown, itself, later, twice, nothing, only_input, output_twice };
 
 /// How the parts of a flattened pipeline are connected.
 template <std::size_t N>
@@ -59,12 +55,7 @@ class part_connector {
           end_last_node(i);
           owner_[i] = open_[depth_ - 1];
           last_node_[depth_] = i;
-          if (marks_[i].kind == block_mark::port) {
-            take(i, owner_[i]);
-            refuse_name_given_before(i);
-          } else {
-            connect_names(i);
-          }
+          if (marks_[i].kind == block_mark::port) take(i, owner_[i]);
           break;
         default:
           end_last_node(i);
@@ -83,6 +74,10 @@ class part_connector {
   }
   constexpr void end_block(std::size_t i) {
     const std::size_t begin = open_[depth_ - 1];
+    if (marks_[i].kind == block_mark::output)
+      connect_names(begin, i);
+    else
+      connect_branches(begin, i);
     if (marks_[i].kind == block_mark::tee) {
       take(i, begin);
       order_.branch_end[i] = i - 1;
@@ -92,83 +87,64 @@ class part_connector {
     if (marks_[i].kind == block_mark::join)
       for (std::size_t j = begin + 1; j < i; ++j)
         if (owner_[j] == begin) take(i, order_.branch_end[j]);
-    if (marks_[i].kind == block_mark::output) {
-      owner_[i] = begin;
-      connect_names(i);
+    if (marks_[i].kind == block_mark::output)
       for (std::size_t k = 0; k < marks_[i].takes && order_.wrong == wiring_error::none; ++k) {
         const std::size_t from = order_.from[i][k];
         if (from == begin || marks_[from].kind == block_mark::port) complain(wiring_error::only_input, i, k);
         for (std::size_t other = 0; other < k; ++other)
           if (order_.from[i][other] == from) complain(wiring_error::output_twice, i, k);
       }
-      find_untaken(begin, i);
-    }
     --depth_;
   }
 
-  /// Names are those of the block around: what comes in, and its nodes.
-  constexpr void connect_names(std::size_t i) {
-    const block_mark& mark = marks_[i];
-    if (mark.takes == 0) complain(wiring_error::nothing, i, 0);
-    if (mark.kind == block_mark::node && !mark.name.empty()) refuse_name_given_before(i);
-    for (std::size_t k = 0; k < mark.takes; ++k) take(i, find(i, k));
+  /// Branches of a fork and of a tee take what comes in.
+  constexpr void connect_branches(std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin + 1; j < end; ++j)
+      if (owner_[j] == begin && marks_[j].kind == block_mark::node) take(j, begin);
   }
-  constexpr void refuse_name_given_before(std::size_t i) {
-    const std::size_t begin = owner_[i];
-    for (std::size_t j = begin; j < i; ++j)
-      if ((j == begin || owner_[j] == begin) && marks_[j].name == marks_[i].name) complain(wiring_error::twice, i, 0);
+  /// Names are those of the block: what comes in, where it does not by several ports, and its nodes.
+  constexpr void connect_names(std::size_t begin, std::size_t end) {
+    graph_member members[N]{};
+    std::size_t at[N]{}, count = 0;
+    owner_[end] = begin;
+    const bool has_ports = begin + 1 < N && marks_[begin + 1].kind == block_mark::port;
+    for (std::size_t j = has_ports ? begin + 1 : begin; j <= end; ++j) {
+      if (j != begin && owner_[j] != begin) continue;
+      at[count] = j;
+      members[count++] = as_member(marks_[j]);
+    }
+    const graph_names<N> names(members, count, [&](std::size_t member, std::string_view name) {
+      return find_output(at[member], name) != none;
+    });
+    for (std::size_t m = 0; m < count; ++m) {
+      for (std::size_t k = 0; k < members[m].takes; ++k) {
+        const named_source& from = names.from[m][k];
+        const std::size_t giver = at[from.member];
+        take(at[m], !from.is_whole   ? find_output(giver, members[m].from[k])
+                    : giver == begin ? begin
+                                     : order_.branch_end[giver]);
+      }
+      if (at[m] != end) order_.untaken[at[m]] = names.takers[m] == 0;
+    }
+    if (names.wrong != wiring_error::none) complain(names.wrong, at[names.wrong_at], names.wrong_name);
   }
-  /// What comes in by several ports has no name of its own.
-  constexpr bool has_ports(std::size_t begin) const {
-    return begin + 1 < N && marks_[begin + 1].kind == block_mark::port;
+  static constexpr graph_member as_member(const block_mark& mark) {
+    graph_member m{mark.kind == block_mark::begin  ? graph_member::entry
+                   : mark.kind == block_mark::port ? graph_member::port
+                   : mark.kind == block_mark::node ? graph_member::node
+                                                   : graph_member::output,
+                   mark.name, mark.takes};
+    for (std::size_t k = 0; k < mark.takes; ++k) m.from[k] = mark.from[k];
+    return m;
   }
-  constexpr std::size_t find(std::size_t i, std::size_t k) {
-    const std::string_view name = marks_[i].from[k];
-    const std::size_t begin = owner_[i];
-    if (marks_[begin].name == name && !has_ports(begin)) return begin;
-    for (std::size_t j = begin + 1; j < i; ++j)
-      if (owner_[j] == begin && marks_[j].name == name) return order_.branch_end[j];
-    for (std::size_t j = begin + 1; j < i; ++j)
-      if (const std::size_t from = owner_[j] == begin ? find_output(j, name) : none; from != none) return from;
-    if (marks_[i].kind == block_mark::node && marks_[i].name == name)
-      complain(wiring_error::itself, i, k);
-    else
-      complain(is_later(i, name) ? wiring_error::later : wiring_error::unknown, i, k);
-    return begin;
-  }
-  /// "node.output" is one of several outputs of a graph in that node.
+  /// Which part gives what goes by "node.output"; none where the node has no such output.
   constexpr std::size_t find_output(std::size_t node, std::string_view name) const {
     std::size_t end = order_.branch_end[node];
     while (marks_[end].passes) --end;
-    if (!names_output_of(node, name) || marks_[end].kind != block_mark::output) return none;
+    if (marks_[end].kind != block_mark::output) return none;
     for (std::size_t k = 0; k < marks_[end].takes; ++k)
       if (marks_[end].outputs[k] == name.substr(marks_[node].name.size() + 1)) return order_.from[end][k];
     return none;
-  }
-  constexpr bool names_output_of(std::size_t node, std::string_view name) const {
-    const std::string_view prefix = marks_[node].name;
-    return !prefix.empty() && name.size() > prefix.size() && name.starts_with(prefix) && name[prefix.size()] == '.';
-  }
-  constexpr bool is_later(std::size_t i, std::string_view name) const {
-    std::size_t depth = 0;
-    for (std::size_t j = i + 1; j < N; ++j) {
-      const auto kind = marks_[j].kind;
-      if (kind == block_mark::begin) ++depth;
-      if (kind == block_mark::node && depth == 0 && marks_[j].name == name) return true;
-      if (kind > block_mark::node && depth-- == 0) return false;
-    }
-    return false;
-  }
-  /// A node of a graph that gives something which no name asks for.
-  constexpr void find_untaken(std::size_t begin, std::size_t end) {
-    for (std::size_t j = has_ports(begin) ? begin + 1 : begin; j < end; ++j) {
-      if (j != begin && owner_[j] != begin) continue;
-      bool taken = false;
-      for (std::size_t i = begin + 1; i <= end; ++i)
-        for (std::size_t k = 0; owner_[i] == begin && k < marks_[i].takes; ++k)
-          taken = taken || marks_[i].from[k] == marks_[j].name || names_output_of(j, marks_[i].from[k]);
-      order_.untaken[j] = !taken;
-    }
   }
   constexpr void complain(wiring_error what, std::size_t at, std::size_t name) {
     if (order_.wrong != wiring_error::none) return;

@@ -26,7 +26,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   using item = typename graph_item<graph, I>::type;
 
   /// The rings of a piece that takes from several, or of an output.
-  template <std::size_t I, class Indices = std::make_index_sequence<wiring::pieces[I].takes>>
+  template <std::size_t I, class Indices = std::make_index_sequence<wiring::members[I].takes>>
   struct rings_of;
   template <std::size_t I, std::size_t... K>
   struct rings_of<I, std::index_sequence<K...>> {
@@ -34,7 +34,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
     static constexpr std::size_t bytes =
         (std::size_t{0} + ... + ring<item<wiring::source(I, K)>, sizes::template room<I>(K)>::bytes);
   };
-  static constexpr bool is_node(std::size_t i) { return wiring::pieces[i].kind == graph_piece::node; }
+  static constexpr bool is_node(std::size_t i) { return wiring::members[i].kind == graph_member::node; }
   static constexpr bool has_rings(std::size_t i) { return sizes::has_rings(i); }
 
   struct nothing {
@@ -109,7 +109,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   static constexpr auto rings = []<std::size_t... R, std::size_t... I>(std::index_sequence<R...>,
                                                                        std::index_sequence<I...>) {
     return all_rings(std::array<planned_ring, sizes::count>{planned_ring{
-                         wiring::pieces[sizes::places[R].piece].name, sizes::places[R].k, sizes::template ring<R>,
+                         wiring::members[sizes::places[R].piece].name, sizes::places[R].k, sizes::template ring<R>,
                          sizeof(item<wiring::source(sizes::places[R].piece, sizes::places[R].k)>)}...},
                      rings_inside<I>()...);
   }(std::make_index_sequence<sizes::count>(), std::make_index_sequence<wiring::size>());
@@ -169,7 +169,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
         if constexpr (has_rings(to))
           [&]<std::size_t... K>(std::index_sequence<K...>) {
             (put_into<to, K, I>(given), ...);
-          }(std::make_index_sequence<wiring::pieces[to].takes>());
+          }(std::make_index_sequence<wiring::members[to].takes>());
         else
           at<to>().regions.take(given, parts, delivering<to>());
       }
