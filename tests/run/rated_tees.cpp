@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -40,6 +41,33 @@ TEST_CASE("a tee takes batches beside the line, the last one filled up") {
     for (int i = 0; i < 4; ++i)
       CHECK(seen[static_cast<std::size_t>(b)][static_cast<std::size_t>(i)] == text(4 * b + i) + "!");
   CHECK(seen[50] == std::vector<std::string>{text(200) + "!", text(201) + "!", "", ""});
+}
+
+TEST_CASE("a pipeline whose rates give one item for each is called, each call by itself") {
+  std::vector<int> seen;
+  const auto with_tee =
+      lv::deploy<box>(lv::input<int> | lv::stage<"even">(+[](const int& i) {
+                        if (i == 7) throw std::runtime_error("it is 7");
+                        return i % 2 == 0 ? std::optional(i) : i == 3 ? std::nullopt : std::optional(i + 10);
+                      }) |
+                      lv::tee(lv::batch<2> | lv::sink<"keep">([&seen](const std::array<int, 2>& b) {
+                                seen.insert(seen.end(), b.begin(), b.end());
+                              })) |
+                      lv::stage<"next">(+[](const int& i) { return i + 1; }));
+  static_assert(std::is_same_v<decltype(with_tee(1)), std::optional<int>>);
+  CHECK(with_tee(4) == 5);
+  CHECK(with_tee(5) == 16);
+  CHECK(with_tee(3) == std::nullopt);
+  CHECK_THROWS_AS(with_tee(7), std::runtime_error);
+  CHECK(seen == std::vector<int>{4, 0, 15, 0});
+
+  const auto with_fork = lv::deploy<box>(
+      lv::input<int> |
+      lv::fork(lv::repeat<6> | lv::stage<"twice">(+[](const int& i) { return 2 * i; }) | lv::downsample<6>,
+               lv::stage<"minus">(+[](const int& i) { return -i; })) |
+      lv::join<"sum">(+[](const int& a, const int& b) { return a + b; }));
+  static_assert(std::is_same_v<decltype(with_fork(1)), int>);
+  for (int i = 0; i < 20; ++i) CHECK(with_fork(i) == i);
 }
 
 TEST_CASE("a tee may filter, before its rate and behind it") {

@@ -179,8 +179,6 @@ template <fixed_string Outer, fixed_string Last>
 struct pipeline_inside_a_stage_ends_in_a_sink_and_gives_nothing : detail::mistake {};
 template <fixed_string Outer>
 struct group_of_parameters_belongs_inside_the_stage_that_holds_them : detail::mistake {};
-template <fixed_string Outer>
-struct parameters_in_branches_that_change_their_rate_cannot_be_replaced : detail::mistake {};
 template <fixed_string Outer, fixed_string Stage, class Device>
 struct stages_inside_another_run_where_that_one_runs : detail::mistake {};
 template <fixed_string Outer, fixed_string Stage>

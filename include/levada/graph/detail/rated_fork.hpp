@@ -45,9 +45,7 @@ struct rated_branch {
   static consteval auto mistake_of_region() {
     using here = region<parts, R>;
     using places = nested_places<typename here::flat>;
-    if constexpr (holds_groups<typename here::flat>) {
-      return parameters_in_branches_that_change_their_rate_cannot_be_replaced<"fork">{};
-    } else if constexpr (constexpr std::size_t at = places::elsewhere; at < here::parts::size) {
+    if constexpr (constexpr std::size_t at = places::elsewhere; at < here::parts::size) {
       return stages_inside_another_run_where_that_one_runs<"fork", type_at<typename here::parts, at>::part::name,
                                                            typename type_at<typename here::parts, at>::device>{};
     } else if constexpr (constexpr std::size_t listening = places::envelope; listening < here::parts::size) {
@@ -100,6 +98,36 @@ struct rated_branch {
   }(std::make_index_sequence<rates>());
 };
 
+/// The pipeline inside a rate that has parameters of that name; void: none.
+template <class Rate, class In, fixed_string Group>
+struct group_in_rate : type_tag<void> {};
+template <class Rate, class In, fixed_string Group>
+concept holds_group = !std::is_void_v<typename group_in_rate<Rate, In, Group>::type>;
+
+/// The same of the parts of a line, from the `R`-th region on: itself, or what is in one of its rates.
+template <class Parts, fixed_string Group, std::size_t R = 0>
+consteval auto group_in_parts() {
+  using here = region<Parts, R>;
+  if constexpr (has_group<typename here::flat, Group>)
+    return type_tag<typename here::flat>{};
+  else if constexpr (here::is_last)
+    return type_tag<void>{};
+  else if constexpr (holds_group<typename here::rate, typename here::out, Group>)
+    return type_tag<typename group_in_rate<typename here::rate, typename here::out, Group>::type>{};
+  else
+    return group_in_parts<Parts, Group, R + 1>();
+}
+template <class Branch, fixed_string Group>
+using group_in_branch = typename decltype(group_in_parts<typename Branch::parts, Group>())::type;
+
+/// The first of these that there is.
+template <class... Found>
+struct first_found : type_tag<void> {};
+template <class First, class... Others>
+struct first_found<First, Others...> : type_tag<First> {};
+template <class... Others>
+struct first_found<void, Others...> : first_found<Others...> {};
+
 constexpr rate_ratio as_ratio(const rational& slope) {
   return {static_cast<std::size_t>(slope.d), static_cast<std::size_t>(slope.n)};
 }
@@ -145,6 +173,10 @@ struct fork_rate {
     return each[b](n, ended);
   });
 };
+
+template <class Device, class... B, class In, fixed_string Group>
+struct group_in_rate<fork_rate<Device, B...>, In, Group>
+    : first_found<group_in_branch<rated_branch<Device, B, In>, Group>...> {};
 
 /// What the branches give, part by part, behind such a fork.
 template <std::size_t Index>

@@ -347,6 +347,21 @@ struct graph_rate {
   }
 };
 
+/// In the `I`-th piece.
+template <class Graph, fixed_string Group, std::size_t I>
+consteval auto group_in_piece() {
+  if constexpr (Graph::wiring::members[I].kind == graph_member::node)
+    return type_tag<group_in_branch<graph_node<Graph, I>, Group>>{};
+  else
+    return type_tag<void>{};
+}
+template <class Graph, fixed_string Group, std::size_t... I>
+first_found<typename decltype(group_in_piece<Graph, Group, I>())::type...> group_in_graph(std::index_sequence<I...>);
+template <class Device, class... Parts, class In, fixed_string Group>
+struct group_in_rate<graph_rate<Device, Parts...>, In, Group>
+    : type_tag<typename decltype(group_in_graph<given_graph<Device, In, Parts...>, Group>(
+          std::index_sequence_for<Parts...>()))::type> {};
+
 template <class Device, fixed_string Name, class T>
 flat_marks<Device, input_part<T>> flat_ends(type_list<port_part<Name, T>>);
 template <class Device, fixed_string... Name, class... T>

@@ -40,6 +40,10 @@ struct tee_rate {
   static constexpr rate_ratio ratio{1, 1};
 };
 
+template <class Device, class B, class In, fixed_string Group>
+struct group_in_rate<tee_rate<Device, B>, In, Group>
+    : type_tag<group_in_branch<typename tee_rate<Device, B>::template branch<In>, Group>> {};
+
 template <class B, class Device>
   requires some_change_rate<B>
 struct flatten<tee_part<B>, Device> : type_tag<type_list<flat_part<rate_part<tee_rate<Device, B>>, void>>> {};

@@ -57,30 +57,38 @@ struct pipeline_types<flat_pipeline<Parts, std::index_sequence<I...>>> {
   using output_item = std::conditional_t<std::same_as<last_out, nothing_more>, void, last_out>;
 };
 
-template <class Parts, fixed_string Group, std::size_t R>
-consteval std::size_t first_region_with_group() {
-  if constexpr (has_group<typename region<Parts, R>::flat, Group> || region<Parts, R>::is_last)
-    return R;
-  else
-    return first_region_with_group<Parts, Group, R + 1>();
+constexpr bool filters_items(const auto& graph) {
+  for (const node_info& n : graph.nodes)
+    if (levada::filters(n)) return true;
+  return false;
+}
+
+/// What the rates of a pipeline give of so many items, by their ratios alone.
+template <class Parts, std::size_t... R>
+consteval bool gives_one_for_each(std::index_sequence<R...>) {
+  if constexpr (((region<Parts, R>::rate::template ratio<typename region<Parts, R>::out>.takes != 0) && ...)) {
+    rate_bounds all;
+    ((all = behind(all, bounds_of_rate<typename region<Parts, R>::rate, typename region<Parts, R>::out>)), ...);
+    return all.slope == rational(1) && !(rational(0) < all.lag) && all.lead < rational(1) && all.at_end < rational(1);
+  } else {
+    return false;
+  }
 }
 
 /// What the typed interface of an executable knows.
 template <class Flat, class Target, class... Options>
 struct deployment_types : pipeline_types<Flat> {
   using planning = planned<Flat, Target, Options...>;
-  static constexpr bool changes_rate = false;
-  /// The region that has parameters of that name, and which it is; void: there is none.
+  static constexpr bool changes_rate = false, gives_one_each = true;
+  /// What has parameters of that name; void: there is none.
   template <fixed_string Group>
   using flat_of_group = std::conditional_t<has_group<Flat, Group>, Flat, void>;
   template <fixed_string Group>
-  static constexpr std::size_t region_of_group = 0;
+  static parameter_board<>& board_of_group(const deployed_code& app) {
+    return static_cast<parameter_board<>&>(*app.code.board);
+  }
   static constexpr const auto& plan = planning::plan;
-  static constexpr bool filters = [] {
-    for (const node_info& n : plan.graph.nodes)
-      if (levada::filters(n)) return true;
-    return false;
-  }();
+  static constexpr bool filters = filters_items(plan.graph);
   static constexpr bool on_devices = uses_devices(plan);
   /// The app needs an item of its own: a stage changes or consumes it, it is the result, or it goes through a session,
   /// as devices need.
@@ -129,14 +137,27 @@ struct deployment_types_of_regions {
   static constexpr bool has_source = types<0>::has_source;
   using planner = planner_of_rates<Target, Options...>;
   static constexpr bool changes_rate = true;
-  static constexpr bool filters = true;
+  /// Each item gives one result, and does not wait for another.
+  static constexpr bool gives_one_each = gives_one_for_each<Parts>(std::make_index_sequence<regions - 1>());
+  static constexpr bool filters = []<std::size_t... R>(std::index_sequence<R...>) {
+    return (filters_items(planning<R>::plan.graph) || ...);
+  }(std::make_index_sequence<regions>());
   static constexpr bool on_devices = true;
   static constexpr bool owns_input = true;
   template <fixed_string Group>
-  static constexpr std::size_t region_of_group = first_region_with_group<Parts, Group, 0>();
-  template <fixed_string Group>
-  using flat_of_group = std::conditional_t<has_group<typename region<Parts, region_of_group<Group>>::flat, Group>,
-                                           typename region<Parts, region_of_group<Group>>::flat, void>;
+  using flat_of_group = typename decltype(group_in_parts<Parts, Group>())::type;
+  template <fixed_string Group, std::size_t R = 0>
+  static parameter_board<>& board_of_group(const deployed_code& app) {
+    using here = region<Parts, R>;
+    if constexpr (has_group<typename here::flat, Group>) {
+      return static_cast<parameter_board<>&>(*app.program_of(R).board);
+    } else if constexpr (holds_group<typename here::rate, typename here::out, Group>) {
+      using state = typename state_of_rate<typename here::rate, typename here::out, planner>::type;
+      return static_cast<const state*>(app.later->rate(R).prototype.get())->template board<Group>();
+    } else {
+      return board_of_group<Group, R + 1>(app);
+    }
+  }
   static constexpr auto plan = plan_regions<Parts, Target, Options...>(std::make_index_sequence<regions>());
 };
 

@@ -169,16 +169,17 @@ class executable {
   }
 
   /// One item on the calling thread. Throws what its stage throws; `optional` where the pipeline filters; not for
-  /// results larger than `largest_result_by_value`. Thread-safe; calls of
-  /// a pipeline with stage state take turns on one state.
+  /// results larger than `largest_result_by_value`. Thread-safe; calls of a pipeline with stage state take turns on one
+  /// state. Where the rate changes and each item gives one result, or the plan has devices, a call is a session of one
+  /// item, with states of its own: what a branch has begun ends with it.
   [[gnu::always_inline]] auto operator()(const item& given) const
-    requires(!Rim::has_source && !Rim::changes_rate && !detail::is_large_result<output> &&
+    requires(!Rim::has_source && Rim::gives_one_each && !detail::is_large_result<output> &&
              (!Rim::owns_input || std::copy_constructible<item>))
   {
     return call(given);
   }
   [[gnu::always_inline]] auto operator()(item&& given) const
-    requires(!Rim::has_source && !Rim::changes_rate && !detail::is_large_result<output>)
+    requires(!Rim::has_source && Rim::gives_one_each && !detail::is_large_result<output>)
   {
     return call(std::move(given));
   }
@@ -186,13 +187,13 @@ class executable {
   /// The same, its result written to `into`, which is not touched before the last stage; for results that need no
   /// destruction. False where the item is filtered.
   template <class Result>
-    requires(!Rim::has_source && !Rim::changes_rate && std::same_as<Result, output> &&
+    requires(!Rim::has_source && Rim::gives_one_each && std::same_as<Result, output> &&
              std::is_trivially_destructible_v<Result> && (!Rim::owns_input || std::copy_constructible<item>))
   bool operator()(const item& given, Result& into) const {
     return call_into(given, into);
   }
   template <class Result>
-    requires(!Rim::has_source && !Rim::changes_rate && std::same_as<Result, output> &&
+    requires(!Rim::has_source && Rim::gives_one_each && std::same_as<Result, output> &&
              std::is_trivially_destructible_v<Result>)
   bool operator()(item&& given, Result& into) const {
     return call_into(std::move(given), into);
@@ -205,14 +206,14 @@ class executable {
   auto operator()(const Given& given) const;
   template <class Mistake = item_cannot_be_copied_move_it_in<item>>
   auto operator()(const item& given) const
-    requires(!Rim::has_source && !Rim::changes_rate && !detail::is_large_result<output> && Rim::owns_input &&
+    requires(!Rim::has_source && Rim::gives_one_each && !detail::is_large_result<output> && Rim::owns_input &&
              !std::copy_constructible<item>);
   mistake_found<
       large_result_is_written_to_a_place_given_to_the_call_or_streamed_or_opened_with_external_results<output>>
   operator()(const item& given) const
-    requires(!Rim::has_source && !Rim::changes_rate && detail::is_large_result<output>);
+    requires(!Rim::has_source && Rim::gives_one_each && detail::is_large_result<output>);
   mistake_found<pipeline_that_changes_its_rate_is_streamed_or_pushed_to_not_called> operator()(const item& given) const
-    requires(Rim::changes_rate);
+    requires(!Rim::gives_one_each);
 
   /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used
   /// where they are. `stop` gives up what is not finished.
@@ -271,7 +272,7 @@ class executable {
     requires(!std::is_void_v<typename Rim::template flat_of_group<Group>>)
   auto params() const {
     return parameter_group<typename Rim::template flat_of_group<Group>, Group>(
-        static_cast<detail::parameter_board<>&>(*app_->program_of(Rim::template region_of_group<Group>).board));
+        Rim::template board_of_group<Group>(*app_));
   }
   template <fixed_string Group>
     requires(std::is_void_v<typename Rim::template flat_of_group<Group>>)

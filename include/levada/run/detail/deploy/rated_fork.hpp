@@ -127,6 +127,26 @@ struct addresses_of_branch {
   }
 };
 
+/// The objects of the units of a program that is run here, of the version that is current.
+class current_objects {
+ public:
+  explicit current_objects(const object_board* of) : of_(of), versions_(of->open(1)) {}
+  current_objects(const current_objects& other) : current_objects(other.of_) {}
+
+  void* const* operator()() { return versions_->current(0, 0); }
+
+ private:
+  const object_board* of_;
+  owner<object_versions> versions_;
+};
+/// None are replaced.
+struct same_objects {
+  explicit same_objects(const object_board*) {}
+  void* const* operator()() const { return nullptr; }
+};
+template <class Program>
+using objects_of = std::conditional_t<Program::has_groups, current_objects, same_objects>;
+
 /// The regions of a branch from the `R`-th on.
 template <class Parts, std::size_t R, class Planner, bool IsLast = region<Parts, R>::is_last>
 class branch_regions;
@@ -139,19 +159,26 @@ class branch_regions<Parts, R, Planner, true> {
  public:
   static constexpr std::size_t bytes = program::scratch_bytes + program::weight_bytes;
   static constexpr std::array<planned_ring, 0> rings{};
-  explicit branch_regions(const branch_addresses& of) : program_(bound_stages{of.stages + stages_before<Parts, R>()}) {}
+  explicit branch_regions(const branch_addresses& of)
+      : program_(bound_stages{of.stages + stages_before<Parts, R>()}), objects_(program_.board()) {}
 
   template <class Put>
   void take(const typename here::in& item, std::uint32_t parts, Put put) {
-    put([&](void* into) { program_.run(item, into, scratch_.get()); }, parts);
+    put([&](void* into) { program_.run(item, into, scratch_.get(), objects_()); }, parts);
   }
   template <class Put>
   void end(Put) {}
   void abandon() {}
   std::size_t waiting() const { return 0; }
+  /// Of the parameters of that name, which are here.
+  template <fixed_string Group>
+  parameter_board<>& board() const {
+    return *program_.board();
+  }
 
  private:
   program program_;
+  [[no_unique_address]] objects_of<program> objects_;
   own_bytes<program::scratch_bytes, 64> scratch_;
 };
 
@@ -167,12 +194,15 @@ class branch_regions<Parts, R, Planner, false> {
                                        sizeof(typename here::out) + sizeof(typename here::given) + next_regions::bytes;
   static constexpr auto rings = all_rings(rate::rings, next_regions::rings);
   explicit branch_regions(const branch_addresses& of)
-      : program_(bound_stages{of.stages + stages_before<Parts, R>()}), rate_(rate::object(of.rates[R])), next_(of) {}
+      : program_(bound_stages{of.stages + stages_before<Parts, R>()}),
+        objects_(program_.board()),
+        rate_(rate::object(of.rates[R])),
+        next_(of) {}
 
   /// `put(make, parts)` for each item that leaves the branch.
   template <class Put>
   void take(const typename here::in& item, std::uint32_t parts, Put put) {
-    if (!program_.run(item, made_.raw(), scratch_.get())) return;  // filtered, in a tee
+    if (!program_.run(item, made_.raw(), scratch_.get(), objects_())) return;  // filtered, in a tee
     const typename place_for<typename here::out>::ending made(made_);
     for (rate_step did; !did.took;) {
       did = rate_.step(made_.object(), parts, given_.raw());
@@ -189,6 +219,15 @@ class branch_regions<Parts, R, Planner, false> {
     next_.abandon();
   }
   std::size_t waiting() const { return rate_.waiting(); }
+  template <fixed_string Group>
+  parameter_board<>& board() const {
+    if constexpr (has_group<typename here::flat, Group>)
+      return *program_.board();
+    else if constexpr (holds_group<typename here::rate, typename here::out, Group>)
+      return rate_.template board<Group>();
+    else
+      return next_.template board<Group>();
+  }
 
  private:
   template <class Put>
@@ -198,6 +237,7 @@ class branch_regions<Parts, R, Planner, false> {
   }
 
   program program_;
+  [[no_unique_address]] objects_of<program> objects_;
   typename rate::type rate_;
   own_bytes<program::scratch_bytes, 64> scratch_;
   place_for<typename here::out> made_;
@@ -315,6 +355,11 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
     std::size_t most = 0;
     ((most = std::max(most, branch<I>().regions.waiting())), ...);
     return most;
+  }
+  template <fixed_string Group>
+  parameter_board<>& board() const {
+    constexpr bool here[] = {!std::is_void_v<group_in_branch<rated_branch<Device, B, In>, Group>>...};
+    return branch<first_true(here)>().regions.template board<Group>();
   }
 
  private:

@@ -117,6 +117,14 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   explicit graph_state(const graph_part<Parts...>& of) : pieces_(const_cast<part_pack<Parts...>&>(of.parts)) {}
 
   std::size_t waiting() const { return 0; }
+  template <fixed_string Group>
+  parameter_board<>& board() const {
+    constexpr std::size_t at = []<std::size_t... I>(std::index_sequence<I...>) {
+      constexpr bool here[] = {!std::is_void_v<typename decltype(group_in_piece<graph, Group, I>())::type>...};
+      return first_true(here);
+    }(std::make_index_sequence<wiring::size>());
+    return static_cast<const piece<at>&>(pieces_).regions.template board<Group>();
+  }
 
  private:
   friend joins_branches<graph_state>;

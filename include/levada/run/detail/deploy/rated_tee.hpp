@@ -47,6 +47,10 @@ class tee_state {
   }
   std::size_t waiting() const { return 0; }
   void abandon(void*) { regions_.abandon(); }
+  template <fixed_string Group>
+  parameter_board<>& board() const {
+    return regions_.template board<Group>();
+  }
 
  private:
   explicit tee_state(const addresses_of_branch<branch, B>& at) : regions_(branch_addresses{at.stages, at.rates}) {}
