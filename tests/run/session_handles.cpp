@@ -20,6 +20,7 @@
 #include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/detail/measure/trace_log.hpp>
+#include <levada/run/dispatcher.hpp>
 #include <levada/run/event_session.hpp>
 #include <levada/run/hot_swap.hpp>
 #include <levada/run/multi_producer.hpp>
@@ -193,6 +194,55 @@ TEST_CASE("the thread that hands out results cannot drain the session, and says 
   drain_inside();
   while (taken == 0) std::this_thread::yield();
   CHECK(refused == 1);
+}
+
+/// Sums through a session of each kind that is opened with these options.
+template <class... Options>
+void every_kind_takes() {
+  const auto sums_app = lv::deploy<lv::target<lv::cpu<2>>>(sums());
+  const lv::any_pipeline<long(int)> erased_app(sums_app);
+  const lv::hot_swap<long(int)> point{erased_app};
+  const std::vector<long> expected{1, 3, 6, 10};
+  const auto give = [](auto& session) {
+    for (int i = 1; i <= 4; ++i) CHECK(session.push(i));
+    session.drain();
+  };
+  const auto popped = [&](auto session) {
+    give(session);
+    CHECK(all_popped(session) == expected);
+  };
+  popped(sums_app.open<Options...>());
+  popped(erased_app.open<Options...>());
+  popped(point.open<Options...>());
+  lv::dispatcher results;
+  for (const bool by_one : {false, true}) {
+    std::vector<long> handed;
+    const auto take = [&](lv::result<long&>& r) { handed.push_back(*r); };
+    auto called = by_one ? lv::callback_session(sums_app.open<Options...>(), take, results)
+                         : lv::callback_session(sums_app.open<Options...>(), take);
+    give(called);
+    CHECK(handed == expected);
+    auto events = by_one ? lv::event_session(sums_app.open<Options...>(), results)
+                         : lv::event_session(sums_app.open<Options...>());
+    give(events);
+    ::pollfd ready{events.descriptor(), POLLIN, 0};
+    static_cast<void>(::poll(&ready, 1, -1));
+    CHECK(all_popped(events) == expected);
+    auto async = by_one ? lv::async_session(sums_app.open<Options...>(), results)
+                        : lv::async_session(sums_app.open<Options...>());
+    std::vector<long> awaited_sums;
+    std::vector<std::future<long>> futures;
+    for (int i = 1; i <= 4; ++i) futures.push_back(lv::as_future(async.push_async(i)));
+    for (std::future<long>& f : futures) awaited_sums.push_back(f.get());
+    CHECK(awaited_sums == expected);
+  }
+}
+
+TEST_CASE("every kind of session is opened with every answer to the question of who works") {
+  SUBCASE("callers and workers") { every_kind_takes<>(); }
+  SUBCASE("a worker of its own") { every_kind_takes<lv::dedicated>(); }
+  SUBCASE("a worker that polls") { every_kind_takes<lv::realtime>(); }
+  SUBCASE("the thread that pushes") { every_kind_takes<lv::inline_when_idle>(); }
 }
 
 TEST_CASE("any number of threads push into a session that follows a hot swap") {
