@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -104,6 +106,74 @@ TEST_CASE("several ports, several outputs, and a graph in a branch; what fails m
   CHECK(given == expected);
   session.push<"a">(1);
   session.push<"b">("left behind");
+}
+
+TEST_CASE("outputs of a graph leave at different rates, with the fastest of them") {
+  // "all" gives each item; "pairs" with the second of two; "late" nothing until six came; "short" fills its last three.
+  const auto app = lv::deploy<box>(lv::graph(
+      lv::port<"x", int>, lv::node<"same", "x">(lv::stage<"same">(+[](const int& i) { return i; })),
+      lv::node<"pairs", "x">(lv::batch<2, lv::partial::drop> |
+                             lv::stage<"pair">(+[](const std::array<int, 2>& b) { return text(b[0]) + text(b[1]); })),
+      lv::node<"threes", "same">(lv::batch<3> | lv::stage<"three">(+[](const std::array<int, 3>& b) { return b; })),
+      lv::output<"pairs", "pairs">, lv::output<"all", "same">, lv::output<"threes", "threes">));
+  using output = decltype(app)::output;
+  static_assert(std::is_same_v<output, lv::named_items<lv::named_item<"pairs", std::optional<std::string>>,
+                                                       lv::named_item<"all", std::optional<int>>,
+                                                       lv::named_item<"threes", std::optional<std::array<int, 3>>>>>);
+  for (const int count : {0, 1, 7, 8, 200}) {
+    CAPTURE(count);
+    std::vector<int> items, all;
+    std::vector<std::string> pairs, expected_pairs;
+    std::vector<std::array<int, 3>> threes, expected_threes;
+    for (int i = 0; i < count; ++i) {
+      items.push_back(i);
+      if (i % 2 == 1) expected_pairs.push_back(text(i - 1) + text(i));
+      if (i % 3 == 2) expected_threes.push_back({i - 2, i - 1, i});
+    }
+    if (count % 3 != 0) expected_threes.push_back({count - count % 3, count % 3 == 2 ? count - 1 : 0, 0});
+    int together = 0, wrong = 0;
+    for (auto&& r : app.stream(items)) {
+      if (const auto& p = r->get<"pairs">()) pairs.push_back(*p);
+      if (const auto& a = r->get<"all">()) all.push_back(*a);
+      if (const auto& t = r->get<"threes">()) threes.push_back(*t);
+      wrong += together < count && (!r->get<"all">() || r->get<"pairs">().has_value() != (together % 2 == 1));
+      ++together;
+    }
+    CHECK(all == items);
+    CHECK(pairs == expected_pairs);
+    CHECK(threes == expected_threes);
+    CHECK(together == count + (count % 3 != 0));
+    CHECK(wrong == 0);
+  }
+  auto session = app.open();
+  for (int i = 0; i < 4; ++i) session.push(i);
+  for (int i = 0; i < 4; ++i) CHECK(**session.pop<"all">() == i);
+  for (int i = 0; i < 4; ++i) CHECK((**session.pop<"pairs">()).has_value() == (i % 2 == 1));
+  for (int i = 0; i < 4; ++i) CHECK((**session.pop<"threes">()).has_value() == (i == 2));
+}
+
+TEST_CASE("an item that fails between outputs of different rates makes them begin anew") {
+  const auto app = lv::deploy<box>(
+      lv::graph(lv::port<"x", int>, lv::node<"twice", "x">(lv::repeat<2> | lv::stage<"check">(+[](const int& i) {
+                                                             if (i == 3) throw std::runtime_error("three");
+                                                             return i;
+                                                           })),
+                lv::node<"pairs", "x">(lv::batch<2, lv::partial::drop> |
+                                       lv::stage<"sum">(+[](const std::array<int, 2>& b) { return b[0] + b[1]; })),
+                lv::output<"twice", "twice">, lv::output<"pairs", "pairs">));
+  std::vector<int> twice, pairs;
+  int failed = 0;
+  for (auto&& r : app.stream(std::vector<int>{0, 1, 2, 3, 4, 5, 6})) {
+    if (!r) {
+      ++failed;
+      continue;
+    }
+    if (const auto& t = r->get<"twice">()) twice.push_back(*t);
+    if (const auto& p = r->get<"pairs">()) pairs.push_back(*p);
+  }
+  CHECK(failed == 1);
+  CHECK(twice == std::vector<int>{0, 0, 1, 1, 2, 2, 4, 4, 5, 5, 6, 6});
+  CHECK(pairs == std::vector<int>{0 + 1, 4 + 5});
 }
 
 TEST_CASE("the plan says how large rings are, and how large they would be at least") {

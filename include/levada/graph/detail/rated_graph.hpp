@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // graph/detail/rated_graph.hpp: graphs whose nodes change their rate: as a fork of such branches
-// (graph/detail/rated_fork.hpp), for any graph. What a node takes from several comes at one rate, and so does what
-// leaves by several outputs.
+// (graph/detail/rated_fork.hpp), for any graph. What a node takes from several comes at one rate. Outputs may leave at
+// different rates: each item of the graph then has what they gave, as `std::optional`s.
 
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -144,25 +146,52 @@ struct graph_bounds<Graph, I, graph_member::output> {
   }
 };
 
-/// What leaves.
+/// What leaves: of several outputs at different rates, one item for each of the fastest, in which the others are there
+/// or not.
 template <class Graph, class Indices = std::make_index_sequence<Graph::wiring::outputs>>
 struct graph_outputs;
 template <class Graph, std::size_t... O>
 struct graph_outputs<Graph, std::index_sequence<O...>> {
   static constexpr std::size_t first = Graph::wiring::first_output;
   static constexpr rate_bounds bounds[] = {graph_bounds<Graph, first + O>::value...};
-  using type =
-      named_items<named_item<Graph::template piece<first + O>::name, typename graph_item<Graph, first + O>::type>...>;
+  static constexpr bool have_one_rate = unbalanced_branch(bounds) == sizeof...(O);
+  static constexpr std::size_t fastest = [] {
+    std::size_t at = 0;
+    for (std::size_t o = 1; o < sizeof...(O); ++o) at = bounds[at].slope < bounds[o].slope ? o : at;
+    return at;
+  }();
+  template <class T>
+  using held = std::conditional_t<have_one_rate, T, std::optional<T>>;
+  using type = named_items<
+      named_item<Graph::template piece<first + O>::name, held<typename graph_item<Graph, first + O>::type>>...>;
 };
 template <class Graph>
 struct graph_outputs<Graph, std::index_sequence<0>> : graph_item<Graph, Graph::wiring::first_output> {
   static constexpr rate_bounds bounds[] = {graph_bounds<Graph, Graph::wiring::first_output>::value};
+  static constexpr bool have_one_rate = true;
+  static constexpr std::size_t fastest = 0;
 };
 
-template <class Graph>
-struct graph_outputs_bounds {
-  static constexpr auto& value = graph_outputs<Graph>::bounds;
-};
+/// The ring of an output that leaves with the fastest: what it has given waits for the next item of that, and for
+/// nothing else. `given(output, n, ended)` counts.
+template <class Given>
+constexpr std::size_t room_beside_fastest(std::span<const rate_bounds> bounds, std::size_t fastest, std::size_t output,
+                                          const Given& given) {
+  const rate_bounds &here = bounds[output], &fast = bounds[fastest];
+  const std::int64_t last = counted_items(joined(bounds));
+  if (last > most_counted) {
+    const rational most = here.slope + here.lead + here.lag + here.at_end + fast.lead + fast.lag + rational(1);
+    return static_cast<std::size_t>(most.n / most.d);
+  }
+  std::int64_t room = 1, waiting = 0;
+  for (std::int64_t n = 1; n <= last; ++n) {
+    waiting += given(output, n, false) - given(output, n - 1, false);
+    room = std::max(room, waiting);
+    waiting = std::max<std::int64_t>(0, waiting - (given(fastest, n, false) - given(fastest, n - 1, false)));
+    room = std::max(room, waiting + given(output, n, true) - given(output, n, false));
+  }
+  return static_cast<std::size_t>(room);
+}
 
 /// The rings of a graph: those of its nodes that take from several, and one at each output, where what waits for all of
 /// them waits.
@@ -177,7 +206,11 @@ struct graph_rings {
   /// What piece `I` takes as its `k`-th, where each item goes through all nodes before the next does.
   template <std::size_t I>
   static constexpr std::size_t room(std::size_t k) {
-    if constexpr (at_outputs(I))
+    if constexpr (at_outputs(I) && !graph_outputs<Graph>::have_one_rate)
+      return room_beside_fastest(
+          graph_outputs<Graph>::bounds, graph_outputs<Graph>::fastest, I - wiring::first_output,
+          [](std::size_t o, std::int64_t n, bool ended) { return given_by_output(o, n, ended); });
+    else if constexpr (at_outputs(I))
       return ring_of_branch(graph_outputs<Graph>::bounds, I - wiring::first_output,
                             [](std::size_t o, std::int64_t n, bool ended) { return given_by_output(o, n, ended); })
           .room;
@@ -196,7 +229,7 @@ struct graph_rings {
   /// The smallest that do not deadlock, of all together: none of them can be smaller. Node by node; the outputs are one
   /// node.
   static constexpr bool are_searched =
-      wiring::outputs <= network::most_joined &&
+      graph_outputs<Graph>::have_one_rate && wiring::outputs <= network::most_joined &&
       counted_items(joined(graph_outputs<Graph>::bounds)) * static_cast<std::int64_t>(nodes) <= most_searched;
   static constexpr network as_network = [] {
     network all;
@@ -290,12 +323,7 @@ template <class Graph, std::size_t I>
 consteval auto mistake_of_pieces() {
   using wiring = typename Graph::wiring;
   if constexpr (I == wiring::first_output) {
-    using outputs = graph_outputs<Graph>;
-    constexpr std::size_t other = unbalanced_branch(outputs::bounds);
-    if constexpr (other < wiring::outputs)
-      return different_rates<Graph::template piece<I + other>::name, other>(graph_outputs_bounds<Graph>{});
-    else
-      return no_mistake{};
+    return no_mistake{};
   } else if constexpr (wiring::members[I].kind == graph_member::port) {
     return mistake_of_pieces<Graph, I + 1>();
   } else {
@@ -335,14 +363,36 @@ struct graph_rate {
     requires correct<decltype(mistake_in<In>())>
   using output = typename graph_outputs<graph<In>>::type;
   template <class In>
-  static constexpr rate_ratio ratio = as_ratio(graph_outputs<graph<In>>::bounds[0].slope);
+  using outputs = graph_outputs<graph<In>>;
   template <class In>
-  static constexpr rate_bounds bounds = joined(graph_outputs<graph<In>>::bounds);
+  static constexpr rate_ratio ratio = as_ratio(outputs<In>::bounds[outputs<In>::fastest].slope);
+  /// What waits for the fastest at the end.
+  template <class In>
+  static constexpr std::int64_t most_left() {
+    return []<std::size_t... O>(std::index_sequence<O...>) {
+      return static_cast<std::int64_t>(
+          std::max({graph_rings<graph<In>>::template room<wiring::first_output + O>(0)...}));
+    }(std::make_index_sequence<wiring::outputs>());
+  }
+  template <class In>
+  static constexpr rate_bounds bounds = [] {
+    if constexpr (outputs<In>::have_one_rate) {
+      return joined(outputs<In>::bounds);
+    } else {
+      rate_bounds all = outputs<In>::bounds[outputs<In>::fastest];
+      all.at_end = all.at_end + rational(most_left<In>());
+      return all;
+    }
+  }();
+  /// At the end and at different rates: as many as the fastest gives and others may have left, or fewer.
   template <class In>
   static constexpr std::int64_t given(std::int64_t n, bool ended) {
     using rings = graph_rings<graph<In>>;
-    std::int64_t met = rings::given_by_output(0, n, ended);
-    for (std::size_t o = 1; o < wiring::outputs; ++o) met = std::min(met, rings::given_by_output(o, n, ended));
+    std::int64_t met = rings::given_by_output(outputs<In>::fastest, n, ended);
+    if constexpr (outputs<In>::have_one_rate)
+      for (std::size_t o = 0; o < wiring::outputs; ++o) met = std::min(met, rings::given_by_output(o, n, ended));
+    else if (ended)
+      met += most_left<In>();
     return met;
   }
 };

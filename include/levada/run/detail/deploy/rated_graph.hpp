@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   using graph = typename Rate::template graph<In>;
   using result = typename Rate::template output<In>;
   using sizes = graph_rings<graph>;
+  using outputs = graph_outputs<graph>;
   template <std::size_t I>
   using item = typename graph_item<graph, I>::type;
 
@@ -136,6 +138,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
     });
   }
   void feed_end() {
+    has_ended_ = true;
     for_each_piece([&](auto i) {
       run_joined<i>();
       if constexpr (is_node(i)) at<i>().regions.end(delivering<i>());
@@ -205,18 +208,35 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
     }
   }
 
+  /// What leaves: one of each output; at different rates one of the fastest, and at the end what is left.
   bool has_all() {
     return [&]<std::size_t... O>(std::index_sequence<O...>) {
-      return (has_one_of_each<wiring::first_output + O>() && ...);
+      if constexpr (outputs::have_one_rate)
+        return (has_one_of_each<wiring::first_output + O>() && ...);
+      else
+        return has_one_of_each<wiring::first_output + outputs::fastest>() ||
+               (has_ended_ && (has_one_of_each<wiring::first_output + O>() || ...));
     }(std::make_index_sequence<wiring::outputs>());
   }
   void give(void* out) {
     [&]<std::size_t... O>(std::index_sequence<O...>) {
-      ::new (out) result(std::move(std::get<0>(at<wiring::first_output + O>().rings).front())...);
-      (std::get<0>(at<wiring::first_output + O>().rings).pop(), ...);
+      ::new (out) result(head_of<wiring::first_output + O>()...);
+      (pop_if_any(std::get<0>(at<wiring::first_output + O>().rings)), ...);
     }(std::make_index_sequence<wiring::outputs>());
   }
+  template <std::size_t I>
+  decltype(auto) head_of() {
+    auto& ring = std::get<0>(at<I>().rings);
+    if constexpr (outputs::have_one_rate)
+      return std::move(ring.front());
+    else
+      return ring.empty() ? std::optional<item<I>>() : std::optional<item<I>>(std::move(ring.front()));
+  }
+  static void pop_if_any(auto& ring) {
+    if (!ring.empty()) ring.pop();
+  }
   void clear_all() {
+    has_ended_ = false;
     for_each_piece([&](auto i) {
       if constexpr (is_node(i)) at<i>().regions.abandon();
       if constexpr (has_rings(i)) std::apply([](auto&... ring) { (ring.clear(), ...); }, at<i>().rings);
@@ -224,6 +244,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   }
 
   all_pieces<std::make_index_sequence<wiring::size>> pieces_;
+  bool has_ended_ = false;
 };
 
 template <class Device, class... Parts, class In, class Planner>
