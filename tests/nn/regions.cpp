@@ -202,3 +202,10 @@ TEST_CASE("a norm of rows as its parts is one pass") {
            lv::nn::div;
   });
 }
+
+TEST_CASE("a product of matrices and what is made of each of its elements are one unit") {
+  check_units<1, lv::tensor<float, 2, 11, 11>>([](const auto&) {
+    return lv::input<lv::tensor<float, 2, 11, 11>> | lv::fork(lv::identity, lv::identity) | lv::nn::matmul |
+           lv::transform<"scale">([](auto x) { return 0.25f * x; }) | lv::nn::relu | lv::nn::tanh;
+  });
+}

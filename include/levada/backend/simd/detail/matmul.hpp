@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/matmul.hpp: the matrix product in tiles of some rows by some vectors of columns, which stay in
-// registers while the inner axis passes.
+// registers while the inner axis passes, and through the functions of single elements behind it.
 
 #include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/region.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/nn/matmul.hpp>
 
@@ -72,6 +73,33 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
       });
     });
   }
+};
+
+namespace detail {
+
+/// A product of matrices and a chain of ops behind it as a region.
+template <class A, class B, class Indices, class... Tail>
+struct product_chain;
+template <class A, class B, std::size_t... I, class... Tail>
+struct product_chain<A, B, std::index_sequence<I...>, Tail...> {
+  using product = matmul_op::output<std::tuple<A, B>>;
+  using type =
+      op_region<type_list<A, B>, region_op<matmul_op, std::tuple<A, B>, 0, 1>, region_op<Tail, product, I + 2>...>;
+};
+
+}  // namespace detail
+
+/// A product whose results go through functions of one element.
+template <class Arch, class A, class B, class... Tail>
+  requires(sizeof...(Tail) > 0) && op_takes<matmul_op, std::tuple<A, B>> &&
+          (detail::element_op<Tail> && ...) && detail::run_takes<std::tuple<A, B>, matmul_op, Tail...> && requires {
+            sizeof(simd_region_kernel<
+                   Arch, typename detail::product_chain<A, B, std::index_sequence_for<Tail...>, Tail...>::type>);
+          }
+struct simd_kernel<Arch, std::tuple<A, B>, matmul_op, Tail...>
+    : simd_region_kernel<Arch, typename detail::product_chain<A, B, std::index_sequence_for<Tail...>, Tail...>::type> {
+  using simd_region_kernel<
+      Arch, typename detail::product_chain<A, B, std::index_sequence_for<Tail...>, Tail...>::type>::simd_region_kernel;
 };
 
 }  // namespace levada
