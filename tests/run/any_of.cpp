@@ -92,8 +92,8 @@ struct noted_queue final : lv::detail::device_queue {
 
 struct noted_session final : lv::detail::device_client {
   void execute(std::size_t, std::uint64_t, lv::detail::computed_memory&) noexcept override {}
-  const void* input(std::size_t, std::uint64_t) noexcept override { return nullptr; }
-  void* output(std::size_t, std::uint64_t) noexcept override { return nullptr; }
+  const void* input(std::size_t, std::uint64_t, std::size_t) noexcept override { return nullptr; }
+  void* output(std::size_t, std::uint64_t, std::size_t) noexcept override { return nullptr; }
   void* const* kept_for(std::size_t, std::uint64_t) noexcept override { return kept; }
   void complete(std::size_t, std::uint64_t item) noexcept override { completed.push_back(item); }
   void fail(std::size_t, std::uint64_t item, std::exception_ptr) noexcept override { failed.push_back(item); }

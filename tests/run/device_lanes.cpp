@@ -25,8 +25,8 @@ using levada::detail::segment;
 
 struct silent_client final : device_client {
   void execute(std::size_t, std::uint64_t, levada::detail::computed_memory&) noexcept override {}
-  const void* input(std::size_t, std::uint64_t) noexcept override { return nullptr; }
-  void* output(std::size_t, std::uint64_t) noexcept override { return nullptr; }
+  const void* input(std::size_t, std::uint64_t, std::size_t) noexcept override { return nullptr; }
+  void* output(std::size_t, std::uint64_t, std::size_t) noexcept override { return nullptr; }
   void complete(std::size_t, std::uint64_t) noexcept override {}
   void fail(std::size_t, std::uint64_t, std::exception_ptr) noexcept override {}
 };

@@ -2,6 +2,8 @@
 #pragma once
 // spirv/device.hpp: what the tests of pipelines on Vulkan devices share.
 
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -56,6 +58,24 @@ class kept_log final : lv::log_sink {
   lv::log_sink* const before_;
   std::mutex mutex_;
   std::vector<std::pair<lv::log_level, std::string>> lines_;
+};
+
+/// The validation layer watches as long as this lasts, where it is installed, and has nothing to say.
+class watched {
+ public:
+  watched() {
+    setenv("LEVADA_VULKAN_VALIDATION", "1", 1);
+    if (!why_no_device().empty()) unsetenv("LEVADA_VULKAN_VALIDATION");
+  }
+  ~watched() {
+    unsetenv("LEVADA_VULKAN_VALIDATION");
+    CHECK(lv::vulkan_complaints() == before_);
+  }
+  watched(const watched&) = delete;
+  watched& operator=(const watched&) = delete;
+
+ private:
+  const std::uint64_t before_ = lv::vulkan_complaints();
 };
 
 /// Copies items, as a device with memory of its own needs.

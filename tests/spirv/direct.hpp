@@ -38,8 +38,7 @@ class direct_device final : lv::detail::device_client {
       if (validates) CHECK(kernel_test::is_valid_spirv(d.module));
     }
     const std::size_t index = kernels_.size();
-    lv::detail::device_segment segment{index, scratch_bytes, lv::detail::fixed_array<unit>(1)};
-    segment.units[0].kernel = &kernel;
+    const lv::detail::device_segment segment(index, scratch_bytes, kernel);
     queue_.prepare(segment);
     const auto lane = queue_.open(index, 1, *this);
     in_ = in, out_ = out;
@@ -53,11 +52,9 @@ class direct_device final : lv::detail::device_client {
   }
 
  private:
-  using unit = lv::detail::device_segment::unit;
-
   void execute(std::size_t, std::uint64_t, lv::detail::computed_memory&) noexcept override {}
-  const void* input(std::size_t, std::uint64_t) noexcept override { return in_; }
-  void* output(std::size_t, std::uint64_t) noexcept override { return out_; }
+  const void* input(std::size_t, std::uint64_t, std::size_t) noexcept override { return in_; }
+  void* output(std::size_t, std::uint64_t, std::size_t) noexcept override { return out_; }
   void complete(std::size_t, std::uint64_t) noexcept override { report(nullptr); }
   void fail(std::size_t, std::uint64_t, std::exception_ptr why) noexcept override { report(why); }
 

@@ -170,9 +170,7 @@ TEST_CASE("a limit too small names the stage, the need and the limit") {
   kernel.dispatches.emplace_back();
   kernel.dispatches[0].name = "wide";
   kernel.dispatches[0].local_size = {1u << 20, 1, 1};
-  lv::detail::device_segment segment;
-  segment.units = lv::detail::fixed_array<lv::detail::device_segment::unit>(1);
-  segment.units[0].kernel = &kernel;
+  const lv::detail::device_segment segment(0, 0, kernel);
   const auto no_weights = [](const auto&) { return lv::detail::memory_block(); };
   CHECK(begins(thrown_by([&] { lv::detail::prepared_segment(open, segment, {}, no_weights); }),
                "levada: device vulkan<0>: stage \"wide\" needs 1048576 invocations in a workgroup, and the device \""));

@@ -41,24 +41,6 @@ bool exports_memory() {
 }
 bool takes_host_memory() { return lv::detail::takes_host_memory(lv::detail::vulkan_context(0, {})); }
 
-/// The validation layer watches as long as this lasts, where it is installed, and has nothing to say.
-class watched {
- public:
-  watched() {
-    setenv("LEVADA_VULKAN_VALIDATION", "1", 1);
-    if (!why_no_device().empty()) unsetenv("LEVADA_VULKAN_VALIDATION");
-  }
-  ~watched() {
-    unsetenv("LEVADA_VULKAN_VALIDATION");
-    CHECK(lv::vulkan_complaints() == before_);
-  }
-  watched(const watched&) = delete;
-  watched& operator=(const watched&) = delete;
-
- private:
-  const std::uint64_t before_ = lv::vulkan_complaints();
-};
-
 // ---- drivers that lack the one or the other ----
 
 void without_descriptors(lv::detail::vulkan_functions& f) { f.vkGetMemoryFdKHR = nullptr; }

@@ -25,9 +25,7 @@ class shard_device final : device_client {
  public:
   shard_device(std::unique_ptr<device_queue> queue, const device_kernel& kernel, std::size_t scratch_bytes)
       : queue_(std::move(queue)) {
-    device_segment segment{0, scratch_bytes, fixed_array<device_segment::unit>(1)};
-    segment.units[0].kernel = &kernel;
-    queue_->prepare(segment);
+    queue_->prepare(device_segment(0, scratch_bytes, kernel));
     lane_ = queue_->open(0, slots, *this);
   }
 
@@ -69,8 +67,8 @@ class shard_device final : device_client {
   };
 
   void execute(std::size_t, std::uint64_t, computed_memory&) noexcept override {}
-  const void* input(std::size_t, std::uint64_t item) noexcept override { return work_[item % slots].in; }
-  void* output(std::size_t, std::uint64_t item) noexcept override { return work_[item % slots].out; }
+  const void* input(std::size_t, std::uint64_t item, std::size_t) noexcept override { return work_[item % slots].in; }
+  void* output(std::size_t, std::uint64_t item, std::size_t) noexcept override { return work_[item % slots].out; }
   void complete(std::size_t, std::uint64_t item) noexcept override { report(item, nullptr); }
   void fail(std::size_t, std::uint64_t item, std::exception_ptr why) noexcept override { report(item, why); }
   void report(std::uint64_t item, std::exception_ptr why) {

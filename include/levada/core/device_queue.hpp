@@ -44,11 +44,11 @@ class device_client {
   /// the host, as a simulated one's is.
   virtual void execute(std::size_t segment, std::uint64_t item, computed_memory& memory) noexcept = 0;
 
-  /// Where a device that computes by itself finds the segment's input; null where the item has ended, before or just
-  /// now: then it is reported complete as it is.
-  virtual const void* input(std::size_t segment, std::uint64_t item) noexcept = 0;
-  /// Where such a device leaves the segment's output.
-  virtual void* output(std::size_t segment, std::uint64_t item) noexcept = 0;
+  /// Where a device that computes by itself finds the segment's inputs, asked for in their order; the first is null
+  /// where the item has ended, before or just now: then it is reported complete as it is.
+  virtual const void* input(std::size_t segment, std::uint64_t item, std::size_t which) noexcept = 0;
+  /// Where such a device leaves the segment's outputs.
+  virtual void* output(std::size_t segment, std::uint64_t item, std::size_t which) noexcept = 0;
 
   /// What the item's units of the segment keep on the device, in order, each a `device_parameters` or null for what was
   /// prepared; null where nothing is ever replaced.
@@ -70,20 +70,53 @@ class device_client {
 /// A run of ops as a backend made it for its device: the base of its kernels. What else is in it, the device's driver
 /// knows.
 struct device_kernel {
+  static constexpr bool takes_several = false;  ///< it can take the parts of its tuple as inputs of their own
+
   std::size_t in_bytes = 0, out_bytes = 0;
+  /// Writes the `in_bytes` that the kernel reads of an item that only points to them; may throw. Null: these bytes are
+  /// the item.
+  void (*pack)(const void* item, std::byte* to) = nullptr;
 };
 
-/// A segment that a device computes by itself, a line of units: each takes the result of the one before it. One whose
-/// units the host computes names none.
+/// Where a value of a segment lies on its device: with what comes in or with what goes out, by number, or inside, by
+/// offset among the item's inner bytes.
+struct device_place {
+  enum class part : std::uint8_t { input, output, inner };
+  part where = part::inner;
+  std::size_t at = 0;
+};
+
+/// A segment that a device computes by itself: units in an order in which they can run. One whose units the host
+/// computes names none.
 struct device_segment {
+  static constexpr std::size_t most_inputs = 8;  ///< of a unit
+
   struct unit {
     const device_kernel* kernel = nullptr;
-    std::size_t out_offset = 0;      ///< of its result, among the item's inner bytes
-    std::size_t scratch_offset = 0;  ///< of its own scratchpad, likewise
+    std::size_t inputs = 1;
+    device_place takes[most_inputs]{{device_place::part::input, 0}};
+    device_place gives{device_place::part::output, 0};
+    std::size_t scratch_offset = 0;  ///< of its own scratchpad, among the item's inner bytes
   };
+  /// A value that comes in or goes out.
+  struct value {
+    std::size_t bytes = 0;
+    void (*pack)(const void* item, std::byte* to) = nullptr;  ///< of its kernel
+  };
+
+  /// One unit, of one input and one output.
+  device_segment(std::size_t number, std::size_t inner, const device_kernel& kernel)
+      : index(number), inner_bytes(inner), units(1), inputs(1), outputs(1) {
+    units[0].kernel = &kernel;
+    inputs[0] = {kernel.in_bytes, kernel.pack};
+    outputs[0] = {kernel.out_bytes, nullptr};
+  }
+  device_segment() = default;
+
   std::size_t index = 0;
-  std::size_t inner_bytes = 0;  ///< that an item needs between its input and its output; without a unit, all of it
+  std::size_t inner_bytes = 0;  ///< that an item needs between its inputs and its outputs; without a unit, all of it
   fixed_array<unit> units;
+  fixed_array<value> inputs, outputs;
   std::size_t alignment = 64;
 };
 

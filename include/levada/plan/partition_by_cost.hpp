@@ -55,19 +55,6 @@ constexpr std::array<std::size_t, N> row_ends(const graph_info<N>& graph, device
   return ends;
 }
 
-/// Where a kernel on a graphics device may begin: behind the node that feeds it and nobody else, or at the border of a
-/// segment for sure. The nodes of a segment there are in a line.
-template <std::size_t N>
-constexpr std::array<bool, N> line_begins(const graph_info<N>& graph, const std::array<bool, N>& feeds,
-                                          const std::array<bool, N>& may_be_there) {
-  std::array<bool, N> begins{};
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    const bool at_border = n == 0 || graph.nodes[n - 1].split_after || !may_be_there[n - 1];
-    begins[n] = (n > 0 && feeds[n - 1]) || (at_border && graph.nodes[n].more.empty());
-  }
-  return begins;
-}
-
 /// What a device keeps, at most, for a run of nodes on it: parameters, and for each item in flight what they take, give
 /// and work in.
 template <std::size_t N>
@@ -87,21 +74,12 @@ constexpr void add_kernels(placement_problem<N>& problem, const graph_info<N>& g
                            std::span<const backend_info> backends, const graph_costs<N>& costs) {
   const device_id device = on.id;
   const std::array<std::size_t, N> ends = row_ends(graph, device);
-  std::array<bool, N> begins{}, may_be_there{};
   const region_runs runs(graph);
-  const auto fits = [&](const candidate& c) {
-    return computes_on(backends[c.backend], device) && c.first < N && c.first + c.count <= ends[c.first] &&
-           (c.count == 1 || runs.may_be_kernel(c.first, c.count, device.kind));
-  };
-  const bool only_lines = device.kind == device_kind::vulkan;
-  if (only_lines) {
-    for (const candidate& c : candidates)
-      for (std::size_t n = c.first; fits(c) && n < c.first + c.count; ++n) may_be_there[n] = true;
-    begins = line_begins(graph, feeds_only_the_next(graph), may_be_there);
-  }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const candidate& c = candidates[i];
-    if (!fits(c) || (only_lines && !begins[c.first])) continue;
+    if (!computes_on(backends[c.backend], device) || c.first >= N || c.first + c.count > ends[c.first] ||
+        (c.count != 1 && !runs.may_be_kernel(c.first, c.count, device.kind)))
+      continue;
     problem.offers.push_back({node_set<N>::run(c.first, c.count), place, c.backend,
                               costs.of_run(c.backend, c.first, c.count), bytes_kept(graph, on, c.first, c.count, c),
                               false, i});

@@ -54,8 +54,12 @@ class equal_way final : public device_client {
   void execute(std::size_t segment, std::uint64_t item, computed_memory& memory) noexcept override {
     session_.execute(segment, item, memory);
   }
-  const void* input(std::size_t segment, std::uint64_t item) noexcept override { return session_.input(segment, item); }
-  void* output(std::size_t segment, std::uint64_t item) noexcept override { return session_.output(segment, item); }
+  const void* input(std::size_t segment, std::uint64_t item, std::size_t which) noexcept override {
+    return session_.input(segment, item, which);
+  }
+  void* output(std::size_t segment, std::uint64_t item, std::size_t which) noexcept override {
+    return session_.output(segment, item, which);
+  }
   /// Asked while an item is submitted, by one thread at a time.
   void* const* kept_for(std::size_t segment, std::uint64_t item) noexcept override {
     void* const* const of_all = session_.kept_for(segment, item);

@@ -153,8 +153,6 @@ template <class Given>
 struct graph_is_ports_then_nodes_then_outputs : detail::mistake {};
 template <class Given, class Ports>
 struct graph_of_several_ports_takes_other_items : detail::mistake {};
-template <fixed_string Stage, class Device>
-struct stages_on_this_device_have_to_be_in_a_line : detail::mistake {};
 
 // ---- stages that hold pipelines ----
 template <fixed_string ForEach>

@@ -58,8 +58,8 @@ class device_probe final : public device_client {
 
   // Of a device whose work the host computes: there is none.
   void execute(std::size_t, std::uint64_t, computed_memory&) noexcept override { began_ = ended_ = now(); }
-  const void* input(std::size_t, std::uint64_t) noexcept override { return in_; }
-  void* output(std::size_t, std::uint64_t) noexcept override { return out_; }
+  const void* input(std::size_t, std::uint64_t, std::size_t) noexcept override { return in_; }
+  void* output(std::size_t, std::uint64_t, std::size_t) noexcept override { return out_; }
   bool asks_times() const noexcept override { return true; }
   void timed(std::size_t, std::uint64_t, const device_times& at) noexcept override {
     const auto& computing = at.parts[static_cast<std::size_t>(device_part::compute)];

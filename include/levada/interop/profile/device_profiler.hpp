@@ -51,10 +51,7 @@ class device_profiler {
     const device_kernel* const code = made.text->on_device(made.kernel.get());
     if (!is_prepared_[index]) {
       constexpr std::size_t aligned_to = device_buffer_alignment;
-      queue.prepare(
-          {index, aligned(c.scratch_bytes, aligned_to), fixed_array<device_segment::unit>(1, [&](std::size_t) {
-             return device_segment::unit{code, 0, 0};
-           })});
+      queue.prepare(device_segment(index, aligned(c.scratch_bytes, aligned_to), *code));
       is_prepared_[index] = true;
     }
     device_probe probe(queue, index, in, out);

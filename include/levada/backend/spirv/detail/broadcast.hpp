@@ -72,15 +72,21 @@ template <class... T, class F, class... End>
   requires(detail::broadcasts_on_device<F, std::tuple<T...>, End...> && detail::pushable<F> &&
            detail::pushable<detail::fused_t<End...>>)
 struct spirv_kernel<std::tuple<T...>, broadcast_op<F>, End...> : dispatch_kernel {
+  static constexpr bool takes_several = true;
   using in_type = std::tuple<T...>;
   using made = typename broadcast_op<F>::template output<in_type>;
   using out_type = run_output_t<made, End...>;
 
   spirv_kernel(const broadcast_op<F>& op, const End&... end, parameter_values) {
-    using source = detail::broadcast_source<shape_of<made>, F, detail::fused_t<End...>, T...>;
     in_bytes = sizeof(in_type);
     out_bytes = sizeof(out_type);
-    const auto places = detail::tensors_in<in_type>::places();
+    detail::add_for_tensors<in_type>(*this, [&](const auto& places) { add(op, places, end...); });
+  }
+
+ private:
+  template <class Places>
+  void add(const broadcast_op<F>& op, const Places& places, const End&... end) {
+    using source = detail::broadcast_source<shape_of<made>, F, detail::fused_t<End...>, T...>;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       add_bound_grid<"broadcast", std::tuple<detail::led_row_of<T>...>, std::tuple<detail::row_of<out_type>>,
                      typename detail::each_element<shape_of<made>>::over>(

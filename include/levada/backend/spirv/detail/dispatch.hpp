@@ -25,6 +25,7 @@ struct dispatch_buffer {
   buffer_role role = buffer_role::input;
   std::size_t bytes = 0;
   std::size_t offset = 0;
+  std::size_t which = 0;  ///< of several inputs
 };
 
 /// One dispatch of a module with entry point "main". Binding i of descriptor set 0 is the storage buffer `buffers[i]`.
@@ -49,16 +50,14 @@ struct dispatch {
   }
 };
 
-/// A kernel for Vulkan: dispatches in order, each behind the memory that the one before wrote.
+/// A kernel for Vulkan: dispatches in order, each behind those whose memory it meets: lane_memory.hpp.
 struct dispatch_kernel : detail::device_kernel {
   static constexpr std::size_t scratch_bytes = 0;  // a kernel with a scratchpad, or weights, has its own
   static constexpr std::size_t weight_bytes = 0;
 
   std::vector<dispatch> dispatches;
+  std::vector<dispatch> dispatches_apart;  ///< of tensors that are inputs of their own, in place of one tuple
   std::vector<std::byte> weights;
-  /// Writes the `in_bytes` that the kernel reads of an item that only points to them; may throw. Null: these bytes are
-  /// the item.
-  void (*pack)(const void* item, std::byte* to) = nullptr;
 };
 
 }  // namespace levada

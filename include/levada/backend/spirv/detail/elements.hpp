@@ -9,6 +9,7 @@
 #include <memory>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <levada/backend/spirv/detail/element_wise.hpp>
 #include <levada/backend/spirv/detail/grid.hpp>
@@ -68,8 +69,9 @@ struct each_element {
 struct place_in_tuple {
   std::size_t offset = 0, bytes = 0;
   uniform<std::int32_t> lead{0};
+  std::size_t which = 0;  ///< of several inputs
 
-  bound_tensor as(buffer_role role) const { return {role, offset, nullptr, bytes}; }
+  bound_tensor as(buffer_role role) const { return {role, offset, nullptr, bytes, which}; }
 };
 
 /// The places of the tensors of a tuple, of one tensor its own.
@@ -93,6 +95,11 @@ struct tensors_in<std::tuple<T...>> {
         },
         *item);
   }
+  /// Of tensors each of which is an input.
+  static std::array<place_in_tuple, sizeof...(T)> places_apart() {
+    std::size_t which = 0;
+    return {place_in_tuple{0, sizeof(typename T::value_type) * T::elements, {0}, which++}...};
+  }
 
  private:
   template <class Tensor>
@@ -101,6 +108,16 @@ struct tensors_in<std::tuple<T...>> {
     return {at / 256 * 256, at % 256 + Tensor::elements * size, {static_cast<std::int32_t>(at % 256 / size)}};
   }
 };
+
+/// Adds the dispatches of a kernel by `add(places)`: of tensors in a tuple, and of tensors that are inputs of their
+/// own.
+template <class Tuple, class Add>
+void add_for_tensors(dispatch_kernel& to, Add add) {
+  add(tensors_in<Tuple>::places_apart());
+  to.dispatches_apart = std::move(to.dispatches);
+  to.dispatches.clear();
+  add(tensors_in<Tuple>::places());
+}
 
 /// A tensor of a tuple with what may lie in front of it.
 template <any_tensor Tensor>

@@ -33,6 +33,7 @@ struct bound_tensor {
   std::size_t offset = 0;
   const void* weights = nullptr;
   std::size_t bytes = 0;
+  std::size_t which = 0;  ///< of several inputs
 };
 
 /// Adds a dispatch of `source` over `Grid`, from the tensors of the std::tuple `In` to those of `Out`, which are bound
@@ -53,7 +54,7 @@ void add_bound_grid(
       detail::add_weights(to, tensors[b].weights, bytes);
       offset = to.weights.size() - bytes;
     }
-    d.buffers.push_back({tensors[b].role, bytes, offset});
+    d.buffers.push_back({tensors[b].role, bytes, offset, tensors[b].which});
   }
   const std::span<const std::byte> pushed = kernel.push_constants();
   std::memcpy(d.pushed.data(), pushed.data(), pushed.size());

@@ -50,7 +50,8 @@ class lane_blocks {
   /// From now on the input is what `from` gives, where it lies, if the drivers allow that. Where this throws they do
   /// not, and the host copies it as if nothing had been asked.
   hand_over_way take_from(lane_blocks& from) {
-    if (!of_.takes_item_as_it_is() || of_.in_bytes() != from.of_.out_bytes()) return way_;
+    if (!of_.takes_item_as_it_is() || !from.of_.gives_one_value() || of_.in_bytes() != from.of_.out_bytes())
+      return way_;
     const auto gives = [&](hand_over_way way) {
       return from.given_ == way || from.given_ == hand_over_way::through_host;
     };

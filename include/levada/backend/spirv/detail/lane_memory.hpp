@@ -125,21 +125,27 @@ class lane_memory : public lane_blocks {
     on_.check(on_.vk.vkAllocateDescriptorSets(on_.device(), &wanted, sets_.data()), "vkAllocateDescriptorSets");
   }
 
-  /// What a unit gives lies at the segment's end or among the inner values.
-  VkDescriptorBufferInfo given_by(std::size_t unit, std::size_t slot) const {
-    const auto& units = of_.segment().units;
-    if (unit + 1 == units.size()) return {out_.buffer(), slot * out_stride(), 0};
-    return {inner_.buffer(), slot * inner_stride() + units[unit].out_offset, 0};
+  VkDescriptorBufferInfo place_of(const device_place& place, std::size_t slot) const {
+    switch (place.where) {
+      case device_place::part::input:
+        return {taken(), slot * in_stride() + of_.input_offset(place.at), 0};
+      case device_place::part::output:
+        return {out_.buffer(), slot * out_stride() + of_.output_offset(place.at), 0};
+      case device_place::part::inner:
+        break;
+    }
+    return {inner_.buffer(), slot * inner_stride() + place.at, 0};
   }
 
   VkDescriptorBufferInfo place_of(const prepared_dispatch& d, const dispatch_buffer& buffer, std::size_t slot) const {
+    const device_segment::unit& unit = of_.segment().units[d.unit];
     VkDescriptorBufferInfo place{};
     switch (buffer.role) {
       case buffer_role::input:
-        place = d.unit == 0 ? VkDescriptorBufferInfo{taken(), slot * in_stride(), 0} : given_by(d.unit - 1, slot);
+        place = place_of(unit.takes[buffer.which], slot);
         break;
       case buffer_role::output:
-        place = given_by(d.unit, slot);
+        place = place_of(unit.gives, slot);
         break;
       case buffer_role::weights:
         if (const bound_weights& w = weights_[slot * of_.segment().units.size() + d.unit]; w.number != 0)
@@ -148,7 +154,7 @@ class lane_memory : public lane_blocks {
           place = {of_.weights(), d.weights_offset, 0};
         break;
       case buffer_role::scratch:
-        place = {inner_.buffer(), slot * inner_stride() + of_.segment().units[d.unit].scratch_offset, 0};
+        place = {inner_.buffer(), slot * inner_stride() + unit.scratch_offset, 0};
         break;
     }
     place.offset += buffer.offset;
@@ -236,12 +242,19 @@ class lane_memory : public lane_blocks {
     for (std::size_t i = 0; i < count; ++i) bind(of_.dispatches()[i], sets_[slot * count + i], slot);
   }
 
+  /// A dispatch waits for those before it where one of them writes what it reads or writes, or reads what it writes;
+  /// others may overlap.
   void dispatch_all(VkCommandBuffer commands, std::size_t slot) const {
     const std::size_t count = of_.dispatches().size();
+    memory_uses uses;
     for (std::size_t i = 0; i < count; ++i) {
       const prepared_dispatch& d = of_.dispatches()[i];
       const VkDescriptorSet set = sets_[slot * count + i];
-      if (i != 0) barrier(commands, computed, computes);
+      if (meets(uses, d, slot)) {
+        barrier(commands, computed, computes);
+        uses.clear();
+      }
+      note(uses, d, slot);
       on_.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.pipeline.get());
       on_.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, d.layout.get(), 0, 1, &set, 0, nullptr);
       if (d.what->pushed_bytes != 0)
@@ -249,6 +262,35 @@ class lane_memory : public lane_blocks {
                                   d.what->pushed.data());
       on_.vk.vkCmdDispatch(commands, d.what->groups[0], d.what->groups[1], d.what->groups[2]);
     }
+  }
+
+  /// Memory that dispatches use since the last barrier.
+  struct memory_use {
+    VkBuffer buffer{};
+    VkDeviceSize begin = 0, end = 0;
+    bool writes = false;
+
+    bool meets(const memory_use& other) const {
+      return (writes || other.writes) && buffer == other.buffer && begin < other.end && other.begin < end;
+    }
+  };
+  using memory_uses = std::vector<memory_use>;
+
+  memory_use use_of(const prepared_dispatch& d, const dispatch_buffer& buffer, std::size_t slot) const {
+    const VkDescriptorBufferInfo place = place_of(d, buffer, slot);
+    const bool writes = buffer.role == buffer_role::output || buffer.role == buffer_role::scratch;
+    return {place.buffer, place.offset, place.offset + place.range, writes};
+  }
+  bool meets(const memory_uses& uses, const prepared_dispatch& d, std::size_t slot) const {
+    for (const dispatch_buffer& buffer : d.what->buffers) {
+      const memory_use own = use_of(d, buffer, slot);
+      for (const memory_use& use : uses)
+        if (own.meets(use)) return true;
+    }
+    return false;
+  }
+  void note(memory_uses& uses, const prepared_dispatch& d, std::size_t slot) const {
+    for (const dispatch_buffer& buffer : d.what->buffers) uses.push_back(use_of(d, buffer, slot));
   }
 
   // ---- timestamps: two for each part of each slot ----

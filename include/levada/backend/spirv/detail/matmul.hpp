@@ -62,6 +62,7 @@ template <class A, class B, class... End>
            (detail::give_words<float, matmul_op::output<std::tuple<A, B>>, End...>) &&
            detail::pushable<detail::fused_t<End...>>
 struct spirv_kernel<std::tuple<A, B>, matmul_op, End...> : dispatch_kernel {
+  static constexpr bool takes_several = true;
   using in_type = std::tuple<A, B>;
   using out_type = run_output_t<matmul_op::output<in_type>, End...>;
 
@@ -69,11 +70,12 @@ struct spirv_kernel<std::tuple<A, B>, matmul_op, End...> : dispatch_kernel {
     using source = detail::matmul_source<A, B, detail::fused_t<End...>>;
     in_bytes = sizeof(in_type);
     out_bytes = sizeof(out_type);
-    const auto places = detail::tensors_in<in_type>::places();
-    add_bound_grid<"matmul", std::tuple<detail::led_row_of<A>, detail::led_row_of<B>>,
-                   std::tuple<detail::row_of<out_type>>, typename source::over>(
-        *this, source{places[0].lead, places[1].lead, detail::fused<End...>::of(end...)},
-        {places[0].as(buffer_role::input), places[1].as(buffer_role::input), bound_tensor{buffer_role::output}});
+    detail::add_for_tensors<in_type>(*this, [&](const auto& places) {
+      add_bound_grid<"matmul", std::tuple<detail::led_row_of<A>, detail::led_row_of<B>>,
+                     std::tuple<detail::row_of<out_type>>, typename source::over>(
+          *this, source{places[0].lead, places[1].lead, detail::fused<End...>::of(end...)},
+          {places[0].as(buffer_role::input), places[1].as(buffer_role::input), bound_tensor{buffer_role::output}});
+    });
   }
 };
 

@@ -276,22 +276,26 @@ struct runs_along {
 template <class... T, std::ptrdiff_t Axis>
   requires op_takes<concat_op<Axis>, std::tuple<T...>>
 struct spirv_kernel<std::tuple<T...>, concat_op<Axis>> : dispatch_kernel {
+  static constexpr bool takes_several = true;
   using in_type = std::tuple<T...>;
   using out_type = typename concat_op<Axis>::template output<in_type>;
 
   spirv_kernel(const concat_op<Axis>&, parameter_values) {
-    using runs = detail::runs_along<Axis, T...>;
     in_bytes = sizeof(in_type);
     out_bytes = sizeof(out_type);
-    const auto places = detail::tensors_in<in_type>::places();
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (add_bound_grid<"concat", std::tuple<detail::led_moved_row<T>>, std::tuple<detail::moved_row<out_type>>,
-                      grid<runs::lengths[I], runs::rows>>(
-           *this,
-           detail::copy_run_source<runs::lengths[I], 0, runs::all, runs::before(I)>{detail::lead_of<T>(places[I]), {0}},
-           {places[I].as(buffer_role::input), bound_tensor{buffer_role::output}}),
-       ...);
-    }(std::index_sequence_for<T...>());
+    detail::add_for_tensors<in_type>(*this, [&](const auto& places) { add(places, std::index_sequence_for<T...>()); });
+  }
+
+ private:
+  template <class Places, std::size_t... I>
+  void add(const Places& places, std::index_sequence<I...>) {
+    using runs = detail::runs_along<Axis, T...>;
+    (add_bound_grid<"concat", std::tuple<detail::led_moved_row<T>>, std::tuple<detail::moved_row<out_type>>,
+                    grid<runs::lengths[I], runs::rows>>(
+         *this,
+         detail::copy_run_source<runs::lengths[I], 0, runs::all, runs::before(I)>{detail::lead_of<T>(places[I]), {0}},
+         {places[I].as(buffer_role::input), bound_tensor{buffer_role::output}}),
+     ...);
   }
 };
 
@@ -350,6 +354,7 @@ struct gather_by_source {
 template <class Data, class Indices, std::ptrdiff_t Axis>
   requires op_takes<gather_by_op<Axis>, std::tuple<Data, Indices>> && detail::movable_tensor<Data>
 struct spirv_kernel<std::tuple<Data, Indices>, gather_by_op<Axis>> : dispatch_kernel {
+  static constexpr bool takes_several = true;
   using in_type = std::tuple<Data, Indices>;
   using out_type = typename gather_by_op<Axis>::template output<in_type>;
   using index = typename Indices::value_type;
@@ -362,14 +367,15 @@ struct spirv_kernel<std::tuple<Data, Indices>, gather_by_op<Axis>> : dispatch_ke
     using led_indices = detail::led_row_of<words>;
     in_bytes = sizeof(in_type);
     out_bytes = sizeof(out_type);
-    const auto places = detail::tensors_in<in_type>::places();
     using over = grid<run, Indices::elements, detail::moved_row<Data>::elements / (extent * run)>;
-    add_bound_grid<"gather", std::tuple<detail::led_moved_row<Data>, led_indices>,
-                   std::tuple<detail::moved_row<out_type>>, over>(
-        *this,
-        detail::gather_by_source<extent, run, Indices::elements, detail::moved_words<index>>{
-            detail::lead_of<Data>(places[0]), detail::lead_of<Indices>(places[1])},
-        {places[0].as(buffer_role::input), places[1].as(buffer_role::input), bound_tensor{buffer_role::output}});
+    detail::add_for_tensors<in_type>(*this, [&](const auto& places) {
+      add_bound_grid<"gather", std::tuple<detail::led_moved_row<Data>, led_indices>,
+                     std::tuple<detail::moved_row<out_type>>, over>(
+          *this,
+          detail::gather_by_source<extent, run, Indices::elements, detail::moved_words<index>>{
+              detail::lead_of<Data>(places[0]), detail::lead_of<Indices>(places[1])},
+          {places[0].as(buffer_role::input), places[1].as(buffer_role::input), bound_tensor{buffer_role::output}});
+    });
   }
 };
 

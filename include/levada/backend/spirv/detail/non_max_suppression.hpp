@@ -131,6 +131,7 @@ template <class In, std::size_t Limit, box_format Format>
   requires op_takes<non_max_suppression_op<Limit, Format>, In> &&
            (non_max_suppression_op<Limit, Format>::template shapes<In>::boxes <= 65536)
 struct spirv_kernel<In, non_max_suppression_op<Limit, Format>> : dispatch_kernel {
+  static constexpr bool takes_several = true;
   using op_type = non_max_suppression_op<Limit, Format>;
   using out_type = typename op_type::template output<In>;
   using shapes = typename op_type::template shapes<In>;
@@ -150,16 +151,17 @@ struct spirv_kernel<In, non_max_suppression_op<Limit, Format>> : dispatch_kernel
     using scores = detail::led_row_of<std::tuple_element_t<1, In>>;
     in_bytes = sizeof(In);
     out_bytes = sizeof(out_type);
-    const auto places = detail::tensors_in<In>::places();
     const bound_tensor boxes_kept{buffer_role::scratch}, number_kept{buffer_role::scratch, counts_offset};
-    add_bound_grid<"suppress", std::tuple<boxes, scores>, std::tuple<kept, counts>, typename team::over>(
-        *this,
-        detail::suppress_source<shapes::boxes, limit, Format, team>{
-            places[0].lead, places[1].lead, {op.iou_threshold}, {op.score_threshold}},
-        {places[0].as(buffer_role::input), places[1].as(buffer_role::input), boxes_kept, number_kept});
-    add_bound_grid<"join_kept", std::tuple<kept, counts>, std::tuple<tensor<std::int32_t, 2 * shapes::most + 2>>,
-                   grid<limit, shapes::classes>>(*this, detail::join_kept_source<shapes::classes, shapes::most>{},
-                                                 {boxes_kept, number_kept, bound_tensor{buffer_role::output}});
+    detail::add_for_tensors<In>(*this, [&](const auto& places) {
+      add_bound_grid<"suppress", std::tuple<boxes, scores>, std::tuple<kept, counts>, typename team::over>(
+          *this,
+          detail::suppress_source<shapes::boxes, limit, Format, team>{
+              places[0].lead, places[1].lead, {op.iou_threshold}, {op.score_threshold}},
+          {places[0].as(buffer_role::input), places[1].as(buffer_role::input), boxes_kept, number_kept});
+      add_bound_grid<"join_kept", std::tuple<kept, counts>, std::tuple<tensor<std::int32_t, 2 * shapes::most + 2>>,
+                     grid<limit, shapes::classes>>(*this, detail::join_kept_source<shapes::classes, shapes::most>{},
+                                                   {boxes_kept, number_kept, bound_tensor{buffer_role::output}});
+    });
   }
 };
 

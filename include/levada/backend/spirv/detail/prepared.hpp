@@ -40,7 +40,7 @@ class prepared_segment {
     std::vector<std::byte> weights;
     for (std::size_t u = 0; u < of.units.size(); ++u) {
       const auto& kernel = static_cast<const dispatch_kernel&>(*of.units[u].kernel);
-      for (const dispatch& d : kernel.dispatches) {
+      for (const dispatch& d : of.units[u].inputs > 1 ? kernel.dispatches_apart : kernel.dispatches) {
         check_limits(on, d);
         dispatches_.push_back(prepare(on, d, cache));
         dispatches_.back().unit = u;
@@ -55,22 +55,30 @@ class prepared_segment {
   const device_segment& segment() const { return segment_; }
   const std::vector<prepared_dispatch>& dispatches() const { return dispatches_; }
   VkBuffer weights() const { return weights_.buffer(); }
-  /// Its kernels read the item as it is; see dispatch_kernel::pack.
-  bool takes_item_as_it_is() const {
-    return static_cast<const dispatch_kernel&>(*segment_.units.front().kernel).pack == nullptr;
-  }
-  std::size_t in_bytes() const { return segment_.units.front().kernel->in_bytes; }
-  /// The segment's input as its kernels read it.
-  void write_input(const void* item, std::byte* to) const {
-    const auto& first = static_cast<const dispatch_kernel&>(*segment_.units.front().kernel);
-    if (first.pack != nullptr)
-      first.pack(item, to);
+  /// It takes one value, and its kernels read that as it is.
+  bool takes_item_as_it_is() const { return segment_.inputs.size() == 1 && segment_.inputs[0].pack == nullptr; }
+  bool gives_one_value() const { return segment_.outputs.size() == 1; }
+  /// What comes in, one value behind the other; likewise what goes out.
+  std::size_t in_bytes() const { return begin_of(segment_.inputs, segment_.inputs.size()); }
+  std::size_t out_bytes() const { return begin_of(segment_.outputs, segment_.outputs.size()); }
+  std::size_t input_offset(std::size_t which) const { return begin_of(segment_.inputs, which); }
+  std::size_t output_offset(std::size_t which) const { return begin_of(segment_.outputs, which); }
+  /// An input as the segment's kernels read it.
+  void write_input(std::size_t which, const void* item, std::byte* to) const {
+    const device_segment::value& input = segment_.inputs[which];
+    if (input.pack != nullptr)
+      input.pack(item, to + input_offset(which));
     else
-      std::memcpy(to, item, first.in_bytes);
+      std::memcpy(to + input_offset(which), item, input.bytes);
   }
-  std::size_t out_bytes() const { return segment_.units.back().kernel->out_bytes; }
 
  private:
+  static std::size_t begin_of(const fixed_array<device_segment::value>& values, std::size_t which) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < which; ++i)
+      at += i + 1 < values.size() ? device_aligned(values[i].bytes) : values[i].bytes;
+    return at;
+  }
   static void check_limits(const vulkan_context& on, const dispatch& d) {
     const VkPhysicalDeviceLimits& most = on.limits();
     const auto refuse = [&](const char* what, std::uint64_t needs, std::uint64_t has) {

@@ -92,7 +92,7 @@ class vulkan_queue final : public device_queue {
     ~lane() override { queue_.settle(); }
 
     void submit(std::uint64_t item) override {
-      const void* const input = client_.input(segment_, item);
+      const void* const input = client_.input(segment_, item, 0);
       if (input == nullptr) return client_.complete(segment_, item);
       const std::size_t slot = static_cast<std::size_t>(item % slots_);
       const bool timed = memory_.can_be_timed() && client_.asks_times();
@@ -100,7 +100,9 @@ class vulkan_queue final : public device_queue {
       memory_.commands(slot, timed);
       if (timed) memory_.reset_timestamps(slot);
       timed_[slot] = timed;
-      if (memory_.way() == hand_over_way::through_host) prepared_.write_input(input, memory_.input(slot));
+      if (memory_.way() == hand_over_way::through_host)
+        for (std::size_t i = 0; i < prepared_.segment().inputs.size(); ++i)
+          prepared_.write_input(i, i == 0 ? input : client_.input(segment_, item, i), memory_.input(slot));
       batch_.push_back(item);
     }
 
@@ -139,7 +141,9 @@ class vulkan_queue final : public device_queue {
       const std::size_t slot = static_cast<std::size_t>(item % slots_);
       if (submitted != 0) client_.timed(segment_, item, times(slot, submitted));
       if (memory_.host_takes_output())
-        std::memcpy(client_.output(segment_, item), memory_.output(slot), prepared_.out_bytes());
+        for (std::size_t i = 0; i < prepared_.segment().outputs.size(); ++i)
+          std::memcpy(client_.output(segment_, item, i), memory_.output(slot) + prepared_.output_offset(i),
+                      prepared_.segment().outputs[i].bytes);
       client_.complete(segment_, item);
     }
     void fail(std::uint64_t item, std::exception_ptr why) { client_.fail(segment_, item, std::move(why)); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <utility>
 
@@ -92,6 +93,8 @@ struct enumerated {
   template <std::size_t Node, std::size_t Backend, std::size_t Length>
   static consteval void add(list& found) {
     using kernel = typename run<Node, Length>::template kernel<backend_at<Backend>>;
+    if constexpr (std::derived_from<kernel, device_kernel>)
+      if (!graph.nodes[Node].more.empty() && !kernel::takes_several) return;
     found.push_back({Node, Length, Backend, kernel::scratch_bytes, weight_bytes_of<kernel>});
   }
   template <std::size_t Node, std::size_t Backend, std::size_t Length>

@@ -82,9 +82,6 @@ consteval auto plan_mistake() {
         return callable_cannot_run_on_this_device<stage::name, Target>{};
     } else if constexpr (decltype(plan_type::pin_mistake())::is_mistake) {
       return plan_type::pin_mistake();
-    } else if constexpr (constexpr auto at = plan_type::branched_on_device(); at.node < plan_type::nodes) {
-      using place = typename plan_type::flat::template node_place<at.node>;
-      return stages_on_this_device_have_to_be_in_a_line<place::part::name, vulkan<at.device.index>>{};
     } else if constexpr (decltype(plan_type::driver_mistake(type_tag<Target>{}))::is_mistake) {
       return plan_type::driver_mistake(type_tag<Target>{});
     } else if constexpr (device_memory_mistake<plan_type::plan, plan_type::devices>::is_mistake) {

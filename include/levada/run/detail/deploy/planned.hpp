@@ -99,24 +99,6 @@ struct planned {
     return false;
   }
 
-  /// The first node of a segment of a device that computes by itself which is not in line with the others there, and
-  /// the device.
-  struct branched_node {
-    std::size_t node = nodes;
-    device_id device{};
-  };
-  static consteval branched_node branched_on_device() {
-    const auto& feeds = found::feeds;
-    for (const planned_segment& s : plan.segment) {
-      if (s.device.kind != device_kind::vulkan) continue;
-      for (std::size_t u = s.first; u < s.first + s.count; ++u) {
-        const std::size_t first = plan.unit[u].first;
-        if (u == s.first ? !graph.nodes[first].more.empty() : !feeds[first - 1]) return {first, s.device};
-      }
-    }
-    return {};
-  }
-
   static consteval auto pin_mistake() {
     if constexpr (std::is_void_v<pin>)
       return no_mistake{};

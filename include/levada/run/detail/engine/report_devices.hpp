@@ -38,8 +38,10 @@ class device_reporter : public device_client, public worker_bringer {
     download_outputs(s, g.slot, memory);
     g.state.store(grain_state::free, std::memory_order_release);
   }
-  const void* input(std::size_t number, sequence item) noexcept override {
+  const void* input(std::size_t number, sequence item, std::size_t which) noexcept override {
     segment& seg = segments_[number - code_.first_segment];
+    const std::size_t v = seg.code.inputs.first[which];
+    if (which != 0) return is_borrowed(v) ? borrowed(v, ring_.index(item)) : in_slot(v, ring_.index(item));
     const program_unit& unit = code_.units[seg.code.first];
     grain g;  // only its slot is asked for, as in `fail`
     g.slot = ring_.index(item);
@@ -48,15 +50,13 @@ class device_reporter : public device_client, public worker_bringer {
     else if (settings_.deadline.count() != 0)
       drop_late_items(seg, g, unit, 0, 1);
     if (state_of(ring_.state[g.slot]) != item_state::value) return nullptr;
-    std::size_t stride;
-    return is_borrowed(unit.in) ? borrowed(unit.in, g.slot) : place(seg, g, unit.in, 0, stride);
+    return is_borrowed(v) ? borrowed(v, g.slot) : in_slot(v, g.slot);
   }
   void* const* kept_for(std::size_t number, sequence item) noexcept override {
     return versions_ ? objects_[ring_.index(item)] + segments_[number - code_.first_segment].code.first : nullptr;
   }
-  void* output(std::size_t number, sequence item) noexcept override {
-    const program_unit& unit = code_.units[segments_[number - code_.first_segment].code.end - 1];
-    return in_slot(unit.out, ring_.index(item));
+  void* output(std::size_t number, sequence item, std::size_t which) noexcept override {
+    return in_slot(segments_[number - code_.first_segment].code.outputs.first[which], ring_.index(item));
   }
   bool asks_times() const noexcept override { return measuring() != nullptr; }
   void timed(std::size_t number, sequence item, const device_times& times) noexcept override {

@@ -70,6 +70,29 @@ namespace levada::detail {
   }
 }
 
+/// What comes to a device that computes by itself, each value once in the order in which units take them, and what goes
+/// from there: what lies in slots.
+[[gnu::cold]] inline void list_moved_values(program& p) {
+  std::size_t most = 0;
+  for (const program_unit& unit : p.units) most += unit.kernel != nullptr ? 2 + unit.more.size() : 0;
+  if (most == 0) return;
+  p.moved = fixed_array<std::uint16_t>(most);
+  std::uint16_t* next = p.moved.begin();
+  for (std::size_t s = 0; s < p.segments.size(); ++s) {
+    program_segment& segment = p.segments[s];
+    segment.inputs.first = next;
+    for (std::size_t u = segment.first; u < segment.end && p.units[u].kernel != nullptr; ++u)
+      for_each_input(p.units[u], [&](std::size_t v) {
+        const bool listed = std::find(segment.inputs.first, static_cast<const std::uint16_t*>(next), v) != next;
+        if (p.values[v].made_in != s && !listed) *next++ = static_cast<std::uint16_t>(v);
+      });
+    segment.inputs.last = segment.outputs.first = next;
+    for (std::size_t u = segment.first; u < segment.end && p.units[u].kernel != nullptr; ++u)
+      if (p.values[p.units[u].out].where == placement::slot) *next++ = static_cast<std::uint16_t>(p.units[u].out);
+    segment.outputs.last = next;
+  }
+}
+
 /// What a program is made from. The stages' objects and the kernels, which are in the order of their units, are moved
 /// from.
 struct program_parts {
@@ -136,7 +159,13 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
   for (std::size_t i = 0; i < plan.segment_count; ++i) {
     const auto& s = of.segments[i];
     program_segment& segment = p.segments[i];
-    segment = {s.device, s.first, s.end, s.grain, s.grains, s.item_bytes, s.scratch_bytes, 0, 0};
+    segment.device = s.device;
+    segment.first = s.first;
+    segment.end = s.end;
+    segment.grain = s.grain;
+    segment.grains = s.grains;
+    segment.item_bytes = s.item_bytes;
+    segment.scratch_bytes = s.scratch_bytes;
     if (s.takes_from != i) segment.takes_from = s.takes_from;
     segment.keeps = s.keeps;
     for (std::size_t u = segment.first; u < segment.end; ++u) {
@@ -206,6 +235,7 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
       segment.device_bytes = std::exchange(segment.scratch_bytes, 0) + p.slot_bytes;
     }
   }
+  list_moved_values(p);
   list_ended_values(p, of);
   for (std::size_t u = 0; u < plan.unit_count; ++u)
     if (p.values[of.units[u].in].of_input && consumes(of.units[u].how)) p.owns_input = true;

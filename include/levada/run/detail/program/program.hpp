@@ -97,6 +97,7 @@ struct program_segment {
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t takes_from = none;  ///< the segment whose output is taken from its device's memory, if the devices can
   bool keeps = false;             ///< only such segments take what it gives
+  value_list inputs, outputs;     ///< that come to and from a device that computes by itself
 };
 
 /// The objects of units that are replaced now and then, for one session: run/detail/program/parameter_board.hpp.
@@ -132,6 +133,7 @@ struct program {
   fixed_array<program_state> states;
   fixed_array<std::uint16_t> ended;  ///< the units' lists of values
   fixed_array<side_place> sides;     ///< of all units, in order
+  fixed_array<std::uint16_t> moved;  ///< the segments' lists of values
   owner<object_board> board;         ///< where parameters can be replaced
   std::size_t slots = 1, slot_bytes = 0, side_offset = 0;
   std::size_t alignment = 64;     ///< of slots and scratchpads

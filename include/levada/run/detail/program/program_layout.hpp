@@ -72,15 +72,7 @@ struct layout_of_units : program_layout {
   layout_arrays arrays() const { return {units, values, segments, names}; }
 };
 
-/// The host computes for a device with memory of its own.
-template <std::size_t N>
-constexpr bool computes_for_devices(const plan_info<N>& plan) {
-  for (const planned_segment& s : plan.segment)
-    if (s.device.kind == device_kind::simulated) return true;
-  return false;
-}
-
-/// Which values such devices have in their memories, where they are made and whether they come back.
+/// Which values devices have in their memories, where they are made and whether they come back.
 template <std::size_t N>
 constexpr void note_copies(const plan_info<N>& plan, program_layout::value* values) {
   const value_ways<N> ways(plan);
@@ -135,7 +127,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
         p.offset, p.within,      0,    small(p.storage), small(is_part_value(of) ? of.part_of : v), l.segment_count,
         p.where,  of.by_address, false};
   }
-  if (computes_for_devices(plan)) note_copies(plan, l.values);
+  if (uses_devices(plan)) note_copies(plan, l.values);
   for (std::size_t s = 0; s < plan.segments; ++s) {
     const planned_segment& p = plan.segment[s];
     l.segments[s] = {p.item_bytes,

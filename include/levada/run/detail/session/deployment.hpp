@@ -3,6 +3,7 @@
 // run/detail/session/deployment.hpp: a program with its workers and devices, which all sessions of an app share. Types
 // are erased here; run/detail/session/session.hpp and run/detail/deploy/executable.hpp put them back on.
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -66,6 +67,51 @@ struct deployment : deployed_code {
   Executor executor;
 };
 
+/// A segment as its device has to know it, of so many units that it computes by itself.
+[[gnu::cold]] inline device_segment segment_for_device(const program& code, std::size_t s, std::size_t units) {
+  const program_segment& of = code.segments[s];
+  const auto number_in = [](const value_list& values, std::size_t v) {
+    return static_cast<std::size_t>(std::find(values.begin(), values.end(), v) - values.begin());
+  };
+  const auto size_of_list = [](const value_list& values) {
+    return static_cast<std::size_t>(values.end() - values.begin());
+  };
+  device_segment segment;
+  segment.index = code.first_segment + s;
+  segment.inner_bytes = of.device_bytes;
+  segment.alignment = code.alignment;
+  segment.units = fixed_array<device_segment::unit>(units);
+  if (units == 0) return segment;
+  segment.inputs = fixed_array<device_segment::value>(size_of_list(of.inputs));
+  segment.outputs = fixed_array<device_segment::value>(size_of_list(of.outputs));
+  const auto place_of = [&](std::size_t v) {
+    using enum device_place::part;
+    if (const std::size_t i = number_in(of.inputs, v); i != segment.inputs.size()) return device_place{input, i};
+    if (const std::size_t i = number_in(of.outputs, v); i != segment.outputs.size()) return device_place{output, i};
+    return device_place{inner, code.values[v].offset};
+  };
+  for (std::size_t u = 0; u < units; ++u) {
+    const program_unit& unit = code.units[of.first + u];
+    device_segment::unit& made = segment.units[u];
+    made.kernel = unit.kernel;
+    made.scratch_offset = unit.scratch_offset;
+    made.inputs = 0;
+    for_each_input(unit, [&](std::size_t v) { made.takes[made.inputs++] = place_of(v); });
+    made.gives = place_of(unit.out);
+    if (made.gives.where == device_place::part::output) segment.outputs[made.gives.at].bytes = unit.kernel->out_bytes;
+    std::size_t i = 0;
+    for_each_input(unit, [&](std::size_t v) {
+      const device_place& place = made.takes[i++];
+      if (place.where != device_place::part::input) return;
+      device_segment::value& input = segment.inputs[place.at];
+      const std::size_t bytes = made.inputs == 1 ? unit.kernel->in_bytes : code.values[v].copied_bytes;
+      input.bytes = std::max(input.bytes, bytes);
+      if (made.inputs == 1) input.pack = unit.kernel->pack;
+    });
+  }
+  return segment;
+}
+
 /// Makes the devices ready for the segments that they compute by themselves.
 inline void prepare_devices(deployed_code& app, const program& code) {
   for (std::size_t s = 0; s < code.segments.size(); ++s) {
@@ -74,15 +120,7 @@ inline void prepare_devices(deployed_code& app, const program& code) {
     std::size_t count = 0;
     while (count < of.end - of.first && units[count].kernel != nullptr) ++count;
     if (of.device_bytes == 0 && count == 0) continue;  // the processor's
-    const device_segment segment{
-        code.first_segment + s, of.device_bytes,
-        fixed_array<device_segment::unit>(
-            count,
-            [&](std::size_t u) {
-              const program_unit& unit = units[u];
-              return device_segment::unit{unit.kernel, code.values[unit.out].offset, unit.scratch_offset};
-            }),
-        code.alignment};
+    const device_segment segment = segment_for_device(code, s, count);
     for (const attached_device& device : app.devices) {
       if (device.id != of.device) continue;
       device.queue->prepare(segment);
