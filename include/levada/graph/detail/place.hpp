@@ -203,12 +203,9 @@ struct outcome<call_form<form::sink, void>, Name> {
 /// Of an op that has its options as a type.
 template <class Stage>
 consteval auto op_option_said_twice() {
-  if constexpr (requires { typename Stage::op_type::options; })
-    return repeated_option(
-        []<class First, class Again>() { return op_takes_each_option_once<Stage::name, First, Again>{}; },
-        typename Stage::op_type::options{});
-  else
-    return no_mistake{};
+  return repeated_option(
+      []<class First, class Again>() { return op_takes_each_option_once<Stage::name, First, Again>{}; },
+      typename Stage::op_type::options{});
 }
 
 template <class Stage, class Before>
@@ -234,7 +231,10 @@ struct at_part<Stage, Before> {
                          requires !noexcept(f.missed(why));
                        })
       return stage_is_told_of_missing_items_by_a_member_that_has_to_be_noexcept<Stage::name>{};
-    else if constexpr (decltype(op_option_said_twice<Stage>())::is_mistake)
+    else if constexpr (requires {
+                         typename Stage::op_type::options;
+                         requires decltype(op_option_said_twice<Stage>())::is_mistake;
+                       })
       return op_option_said_twice<Stage>();
     else if constexpr (says_axes_wrong<Stage, Before>)
       return mistaken_axes<Stage, Before>();
