@@ -86,6 +86,8 @@ template <fixed_string Text>
 struct fixed_text {
   static constexpr auto value = Text;
 };
+template <fixed_string... Text>
+text_list<Text...> as_texts(type_list<fixed_text<Text>...>);
 
 /// The names of a mark, for what a mistake says.
 template <class Part>

@@ -61,7 +61,7 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
     if constexpr (order_of_parts<Parts>::is_line)
       return std::size_t{0};
     else
-      return (std::size_t{0} + ... + (is_port_of_block<part<I>> ? 1 : 0)) + (is_named_items<result> ? 1 : 0);
+      return count_true({is_port_of_block<part<I>>..., is_named_items<result>});
   }();
 
   /// The index among the parts of the `n`-th flagged one.
@@ -71,8 +71,15 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
     return parts;
   }
 
+  /// The parts that are nodes.
+  static constexpr std::array<std::size_t, nodes> node_parts = [] {
+    std::array<std::size_t, nodes> at{};
+    for (std::size_t i = 0, node = 0; node < nodes; ++i)
+      if (node_flags[i]) at[node++] = i;
+    return at;
+  }();
   template <std::size_t Node>
-  using node_place = place<Parts, nth(node_flags, Node)>;
+  using node_place = place<Parts, node_parts[Node]>;
 
   /// Whether a part stands inside a group of parameters, of that name or, for none, of any.
   template <fixed_string Group>
@@ -91,11 +98,11 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
     }
     return in;
   }
-  static constexpr bool has_groups = (mark_of<part<I>>.opens_params || ...);
+  static constexpr bool has_groups = any_true({mark_of<part<I>>.opens_params...});
 
   /// The regions that are given to backends, and these.
-  static constexpr bool gives_regions = (gives_region<part<I>> || ...);
-  using given_backends = decltype((type_list<>{} + ... + typename given_backend<part<I>>::type{}));
+  static constexpr bool gives_regions = any_true({gives_region<part<I>>...});
+  using given_backends = concatenated<typename given_backend<part<I>>::type...>;
 
   template <class Graph>
   static constexpr void mark_regions(Graph& graph) {
@@ -126,11 +133,10 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
     else
       return type_list<>{};
   }
-  static constexpr std::size_t side_count = (std::size_t{0} + ... + decltype(sides_at<I>())::size);
+  using all_sides = concatenated<decltype(sides_at<I>())...>;
+  static constexpr std::size_t side_count = all_sides::size;
   static constexpr bool has_sides = side_count != 0;
-  static consteval auto sides() {
-    return lay_out_sides(wanted_places(decltype((sides_at<I>() + ... + type_list<>{})){}));
-  }
+  static consteval auto sides() { return lay_out_sides(wanted_places(all_sides{})); }
 };
 
 }  // namespace levada::detail

@@ -3,6 +3,7 @@
 // graph/detail/describe.hpp: from types to values. The pipeline is flattened once, each place is looked at once, and
 // what is known of it is written into a graph_info. The first mistake found on the way is the pipeline's mistake.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -58,10 +59,12 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
       return no_mistake{};
     else {
       constexpr std::size_t at = [] {
-        std::size_t before = 0, found = parts;
-        ((found = found == parts && unattached < before + decltype(base::template sides_at<I>())::size ? I : found,
-          before += decltype(base::template sides_at<I>())::size),
-         ...);
+        std::size_t before = 0, found = 0;
+        for (const std::size_t count : {decltype(base::template sides_at<I>())::size...}) {
+          if (unattached < before + count) break;
+          before += count;
+          ++found;
+        }
         return found;
       }();
       return stage_reads_side_data_that_no_stage_before_it_attached<part<at>::name>{};
@@ -132,15 +135,15 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
   template <class Graph>
   static consteval std::size_t shared_and_changed(const Graph& graph) {
     constexpr std::size_t values = nodes + parts_of_values + 1;
-    std::size_t last[values]{};
+    std::size_t last[values]{}, last_of_parts[values]{};
     for (std::size_t n = 0; n < nodes; ++n) for_each_input(graph.nodes[n], [&](std::size_t v) { last[v] = n; });
     if (!graph.ends_in_sink) last[graph.result] = nodes;
+    for (std::size_t v = 0; v < graph.values.size(); ++v)
+      if (const std::size_t whole = graph.values[v].part_of; whole < graph.values.size())
+        last_of_parts[whole] = std::max(last_of_parts[whole], last[v]);
     const auto is_taken_behind = [&](std::size_t v, std::size_t n) {
       const std::size_t whole = graph.values[v].part_of;
-      if (last[v] > n || (whole < graph.values.size() && last[whole] > n)) return true;
-      for (std::size_t w = 0; w < graph.values.size(); ++w)
-        if (graph.values[w].part_of == v && last[w] > n) return true;
-      return false;
+      return last[v] > n || last_of_parts[v] > n || (whole < graph.values.size() && last[whole] > n);
     };
     std::size_t at = 0;
     while (at < nodes && !(consumes(graph.nodes[at]) && is_taken_behind(graph.nodes[at].in, at))) ++at;
@@ -198,7 +201,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
 
   static consteval auto mistaken_marks() {
     if constexpr (nodes == 0) {
-      return std::conditional_t<(may_be_empty<part<I>> || ...), no_mistake, pipeline_has_no_stage>{};
+      return std::conditional_t<any_true({may_be_empty<part<I>>...}), no_mistake, pipeline_has_no_stage>{};
     } else {
       constexpr std::size_t at = first_true({decltype(mistaken_mark<I>())::is_mistake...});
       if constexpr (at < parts)

@@ -183,10 +183,10 @@ consteval auto output_of_body() {
 }
 /// Of several outputs those that do not come back.
 template <fixed_string Name, fixed_string Output>
-using if_other = std::conditional_t<Name.view() == Output.view(), text_list<>, text_list<Output>>;
+using if_other = std::conditional_t<Name.view() == Output.view(), type_list<>, type_list<fixed_text<Output>>>;
 template <fixed_string Name, fixed_string Output>
 using from_if_other =
-    std::conditional_t<Name.view() == Output.view(), text_list<>, text_list<output_of_body<Output>()>>;
+    std::conditional_t<Name.view() == Output.view(), type_list<>, type_list<fixed_text<output_of_body<Output>()>>>;
 
 template <class Last, fixed_string Name>
 struct body_outputs {
@@ -199,8 +199,8 @@ template <fixed_string... Output, class From, fixed_string Name>
 struct body_outputs<graph_end<text_list<Output...>, From>, Name> {
   static constexpr bool have_state = ((Output.view() == Name.view()) || ...);
   static constexpr auto state = output_of_body<Name>();
-  using end = graph_end<decltype((text_list<>{} + ... + if_other<Name, Output>{})),
-                        decltype((text_list<>{} + ... + from_if_other<Name, Output>{}))>;
+  using end = graph_end<decltype(as_texts(concatenated<if_other<Name, Output>...>{})),
+                        decltype(as_texts(concatenated<from_if_other<Name, Output>...>{}))>;
 };
 
 /// The first and the last part of a body, past marks that are none of a block.

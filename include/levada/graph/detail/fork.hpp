@@ -69,17 +69,16 @@ template <class Pack, class Device>
 struct flatten_branches;
 template <class... B, class Device>
 struct flatten_branches<part_pack<B...>, Device>
-    : type_tag<decltype((type_list<>{} + ... +
-                         (flat_marks<Device, block_node<"", "">>{} + typename flatten<B, Device>::type{})))> {};
+    : type_tag<
+          concatenated<concatenated<flat_marks<Device, block_node<"", "">>, typename flatten<B, Device>::type>...>> {};
 template <class... B, class Device>
 struct flatten<fork_part<B...>, Device>
-    : type_tag<decltype(flat_marks<Device, block_begin<"">>{} +
-                        typename flatten_branches<part_pack<B...>, Device>::type{} + flat_marks<Device, join_end>{})> {
-};
+    : type_tag<concatenated<flat_marks<Device, block_begin<"">>,
+                            typename flatten_branches<part_pack<B...>, Device>::type, flat_marks<Device, join_end>>> {};
 template <class B, class Device>
 struct flatten<tee_part<B>, Device>
-    : type_tag<decltype(flat_marks<Device, block_begin<"">>{} +
-                        typename flatten_branches<part_pack<B>, Device>::type{} + flat_marks<Device, tee_end>{})> {};
+    : type_tag<concatenated<flat_marks<Device, block_begin<"">>, typename flatten_branches<part_pack<B>, Device>::type,
+                            flat_marks<Device, tee_end>>> {};
 
 template <class... B, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(fork_part<B...>& fork, Visit& visit) {

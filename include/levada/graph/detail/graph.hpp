@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -80,11 +79,14 @@ template <class Flat>
 struct ops_in;
 template <class... Flat>
 struct ops_in<type_list<Flat...>> {
-  static constexpr bool only = (requires { typename Flat::part::op_type; } && ...);
+  template <class Part>
+  static constexpr bool is_op = requires { typename Part::op_type; };
+  static constexpr bool only = !any_true({!is_op<typename Flat::part>...});
   static constexpr bool at_end = [] {
-    bool is_op = false;
-    ((is_op = is_stage<typename Flat::part> ? requires { typename Flat::part::op_type; } : is_op), ...);
-    return is_op;
+    constexpr bool stages[] = {false, is_stage<typename Flat::part>...}, ops[] = {false, is_op<typename Flat::part>...};
+    std::size_t last = sizeof...(Flat);
+    while (last != 0 && !stages[last]) --last;
+    return ops[last];
   }();
 };
 
@@ -124,17 +126,15 @@ consteval auto order_of_nodes() {
 /// Ports, then nodes, then outputs; at most `most_inputs` ports and as many outputs.
 template <class... Parts>
 consteval bool are_parts_of_a_graph() {
-  constexpr std::size_t ports = (std::size_t{0} + ... + is_port<Parts>);
-  constexpr std::size_t outputs = (std::size_t{0} + ... + is_output<Parts>);
+  constexpr std::size_t ports = count_true({is_port<Parts>...}), outputs = count_true({is_output<Parts>...});
   if (ports == 0 || outputs == 0 || ports > most_inputs || outputs > most_inputs) return false;
   std::size_t at = 0;
-  bool in_order = true;
-  ((in_order = in_order && (at < ports                        ? is_port<Parts>
-                            : at < sizeof...(Parts) - outputs ? is_node<Parts>
-                                                              : is_output<Parts>),
-    ++at),
-   ...);
-  return in_order;
+  for (const bool port : {is_port<Parts>...})
+    if (port != (at++ < ports)) return false;
+  at = 0;
+  for (const bool output : {is_output<Parts>...})
+    if (output != (at++ >= sizeof...(Parts) - outputs)) return false;
+  return count_true({is_node<Parts>...}) == sizeof...(Parts) - ports - outputs;
 }
 
 }  // namespace detail
@@ -151,9 +151,9 @@ template <class... Parts>
     return graph_part<Parts...>{detail::make_pack(std::move(parts)...)};
   } else {
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      const auto all = std::forward_as_tuple(parts...);
+      auto all = detail::make_pack(std::move(parts)...);
       return graph_part<type_at<type_list<Parts...>, order.at[I]>...>{
-          detail::make_pack(std::move(std::get<order.at[I]>(all))...)};
+          detail::make_pack(std::move(detail::pack_at<order.at[I]>(all))...)};
     }
     (std::index_sequence_for<Parts...>{});
   }
@@ -176,14 +176,14 @@ namespace detail {
 
 template <class Part, fixed_string Name, fixed_string... From, class Device>
 struct flatten<node_part<Part, Name, From...>, Device>
-    : type_tag<decltype(flat_marks<Device, block_node<Name, From...>>{} + typename flatten<Part, Device>::type{})> {};
+    : type_tag<concatenated<flat_marks<Device, block_node<Name, From...>>, typename flatten<Part, Device>::type>> {};
 
 /// The two rims of a graph.
 template <class Part>
 struct graph_boundary {
   using ports = type_list<>;
-  using names = text_list<>;
-  using from = text_list<>;
+  using names = type_list<>;
+  using from = type_list<>;
 };
 template <fixed_string Name, class T>
 struct graph_boundary<port_part<Name, T>> : graph_boundary<void> {
@@ -191,11 +191,12 @@ struct graph_boundary<port_part<Name, T>> : graph_boundary<void> {
 };
 template <fixed_string Name, fixed_string From>
 struct graph_boundary<output_part<Name, From>> : graph_boundary<void> {
-  using names = text_list<Name>;
-  using from = text_list<From>;
+  using names = type_list<fixed_text<Name>>;
+  using from = type_list<fixed_text<From>>;
 };
-template <fixed_string... A, fixed_string... B>
-text_list<A..., B...> operator+(text_list<A...>, text_list<B...>);
+template <class... Parts>
+using flat_outputs = graph_end<decltype(as_texts(concatenated<typename graph_boundary<Parts>::names...>{})),
+                               decltype(as_texts(concatenated<typename graph_boundary<Parts>::from...>{}))>;
 
 template <class Device, fixed_string Name, class T>
 flat_marks<Device, input_part<T>, block_begin<Name>> flat_ports(type_list<port_part<Name, T>>);
@@ -215,12 +216,8 @@ struct flatten_node<output_part<Name, From>, Device> : type_tag<type_list<>> {};
 template <class Device, class... Parts>
 struct flat_graph
     : type_tag<
-          decltype((decltype(flat_ports<Device>((type_list<>{} + ... + typename graph_boundary<Parts>::ports{}))){} +
-                    ... + typename flatten_node<Parts, Device>::type{}) +
-                   flat_marks<Device,
-                              graph_end<decltype((text_list<>{} + ... + typename graph_boundary<Parts>::names{})),
-                                        decltype((text_list<>{} + ... + typename graph_boundary<Parts>::from{}))>>{})> {
-};
+          concatenated<decltype(flat_ports<Device>(concatenated<typename graph_boundary<Parts>::ports...>{})),
+                       typename flatten_node<Parts, Device>::type..., flat_marks<Device, flat_outputs<Parts...>>>> {};
 template <class... Parts, class Device>
 struct flatten<graph_part<Parts...>, Device> : flat_graph<Device, Parts...> {};
 

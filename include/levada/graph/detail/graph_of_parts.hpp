@@ -2,9 +2,11 @@
 #pragma once
 // graph/detail/graph_of_parts.hpp: the graph_info of a flattened pipeline: its nodes, its values, and who takes which.
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 
@@ -21,6 +23,51 @@
 
 namespace levada::detail {
 
+/// A part in its place as a value: what a graph_info is made of.
+struct part_info {
+  enum kind_type : std::uint8_t { passing, source, stage, port } kind = passing;
+  node_info node{};             ///< of a stage
+  value_info gives{};           ///< of what gives a value, and of a head
+  bool gives_value = false;     ///< an item leaves it
+  bool takes_branches = false;  ///< a stage takes several values; a port stands for one of several
+  bool starts_segment = false;  ///< a border stands here
+  std::size_t port_index = 0;   ///< which of the ports it is
+  std::size_t port_offset = 0;  ///< where in the whole its part lies
+};
+
+template <class Part, class Place>
+constexpr part_info info_of_part() {
+  part_info info;
+  using out = typename Place::out;
+  info.gives_value = !std::is_void_v<out> && !std::same_as<out, nothing_more>;
+  info.starts_segment = std::same_as<Part, split_here_part>;
+  if constexpr (is_source<Part>) {
+    info.kind = part_info::source;
+    info.node.name = Part::name.view();
+  } else if constexpr (is_stage<Part>) {
+    info.kind = part_info::stage;
+    info.node = node_of<Place>();
+    info.takes_branches = is_branch_items<typename Place::in>;
+  } else if constexpr (is_port_of_block<Part>) {
+    using whole = typename Place::in;
+    info.kind = part_info::port;
+    info.port_index = port_index<Part>;
+    info.takes_branches = is_branch_items<whole>;
+    if constexpr (!is_branch_items<whole>) info.port_offset = whole::template offset<port_index<Part>>();
+  }
+  if constexpr (!std::is_void_v<out> && !std::same_as<out, nothing_more> && !is_branch_items<out>)
+    info.gives = value_of<out>(value_info::nobody);
+  return info;
+}
+
+/// The bytes from which on each of several outputs lies in the whole.
+template <class T>
+inline constexpr std::array<std::size_t, 0> offsets_of{};
+template <class... Named>
+inline constexpr auto offsets_of<named_items<Named...>> = []<std::size_t... K>(std::index_sequence<K...>) {
+  return std::array<std::size_t, sizeof...(K)>{named_items<Named...>::template offset<K>()...};
+}(std::index_sequence_for<Named...>{});
+
 template <class Parts, class Indices>
 struct graph_of_parts;
 
@@ -35,138 +82,143 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
   using typename base::result;
   template <std::size_t J>
   using part = typename type_at<Parts, J>::part;
+  using graph_type = graph_info<(nodes > 0 ? nodes : 1) + parts_of_values>;
 
+  static constexpr bool is_line = order_of_parts<Parts>::is_line;
+  /// The parts whose outputs a part takes.
+  static constexpr std::size_t takes(std::size_t at) {
+    if constexpr (is_line)
+      return at == 0 ? 0 : 1;
+    else
+      return order_of_parts<Parts>::value.takes[at];
+  }
+  static constexpr std::size_t from(std::size_t at, std::size_t k) {
+    if constexpr (is_line)
+      return at - 1;
+    else
+      return order_of_parts<Parts>::value.from[at][k];
+  }
+
+  /// The parts that make what flows out of each part; none where that is the pipeline's input.
+  static constexpr std::array<std::size_t, parts> makers = [] {
+    constexpr bool ports[] = {is_port_of_block<part<I>>...};
+    std::array<std::size_t, parts> of{};
+    for (std::size_t i = 0; i < parts; ++i)
+      of[i] = stage_flags[i] || ports[i] || takes(i) > 1 ? i : takes(i) == 0 ? parts : of[from(i, 0)];
+    return of;
+  }();
+
+  /// The marks of splits behind stages, counted over all.
   template <std::size_t... S>
-  static constexpr void mark(bool (&after)[parts + 1], split_after_part<S...>) {
-    ((after[S] = true), ...);
+  static constexpr void mark(bool (&after)[parts + 1], type_tag<split_after_part<S...>>) {
+    for (const std::size_t stage : std::initializer_list<std::size_t>{S...}) after[stage] = true;
   }
-  template <class T>
-  static constexpr void mark(bool (&)[parts + 1], T) {}
+  template <class Part>
+  static constexpr void mark(bool (&)[parts + 1], type_tag<Part>) {}
 
-  /// The part that makes what flows out of part `at`; none where that is the pipeline's input.
-  static constexpr std::size_t maker_of(std::size_t at) {
-    if constexpr (order_of_parts<Parts>::is_line) {
-      while (at < parts && !stage_flags[at]) --at;
-    } else {
-      constexpr bool makes[] = {(is_stage<part<I>> || gathers_items<Parts, I> || is_port_of_block<part<I>>)...};
-      constexpr const auto& order = order_of_parts<Parts>::value;
-      while (at < parts && !makes[at]) at = order.takes[at] == 0 ? parts : order.from[at][0];
+  /// A graph while it grows, and the value that each part gives.
+  struct growing {
+    graph_type graph;
+    std::size_t value_at[parts]{};
+
+    constexpr std::size_t value_from(std::size_t maker) const { return maker < parts ? value_at[maker] : 0; }
+    constexpr std::size_t add(const value_info& value) {
+      graph.values.push_back(value);
+      return graph.values.size() - 1;
     }
-    return at;
-  }
 
-  /// What the stage at part `J` takes; `value_at` has what the parts before it give.
-  template <std::size_t J>
-  static constexpr void connect(node_info& node, const std::size_t (&value_at)[parts]) {
-    constexpr std::size_t none = ~std::size_t{0};
-    const auto value_from = [&](std::size_t from) { return from < parts ? value_at[from] : 0; };
-    if constexpr (!order_of_parts<Parts>::is_line && is_branch_items<typename place<Parts, J>::in>) {
-      constexpr const auto& order = order_of_parts<Parts>::value;
-      const std::size_t join = maker_of(order.from[J][0]);
-      node.in = join < parts ? none : 0;  // where it is what a stage around gives, that is one value
-      for (std::size_t k = 0; join < parts && k < order.takes[join]; ++k) {
-        const std::size_t v = value_from(maker_of(order.from[join][k]));
-        if (node.in == none)
+    /// What the stage at part `at` takes.
+    constexpr void connect(node_info& node, std::size_t at, bool takes_branches) const {
+      const std::size_t maker = at == 0 ? parts : makers[from(at, 0)];
+      node.in = value_from(maker);
+      if (!takes_branches) return;
+      node.in = 0;  // where it is what a stage around gives, that is one value
+      for (std::size_t k = 0; maker < parts && k < takes(maker); ++k) {
+        const std::size_t v = value_from(makers[from(maker, k)]);
+        if (k == 0)
           node.in = v;
         else
           node.more.push_back(static_cast<std::uint16_t>(v));
       }
-    } else if constexpr (order_of_parts<Parts>::is_line) {
-      node.in = value_from(maker_of(J - 1));
-    } else {
-      node.in = value_from(maker_of(order_of_parts<Parts>::value.from[J][0]));
     }
-  }
+    constexpr void add_stage(const part_info& info, std::size_t at, bool split_after) {
+      node_info node = info.node;
+      node.split_after = split_after;
+      connect(node, at, info.takes_branches);
+      if (info.gives_value) {
+        value_info value = info.gives;
+        value.producer = graph.nodes.size();
+        add(value);
+      }
+      node.out = node.how == form::sink ? node.in : graph.values.size() - 1;
+      value_at[at] = node.out;
+      graph.nodes.push_back(node);
+    }
 
-  /// The value that the port at part `J` stands for: one of those that branches before it give, or a part of one.
-  template <std::size_t J, class Graph>
-  static constexpr std::size_t value_of_port(Graph& graph, const std::size_t (&value_at)[parts]) {
-    constexpr std::size_t index = port_index<part<J>>;
-    constexpr const auto& order = order_of_parts<Parts>::value;
-    constexpr std::size_t begin = order.from[J][0];
-    constexpr std::size_t maker = maker_of(begin);
-    using whole = typename place<Parts, begin>::out;
-    if constexpr (is_branch_items<whole> && maker < parts) {
-      const std::size_t from = maker_of(order.from[maker][index]);
-      return from < parts ? value_at[from] : 0;
-    } else if constexpr (is_branch_items<whole>) {
-      value_info value = value_of<typename place<Parts, J>::out>(value_info::nobody);
-      value.part_of = 0;
-      value.part_offset = index * sizeof(void*);
-      value.by_address = true;
-      graph.values.push_back(value);
-      return graph.values.size() - 1;
-    } else {
-      value_info value = value_of<typename place<Parts, J>::out>(value_info::nobody);
-      value.part_of = maker < parts ? value_at[maker] : 0;
-      value.part_offset = whole::template offset<index>();
-      value.producer = graph.values[value.part_of].producer;
-      graph.values.push_back(value);
-      return graph.values.size() - 1;
+    /// The value that the port at part `at` stands for: one of those that branches before it give, or a part of one.
+    constexpr std::size_t value_of_port(const part_info& info, std::size_t at) {
+      const std::size_t maker = makers[from(at, 0)];
+      if (info.takes_branches && maker < parts) return value_from(makers[from(maker, info.port_index)]);
+      value_info value = info.gives;
+      value.part_of = info.takes_branches ? 0 : value_from(maker);
+      value.part_offset = info.takes_branches ? info.port_index * sizeof(void*) : info.port_offset;
+      value.by_address = info.takes_branches;
+      if (!info.takes_branches) value.producer = graph.values[value.part_of].producer;
+      return add(value);
     }
-  }
+  };
 
   /// The value that leaves; that of several outputs is made of theirs.
-  template <class Graph>
-  static constexpr void find_result(Graph& graph, const std::size_t (&value_at)[parts]) {
-    constexpr std::size_t last = maker_of(parts - 1);
-    if constexpr (is_named_items<result> && is_branch_items<typename place<Parts, parts - 1>::out>) {
+  static constexpr void find_result(growing& all) {
+    if constexpr (is_named_items<result> && is_branch_items<typename last_place<Parts>::out>) {
+      graph_type& graph = all.graph;
       graph.result = graph.values.size();
       value_info whole = value_of<result>(value_info::nobody);
-      const auto add = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) {
-        value_info& part = graph.values[value_at[maker_of(order_of_parts<Parts>::value.from[parts - 1][K])]];
+      for (std::size_t k = 0; k < result::size; ++k) {
+        value_info& part = graph.values[all.value_at[makers[from(parts - 1, k)]]];
         part.part_of = graph.result;
-        part.part_offset = result::template offset<K>();
+        part.part_offset = offsets_of<result>[k];
         whole.producer = part.producer;
-      };
-      [&]<std::size_t... K>(std::index_sequence<K...>) {
-        (add(std::integral_constant<std::size_t, K>()), ...);
-      }(std::make_index_sequence<result::size>());
+      }
       graph.values.push_back(whole);
-    } else if constexpr (last < parts) {
-      graph.result = value_at[last];
+    } else if (makers[parts - 1] < parts) {
+      all.graph.result = all.value_at[makers[parts - 1]];
     }
   }
 
-  static consteval auto describe() {
-    graph_info<(nodes > 0 ? nodes : 1) + parts_of_values> graph;
-    std::size_t value_at[parts]{};
+  static consteval graph_type make_graph() {
+    constexpr part_info infos[] = {info_of_part<part<I>, place<Parts, I>>()...};
     bool split[parts + 1]{};  // over stages
+    [[maybe_unused]] const int marked[] = {(mark(split, type_tag<part<I>>()), 0)...};
     std::size_t stage = 0;
-    (
-        [&] {
-          using here = part<I>;
-          if constexpr (is_stage<here>) ++stage;
-          if constexpr (std::same_as<here, split_here_part>) split[stage - 1] = true;
-          if constexpr (!is_stage<here> && std::is_empty_v<here>) mark(split, here{});
-        }(),
-        ...);
+    for (const part_info& info : infos) {
+      if (info.kind == part_info::source || info.kind == part_info::stage) ++stage;
+      if (info.starts_segment) split[stage - 1] = true;
+    }
+
+    growing all;
     stage = 0;
-    (
-        [&] {
-          using at = place<Parts, I>;
-          if constexpr (is_source<part<I>>) {
-            graph.source = part<I>::name.view();
-            graph.values.push_back(value_of<typename at::out>(value_info::nobody));
-            ++stage;
-          } else if constexpr (is_stage<part<I>>) {
-            node_info node = node_of<at>();
-            node.split_after = split[stage++];
-            connect<I>(node, value_at);
-            if constexpr (!std::same_as<typename at::out, nothing_more>)
-              graph.values.push_back(value_of<typename at::out>(graph.nodes.size()));
-            node.out = node.how == form::sink ? node.in : graph.values.size() - 1;
-            value_at[I] = node.out;
-            graph.nodes.push_back(node);
-          } else if constexpr (is_port_of_block<part<I>>) {
-            value_at[I] = value_of_port<I>(graph, value_at);
-          } else if constexpr (!std::is_void_v<typename at::out>) {
-            if (graph.values.empty()) graph.values.push_back(value_of<typename at::out>(value_info::nobody));
-          }
-        }(),
-        ...);
-    graph.ends_in_sink = std::same_as<typename place<Parts, parts - 1>::out, nothing_more>;
-    find_result(graph, value_at);
+    for (std::size_t at = 0; at < parts; ++at) {
+      const part_info& info = infos[at];
+      switch (info.kind) {
+        case part_info::source:
+          all.graph.source = info.node.name;
+          all.add(info.gives);
+          ++stage;
+          break;
+        case part_info::stage:
+          all.add_stage(info, at, split[stage++]);
+          break;
+        case part_info::port:
+          all.value_at[at] = all.value_of_port(info, at);
+          break;
+        default:
+          if (info.gives_value && all.graph.values.empty()) all.add(info.gives);
+      }
+    }
+    graph_type& graph = all.graph;
+    graph.ends_in_sink = std::same_as<typename last_place<Parts>::out, nothing_more>;
+    find_result(all);
     for_each_node_in_a_loop(graph.nodes, [&](std::size_t n) {
       if (!graph.nodes[n].pin) graph.nodes[n].pin = {device_kind::cpu};
       graph.nodes[n].order = concurrency::serial;
@@ -178,6 +230,9 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
     }
     return graph;
   }
+  static constexpr graph_type graph = make_graph();
+
+  static consteval const graph_type& describe() { return graph; }
 };
 
 }  // namespace levada::detail

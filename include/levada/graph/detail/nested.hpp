@@ -209,6 +209,6 @@ template <class Flat>
 inline constexpr bool has_nesting = false;
 template <class... Part, class... Device, class Indices>
 inline constexpr bool has_nesting<flat_pipeline<type_list<flat_part<Part, Device>...>, Indices>> =
-    (is_nesting<Part> || ...);
+    any_true({is_nesting<Part>...});
 
 }  // namespace levada::detail

@@ -54,8 +54,8 @@ inline constexpr block_mark mark_of<given_end>{.passes = true};
 
 template <class Backend, class Part, class Device>
 struct flatten<given_part<Backend, Part>, Device>
-    : type_tag<decltype(type_list<flat_part<given_begin<Backend>, Device>>{} + typename flatten<Part, Device>::type{} +
-                        type_list<flat_part<given_end, Device>>{})> {};
+    : type_tag<concatenated<type_list<flat_part<given_begin<Backend>, Device>>, typename flatten<Part, Device>::type,
+                            type_list<flat_part<given_end, Device>>>> {};
 
 template <class Backend, class Part, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(given_part<Backend, Part>& given, Visit& visit) {

@@ -69,8 +69,8 @@ struct params_end {};
 
 template <fixed_string Name, class Part, class Device>
 struct flatten<params_part<Name, Part>, Device>
-    : type_tag<decltype(type_list<flat_part<params_begin<Name>, Device>>{} + typename flatten<Part, Device>::type{} +
-                        type_list<flat_part<params_end, Device>>{})> {};
+    : type_tag<concatenated<type_list<flat_part<params_begin<Name>, Device>>, typename flatten<Part, Device>::type,
+                            type_list<flat_part<params_end, Device>>>> {};
 
 template <fixed_string Name, class Part, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(params_part<Name, Part>& group, Visit& visit) {

@@ -11,39 +11,42 @@
 
 namespace levada::detail {
 
+/// The `I`-th of parts side by side.
+template <std::size_t I, class Part>
+struct packed_part {
+  Part part;
+};
+template <class Indices, class... Parts>
+struct indexed_parts;
+template <std::size_t... I, class... Parts>
+struct indexed_parts<std::index_sequence<I...>, Parts...> : packed_part<I, Parts>... {};
+
 /// Parts side by side.
 template <class... Parts>
-struct part_pack;
-template <class First>
-struct part_pack<First> {
-  First first;
-};
-template <class First, class... Rest>
-struct part_pack<First, Rest...> {
-  First first;
-  part_pack<Rest...> rest;
-};
+struct part_pack : indexed_parts<std::index_sequence_for<Parts...>, Parts...> {};
 
-template <class Part>
-[[gnu::always_inline]] constexpr auto make_pack(Part&& part) {
-  return part_pack<Part>{std::move(part)};
+template <class... Parts>
+[[gnu::always_inline]] constexpr auto make_pack(Parts&&... parts) {
+  return part_pack<Parts...>{{{std::move(parts)}...}};
 }
-template <class First, class Second, class... Rest>
-[[gnu::always_inline]] constexpr auto make_pack(First&& first, Second&& second, Rest&&... rest) {
-  return part_pack<First, Second, Rest...>{std::move(first), make_pack(std::move(second), std::move(rest)...)};
+template <std::size_t I, class Part>
+constexpr Part& packed_at(packed_part<I, Part>& packed) {
+  return packed.part;
 }
 template <std::size_t I, class... Parts>
 constexpr auto& pack_at(part_pack<Parts...>& pack) {
-  if constexpr (I == 0)
-    return pack.first;
-  else
-    return pack_at<I - 1>(pack.rest);
+  return packed_at<I>(pack);
 }
 
-template <class First, class... Rest, class Visit>
-[[gnu::always_inline]] constexpr void for_each_stage(part_pack<First, Rest...>& parts, Visit& visit) {
-  for_each_stage(parts.first, visit);
-  if constexpr (sizeof...(Rest) > 0) for_each_stage(parts.rest, visit);
+template <std::size_t... I, class... Parts, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(indexed_parts<std::index_sequence<I...>, Parts...>& parts,
+                                                     Visit& visit) {
+  [[maybe_unused]] const int in_order[] = {
+      (for_each_stage(static_cast<packed_part<I, Parts>&>(parts).part, visit), 0)...};
+}
+template <class... Parts, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(part_pack<Parts...>& parts, Visit& visit) {
+  for_each_stage(static_cast<indexed_parts<std::index_sequence_for<Parts...>, Parts...>&>(parts), visit);
 }
 
 /// The first of what was given that is no part.

@@ -198,11 +198,15 @@ struct flat_part {
 
 template <class Part, class Device>
 struct flatten : type_tag<type_list<flat_part<Part, Device>>> {};
-template <class Left, class Right, class Device>
-struct flatten<link<Left, Right>, Device>
-    : type_tag<concatenated<typename flatten<Left, Device>::type, typename flatten<Right, Device>::type>> {};
+template <class Stages, class Device>
+struct flatten_all;
 template <class... Stages, class Device>
-struct flatten<pipeline<Stages...>, Device> : flatten<typename pipeline<Stages...>::parts_type, Device> {};
+struct flatten_all<stage_list<Stages...>, Device> : type_tag<concatenated<typename flatten<Stages, Device>::type...>> {
+};
+template <class Left, class Right, class Device>
+struct flatten<link<Left, Right>, Device> : flatten_all<typename link<Left, Right>::stages, Device> {};
+template <class... Stages, class Device>
+struct flatten<pipeline<Stages...>, Device> : flatten_all<stage_list<Stages...>, Device> {};
 template <class Inner, class Part, class Outer>
 struct flatten<pinned_part<Inner, Part>, Outer> : flatten<Part, Inner> {};
 

@@ -109,7 +109,7 @@ struct at_part<ports_part<Named...>, Before> {
   static constexpr bool agrees = std::is_void_v<before> || std::derived_from<before, items> ||
                                  std::same_as<before, branch_items<typename Named::item...>> ||
                                  std::same_as<before, unknown_item>;
-  static constexpr bool fine = (fine_item<typename Named::item> && ...);
+  static constexpr bool fine = !any_true({!fine_item<typename Named::item>...});
   using out = std::conditional_t<std::is_void_v<before>, items, std::conditional_t<agrees, before, unknown_item>>;
   using mistake =
       std::conditional_t<!agrees, graph_of_several_ports_takes_other_items<gives_item<before>, wants<items>>,
@@ -128,7 +128,7 @@ struct at_part<block_port<Name, T, Index>, Before> {
 template <class... Ends>
 struct joined_places {
   using ends = type_list<Ends...>;
-  static constexpr bool known = !(std::same_as<typename Ends::out, unknown_item> || ...);
+  static constexpr bool known = !any_true({std::same_as<typename Ends::out, unknown_item>...});
   static consteval auto first_sink() {
     constexpr std::size_t at = first_true({std::same_as<typename Ends::out, nothing_more>...});
     if constexpr (at < sizeof...(Ends))
@@ -151,10 +151,25 @@ struct named_outputs : type_tag<Out> {};
 template <fixed_string... Name, class From, class... T>
 struct named_outputs<graph_end<text_list<Name...>, From>, branch_items<T...>>
     : type_tag<named_items<named_item<Name, T>...>> {};
+
+/// Places are found in halves, the first half before the other: each one where it is asked for, all before it would be
+/// found inside of it, as deep in each other as a pipeline has parts.
+template <class Parts, std::size_t First, std::size_t Count>
+struct places_in_order : places_in_order<Parts, First, Count / 2> {
+  using last = typename places_in_order<Parts, First + Count / 2, Count - Count / 2>::last;
+};
+template <class Parts, std::size_t First>
+struct places_in_order<Parts, First, 1> {
+  using last = place<Parts, First>;
+  using found = typename last::out;
+};
+template <class Parts>
+using last_place = typename places_in_order<Parts, 0, Parts::size>::last;
+
 /// The item that leaves a pipeline.
 template <class Parts>
-using item_behind = typename named_outputs<typename type_at<Parts, Parts::size - 1>::part,
-                                           typename place<Parts, Parts::size - 1>::out>::type;
+using item_behind =
+    typename named_outputs<typename type_at<Parts, Parts::size - 1>::part, typename last_place<Parts>::out>::type;
 
 /// Behind the branch of a tee the item goes on.
 template <class Before, class End>

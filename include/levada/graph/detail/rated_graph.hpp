@@ -23,7 +23,7 @@
 namespace levada::detail {
 
 template <class... Parts>
-concept some_node_changes_rate = (changes_rate<typename flatten_node<Parts, void>::type> || ...);
+concept some_node_changes_rate = any_true({changes_rate<typename flatten_node<Parts, void>::type>...});
 
 /// The types of a port, a node or an output.
 template <class Part>
@@ -421,8 +421,8 @@ flat_marks<Device, ports_part<named_item<Name, T>...>> flat_ends(type_list<port_
 template <class... Parts, class Device>
   requires some_node_changes_rate<Parts...>
 struct flatten<graph_part<Parts...>, Device>
-    : type_tag<decltype(decltype(flat_ends<Device>((type_list<>{} + ... + typename graph_boundary<Parts>::ports{}))){} +
-                        type_list<flat_part<rate_part<graph_rate<Device, Parts...>>, void>>{})> {};
+    : type_tag<concatenated<decltype(flat_ends<Device>(concatenated<typename graph_boundary<Parts>::ports...>{})),
+                            type_list<flat_part<rate_part<graph_rate<Device, Parts...>>, void>>>> {};
 
 template <class... Parts, class Visit>
   requires some_node_changes_rate<Parts...>

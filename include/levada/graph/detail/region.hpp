@@ -42,7 +42,7 @@ inline constexpr bool may_be_empty<rate_border> = true;
 template <class Parts>
 inline constexpr bool changes_rate = false;
 template <class... Flat>
-inline constexpr bool changes_rate<type_list<Flat...>> = (mark_of<typename Flat::part>.changes_rate || ...);
+inline constexpr bool changes_rate<type_list<Flat...>> = any_true({mark_of<typename Flat::part>.changes_rate...});
 
 /// Where the rates are among the parts, and whether one is inside of something.
 template <std::size_t N>
@@ -56,27 +56,24 @@ struct rate_places {
 template <class... Flat>
 consteval auto find_rates(type_list<Flat...>) {
   constexpr std::size_t n = sizeof...(Flat);
+  constexpr const block_mark* marks[] = {&mark_of<typename Flat::part>...};
+  constexpr loop_border borders[] = {border_of<typename Flat::part>...};
+  constexpr bool splits[] = {is_split_after<typename Flat::part>...};
   rate_places<n> places;
-  std::size_t i = 0, depth = 0, loops = 0, head = n;
-  (
-      [&] {
-        using part = typename Flat::part;
-        constexpr auto kind = mark_of<part>.kind;
-        if (kind == block_mark::begin) ++depth;
-        if (kind > block_mark::node) --depth;
-        if constexpr (border_of<part> == loop_border::begins) head = loops++ == 0 ? i : head;
-        if constexpr (border_of<part> == loop_border::ends) --loops;
-        if (mark_of<part>.changes_rate) {
-          places.at[places.count++] = i;
-          if (depth != 0 && places.inside == n) {
-            places.inside = i;
-            if (loops != 0) places.loop = head;
-          }
-        }
-        if (is_split_after<part>) places.split_after = i;
-        ++i;
-      }(),
-      ...);
+  std::size_t depth = 0, loops = 0, head = n;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (marks[i]->kind == block_mark::begin) ++depth;
+    if (marks[i]->kind > block_mark::node) --depth;
+    if (borders[i] == loop_border::begins) head = loops++ == 0 ? i : head;
+    if (borders[i] == loop_border::ends) --loops;
+    if (splits[i]) places.split_after = i;
+    if (!marks[i]->changes_rate) continue;
+    places.at[places.count++] = i;
+    if (depth != 0 && places.inside == n) {
+      places.inside = i;
+      if (loops != 0) places.loop = head;
+    }
+  }
   places.at[places.count] = n;
   return places;
 }

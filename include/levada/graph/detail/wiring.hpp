@@ -171,7 +171,7 @@ struct order_of_parts {
   static constexpr bool is_line = true;
 };
 template <class... Flat>
-  requires((mark_of<typename Flat::part>.kind != block_mark::none) || ...)
+  requires(any_true({(mark_of<typename Flat::part>.kind != block_mark::none)...}))
 struct order_of_parts<type_list<Flat...>> {
   static constexpr bool is_line = false;
   static constexpr auto value = order_of(type_list<Flat...>{});

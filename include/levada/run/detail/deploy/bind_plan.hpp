@@ -291,18 +291,16 @@ template <class Flat, class Backend, std::size_t First, std::size_t... I>
 template <class Planning, std::size_t... U>
 [[gnu::always_inline]] inline fixed_array<erased_object> make_kernels([[maybe_unused]] void* const* stages,
                                                                       std::index_sequence<U...>) {
-  constexpr std::size_t count =
-      (std::size_t{0} + ... + (Planning::plan.unit[U].backend != partition_unit::callable ? 1 : 0));
+  constexpr std::size_t count = count_true({Planning::plan.unit[U].backend != partition_unit::callable...});
   fixed_array<erased_object> kernels(count);
   [[maybe_unused]] std::size_t next = 0;
-  (
-      [&] {
-        if constexpr (Planning::plan.unit[U].backend != partition_unit::callable)
-          kernels[next++] =
-              kernel_of_ops<typename Planning::flat, backend_of_unit<Planning, U>, Planning::plan.unit[U].first>(
-                  stages, std::make_index_sequence<Planning::plan.unit[U].count>{});
-      }(),
-      ...);
+  [[maybe_unused]] const auto add = [&]<std::size_t Unit>(std::integral_constant<std::size_t, Unit>) {
+    constexpr const auto& unit = Planning::plan.unit[Unit];
+    if constexpr (unit.backend != partition_unit::callable)
+      kernels[next++] = kernel_of_ops<typename Planning::flat, backend_of_unit<Planning, Unit>, unit.first>(
+          stages, std::make_index_sequence<unit.count>{});
+  };
+  [[maybe_unused]] const int in_order[] = {0, (add(std::integral_constant<std::size_t, U>()), 0)...};
   return kernels;
 }
 

@@ -91,40 +91,41 @@ struct enumerated {
   using run = run_of_ops<Flat, Node, std::make_index_sequence<Length>>;
 
   template <std::size_t Node, std::size_t Backend, std::size_t Length>
-  static consteval void add(list& found) {
+  static constexpr void add(list& found) {
     using kernel = typename run<Node, Length>::template kernel<backend_at<Backend>>;
     if constexpr (std::derived_from<kernel, device_kernel>)
       if (!graph.nodes[Node].more.empty() && !kernel::takes_several) return;
     found.push_back({Node, Length, Backend, kernel::scratch_bytes, weight_bytes_of<kernel>});
   }
   template <std::size_t Node, std::size_t Backend, std::size_t Length>
-  static consteval void add_chain(list& found) {
+  static constexpr void add_chain(list& found) {
     if constexpr (run<Node, Length>::template taken_by<backend_at<Backend>>) add<Node, Backend, Length>(found);
   }
 
   template <std::size_t Node, std::size_t Backend, std::size_t... L>
-  static consteval void add_lengths(list& found, std::index_sequence<L...>) {
+  static constexpr void add_lengths(list& found, std::index_sequence<L...>) {
     (add_chain<Node, Backend, L + 1>(found), ...);
   }
 
   template <std::size_t Node, std::size_t... B>
-  static consteval void add_backends([[maybe_unused]] list& found, std::index_sequence<B...>) {
+  static constexpr void add_backends([[maybe_unused]] list& found, std::index_sequence<B...>) {
     [[maybe_unused]] constexpr std::size_t there = ops_from(Node);
     (add_lengths<Node, B>(found, std::make_index_sequence<std::min<std::size_t>(there, backend_at<B>::longest_run)>{}),
      ...);
   }
 
   template <std::size_t Node, std::size_t Backend, std::size_t Length>
-  static consteval void add_region(list& found) {
+  static constexpr void add_region(list& found) {
     if constexpr (requires { sizeof(typename run<Node, Length>::template kernel<backend_at<Backend>>); })
       add<Node, Backend, Length>(found);
   }
   template <std::size_t Backend, std::size_t... R>
-  static consteval void add_regions([[maybe_unused]] list& found, std::index_sequence<R...>) {
-    (add_region<region_list<Backend>[R].first, Backend, region_list<Backend>[R].count>(found), ...);
+  static constexpr void add_regions([[maybe_unused]] list& found, std::index_sequence<R...>) {
+    [[maybe_unused]] const int in_order[] = {
+        0, (add_region<region_list<Backend>[R].first, Backend, region_list<Backend>[R].count>(found), 0)...};
   }
   template <std::size_t... B>
-  static consteval void add_all_regions([[maybe_unused]] list& found, std::index_sequence<B...>) {
+  static constexpr void add_all_regions([[maybe_unused]] list& found, std::index_sequence<B...>) {
     (add_regions<B>(found, std::make_index_sequence<region_count<B>>{}), ...);
   }
 
@@ -143,7 +144,8 @@ struct enumerated {
   template <std::size_t... Node>
   static consteval list all(std::index_sequence<Node...>) {
     list found;
-    (add_backends<Node>(found, std::make_index_sequence<values::count>{}), ...);
+    [[maybe_unused]] const int in_order[] = {
+        0, (add_backends<Node>(found, std::make_index_sequence<values::count>{}), 0)...};
     add_all_regions(found, std::make_index_sequence<values::count>{});
     keep_all_ruled(found, std::make_index_sequence<values::count>{});
     if constexpr (Flat::gives_regions) keep_given(graph, values::values, found);
