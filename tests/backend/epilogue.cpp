@@ -10,6 +10,9 @@ using namespace levada::testing;
 
 namespace {
 
+template <std::size_t... S>
+using window = levada::size<S...>;
+
 constexpr auto silu = nn::silu.description;
 constexpr auto leaky = nn::leaky_relu(0.25f).description;
 constexpr auto scaled = transform<"scaled">([](auto x) { return x * 3.0f - 1.0f; }).description;
