@@ -18,10 +18,9 @@ class worker_bringer : public item_finisher {
   bool has_work() const {
     for (std::size_t s = 0; s < segments_.size(); ++s) {
       const segment& seg = segments_[s];
-      if (arrived(s) > seg.claimed.load() && (devices_.has(s) || (!is_backed_up(seg) && seg.has_free_grain())))
-        return true;
+      if (arrived(s) > seg.claimed.load() && (devices_.has(s) ? devices_.may_submit(seg) : may_claim(seg))) return true;
       if (seg.deposited.load() != 0 && seg.has_admitted_grain()) return true;
-      if (seg.offered.load() != 0) return true;
+      if (seg.offered.load() != 0 && has_unclaimed_branch(seg)) return true;
     }
     return false;
   }
@@ -79,6 +78,7 @@ class worker_bringer : public item_finisher {
   }
 
   bool is_backed_up(const segment& seg) const;
+  bool may_claim(const segment& seg) const { return !is_backed_up(seg) && seg.has_free_grain(); }
   bool would_wait_inside() const;
   void invite_if_it_pays() noexcept;
   int most_workers() const;

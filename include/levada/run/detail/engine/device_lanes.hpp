@@ -73,6 +73,8 @@ class device_lanes {
       seg.submitting.store(false);
     }
   }
+  /// Nobody is at it: who is looks once more behind that, so that others need not wait for it.
+  static bool may_submit(const segment& seg) { return !seg.submitting.load(); }
   /// The last that a report of a device does: whoever destroys the session waits for it.
   void report_ends() noexcept { at_devices_.fetch_sub(1); }
   /// Until devices have nothing more to report and their threads are out of here: shortly, once all is finished.

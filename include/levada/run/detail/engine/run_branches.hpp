@@ -23,6 +23,10 @@ class branch_runner : public unit_runner {
     return seg.branches[static_cast<std::size_t>(&g - seg.grains.begin())];
   }
   bool may_run_branches(const grain& g) const;
+  /// Where they are offered there may be none yet, or none any more: whoever opens them tells others behind that.
+  static bool has_unclaimed_branch(const segment& seg) {
+    return std::any_of(seg.branches.begin(), seg.branches.end(), [](const auto& b) { return b.has_unclaimed(); });
+  }
   bool run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
   bool run_branches(segment& seg, grain& g) noexcept;
   bool help_with_branch(std::size_t s, grain*& goes_on) noexcept;
