@@ -321,7 +321,7 @@ fixed_array<attached_device> attach_devices(target<Devices...>) {
 
 /// The threads of this machine within the bounds of `cpu<Min, Max>`.
 inline int bind_threads(std::pair<int, int> bounds) {
-  const int here = static_cast<int>(std::thread::hardware_concurrency());
+  const int here = processors();
   return std::max(bounds.first, std::min(bounds.second, here));
 }
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <limits>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <levada/run/detail/workers/asymmetric_fence.hpp>
@@ -32,7 +31,7 @@ class permits {
 
  public:
   permits(int count, int workers) : count_(count), workers_(std::min(count, workers)) {
-    const int here = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
+    const int here = processors();
     computing_workers_ = here == 0 ? workers_ : std::min(workers_, here);
   }
   bool try_acquire() { return try_acquire_below(open_to_all()); }

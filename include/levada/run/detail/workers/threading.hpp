@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // run/detail/workers/threading.hpp: the one place from where run/ has what threads share and wait by: atomics, locks,
-// fences, pauses and the clock. A test of the schedule names a header with atomics of its own there, or with all of it,
-// whose operations are steps that it holds up or puts in order; elsewhere they are those of std.
+// fences, pauses, the clock and the number of processors. A test of the schedule names a header with atomics of its own
+// there, or with all of it, whose operations are steps that it holds up or puts in order; elsewhere they are those of
+// std.
 
 #include <atomic>
 #include <chrono>
@@ -26,6 +27,9 @@ namespace levada::detail {
 using std::mutex;
 
 inline void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+/// Of this machine; 0: not known.
+inline int processors() noexcept { return static_cast<int>(std::thread::hardware_concurrency()); }
 
 /// A pause in a spinning loop.
 inline void spin_pause() noexcept {
