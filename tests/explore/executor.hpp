@@ -18,8 +18,8 @@ class explored_executor {
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
   }
   ~explored_executor() {
+    if (scheduler* const s = explorer()) s->step(this), s->wake(this);
     stopping_ = true;
-    if (scheduler* const s = explorer()) s->wake(this);
     for (detail::thread& t : threads_) t.join();
   }
 
@@ -27,13 +27,14 @@ class explored_executor {
 
   void invite(detail::worker_call i) {
     scheduler* const s = explorer();
-    s->step();
+    s->step(this);
     s->flush();
     waiting_.push_back(i);
     s->wake(this);
   }
   int invited() const {
-    explorer()->step();
+    explorer()->step(this);
+    explorer()->reads(this);
     return static_cast<int>(waiting_.size());
   }
 
@@ -46,8 +47,9 @@ class explored_executor {
   void serve() {
     scheduler* const s = explorer();
     for (;;) {
-      s->step();
+      s->step(this);
       while (waiting_.empty() && !stopping_) s->block(this);
+      s->writes(this);
       if (waiting_.empty()) return;
       const detail::worker_call i = waiting_.front();
       waiting_.pop_front();

@@ -34,30 +34,35 @@ struct stepped : Atomic {
   }
 
   T load(order o = order::seq_cst) const noexcept {
-    if (scheduler* const s = explorer()) {
-      s->step();
-      if (const auto* own = s->own_store(place())) {
-        T value;
-        std::memcpy(static_cast<void*>(&value), own->bytes, sizeof value);
-        return value;
-      }
+    scheduler* const s = explorer();
+    if (s == nullptr) return Atomic::load(o);
+    s->step(place());
+    if (const auto* own = s->own_store(place())) {
+      T value;
+      std::memcpy(static_cast<void*>(&value), own->bytes, sizeof value);
+      return value;
     }
+    s->reads(place());
     return Atomic::load(o);
   }
   void store(T value, order o = order::seq_cst) noexcept {
     scheduler* const s = explorer();
     if (s == nullptr) return Atomic::store(value, o);
-    s->step();
+    s->step(place());
     if (o != order::seq_cst && s->delays()) {
-      scheduler::late_store late{place(), {}, [](void* at, const unsigned char* bytes) {
+      scheduler::late_store late{place(),
+                                 {},
+                                 [](void* at, const unsigned char* bytes) {
                                    T then;
                                    std::memcpy(static_cast<void*>(&then), bytes, sizeof then);
                                    store_at(at, then);
-                                 }};
+                                 },
+                                 {}};
       std::memcpy(late.bytes, static_cast<const void*>(&value), sizeof value);
       return s->store_later(late);
     }
     s->flush();
+    s->writes(place());
     Atomic::store(value, o);
   }
   T exchange(T value, order o = order::seq_cst) noexcept { return locked(), Atomic::exchange(value, o); }
@@ -68,10 +73,10 @@ struct stepped : Atomic {
     return locked(), Atomic::compare_exchange_strong(expected, value, yes, no);
   }
   bool compare_exchange_weak(T& expected, T value, order o = order::seq_cst) noexcept {
-    return locked(), Atomic::compare_exchange_strong(expected, value, o);
+    return compare_exchange_strong(expected, value, o);
   }
   bool compare_exchange_weak(T& expected, T value, order yes, order no) noexcept {
-    return locked(), Atomic::compare_exchange_strong(expected, value, yes, no);
+    return compare_exchange_strong(expected, value, yes, no);
   }
   template <class N>
   T fetch_add(N n, order o = order::seq_cst) noexcept {
@@ -88,7 +93,7 @@ struct stepped : Atomic {
   }
   void notify_all() noexcept {
     if (scheduler* const s = explorer())
-      s->step(), s->wake(place());
+      s->step(place()), s->wake(place());
     else
       Atomic::notify_all();
   }
@@ -109,8 +114,8 @@ struct stepped : Atomic {
     else
       static_cast<Atomic*>(static_cast<stepped*>(at))->store(value);
   }
-  static void locked() {
-    if (scheduler* const s = explorer()) s->step(), s->flush();
+  void locked() const {
+    if (scheduler* const s = explorer()) s->step(place()), s->flush(), s->writes(place());
   }
 };
 
@@ -143,23 +148,25 @@ class mutex {
   void lock() {
     test::scheduler* const s = test::explorer();
     if (s == nullptr) return real_.lock();
-    s->step();
+    s->step(this);
     while (held_) s->block(this);
+    s->writes(this);
     held_ = true;
   }
   bool try_lock() {
     test::scheduler* const s = test::explorer();
     if (s == nullptr) return real_.try_lock();
-    s->step();
+    s->step(this);
+    s->writes(this);
     return !std::exchange(held_, true);
   }
   void unlock() {
     test::scheduler* const s = test::explorer();
     if (s == nullptr) return real_.unlock();
+    s->step(this);
     s->flush();
     held_ = false;
     s->wake(this);
-    s->step();
   }
 
  private:
@@ -193,7 +200,7 @@ inline thread_mark this_thread_mark() noexcept {
 
 inline void full_fence() noexcept {
   if (test::scheduler* const s = test::explorer())
-    s->step(), s->flush();
+    s->step(nullptr), s->flush();
   else
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
@@ -201,10 +208,12 @@ inline constexpr bool has_heavy_fence = true;
 inline void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 inline void heavy_fence() noexcept {
   if (test::scheduler* const s = test::explorer())
-    s->step(), s->flush_all();
+    s->step(s->everything()), s->flush_all();
   else
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
+
+inline int processors() noexcept { return 4; }
 
 inline void spin_pause() noexcept {
   if (test::scheduler* const s = test::explorer()) s->yield(200);

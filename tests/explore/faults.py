@@ -98,6 +98,15 @@ FAULTS = [
     ("a session that is over may not be", "session_engines.hpp",
      "    if (is_over) is_over_.store(true, std::memory_order_relaxed);\n",
      ""),
+    ("who hands items to a device does not look again", "device_lanes.hpp",
+     "      seg.submitting.store(false);\n    }\n",
+     "      seg.submitting.store(false);\n      return any;\n    }\n"),
+    ("a branch is offered and nobody is told", "run_branches.hpp",
+     "  waker_.offer(fork.branches - 1, concurrency_limit_);\n",
+     ""),
+    ("the last branch is not the last", "branches.hpp",
+     "fetch_sub(1, std::memory_order_acq_rel) == 1;",
+     "fetch_sub(1, std::memory_order_acq_rel) <= 2;"),
     ("two take one free grain", "segment.hpp",
      "          g.state.compare_exchange_strong(expected, grain_state::running))\n        return &g;",
      "          (g.state.store(grain_state::running), true))\n        return static_cast<void>(expected), &g;"),
@@ -133,9 +142,10 @@ def explored(compiler, fault, seconds):
         if done.returncode != 0:
             return None, 0.0, "does not compile: " + done.stderr.strip().splitlines()[0]
         start = time.monotonic()
-        # All with few preemptions in the smallest cases. Then a few at random of each case, then more of each: what is
-        # seldom in one may be frequent in another.
-        ways = chain([["--preemptions", "0"], ["--preemptions", "1", "two"]], ([str(1000 * 3**n)] for n in count()))
+        # All with no and with one preemption in small cases, and in between a few at random of each large case. Then
+        # more of both: what is seldom in one may be frequent in another.
+        ways = chain([["--preemptions", "0"], ["500"], ["--preemptions", "1"]],
+                     ([str(1000 * 3**n)] for n in count()))
         while (left := seconds - (time.monotonic() - start)) > 0:
             way = next(ways)
             limit = min(left, seconds / 3) if way[0] == "--preemptions" else left

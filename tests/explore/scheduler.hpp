@@ -25,8 +25,11 @@
 
 #include <cxxabi.h>
 #include <ucontext.h>
+#include <csetjmp>
 
+#include <explore/causal_order.hpp>
 #include <explore/preemptions.hpp>
+#include <explore/program_memory.hpp>
 
 namespace levada::test {
 
@@ -56,12 +59,22 @@ class scheduler {
     change_at_.clear();
     for (int i = 0; i < with.changes; ++i) change_at_.push_back(1 + random_() % with.steps_expected);
     std::sort(change_at_.begin(), change_at_.end());
+    order_.restart();
+    program_memory::all().restart();
     active() = this;
     running_ = &add_thread(std::move(body));
+    program_memory::all().switch_on(with.search != nullptr);
     go_to(nobody_, *running_);
+    program_memory::all().switch_on(false);
     active() = nullptr;
     return steps_;
   }
+
+  /// What the execution came to: the same number where all operations that depend on each other were in one order.
+  std::uint64_t end_state() const { return state(); }
+  /// Threads were seen to share more places than before: a search that did not know begins again.
+  bool knows_more() const { return order_.has_grown(); }
+  void forget_shared() { order_.forget_all(); }
 
   static scheduler*& active() {
     static scheduler* one = nullptr;
@@ -70,35 +83,61 @@ class scheduler {
 
   // ---- operations, by the thread that runs ----
 
-  /// Before each operation.
-  void step() {
+  /// Before each operation, at that place; null: at none that others may use.
+  void step(const void* at) {
     time_ += 20;
+    running_->past.add(1), running_->past.time += 20;
+    is_shared_ = at == everything() || uses_shared(at);
     advance();
   }
+  /// Behind it.
+  void reads(const void* at) {
+    const own_memory mine;
+    if (how_.search != nullptr) order_.reads(running_->past, at);
+  }
+  void writes(const void* at) {
+    const own_memory mine;
+    if (how_.search != nullptr) order_.writes(running_->past, at);
+  }
+  /// Changes what is there without an atomic operation, as a stage does.
+  void changes(const void* at) { step(at), writes(at); }
+  /// The stage that runs takes so long.
+  void takes(std::chrono::nanoseconds ns) {
+    time_ += ns.count(), running_->past.time += ns.count();
+    step(nullptr);
+  }
   /// The thread has nothing to do for a moment. Now and then it goes on all the same, as it does where others are held
-  /// up.
+  /// up. In a search it spins only a few times before it parks.
   void yield(std::uint64_t ns) {
     const bool held_up = how_.search == nullptr && random_() % 4 == 0;
     time_ += static_cast<std::int64_t>(held_up ? 200 * ns : ns);
+    running_->past.time += std::max<std::int64_t>(static_cast<std::int64_t>(ns), 8'000);
     flush();
+    running_->past.add(2);
     if (random_() % 16 == 0 || ++running_->yields % 64 == 0) running_->priority = lowest_--;
+    is_shared_ = true;
     yields_ = true;
     advance();
   }
   /// Until `wake(at)`.
   void block(const void* at) {
     flush();
+    writes(at);
     running_->waits_for = at;
     advance();
   }
   void wake(const void* at) {
+    writes(at);
     for (const auto& t : threads_)
       if (t->waits_for == at) t->waits_for = nullptr;
   }
   clock::time_point now() {
     time_ += 20;
-    return clock::time_point(std::chrono::nanoseconds(1'000'000'000 + time_));
+    return clock::time_point(
+        std::chrono::nanoseconds(1'000'000'000 + (how_.search != nullptr ? running_->past.time : time_)));
   }
+  /// A place that is all places.
+  const void* everything() const { return this; }
 
   // ---- stores that others see later ----
 
@@ -106,11 +145,16 @@ class scheduler {
     const void* at;
     unsigned char bytes[16];
     void (*apply)(void* at, const unsigned char* bytes);
+    causal_order::past past;  ///< of the thread, when it stored
   };
   bool delays() {
     return how_.delays_stores && (how_.search != nullptr || !running_->buffer.empty() || random_() % 4 == 0);
   }
-  void store_later(const late_store& s) { running_->buffer.push_back(s); }
+  void store_later(const late_store& s) {
+    const own_memory mine;
+    running_->buffer.push_back(s);
+    running_->buffer.back().past = running_->past;
+  }
   /// The newest of this thread's own.
   const late_store* own_store(const void* at) const {
     for (auto s = running_->buffer.rbegin(); s != running_->buffer.rend(); ++s)
@@ -124,7 +168,11 @@ class scheduler {
   /// Who stores there is still waiting to be seen, and the place is about to go.
   void forget(const void* at) {
     for (const auto& t : threads_)
-      if (std::any_of(t->buffer.begin(), t->buffer.end(), [&](const late_store& s) { return s.at == at; })) flush(*t);
+      if (std::any_of(t->buffer.begin(), t->buffer.end(), [&](const late_store& s) { return s.at == at; })) {
+        flush(*t);
+      }
+    const own_memory mine;
+    if (how_.search != nullptr) order_.forget(at);
   }
 
   // ---- threads ----
@@ -136,24 +184,30 @@ class scheduler {
   };
   struct thread_state {
     std::function<void()> body;
-    ucontext_t context{};
+    ucontext_t context{};  ///< where it begins
+    std::jmp_buf left;     ///< and where it was left
+    bool has_begun = false;
     exceptions own;
+    causal_order::past past;
     const void* waits_for = nullptr;
     bool ended = false;
     std::int64_t priority = 0;
     std::uint64_t yields = 0;
     std::deque<late_store> buffer;
-    void* stack = nullptr;
   };
   const void* running() const { return running_; }
 
   thread_state& start(std::function<void()> body) {
-    step();
-    return add_thread(std::move(body));
+    step(&threads_);
+    thread_state& t = add_thread(std::move(body));
+    writes(&threads_);
+    t.past.start(running_->past, threads_.size());
+    return t;
   }
   void join(thread_state& t) {
-    step();
+    step(&t);
     while (!t.ended) block(&t);
+    reads(&t);
   }
 
   [[noreturn]] void fail(const char* what) {
@@ -169,65 +223,82 @@ class scheduler {
   }
 
  private:
-  static constexpr std::size_t stack_bytes = 256 * 1024;
-
   thread_state& add_thread(std::function<void()> body) {
+    const own_memory mine;
     threads_.push_back(std::make_unique<thread_state>());
     thread_state& t = *threads_.back();
     t.priority = static_cast<std::int64_t>(random_() % 1'000'000) + 1;
     t.body = std::move(body);
-    if (free_stacks_.empty()) {
-      stacks_.push_back(std::make_unique<char[]>(stack_bytes));
-      free_stacks_.push_back(stacks_.back().get());
-    }
-    t.stack = free_stacks_.back();
-    free_stacks_.pop_back();
     getcontext(&t.context);
-    t.context.uc_stack.ss_sp = t.stack;
-    t.context.uc_stack.ss_size = stack_bytes;
+    t.context.uc_stack.ss_sp = program_memory::all().stack(threads_.size() - 1);
+    t.context.uc_stack.ss_size = program_memory::stack_bytes;
     t.context.uc_link = nullptr;
     makecontext(&t.context, &begin, 0);
+    order_.is_alone(threads_.size() == 1);
     return t;
   }
   static void begin() { active()->run_thread(); }
   void run_thread() {
     thread_state& t = *running_;
     t.body();
+    step(&t);
     flush(t);
     t.ended = true;
     wake(&t);
-    free_stacks_.push_back(t.stack);  // nothing runs on it before this context is left
-    thread_state* const next = choose(true);
+    order_.is_alone(std::count_if(threads_.begin(), threads_.end(), [](const auto& o) { return !o->ended; }) == 1);
+    thread_state* const next = choose_own(true);
     running_ = next;
     go_to(t, next != nullptr ? *next : nobody_);
   }
   void go_to(thread_state& from, thread_state& to) {
     auto* const now = reinterpret_cast<exceptions*>(abi::__cxa_get_globals());
     from.own = std::exchange(*now, to.own);
-    swapcontext(&from.context, &to.context);
+    from.has_begun = true;
+    if (_setjmp(from.left) != 0) return;
+    if (to.has_begun) _longjmp(to.left, 1);  // takes no call of the system, as setcontext does
+    setcontext(&to.context);
+  }
+  /// Of all that has happened.
+  std::uint64_t state() const {
+    std::uint64_t all = 0;
+    for (const auto& t : threads_) all += hashed(t->past.number, t->past.thread);
+    return all;
+  }
+  bool uses_shared(const void* at) {
+    if (how_.search == nullptr || !how_.search->reduces()) return true;
+    const own_memory mine;
+    return (at != nullptr && order_.is_shared(at)) ||
+           std::any_of(running_->buffer.begin(), running_->buffer.end(),
+                       [&](const late_store& s) { return order_.is_shared(s.at); });
   }
 
   void flush(thread_state& t) {
+    if (t.buffer.empty()) return;
+    const own_memory mine;
     while (!t.buffer.empty()) {
       const late_store s = t.buffer.front();
       t.buffer.pop_front();
       s.apply(const_cast<void*>(s.at), s.bytes);
+      if (how_.search != nullptr) order_.writes_late(running_->past, s.past, s.at);
     }
   }
 
   static bool is_ready(const thread_state& t) { return !t.ended && t.waits_for == nullptr; }
 
-  /// The running one first, where it goes on, and then those behind it in turn.
+  /// The running one first, where it goes on, and then those behind it in turn. Who spins lets the next of these go on.
   thread_state* choose_by_search(bool is_ending) {
-    const bool goes_on = is_ready(*running_) && !yields_;
+    const bool is_running_ready = is_ready(*running_), goes_on = is_running_ready && !yields_;
+    if (goes_on && !is_shared_) return running_;
     std::size_t own = 0;
     while (threads_[own].get() != running_) ++own;
     ready_.clear();
     if (goes_on) ready_.push_back(running_);
     for (std::size_t i = 1; i < threads_.size(); ++i)
       if (thread_state* const t = threads_[(own + i) % threads_.size()].get(); is_ready(*t)) ready_.push_back(t);
-    if (ready_.empty() && is_ready(*running_)) return running_;  // it spins, and nobody else can go on
-    if (!ready_.empty()) return ready_[yields_ ? 0 : how_.search->choose(ready_.size(), goes_on)];
+    if (ready_.empty() && is_running_ready) return running_;  // it spins, and nobody else can go on
+    if (!ready_.empty())
+      return ready_[how_.search->choose(ready_.size(), is_running_ready, steps_,
+                                        [&] { return hashed(state(), 2 * own + goes_on); })];
     if (!is_ending || std::any_of(threads_.begin(), threads_.end(), [](const auto& t) { return !t->ended; }))
       fail("no thread can go on");
     return nullptr;
@@ -251,6 +322,11 @@ class scheduler {
     return best;
   }
 
+  thread_state* choose_own(bool is_ending) {
+    const own_memory mine;
+    return choose(is_ending);
+  }
+
   void advance() {
     if (++steps_ > how_.most_steps) fail("it never ends");
     if (how_.search == nullptr && !running_->buffer.empty() && random_() % 8 == 0) flush();
@@ -259,7 +335,7 @@ class scheduler {
       running_->priority = lowest_--;
     }
     if (how_.walk != 0 && random_() % how_.walk == 0) threads_[random_() % threads_.size()]->priority = ++highest_;
-    thread_state* const next = choose(false);
+    thread_state* const next = choose_own(false);
     if (next == running_) return;
     go_to(*std::exchange(running_, next), *next);
   }
@@ -271,8 +347,8 @@ class scheduler {
   bool yields_ = false;  ///< the one that runs
   std::vector<thread_state*> ready_;
   thread_state nobody_;  ///< who explores
-  std::vector<std::unique_ptr<char[]>> stacks_;
-  std::vector<void*> free_stacks_;
+  causal_order order_;
+  bool is_shared_ = true;  ///< what the one that runs is about to use
   std::uint64_t steps_ = 0;
   std::int64_t time_ = 0, lowest_ = -1, highest_ = 0;
   std::vector<std::uint64_t> change_at_;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// explore/causal_order.hpp: which operations of an execution come before which, as a number. Two operations of two
+// threads are in order only where they are at the same place and one of them writes, or by others between them. All
+// executions with one order come to the same state, whatever else comes first (Mazurkiewicz), so a search need not go
+// on from there twice (Musuvathi, Qadeer, MSR-TR-2007-12). It also says which places threads share: only there it is of
+// use to go on with another thread.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <explore/program_memory.hpp>
+
+namespace levada::test {
+
+/// Mixes all bits of both (the finish of MurmurHash3).
+constexpr std::uint64_t hashed(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a * 0x9e37'79b9'7f4a'7c15u + b;
+  x = (x ^ x >> 33) * 0xff51'afd7'ed55'8ccdu;
+  x = (x ^ x >> 33) * 0xc4ce'b9fe'1a85'ec53u;
+  return x ^ x >> 33;
+}
+
+class causal_order {
+ public:
+  /// What a thread has done and all that came before that. Its clock is part of that, too: it is never behind what the
+  /// thread has seen.
+  struct past {
+    std::uint64_t number = 0;
+    std::int64_t time = 0;
+    std::size_t thread = 0;
+
+    void add(std::uint64_t event) { number = hashed(number, event); }
+    void start(const past& by, std::size_t index) { *this = {hashed(by.number, index + 1), by.time, index}; }
+  };
+
+  /// Another execution of the same program begins. What threads were seen to share is kept.
+  void restart() {
+    ++execution_;
+    if (has_grown_)
+      for (place& x : places_) x.is_shared = x.is_shared_next;
+    has_grown_ = false;
+  }
+  void forget_all() { places_.assign(1 << 10, {}), used_ = 0, has_grown_ = false; }
+
+  /// Where only one thread uses a place, nothing there says more than that this thread has come so far.
+  void reads(past& p, const void* at) {
+    place& x = find(at);
+    note(x, p, false);
+    if (!x.is_shared) return;
+    p.add(x.written);
+    p.time = std::max(p.time, x.time);
+    x.reads += p.number;
+  }
+  void writes(past& p, const void* at) {
+    place& x = find(at);
+    note(x, p, true);
+    if (!x.is_shared) return;
+    p.add(hashed(x.written, x.reads));
+    p.time = std::max(p.time, x.time);
+    x.written = p.number, x.reads = 0, x.time = p.time;
+  }
+  /// A store that was left in a buffer, by who had done `when_stored` then, is seen by others: `by` emptied the buffer.
+  void writes_late(past& by, const past& when_stored, const void* at) {
+    past p = when_stored;
+    writes(p, at);
+    if (!is_shared(at)) return;
+    by.add(p.number);
+    by.time = std::max(by.time, p.time);
+  }
+  /// The object there has ended.
+  void forget(const void* at) {
+    place& x = find(at);
+    x.written = x.reads = 0, x.time = 0, x.by = nobody, x.by_many = x.is_written = false;
+  }
+
+  /// Several threads used it in some execution before this one, and one wrote; or it may have another address in each
+  /// execution.
+  bool is_shared(const void* at) { return find(at).is_shared; }
+  /// Since this execution began, more was seen to be shared.
+  bool has_grown() const { return has_grown_; }
+  /// There is no other thread: nothing is noted as shared.
+  void is_alone(bool alone) { is_alone_ = alone; }
+
+ private:
+  static constexpr std::size_t nobody = ~std::size_t{0};
+
+  struct place {
+    const void* at = nullptr;
+    std::uint64_t execution = 0;  ///< that the rest is about
+    std::uint64_t written = 0;    ///< by whom last: the past of that
+    std::uint64_t reads = 0;      ///< since then: the sum, as they are in no order
+    std::int64_t time = 0;
+    std::size_t by = nobody;
+    bool by_many = false, is_written = false;
+    bool is_shared = false, is_shared_next = false;  ///< kept
+  };
+
+  place& find(const void* at) {
+    if (2 * used_ >= places_.size()) grow();
+    place& x = look_up(places_, at);
+    if (x.at == nullptr) {
+      x.at = at, ++used_;
+      x.is_shared = x.is_shared_next = !program_memory::all().has(at);
+    }
+    if (x.execution != execution_) {
+      x.execution = execution_;
+      x.written = x.reads = 0, x.time = 0, x.by = nobody, x.by_many = x.is_written = false;
+    }
+    return x;
+  }
+  static place& look_up(std::vector<place>& in, const void* at) {
+    std::size_t i = hashed(0, reinterpret_cast<std::uintptr_t>(at)) & (in.size() - 1);
+    while (in[i].at != nullptr && in[i].at != at) i = (i + 1) & (in.size() - 1);
+    return in[i];
+  }
+  void grow() {
+    std::vector<place> larger(std::max<std::size_t>(1 << 10, 2 * places_.size()));
+    for (const place& x : places_)
+      if (x.at != nullptr) look_up(larger, x.at) = x;
+    places_.swap(larger);
+  }
+  void note(place& x, const past& p, bool writes) {
+    if (is_alone_) return;
+    x.by_many = x.by_many || (x.by != nobody && x.by != p.thread);
+    x.by = p.thread;
+    x.is_written = x.is_written || writes;
+    if (x.by_many && x.is_written && !x.is_shared_next) x.is_shared_next = has_grown_ = true;
+  }
+
+  std::vector<place> places_;
+  std::size_t used_ = 0;
+  std::uint64_t execution_ = 0;
+  bool has_grown_ = false, is_alone_ = true;
+};
+
+}  // namespace levada::test

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// explore/session_cases.hpp: cases of everything that threads do with a session. Each checks its results, their order
+// and the counts; the scheduler checks that some thread can go on as long as one has not ended.
+
+#include <explore/executor.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <explore/device.hpp>
+
+#include <levada/core/detail/units.hpp>
+#include <levada/plan/partition_by_cost.hpp>
+#include <levada/run/deploy.hpp>
+
+namespace levada::test {
+
+inline void require(bool so, const char* what) {
+  if (!so) explorer()->fail(what);
+}
+
+/// A stage that must never be in two threads at once, and sees the items in order. Each takes so long: a microsecond is
+/// worth another thread.
+struct in_order {
+  std::chrono::nanoseconds ns{0};
+  int next = 0;
+  bool inside = false;
+  int operator()(const int& x) {
+    require(!inside, "two threads in one serial stage");
+    inside = true;
+    explorer()->changes(this);
+    explorer()->takes(ns);
+    explorer()->changes(this);
+    require(x == next, "out of order");
+    ++next;
+    inside = false;
+    return x;
+  }
+};
+struct in_order_fails : in_order {
+  int operator()(const int& x) {
+    in_order::operator()(x);
+    if (x % 3 == 1) throw std::runtime_error("one of three");
+    return x;
+  }
+};
+struct anywhere {
+  int operator()(const int& x) const {
+    explorer()->takes(std::chrono::microseconds(5));
+    return x;
+  }
+};
+
+template <int Threads, class... Options>
+auto deployed(auto pipeline) {
+  return deploy<target<cpu<Threads>>, run_by<explored_executor>, Options...>(std::move(pipeline));
+}
+constexpr auto two_serial = [] { return input<int> | stage<"a">(in_order{}) | stage<"b">(in_order{}); };
+constexpr auto three_serial = [] { return two_serial() | stage<"c">(in_order{}); };
+constexpr auto mixed = [] {
+  return input<int> | stage<"a">(in_order{}) | stage<"p">(parallel(anywhere{})) | stage<"c">(in_order{});
+};
+constexpr in_order slow{.ns = std::chrono::microseconds(5)};
+constexpr auto one_slow = [] { return input<int> | stage<"a">(slow); };
+constexpr auto two_slow = [] { return one_slow() | stage<"b">(slow); };
+constexpr auto three_slow = [] { return two_slow() | stage<"c">(slow); };
+constexpr auto mixed_slow = [] { return one_slow() | stage<"p">(parallel(anywhere{})) | stage<"c">(slow); };
+constexpr auto segments_slow = [] { return one_slow() | split_here | stage<"b">(slow); };
+constexpr auto segments = [] { return input<int> | stage<"a">(in_order{}) | split_here | stage<"b">(in_order{}); };
+
+inline void check_counts(const item_counts& c, std::uint64_t pushed) {
+  require(c.pushed == pushed, "a push is not counted");
+  require(c.pushed == c.delivered + c.failed + c.filtered + c.dropped + c.cancelled + c.in_flight,
+          "counts do not add up");
+  require(c.in_flight == 0, "an item is still in flight");
+}
+
+template <int Threads, class... Options>
+void streamed(auto pipeline, int count) {
+  const auto app = deployed<Threads, Options...>(pipeline());
+  std::vector<int> items;
+  for (int i = 0; i < count; ++i) items.push_back(i);
+  int next = 0;
+  for (const auto& r : app.stream(items)) require(r.has_value() && *r == next++, "another result");
+  require(next == count, "a result is missing");
+}
+
+/// One thread pushes, another pops.
+template <int Threads, class... Options>
+void by_two_threads(auto pipeline, int count, bool by_trying = false) {
+  const auto app = deployed<Threads, Options...>(pipeline());
+  auto session = app.open();
+  detail::thread pusher([&] {
+    for (int i = 0; i < count; ++i)
+      if (by_trying)
+        while (!session.try_push(i)) detail::yield_thread();
+      else
+        session.push(i);
+    session.close();
+  });
+  int next = 0;
+  while (next < count || !by_trying) {
+    auto r = by_trying ? session.try_pop() : session.pop();
+    if (r)
+      require(r->has_value() && **r == next++, "another result");
+    else if (by_trying)
+      detail::yield_thread();
+    else
+      break;
+  }
+  pusher.join();
+  require(next == count, "a result is missing");
+  require(session.is_over(), "the session is not over");
+  check_counts(session.counts(), static_cast<std::uint64_t>(count));
+}
+
+inline void failing(int count) {
+  const auto app = deployed<2>(input<int> | stage<"a">(in_order_fails{}) | stage<"p">(parallel(anywhere{})));
+  auto session = app.open();
+  detail::thread pusher([&] {
+    for (int i = 0; i < count; ++i) session.push(i);
+    session.close();
+  });
+  int next = 0;
+  while (auto r = session.pop()) {
+    require(r->has_value() == (next % 3 != 1), "a failure at another place");
+    ++next;
+  }
+  pusher.join();
+  require(next == count, "an outcome is missing");
+  check_counts(session.counts(), static_cast<std::uint64_t>(count));
+}
+
+/// By another thread, while this one pushes as long as it can and pops: `end(session, stop)`.
+template <class End>
+void ended_on_the_way(int count, End end) {
+  const auto app = deployed<2>(two_slow());
+  std::stop_source stop;
+  auto session = app.open(stop.get_token());
+  detail::thread other([&] { end(session, stop); });
+  try {
+    for (int i = 0; i < count; ++i) session.push(i);
+  } catch (const cancelled&) {
+  }
+  int next = 0;
+  while (auto r = session.pop())
+    if (r->has_value()) require(**r == next++, "another result");
+  other.join();
+  session.drain();
+  require(session.is_over(), "the session is not over");
+  const item_counts c = session.counts();
+  check_counts(c, c.pushed);
+}
+
+inline void cancelled_on_the_way(int count) {
+  ended_on_the_way(count, [](auto& session, auto&) { session.cancel(); });
+}
+inline void stopped_on_the_way(int count) {
+  ended_on_the_way(count, [](auto&, auto& stop) { stop.request_stop(); });
+}
+
+/// The one that waits in pop hears of it.
+inline void closed_by_another(int count) {
+  const auto app = deployed<2>(two_slow());
+  auto session = app.open();
+  for (int i = 0; i < count; ++i) require(session.try_push(i), "no room");
+  detail::thread other([&] { session.close(); });
+  int next = 0;
+  while (auto r = session.pop()) require(r->has_value() && **r == next++, "another result");
+  other.join();
+  require(next == count, "a result is missing");
+  check_counts(session.counts(), static_cast<std::uint64_t>(count));
+}
+
+inline void cancelled_between_rates(int count) {
+  struct first_of {
+    int operator()(const std::array<int, 2>& of) const { return of[0]; }
+  };
+  const auto app = deployed<2>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"first">(first_of{}));
+  auto session = app.open();
+  detail::thread other([&] { session.cancel(); });
+  try {
+    for (int i = 0; i < count; ++i) session.push(i);
+  } catch (const cancelled&) {
+  }
+  while (session.pop()) {
+  }
+  other.join();
+  session.drain();
+  require(session.is_over(), "the session is not over");
+  for (std::size_t r = 0; r < session.regions(); ++r) check_counts(session.counts(r), session.counts(r).pushed);
+}
+
+inline void abandoned() {
+  const auto app = deployed<2>(two_slow());
+  auto session = app.open();
+  for (int i = 0; i < 3; ++i) require(session.try_push(i), "no room");
+}
+
+/// Sessions of one app that share its permits.
+template <int Threads>
+void several_sessions(int sessions, int count) {
+  const auto app = deployed<Threads>(two_slow());
+  const auto turn = [&] {
+    auto session = app.open();
+    for (int i = 0; i < count; ++i) {
+      session.push(i);
+      auto r = session.pop();
+      require(r && r->has_value() && **r == i, "another result");
+    }
+  };
+  std::vector<detail::thread> others;
+  for (int i = 1; i < sessions; ++i) others.emplace_back(turn);
+  turn();
+  for (detail::thread& t : others) t.join();
+}
+
+/// The session of a device, which fails one item of three and reports the last first.
+inline void on_a_device(int count, bool cancels) {
+  const auto app = deploy<target<cpu<2>, simulated<0>>, run_by<explored_executor>, slots<8>>(
+      input<int> | on<simulated<0>>(stage<"d">(parallel(anywhere{}))) | stage<"e">(parallel(anywhere{})));
+  auto session = app.open();
+  detail::thread other;
+  if (cancels) other = detail::thread([&] { session.cancel(); });
+  try {
+    for (int i = 0; i < count; ++i) session.push(i);
+  } catch (const cancelled&) {
+  }
+  session.close();
+  int next = 0;
+  while (auto r = session.pop()) {
+    require(cancels || r->has_value() == (next % 3 != 1), "a failure at another place");
+    if (r->has_value()) {
+      require(cancels ? **r >= next : **r == next, "another result");  // cancelled ones are passed over
+      next = **r;
+    }
+    ++next;
+  }
+  if (cancels) other.join();
+  session.drain();
+  require(cancels || next == count, "an outcome is missing");
+  const item_counts c = session.counts();
+  check_counts(c, c.pushed);
+}
+
+/// As if somebody had measured branches that are worth a thread each.
+inline constexpr kernel_cost branch_costs[] = {{"callable", "left(4 bytes) -> 4 bytes", 1e-4, 0},
+                                               {"callable", "right(4 bytes) -> 4 bytes", 1e-4, 0}};
+inline constexpr cost_table branch_table{.machine = "none", .kernels = branch_costs};
+
+/// Branches of one item at once.
+template <int Threads>
+void forked(int count, bool cancels) {
+  const auto app = deployed<Threads, costs<branch_table>>(
+      input<int> | fork(stage<"left">(parallel(anywhere{})), stage<"right">(parallel(anywhere{}))) |
+      join<"sum">(+[](const int& a, const int& b) { return a + b; }));
+  static_assert(decltype(app)::plan.fork.size() > 0 && decltype(app)::plan.fork[0].order == branch_order::at_once);
+  auto session = app.open();
+  detail::thread other;
+  if (cancels) other = detail::thread([&] { session.cancel(); });
+  int next = 0;
+  try {
+    for (; next < count; ++next) {
+      session.push(next);
+      auto r = session.pop();
+      if (!r) break;
+      require(!r->has_value() || **r == 2 * next, "another result");
+      require(cancels || r->has_value(), "a result is missing");
+    }
+  } catch (const cancelled&) {
+  }
+  if (cancels) other.join();
+  require(cancels || next == count, "a result is missing");
+  session.drain();
+  const item_counts c = session.counts();
+  check_counts(c, c.pushed);
+}
+
+inline void reopened(int count) {
+  const auto app = deployed<2>(two_slow());
+  for (int round = 0; round < 2; ++round) {
+    auto session = app.open();
+    for (int i = 0; i < count; ++i) require(session.try_push(i), "no room");
+    session.close();
+    int next = 0;
+    while (auto r = session.pop()) require(**r == next++, "another result");
+    require(next == count, "a result is missing");
+  }
+}
+
+/// What was pushed before `drain` is finished behind it, also where the rate changes.
+inline void drained() {
+  struct sum {
+    int operator()(const std::array<int, 2>& of) const {
+      explorer()->step(nullptr);
+      return of[0] + of[1];
+    }
+  };
+  const auto app = deployed<2>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"sum">(sum{}));
+  auto session = app.open();
+  for (int i = 0; i < 2; ++i) {
+    session.push(2 * i);
+    session.push(2 * i + 1);
+    session.drain();
+    auto r = session.try_pop();
+    require(r && r->has_value() && **r == 4 * i + 1, "a result is missing behind drain");
+    check_counts(session.counts(), static_cast<std::uint64_t>(2 * i + 2));
+  }
+  session.close();
+  require(!session.pop(), "a result of nothing");
+  require(session.is_over(), "the session is not over");
+}
+
+struct session_case {
+  std::string_view name;
+  void (*run)();
+};
+
+/// Of which all schedules with few preemptions are searched.
+inline constexpr session_case small_cases[] = {
+    {"one ticket", [] { streamed<2, slots<4>>(one_slow, 3); }},
+    {"two tickets", [] { streamed<2, slots<4>>(two_slow, 3); }},
+    {"two tickets, cheap items", [] { streamed<2, slots<4>>(two_serial, 5); }},
+    {"three tickets, three workers", [] { streamed<3, slots<4>>(three_slow, 3); }},
+    {"serial, parallel, serial", [] { streamed<2, slots<4>>(mixed_slow, 3); }},
+    {"two segments", [] { streamed<2, slots<4>>(segments_slow, 3); }},
+    {"pusher and popper, two tickets", [] { by_two_threads<2, slots<2>>(two_slow, 3); }},
+    {"pusher and popper, two segments", [] { by_two_threads<2, slots<2>>(segments_slow, 3); }},
+    {"pusher and popper, one permit", [] { by_two_threads<1>(two_slow, 3); }},
+    {"pusher and popper, one slot", [] { by_two_threads<2, slots<1>>(two_slow, 2); }},
+    {"pusher and popper that try", [] { by_two_threads<2>(one_slow, 2, true); }},
+    {"pusher and popper that try, one permit", [] { by_two_threads<1>(two_slow, 2, true); }},
+    {"sessions: two, one permit", [] { several_sessions<1>(2, 1); }},
+    {"sessions: two, two permits", [] { several_sessions<2>(2, 1); }},
+    {"sessions: three, one permit", [] { several_sessions<1>(3, 1); }},
+    {"failure", [] { failing(2); }},
+    {"cancelled", [] { cancelled_on_the_way(1); }},
+    {"stopped", [] { stopped_on_the_way(1); }},
+    {"closed by another", [] { closed_by_another(2); }},
+    {"abandoned", abandoned},
+    {"reopened", [] { reopened(2); }},
+    {"rates: cancelled", [] { cancelled_between_rates(1); }},
+    {"rates: drained", drained},
+    {"device", [] { on_a_device(3, false); }},
+    {"device, cancelled", [] { on_a_device(1, true); }},
+    {"fork", [] { forked<2>(1, false); }},
+    {"fork, three workers", [] { forked<3>(1, false); }},
+    {"fork, cancelled", [] { forked<2>(1, true); }},
+};
+
+/// Of which there are too many schedules: some at random.
+inline constexpr session_case large_cases[] = {
+    {"stream, two serial", [] { streamed<2>(two_serial, 7); }},
+    {"stream, three serial, three threads", [] { streamed<3>(three_serial, 8); }},
+    {"stream, serial, parallel, serial", [] { streamed<2>(mixed, 7); }},
+    {"stream, two segments", [] { streamed<2>(segments, 4); }},
+    {"stream, few slots", [] { streamed<2, slots<2>>(two_serial, 5); }},
+    {"stream, slow items, three threads", [] { streamed<3>(three_slow, 8); }},
+    {"two threads, two serial", [] { by_two_threads<2>(two_serial, 4); }},
+    {"two threads, one permit", [] { by_two_threads<1>(two_serial, 3); }},
+    {"two threads, one slot", [] { by_two_threads<2, slots<1>>(two_serial, 3); }},
+    {"two threads, two segments", [] { by_two_threads<2>(segments, 3); }},
+    {"two threads that try", [] { by_two_threads<2>(two_serial, 3, true); }},
+    {"two threads that try, one permit", [] { by_two_threads<1>(two_serial, 3, true); }},
+    {"failures", [] { failing(5); }},
+    {"cancelled", [] { cancelled_on_the_way(5); }},
+    {"stopped", [] { stopped_on_the_way(5); }},
+    {"abandoned", abandoned},
+    {"two sessions, one permit", [] { several_sessions<1>(2, 2); }},
+    {"two sessions, two permits", [] { several_sessions<2>(2, 2); }},
+    {"four sessions, two permits", [] { several_sessions<2>(4, 2); }},
+    {"reopened", [] { reopened(3); }},
+    {"cancelled where the rate changes", [] { cancelled_between_rates(5); }},
+    {"drained where the rate changes", drained},
+    {"device", [] { on_a_device(5, false); }},
+    {"device, cancelled", [] { on_a_device(4, true); }},
+    {"fork, three threads", [] { forked<3>(3, false); }},
+    {"fork, cancelled", [] { forked<2>(3, true); }},
+};
+
+}  // namespace levada::test
