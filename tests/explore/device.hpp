@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -18,6 +20,19 @@
 
 namespace levada::test {
 
+/// Enough for an item of the cases.
+class explored_memory final : public detail::computed_memory {
+ public:
+  std::byte* begin() noexcept override { return bytes_; }
+  void upload(std::size_t at, const void* from, std::size_t count) noexcept override {
+    std::memcpy(bytes_ + at, from, count);
+  }
+  void download(void* to, std::size_t at, std::size_t count) noexcept override { std::memcpy(to, bytes_ + at, count); }
+
+ private:
+  alignas(64) std::byte bytes_[256];
+};
+
 class explored_device final : public detail::device_queue {
  public:
   explored_device() : thread_([this] { serve(); }) {}
@@ -28,6 +43,9 @@ class explored_device final : public detail::device_queue {
     thread_.join();
   }
 
+  void prepare(const detail::device_segment& segment) override {
+    if (segment.inner_bytes > sizeof(explored_memory)) std::abort();
+  }
   std::unique_ptr<detail::device_lane> open(std::size_t segment, std::size_t, detail::device_client& client) override {
     return std::make_unique<lane>(*this, segment, client);
   }
@@ -67,7 +85,7 @@ class explored_device final : public detail::device_queue {
         if (last.item % 3 == 1) {
           last.client->fail(last.segment, last.item, std::make_exception_ptr(error("the device has lost it")));
         } else {
-          last.client->execute(last.segment, last.item);
+          last.client->execute(last.segment, last.item, memory_);
           last.client->complete(last.segment, last.item);
         }
       }
@@ -76,6 +94,7 @@ class explored_device final : public detail::device_queue {
 
   std::deque<job> waiting_;
   bool stopping_ = false;
+  explored_memory memory_;
   detail::thread thread_;
 };
 

@@ -80,11 +80,11 @@ struct stepped : Atomic {
   }
   template <class N>
   T fetch_add(N n, order o = order::seq_cst) noexcept {
-    return locked(), Atomic::fetch_add(n, o);
+    return locked(), Atomic::fetch_add(static_cast<typename Atomic::difference_type>(n), o);
   }
   template <class N>
   T fetch_sub(N n, order o = order::seq_cst) noexcept {
-    return locked(), Atomic::fetch_sub(n, o);
+    return locked(), Atomic::fetch_sub(static_cast<typename Atomic::difference_type>(n), o);
   }
   void wait(T old, order o = order::seq_cst) const noexcept {
     scheduler* const s = explorer();
