@@ -8,8 +8,9 @@ Tested against tests/compile_cost/pinned.json (at most 10 % more):
   - the preprocessed lines of <levada/levada.hpp> over those of oneTBB's flow graph plus xsimd.
 Reported beside them: seconds and peak memory of the compiler.
 
-compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--kernels] [--pin]
+compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--kernels] [--growth OPS] [--pin]
     --kernels  only what kernels and their SPIR-V modules cost, 1, 10 and 50 in a unit, on top of the header
+    --growth   only residual blocks of so many ops and of half as many: they compile, and time grows linearly
     --report   adds fifty plain stages, and the time of the include against the same two headers, \
 as the median of paired runs
     --pin      writes what was counted into pinned.json
@@ -164,6 +165,41 @@ def report_kernels(compiler):
         print(f"  {name}: {', '.join(row)}")
 
 
+BLOCK = """      | lv::residual(
+            lv::nn::conv2d<"block {i}, first", 8, lv::size<3>, lv::padding<1>>(weights) | lv::nn::relu |
+            lv::nn::conv2d<"block {i}, second", 8, lv::size<3>, lv::padding<1>>(weights)) | lv::nn::relu
+"""
+BLOCKS = """#include <levada/levada.hpp>
+#include <levada/graph/parameter_map.hpp>
+#include <levada/nn/residual.hpp>
+namespace lv = levada;
+using picture = lv::tensor<float, 8, 8, 8>;
+float run(const lv::parameter_map& weights, const picture& in) {{
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<picture>
+{blocks}  );
+  return app(in)[0];
+}}
+"""
+OPS_OF_A_BLOCK = 5
+GROWTH_LIMIT = 2.3
+
+
+def residual_blocks(ops):
+    return BLOCKS.format(blocks="".join(BLOCK.format(i=i) for i in range(ops // OPS_OF_A_BLOCK)))
+
+
+def growth_is_linear(compiler, ops):
+    """Twice as many ops take at most GROWTH_LIMIT times as long."""
+    spent = []
+    for count in (ops // 2, ops):
+        _, seconds, memory = compile_unit(compiler, "-O2", "-x", "c++", "-c", "-o", os.devnull, "-",
+                                          unit=residual_blocks(count))
+        print(f"{count} ops: {seconds:.2f} s and {memory:.0f} MiB in {compiler} -O2")
+        spent.append(seconds)
+    print(f"twice as many ops take {spent[1] / spent[0]:.2f} times as long, at most {GROWTH_LIMIT}")
+    return spent[1] <= GROWTH_LIMIT * spent[0]
+
+
 def family_and_release(compiler):
     """"gcc 12", "clang 16": whose counts are pinned together."""
     def ask(flag):
@@ -191,11 +227,14 @@ def main():
     arguments.add_argument("--clang")
     arguments.add_argument("--report", action="store_true")
     arguments.add_argument("--kernels", action="store_true")
+    arguments.add_argument("--growth", type=int, metavar="OPS")
     arguments.add_argument("--pin", action="store_true")
     options = arguments.parse_args()
     if options.kernels:
         report_kernels(options.compiler)
         return 0
+    if options.growth:
+        return 0 if growth_is_linear(options.compiler, options.growth) else 1
 
     counted = measure(options.compiler, options.clang)
     if not counted:
