@@ -225,7 +225,7 @@ class session_core final : public helped_session<Executor> {
       if (stays && spin_until([&] { return ending_.load(); })) continue;
       worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
-      const bool waits = goes || engine_.invites_always();  // for its turn, or for a permit
+      const bool waits = engine_.invites_always();  // for a permit; else those who have one look for more themselves
       if (!pays_for_a_worker() || !(waits ? has_work() : can_help())) return;
       for_each_engine([](engine& e) { e.worker_awake_again(); });
       if (!goes) continue;
