@@ -22,12 +22,14 @@ constexpr bool is_chain(const graph_info<N>& graph, std::size_t first, std::size
   return true;
 }
 
+/// The values that a kernel takes; one more says that they are too many.
+using run_inputs = bounded<std::uint16_t, most_inputs + 1>;
+
 /// The values that nodes in a row take from outside: the operands of a node, or of the first of a chain, as they are;
 /// of another region each value once, in the order in which it is taken first.
 template <std::size_t N>
-constexpr bounded<std::uint16_t, N + most_inputs> inputs_of_run(const graph_info<N>& graph, std::size_t first,
-                                                                std::size_t count) {
-  bounded<std::uint16_t, N + most_inputs> inputs;
+constexpr run_inputs inputs_of_run(const graph_info<N>& graph, std::size_t first, std::size_t count) {
+  run_inputs inputs;
   for_each_input(graph.nodes[first], [&](std::size_t v) { inputs.push_back(static_cast<std::uint16_t>(v)); });
   if (is_chain(graph, first, count)) return inputs;
   inputs.clear();
@@ -36,7 +38,7 @@ constexpr bounded<std::uint16_t, N + most_inputs> inputs_of_run(const graph_info
       const std::size_t maker = graph.values[v].producer;
       const bool is_inside = maker != value_info::nobody && maker >= first && maker < n;
       if (!is_inside && std::find(inputs.begin(), inputs.end(), v) == inputs.end())
-        inputs.push_back(static_cast<std::uint16_t>(v));
+        inputs.try_push_back(static_cast<std::uint16_t>(v));
     });
   return inputs;
 }
@@ -67,7 +69,8 @@ class region_runs {
   /// Some node takes several values: else all regions are chains, each of whose ops takes what the one before gives.
   constexpr bool has_joins() const { return has_joins_; }
 
-  /// Calls `visit(first, count)` for each region of two to `longest` nodes that is no chain.
+  /// Calls `visit(first, count)` for each region of two to `longest` nodes that is no chain, however many values it
+  /// takes.
   template <class Visit>
   constexpr void for_each_region(std::size_t longest, Visit visit) const {
     const std::size_t nodes = has_joins_ ? graph_.nodes.size() : 0;
@@ -77,8 +80,7 @@ class region_runs {
       for (std::size_t n = first; n < std::min(nodes, first + longest) && is_op(graph_.nodes[n]); ++n) {
         const node_info& node = graph_.nodes[n];
         joins = joins || (n != first && (!node.more.empty() || node.in != graph_.nodes[n - 1].out));
-        if (joins && open_until <= n && inputs_of_run(graph_, first, n - first + 1).size() <= most_inputs)
-          visit(first, n - first + 1);
+        if (joins && open_until <= n) visit(first, n - first + 1);
         open_until = std::max(open_until, taken_until_[n]);
         if (open_until >= first + longest) break;
       }

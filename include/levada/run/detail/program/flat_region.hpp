@@ -20,6 +20,9 @@ namespace levada::detail {
 template <class Flat>
 inline constexpr auto graph_of = Flat::describe();
 
+template <class Flat>
+inline constexpr region_runs runs_of(graph_of<Flat>);
+
 // ---- as values ----
 
 template <class Flat, std::size_t Node>
@@ -59,13 +62,14 @@ inline constexpr std::size_t longest_region = 16;
 /// The backend takes nodes in a row that are no chain.
 template <class Flat, class Backend>
 constexpr bool takes_region(std::size_t first, std::size_t count) {
-  return Backend::takes(region_info({node_infos<Flat>.data() + first, count}));
+  return Backend::takes(region_info({node_infos<Flat>.data() + first, count})) &&
+         inputs_of_run(graph_of<Flat>, first, count).size() <= most_inputs;
 }
 
 /// Calls `visit(first, count)` for each region, chains left out, that the backend takes.
 template <class Flat, class Backend, class Visit>
 constexpr void for_each_region(Visit visit) {
-  region_runs(graph_of<Flat>).for_each_region(longest_region, [&](std::size_t first, std::size_t count) {
+  runs_of<Flat>.for_each_region(longest_region, [&](std::size_t first, std::size_t count) {
     if (takes_region<Flat, Backend>(first, count)) visit(first, count);
   });
 }
