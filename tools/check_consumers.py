@@ -21,10 +21,10 @@ LIMIT = 1.3
 # What a consumer may see of levada.
 SEEN = re.compile(
     r"levada/(core/(detail/)?(error|fixed_string|item_envelope|log|named_items|needs_exceptions|result|slot_result"
-    r"|type_list|type_words|units|whole_file)|graph/detail/mistake"
+    r"|storage|type_list|type_words|units|whole_file)|graph/detail/(mistake|said_once)"
     r"|run/(detail/\w+/)?(any_\w+|failure_calls|hot_swap|item_counts|library_file|load_pipeline|observed_calls"
     r"|pipeline_library|push_calls|push_result|threading"
-    r"|session_chain|session_handle|session_options|statistics|swap_point|virtual_clock))\.hpp"
+    r"|session_chain|session_handle|session_options|statistics|swap_point|trace_log|virtual_clock))\.hpp"
 )
 FOREIGN = re.compile(r"/(tbb|oneapi|xsimd)/")
 MARKER = re.compile(r'^# \d+ "([^<"]+)"', re.M)

@@ -143,6 +143,7 @@ inline std::atomic<long>& values_alive() {
 /// A unit of a plan as the engine runs it: its nodes, in memory that the plan says.
 struct generated_unit {
   std::vector<generated_node> nodes;
+  std::vector<std::size_t> takes;     ///< the values that come from outside, in the order of the plan
   std::vector<std::size_t> elements;  ///< of each value of the graph
   std::size_t scratch_bytes = 0;
   bool makes_something = false;  ///< that has to be destroyed
@@ -150,30 +151,32 @@ struct generated_unit {
 
   static void run(detail::unit_call& call) noexcept {
     auto& unit = *static_cast<generated_unit*>(call.object);
-    const generated_node& first = unit.nodes.front();
     detail::for_each_item(call, [&](void* in, void* out, std::size_t) {
-      std::vector<bytes_in> inputs;
-      for (std::size_t i = 0; i < first.in.size(); ++i)
-        inputs.emplace_back(
-            static_cast<const std::uint8_t*>(first.in.size() == 1 ? in : static_cast<void* const*>(in)[i]),
-            unit.elements[first.in[i]]);
-      const bool kept = unit.compute_all(inputs, static_cast<std::uint8_t*>(out), call.scratch);
+      std::vector<bytes_in> values(unit.elements.size());
+      for (std::size_t i = 0; i < unit.takes.size(); ++i)
+        values[unit.takes[i]] = {
+            static_cast<const std::uint8_t*>(unit.takes.size() == 1 ? in : static_cast<void* const*>(in)[i]),
+            unit.elements[unit.takes[i]]};
+      const bool kept = unit.compute_all(values, static_cast<std::uint8_t*>(out), call.scratch);
       if (kept && unit.makes_something) ++values_alive();
       return kept;
     });
   }
 
  private:
-  bool compute_all(std::vector<bytes_in> inputs, std::uint8_t* out, std::byte* scratch) {
+  /// `values`: of the graph, those that are there.
+  bool compute_all(std::vector<bytes_in>& values, std::uint8_t* out, std::byte* scratch) {
     if (nodes.size() != 1) std::memset(scratch, 0xcd, scratch_bytes);
     auto* inside = reinterpret_cast<std::uint8_t*>(scratch);
     for (const generated_node& node : nodes) {
       const bool is_last = &node == &nodes.back();
       bytes_out to;
       if (node.info.how != form::sink) to = {is_last ? out : inside, elements[node.out]};
+      std::vector<bytes_in> inputs;
+      for (const std::size_t v : node.in) inputs.push_back(values[v]);
       if (!compute(node, inputs, to, seen)) return false;
       if (!is_last) inside += to.size();
-      inputs.assign(1, to);
+      if (node.info.how != form::sink) values[node.out] = to;
     }
     return true;
   }
@@ -221,6 +224,7 @@ struct generated_graph {
     for (const planned_unit& u : plan.unit) {
       generated_unit unit;
       for (std::size_t n = u.first; n < u.first + u.count; ++n) unit.nodes.push_back(nodes[n]);
+      for_each_input(u, [&](std::size_t v) { unit.takes.push_back(v); });
       for (std::size_t v = 0; v < of.graph.values.size(); ++v) unit.elements.push_back(elements_of(v));
       unit.scratch_bytes = u.scratch_bytes;
       unit.makes_something = u.how != form::sink && owns_something(u.out);

@@ -171,16 +171,16 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
   /// The value that leaves; that of several outputs is made of theirs.
   static constexpr void find_result(growing& all) {
     if constexpr (is_named_items<result> && is_branch_items<typename last_place<Parts>::out>) {
-      graph_type& graph = all.graph;
-      graph.result = graph.values.size();
+      graph_type& made = all.graph;
+      made.result = made.values.size();
       value_info whole = value_of<result>(value_info::nobody);
       for (std::size_t k = 0; k < result::size; ++k) {
-        value_info& part = graph.values[all.value_at[makers[from(parts - 1, k)]]];
-        part.part_of = graph.result;
+        value_info& part = made.values[all.value_at[makers[from(parts - 1, k)]]];
+        part.part_of = made.result;
         part.part_offset = offsets_of<result>[k];
         whole.producer = part.producer;
       }
-      graph.values.push_back(whole);
+      made.values.push_back(whole);
     } else if (makers[parts - 1] < parts) {
       all.graph.result = all.value_at[makers[parts - 1]];
     }
@@ -216,19 +216,19 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
           if (info.gives_value && all.graph.values.empty()) all.add(info.gives);
       }
     }
-    graph_type& graph = all.graph;
-    graph.ends_in_sink = std::same_as<typename last_place<Parts>::out, nothing_more>;
+    graph_type& made = all.graph;
+    made.ends_in_sink = std::same_as<typename last_place<Parts>::out, nothing_more>;
     find_result(all);
-    for_each_node_in_a_loop(graph.nodes, [&](std::size_t n) {
-      if (!graph.nodes[n].pin) graph.nodes[n].pin = {device_kind::cpu};
-      graph.nodes[n].order = concurrency::serial;
+    for_each_node_in_a_loop(made.nodes, [&](std::size_t n) {
+      if (!made.nodes[n].pin) made.nodes[n].pin = {device_kind::cpu};
+      made.nodes[n].order = concurrency::serial;
     });
-    if constexpr (base::gives_regions) base::mark_regions(graph);
+    if constexpr (base::gives_regions) base::mark_regions(made);
     if constexpr (base::has_sides) {
-      graph.side_bytes = base::sides().bytes;
-      graph.side_alignment = base::sides().alignment;
+      made.side_bytes = base::sides().bytes;
+      made.side_alignment = base::sides().alignment;
     }
-    return graph;
+    return made;
   }
   static constexpr graph_type graph = make_graph();
 
