@@ -65,4 +65,8 @@ auto as_future(pushed_item<Session, Execution>&& given) {
   return future(std::move(result));
 }
 
+/// Of an item that `push_async` refused: its mistake is the one error.
+template <class Mistake>
+void as_future(const mistake_found<Mistake>& refused);
+
 }  // namespace levada
