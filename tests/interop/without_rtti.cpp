@@ -25,6 +25,17 @@ struct reading {
 struct sample {
   int value;
 };
+
+/// It throws levada's error. (doctest, which is compiled with run-time type information, would ask for the exception's.)
+template <class F>
+bool fails(F f) {
+  try {
+    f();
+  } catch (const lv::error&) {
+    return true;
+  }
+  return false;
+}
 }  // namespace
 
 TEST_CASE("without run-time type information a recording is read as the type it was written as, and as no other") {
@@ -42,11 +53,11 @@ TEST_CASE("without run-time type information a recording is read as the type it 
   lv::recording<reading> from(file.path);
   for (int i = 0; i < 3; ++i) CHECK(from.next()->value.value == i);
   CHECK(from.next() == nullptr);
-  CHECK_THROWS_AS(lv::recording<sample>(file.path), lv::error);
+  CHECK(fails([&] { lv::recording<sample> other(file.path); }));
 }
 
 TEST_CASE("without run-time type information types have the names that the compiler gives them") {
   CHECK(lv::detail::type_words(lv::detail::type_name<int>()) == "int");
   CHECK(std::string(lv::detail::type_name<reading>()) != lv::detail::type_name<sample>());
-  CHECK_THROWS_AS(static_cast<void>(lv::load_pipeline<int(int)>("./no_such_library.so")), lv::error);
+  CHECK(fails([] { static_cast<void>(lv::load_pipeline<int(int)>("./no_such_library.so")); }));
 }

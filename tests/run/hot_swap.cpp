@@ -16,6 +16,7 @@
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/hot_swap.hpp>
 
+#include <sanitizer.hpp>
 #include <soak.hpp>
 
 #include "progress.hpp"
@@ -300,6 +301,8 @@ TEST_CASE("a trace of more events than memory holds is refused, and the session 
   session.trace(8);
   int v = 0;
   for (const int shift : {43, 58, 62}) {
+    // A sanitizer ends the program that asks the heap for more than it has; the others are refused before that.
+    if (shift == 43 && lv::test::under_sanitizer) continue;
     CHECK_THROWS_AS(session.trace(std::size_t{1} << shift), std::bad_alloc);
     session.push(0);
     CHECK(session.pop()->value().version == v);
