@@ -26,7 +26,7 @@ struct sample {
   int value;
 };
 
-/// It throws levada's error. (doctest, which is compiled with run-time type information, would ask for the exception's.)
+/// It throws levada's error. (doctest is compiled with run-time type information, and would ask for the exception's.)
 template <class F>
 bool fails(F f) {
   try {
