@@ -43,6 +43,39 @@ std::array<op_info, N> completed(std::array<op_info, N> infos, const Ops&... ops
   return infos;
 }
 
+/// What `Backend::run` wants while it runs, and what it keeps. `Seen`: an op_run or a region_info, of these ops.
+template <class Backend, class Seen>
+constexpr std::size_t prepared_scratch_bytes(const Seen& seen) {
+  if constexpr (requires { Backend::scratch_bytes(seen); })
+    return Backend::scratch_bytes(seen);
+  else
+    return 0;
+}
+template <class Backend, class Seen>
+constexpr std::size_t prepared_weight_bytes(const Seen& seen, op_run ops) {
+  if constexpr (requires { Backend::weight_bytes(seen); }) return Backend::weight_bytes(seen);
+  std::size_t bytes = 0;
+  for (const op_info& op : ops)
+    for (const parameter_info& p : op.parameters) bytes += p.extents.elements() * size_of(p.type);
+  return bytes;
+}
+
+/// Of a tensor, or of a tuple of several.
+template <class Backend, class Ready, class In, class Out>
+void run_prepared(const Ready& ready, const In& in, Out& out, std::byte* scratch) {
+  if constexpr (any_tensor<In>) {
+    const void* const inputs[most_inputs] = {in.data()};
+    Backend::run(ready, inputs, out.data(), scratch);
+  } else {
+    std::apply(
+        [&](const auto&... each) {
+          const void* const inputs[most_inputs] = {each.data()...};
+          Backend::run(ready, inputs, out.data(), scratch);
+        },
+        in);
+  }
+}
+
 template <class Backend, class In, class... Ops>
 consteval bool prepares() {
   if constexpr (all_tensors<In> && run_takes<In, Ops...>) {
@@ -65,34 +98,13 @@ class prepared_kernel<Backend, In, Ops...> {
   static constexpr const auto& described = detail::run_info<In, Ops...>;
 
  public:
-  static constexpr std::size_t scratch_bytes = [] {
-    if constexpr (requires { Backend::scratch_bytes(op_run()); })
-      return Backend::scratch_bytes(op_run(described));
-    else
-      return std::size_t{0};
-  }();
-  static constexpr std::size_t weight_bytes = [] {
-    if constexpr (requires { Backend::weight_bytes(op_run()); }) return Backend::weight_bytes(op_run(described));
-    std::size_t bytes = 0;
-    for (const op_info& op : described)
-      for (const parameter_info& p : op.parameters) bytes += p.extents.elements() * size_of(p.type);
-    return bytes;
-  }();
+  static constexpr std::size_t scratch_bytes = detail::prepared_scratch_bytes<Backend>(op_run(described));
+  static constexpr std::size_t weight_bytes = detail::prepared_weight_bytes<Backend>(op_run(described), described);
 
   prepared_kernel(const Ops&... ops, parameter_values p) : ready_(make(p, ops...)) {}
 
   void operator()(const auto& in, run_output_t<In, Ops...>& out, std::byte* scratch) const {
-    if constexpr (any_tensor<In>) {
-      const void* const inputs[most_inputs] = {in.data()};
-      Backend::run(ready_, inputs, out.data(), scratch);
-    } else {
-      std::apply(
-          [&](const auto&... each) {
-            const void* const inputs[most_inputs] = {each.data()...};
-            Backend::run(ready_, inputs, out.data(), scratch);
-          },
-          in);
-    }
+    detail::run_prepared<Backend>(ready_, in, out, scratch);
   }
 
  private:
@@ -118,20 +130,8 @@ class prepared_region_kernel<Backend, op_region<type_list<In...>, RegionOps...>>
   static constexpr const auto& infos = detail::infos_of_region<region>::value;
 
  public:
-  static constexpr std::size_t scratch_bytes = [] {
-    if constexpr (requires(const region_info& r) { Backend::scratch_bytes(r); })
-      return Backend::scratch_bytes(region_info(infos));
-    else
-      return std::size_t{0};
-  }();
-  static constexpr std::size_t weight_bytes = [] {
-    if constexpr (requires(const region_info& r) { Backend::weight_bytes(r); })
-      return Backend::weight_bytes(region_info(infos));
-    std::size_t bytes = 0;
-    for (const op_info& op : infos)
-      for (const parameter_info& p : op.parameters) bytes += p.extents.elements() * size_of(p.type);
-    return bytes;
-  }();
+  static constexpr std::size_t scratch_bytes = detail::prepared_scratch_bytes<Backend>(region_info(infos));
+  static constexpr std::size_t weight_bytes = detail::prepared_weight_bytes<Backend>(region_info(infos), infos);
 
   prepared_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
       : ready_([&] {
@@ -140,17 +140,7 @@ class prepared_region_kernel<Backend, op_region<type_list<In...>, RegionOps...>>
         }()) {}
 
   void operator()(const auto& in, typename region::out_type& out, std::byte* scratch) const {
-    if constexpr (sizeof...(In) == 1) {
-      const void* const inputs[most_inputs] = {in.data()};
-      Backend::run(ready_, inputs, out.data(), scratch);
-    } else {
-      std::apply(
-          [&](const auto&... each) {
-            const void* const inputs[most_inputs] = {each.data()...};
-            Backend::run(ready_, inputs, out.data(), scratch);
-          },
-          in);
-    }
+    detail::run_prepared<Backend>(ready_, in, out, scratch);
   }
 
  private:

@@ -94,7 +94,7 @@ class region_runs {
       if (!is_op(graph_.nodes[n]) || (n != last && taken_until_[n] > last)) return false;
     return is_chain(graph_, first, count) || inputs_of_run(graph_, first, count).size() <= most_inputs;
   }
-  /// A kernel on that kind of device could be one of them. The nodes of a segment of a graphics device are in a line.
+  /// A kernel on that kind of device could be one of them. Those of a graphics device compute chains.
   constexpr bool may_be_kernel(std::size_t first, std::size_t count, device_kind kind) const {
     return is_region(first, count) && (kind != device_kind::vulkan || is_chain(graph_, first, count));
   }
