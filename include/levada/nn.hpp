@@ -16,6 +16,7 @@
 #include <levada/nn/move.hpp>
 #include <levada/nn/non_max_suppression.hpp>
 #include <levada/nn/norm.hpp>
+#include <levada/nn/number.hpp>
 #include <levada/nn/pool2d.hpp>
 #include <levada/nn/quantized.hpp>
 #include <levada/nn/recurrent.hpp>

@@ -13,6 +13,7 @@
 #include <levada/nn/broadcast.hpp>
 #include <levada/nn/element_wise.hpp>
 #include <levada/nn/kernel_stage.hpp>
+#include <levada/nn/number.hpp>
 #include <levada/nn/reduce.hpp>
 #include <levada/plan/detail/signature.hpp>
 
@@ -29,6 +30,9 @@ constexpr bool are_called_as_their_stages(const Stage&...) {
 static_assert(are_called_as_their_stages(nn::sigmoid, nn::tanh, nn::erf, nn::exp, nn::log, nn::sqrt, nn::abs, nn::neg,
                                          nn::hard_swish, nn::silu, nn::gelu, nn::softplus, nn::leaky_relu(),
                                          nn::clip(0, 6), nn::hard_sigmoid(), nn::elu()));
+static_assert(are_called_as_their_stages(nn::offset(1.0f), nn::scale(1.0f), nn::divide_by(1.0f), nn::number_over(1.0f),
+                                         nn::number_minus(1.0f), nn::power(1.0f), nn::number_power(1.0f),
+                                         nn::at_least(1.0f), nn::at_most(1.0f)));
 static_assert(are_called_as_their_stages(nn::add, nn::sub, nn::mul, nn::div, nn::pow, nn::equal, nn::less,
                                          nn::less_or_equal, nn::greater, nn::greater_or_equal, nn::prelu, nn::min,
                                          nn::max, nn::where));

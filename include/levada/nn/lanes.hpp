@@ -216,6 +216,15 @@ lanes<V> pow(const lanes<V>& a, const lanes<V>& b) {
   return lanes<V>(static_cast<V>(pow(a.value, b.value)));
 }
 
+template <class V, detail::number S>
+lanes<V> pow(const lanes<V>& a, S b) {
+  return pow(a, detail::in_all(a, b));
+}
+template <class V, detail::number S>
+lanes<V> pow(S a, const lanes<V>& b) {
+  return pow(detail::in_all(b, a), b);
+}
+
 /// The lanes as float, and as int32 towards zero (undefined where they do not fit).
 template <class V>
 constexpr auto to_float(const lanes<V>& a) {

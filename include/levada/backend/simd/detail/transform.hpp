@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/detail/transform.hpp: the lambda called with a vector of elements at a time.
+// backend/simd/detail/transform.hpp: the lambda called with a vector of elements at a time, or with one where vectors
+// lack something: integers of 64 bits are not multiplied by all of them, and bool is no vector.
 
+#include <levada/backend/detail/define/transform.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/kernel/detail/composed.hpp>
@@ -41,6 +43,35 @@ struct lane_traits<xsimd::batch_bool<T, Arch>> {
 
 namespace detail {
 
+/// A function of the C library, lane by lane.
+template <class Arch, class F, class... V>
+lanes<vector<double, Arch>> each_lane(F f, const V&... x) {
+  constexpr std::size_t count = lanes_in<double, Arch>;
+  alignas(Arch::alignment()) double values[sizeof...(V)][count];
+  std::size_t operand = 0;
+  (x.value.store_aligned(values[operand++]), ...);
+  for (std::size_t i = 0; i < count; ++i)
+    values[0][i] = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return f(values[I][i]...);
+    }(std::index_sequence_for<V...>());
+  return {vector<double, Arch>::load_aligned(values[0])};
+}
+
+}  // namespace detail
+
+// Those of double in xsimd 8.1 do not compile for AVX-512.
+template <class Arch>
+lanes<xsimd::batch<double, Arch>> log(const lanes<xsimd::batch<double, Arch>>& x) {
+  return detail::each_lane<Arch>([](double v) { return std::log(v); }, x);
+}
+template <class Arch>
+lanes<xsimd::batch<double, Arch>> pow(const lanes<xsimd::batch<double, Arch>>& x,
+                                      const lanes<xsimd::batch<double, Arch>>& y) {
+  return detail::each_lane<Arch>([](double v, double w) { return std::pow(v, w); }, x, y);
+}
+
+namespace detail {
+
 /// What the lambda makes of a vector: values of the kernel language, or lanes of a type that this does not compute
 /// with.
 template <class Arch, class T, class Result, class F>
@@ -55,18 +86,20 @@ auto transformed_vector(const F& f, const vector<T, Arch>& x) {
 
 /// The lambdas give vectors of as many elements as they take: else one register does not become one register.
 template <class Arch, class T, class... F>
-inline constexpr bool vectorizes = true;
+inline constexpr bool vectorizes = sizeof...(F) == 0;
 template <class Arch, class T, class F, class... Rest>
   requires ir::is_scalar<T>
 inline constexpr bool vectorizes<Arch, T, F, Rest...> =
     ir::is_scalar<transformed_t<F, T>> && !std::same_as<transformed_t<F, T>, bool> &&
     vectorizes<Arch, transformed_t<F, T>, Rest...>;
 template <class Arch, class T, class F, class... Rest>
-  requires(!ir::is_scalar<T>)
-inline constexpr bool vectorizes<Arch, T, F, Rest...> =
-    sizeof...(Rest) == 0 && requires(const F& f, lanes<vector<T, Arch>> x) {
-      { f(x).value } -> std::convertible_to<vector<transformed_t<F, T>, Arch>>;
-    } && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>;
+  requires std::floating_point<T> && (!ir::is_scalar<T>)
+inline constexpr bool vectorizes<Arch, T, F, Rest...> = sizeof...(Rest) == 0 &&
+                                                        requires(const F& f, lanes<vector<T, Arch>> x) {
+                                                          {
+                                                            f(x).value
+                                                          } -> std::convertible_to<vector<transformed_t<F, T>, Arch>>;
+                                                        } && lanes_in<transformed_t<F, T>, Arch> == lanes_in<T, Arch>;
 
 }  // namespace detail
 
@@ -110,6 +143,12 @@ struct simd_kernel<Arch, In, transform_op<F>...> {
   }
 
   composed<F...> function_;
+};
+
+template <class Arch, class In, class F>
+  requires op_takes<transform_op<F>, In> && (!detail::vectorizes<Arch, promoted_t<typename In::value_type>, F>)
+struct simd_kernel<Arch, In, transform_op<F>> : detail::transform_by_element<simd_on<Arch>, In, F> {
+  using detail::transform_by_element<simd_on<Arch>, In, F>::transform_by_element;
 };
 
 }  // namespace levada
