@@ -6,6 +6,7 @@
 #include <levada/backend/simd/ops.hpp>
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
+#include <levada/nn/parameter.hpp>
 #include <levada/nn/quantize.hpp>
 #include <levada/nn/quantize_bfloat16.hpp>
 #include <levada/signal.hpp>

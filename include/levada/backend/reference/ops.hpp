@@ -8,6 +8,7 @@
 #include <levada/backend/detail/define/conv.hpp>
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/detail/define/norms.hpp>
+#include <levada/backend/detail/define/parameters.hpp>
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/detail/define/recurrent.hpp>
 #include <levada/backend/detail/define/signals.hpp>

@@ -8,6 +8,7 @@
 #include <levada/backend/detail/define/conv.hpp>
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/detail/define/norms.hpp>
+#include <levada/backend/detail/define/parameters.hpp>
 #include <levada/backend/detail/define/pictures.hpp>
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/detail/define/recurrent.hpp>
@@ -23,6 +24,7 @@
 #include <levada/backend/simd/detail/matmul.hpp>
 #include <levada/backend/simd/detail/move.hpp>
 #include <levada/backend/simd/detail/norm.hpp>
+#include <levada/backend/simd/detail/parameter.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>
 #include <levada/backend/simd/detail/quantize_linear.hpp>
