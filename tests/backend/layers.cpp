@@ -3,6 +3,8 @@
 
 #include "backend/compare.hpp"
 
+#include <levada/nn/element_wise.hpp>
+
 using namespace levada;
 using namespace levada::testing;
 
@@ -53,6 +55,19 @@ TEST_CASE("dense of any size agrees within n epsilon, with bias, relu and a flat
   });
   check_agreement<tensor<float, 256>>(256 * epsilon, dense_op<10>());
   check_agreement<tensor<float, 1000>>(1000 * epsilon, dense_op<37>(), relu_op());
+}
+
+TEST_CASE("dense along the last axis of several rows agrees, with what follows it in its kernel") {
+  check_agreement<tensor<float, 5, 33>>(33 * epsilon, dense_op<1>());
+  check_agreement<tensor<float, 2, 3, 16>>(16 * epsilon, dense_op<10>(), relu_op());
+  check_agreement<tensor<float, 13, 20>>(20 * epsilon, dense_op<100, no_bias>());
+  check_agreement<tensor<float, 50, 64>>(64 * epsilon, dense_op<48>(), nn::silu.description);
+  check_agreement<tensor<float, 1, 37>>(37 * epsilon, dense_op<9>(), relu_op());
+  check_agreement<tensor<double, 4, 9>>(1e-14, dense_op<17>());
+  static_assert(!op_kernel<simd, tensor<float, 5, 33>, dense_op<3>, bias_op>, "a bias is along the first axis");
+  auto in = random_tensor<tensor<float, 3, 40>>();
+  (*in)[50] = not_a_number;
+  check_agreement(*in, 40 * epsilon, dense_op<20>(), relu_op());
 }
 
 TEST_CASE("a NaN among a dense layer's inputs makes all outputs NaN, through relu too") {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// error: stage_cannot_take_what_the_one_before_gives
+// error: stage_takes_features_along_the_last_axis_flatten_the_picture_before_it
+// place: "pool"
 // place: "fc"
-// place: tensor<float, 3, 8, 8>
-// place: expects<
+// place: tensor<float, 3, 4, 4>
 //
-// A dense layer of something that is not flat. Re-enacts "shape mismatch" for an op.
+// A dense layer of a picture that is not flat: it would compute along its columns.
 
 #include <optional>
 #include <string_view>
@@ -21,9 +21,11 @@ struct no_source {
 int main() {
   const no_source weights;
 #ifdef LEVADA_CORRECT
-  auto p = lv::input<lv::tensor<float, 3, 8, 8>> | lv::nn::flatten | lv::nn::dense<"fc", 4>(weights);
+  auto p = lv::input<lv::tensor<float, 3, 8, 8>> | lv::named<"pool">(lv::nn::max_pool2d<2>) | lv::nn::flatten |
+           lv::nn::dense<"fc", 4>(weights);
 #else
-  auto p = lv::input<lv::tensor<float, 3, 8, 8>> | lv::nn::dense<"fc", 4>(weights);
+  auto p = lv::input<lv::tensor<float, 3, 8, 8>> | lv::named<"pool">(lv::nn::max_pool2d<2>) |
+           lv::nn::dense<"fc", 4>(weights);
 #endif
   auto app = lv::deploy<lv::target<lv::cpu<2>>>(p);
   static_assert(decltype(app)::plan.slots > 0);

@@ -2,27 +2,21 @@
 // error: stage_cannot_take_what_the_one_before_gives
 // place: "batch"
 // place: batch_tensor
-// place: "fc"
+// place: "pool"
 //
-// Behind `batch` an op takes each item as it would without: a dense layer needs them flat.
+// Behind `batch` an op takes each item as it would without: a pool needs three axes.
 
-#include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 
 namespace lv = levada;
 
 int main() {
-  lv::parameter_map weights;
-  lv::tensor<float, 2, 6> w;
-  lv::tensor<float, 2> b;
-  w.fill(1), b.fill(0);
-  weights.set("fc.weight", w);
-  weights.set("fc.bias", b);
-  auto batches = lv::input<lv::tensor<float, 2, 3>> | lv::batch<4>;
+  auto batches = lv::input<lv::tensor<float, 2, 6>> | lv::batch<4>;
+  constexpr auto pool = lv::named<"pool">(lv::nn::max_pool2d<2>);
 #ifdef LEVADA_CORRECT
-  auto p = batches | lv::nn::flatten | lv::nn::dense<"fc", 2>(weights) | lv::unbatch;
+  auto p = batches | lv::nn::unsqueeze<0> | pool | lv::unbatch;
 #else
-  auto p = batches | lv::nn::dense<"fc", 2>(weights) | lv::unbatch;
+  auto p = batches | pool | lv::unbatch;
 #endif
   auto app = lv::deploy<lv::target<lv::cpu<2>>>(p);
   auto session = app.open();

@@ -38,12 +38,12 @@ static_assert(op_of<nn::parameter_sub<"k", 3>>::kind == "parameter_sub" && add_o
 /// As `two` of the input and the parameter, on both backends.
 template <class In, class Op, class Two>
 void check_as_two(const Op&, const Two& two, double tolerance = 0) {
-  using order = typename Op::template order<In>;
+  using operands = typename Op::template operands<In>;
   const auto in = random_tensor<In>();
   const auto parameter = random_tensor<typename Op::template parameter<In>>();
   const void* const values[] = {parameter->data()};
   const auto computed = both(*in, Op(), tolerance, values);
-  const on_heap<typename order::type> inputs(order::tie(*in, *parameter));
+  const on_heap<typename operands::type> inputs(operands::tie(*in, *parameter));
   check_difference(largest_difference(*by_one_kernel<reference>(*inputs, {}, two), *computed), tolerance,
                    __PRETTY_FUNCTION__);
 }

@@ -171,6 +171,13 @@ TEST_CASE("a dense layer meets its residual") {
   });
 }
 
+TEST_CASE("a dense layer of several rows meets its residual") {
+  check_units<2, lv::tensor<float, 5, 37>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 5, 37>> |
+           lv::residual(lv::nn::dense<"up", 70>(w) | lv::nn::gelu | lv::nn::dense<"down", 37>(w));
+  });
+}
+
 TEST_CASE("a product of matrices is scaled, masked and summed") {
   check_units<1, lv::tensor<float, 9, 9>>([](const auto&) {
     return lv::input<lv::tensor<float, 9, 9>> | lv::residual(lv::fork(lv::identity, lv::identity) | lv::nn::matmul |

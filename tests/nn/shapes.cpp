@@ -64,7 +64,9 @@ static_assert(!op_takes<max_pool2d_op<sized<2>, padding<2>>, picture_type>, "a w
 
 // dense
 static_assert(std::same_as<out<dense_op<10>, tensor<float, 256>>, tensor<float, 10>>);
-static_assert(!op_takes<dense_op<10>, tensor<float, 16, 4, 4>>, "flatten comes first");
+static_assert(std::same_as<out<dense_op<10>, tensor<float, 7, 16, 4>>, tensor<float, 7, 16, 10>>, "the last axis");
+static_assert(!op_takes<dense_op<10>, tensor<float>>);
+static_assert(dense_op<10>::parameters<tensor<float, 7, 16, 4>>[0].extents == shape(10, 4));
 static_assert(dense_op<10>::parameters<tensor<float, 256>>[0].extents == shape(10, 256));
 static_assert(dense_op<10>::parameters<tensor<float, 256>>[1].extents == shape(10));
 static_assert(dense_op<10, no_bias>::parameters<tensor<float, 256>>.size() == 1);

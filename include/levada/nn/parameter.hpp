@@ -25,7 +25,7 @@ struct with_operand<Parameter, parameter_place::first, In> {
   using type = std::tuple<Parameter, In>;
 };
 
-/// The input and the parameter in their order. `each`: of values of these types.
+/// The input and the parameter in their order.
 template <class In, class Parameter, parameter_place Place>
 struct operand_order {
   using type = typename with_operand<Parameter, Place, In>::type;
@@ -68,11 +68,11 @@ struct parameter_op {
   template <class In>
   using parameter = tensor<typename In::value_type, Dims...>;
   template <class In>
-  using order = detail::operand_order<In, parameter<In>, Place>;
+  using operands = detail::operand_order<In, parameter<In>, Place>;
 
   template <any_tensor In>
-    requires op_takes<broadcast_op<F>, typename order<In>::type>
-  using output = typename broadcast_op<F>::template output<typename order<In>::type>;
+    requires op_takes<broadcast_op<F>, typename operands<In>::type>
+  using output = typename broadcast_op<F>::template output<typename operands<In>::type>;
 
   template <class In>
   static constexpr double flops = static_cast<double>(output<In>::elements);
@@ -94,14 +94,14 @@ struct matmul_parameter_op {
   template <class In>
   using parameter = tensor<typename In::value_type, Dims...>;
   template <class In>
-  using order = detail::operand_order<In, parameter<In>, Place>;
+  using operands = detail::operand_order<In, parameter<In>, Place>;
 
   template <floating_tensor In>
-    requires op_takes<matmul_op, typename order<In>::type>
-  using output = matmul_op::output<typename order<In>::type>;
+    requires op_takes<matmul_op, typename operands<In>::type>
+  using output = matmul_op::output<typename operands<In>::type>;
 
   template <class In>
-  static constexpr double flops = matmul_op::flops<typename order<In>::type>;
+  static constexpr double flops = matmul_op::flops<typename operands<In>::type>;
 
   template <class In>
   static constexpr std::array<parameter_info, 1> parameters{

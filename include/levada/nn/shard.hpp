@@ -182,6 +182,7 @@ struct shard_rule<In, avg_pool2d_op<Options...>, Axis>
                           detail::with_options<avg_pool2d_op<Options...>>::template padded> {};
 
 template <class In, std::size_t Outputs, class... Options>
+  requires(In::rank == 1)
 struct shard_rule<In, dense_op<Outputs, Options...>, 0>
     : detail::outputs_rule<detail::with_options<dense_op<Outputs, Options...>>::template counted> {};
 

@@ -22,6 +22,7 @@ struct weighted_run {
 constexpr weighted_run weighted_run_of(op_run run) {
   weighted_run found;
   if (run.empty() || (run[0].kind != "conv2d" && run[0].kind != "dense")) return found;
+  if (run[0].kind == "dense" && run[0].input().extents.rank != 1) return found;
   found.count = 1;
   bool normed = false, biased = false;
   for (; found.count < run.size() && !found.relu; ++found.count) {

@@ -87,6 +87,9 @@ consteval auto mistaken_axes() {
         Stage::name, in, write<as_fixed_string<op_type::says_axes.size()>(op_type::says_axes)>>{};
   else if constexpr (std::same_as<decltype(given), const axes_unknown>)
     return no_mistake{};
+  else if constexpr (std::same_as<decltype(op_type::takes_axes), const axes_of_no_picture>)
+    return stage_takes_features_along_the_last_axis_flatten_the_picture_before_it<Before::name, given, Stage::name,
+                                                                                  in>{};
   else if constexpr (given != op_type::takes_axes)
     return stage_takes_another_order_of_axes_than_the_one_before_gives<Before::name, given, Stage::name,
                                                                        op_type::takes_axes>{};

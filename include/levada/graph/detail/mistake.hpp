@@ -108,6 +108,8 @@ template <fixed_string Stage, class Item, class Write>
 struct image_op_has_to_be_told_the_order_of_axes_hwc_or_chw : detail::mistake {};
 template <fixed_string Before, auto Given, fixed_string Stage, auto Taken>
 struct stage_takes_another_order_of_axes_than_the_one_before_gives : detail::mistake {};
+template <fixed_string Before, auto Given, fixed_string Stage, class Item>
+struct stage_takes_features_along_the_last_axis_flatten_the_picture_before_it : detail::mistake {};
 template <fixed_string Stage, class Option, class Again>
 struct op_takes_each_option_once : detail::mistake {};
 template <fixed_string Before, class Given, class Declared>

@@ -32,6 +32,9 @@ enum class layout : unsigned char { chw, hwc };
 /// it.
 struct axes_unstated {};
 
+/// The `takes_axes` of an op for which the last axis is one of features: a picture comes flat, or has its axes moved.
+struct axes_of_no_picture {};
+
 /// What ops without weights have in common.
 struct weightless_op {
   template <class In>

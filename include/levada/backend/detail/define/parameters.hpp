@@ -36,8 +36,8 @@ class kernel_with_parameter {
 /// The kernel of `Op` on `In` as one of `Two`, an op of two inputs; `Of` says whose kernel that is.
 template <template <class, class> class Of, class In, class Op, class Two>
 using parameter_kernel_of =
-    kernel_with_parameter<Of<typename Op::template order<In>::type, Two>, typename Op::template output<In>, In,
-                          typename Op::template parameter<In>, typename Op::template order<In>>;
+    kernel_with_parameter<Of<typename Op::template operands<In>::type, Two>, typename Op::template output<In>, In,
+                          typename Op::template parameter<In>, typename Op::template operands<In>>;
 
 template <class Backend>
 struct defined_by {

@@ -23,15 +23,19 @@ struct reference_kernel<In, dense_op<Outputs, Options...>> {
     if constexpr (op_type::has_bias) std::copy_n(p.get<value>(1), Outputs, bias_.begin());
   }
 
-  void operator()(const In& in, tensor<value, Outputs>& out, std::byte*) const {
-    for (std::size_t o = 0; o < Outputs; ++o) {
-      out[o] = bias_[o];
-      for (std::size_t i = 0; i < In::elements; ++i) out[o] += weight_[o * In::elements + i] * in[i];
-    }
+  void operator()(const In& in, typename op_type::template output<In>& out, std::byte*) const {
+    for (std::size_t row = 0; row < In::elements / inputs; ++row)
+      for (std::size_t o = 0; o < Outputs; ++o) {
+        value& to = out[row * Outputs + o];
+        to = bias_[o];
+        for (std::size_t i = 0; i < inputs; ++i) to += weight_[o * inputs + i] * in[row * inputs + i];
+      }
   }
 
  private:
-  tensor<value, Outputs * In::elements> weight_;
+  static constexpr std::size_t inputs = In::extents[In::rank - 1];
+
+  tensor<value, Outputs * inputs> weight_;
   tensor<value, Outputs> bias_{};
 };
 

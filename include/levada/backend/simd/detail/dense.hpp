@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/detail/dense.hpp: the fully connected layer, lanes over the inputs, several outputs at a time; a bias, a
-// relu and transforms behind it in the same kernel.
+// backend/simd/detail/dense.hpp: the fully connected layer, lanes over the inputs, several outputs at a time; of many
+// rows lanes over the outputs. A bias, a relu and transforms behind it are in the same kernel.
 
 #include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/packed_product.hpp>
 #include <levada/backend/simd/detail/tail.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/nn/dense.hpp>
@@ -122,12 +123,13 @@ class simd_dense_run {
                biased ? p.get<value>(Op::has_bias ? 2 : 1) : nullptr),
         epilogue_(epilogue_of<Arch, value>(tail...)) {}
 
-  void operator()(const In& in, tensor<value, Op::outputs>& out, std::byte*) const {
+  template <class Out>
+  void operator()(const In& in, Out& out, std::byte*) const {
     dense_(in.data(), out.data());
     epilogue_.template apply<Op::outputs>(out.data());
   }
-  template <class Join>
-  void operator()(const In& in, tensor<value, Op::outputs>& out, std::byte* scratch, const Join& join) const {
+  template <class Out, class Join>
+  void operator()(const In& in, Out& out, std::byte* scratch, const Join& join) const {
     (*this)(in, out, scratch);
     value* const to = out.data();
     for_each_vector<value, Arch, Op::outputs>(
@@ -150,16 +152,57 @@ class simd_dense_run {
   [[no_unique_address]] epilogue_t<Arch, value, Tail...> epilogue_;
 };
 
+/// The same of several rows, which no bias follows: that is along the first axis.
+template <class Arch, class In, class Op, class... Tail>
+class simd_dense_rows {
+ public:
+  using value = typename In::value_type;
+
+  static constexpr std::size_t scratch_bytes = 0;
+
+  simd_dense_rows(parameter_values p, const Tail&... tail)
+      : product_([weight = p.get<value>(0)](std::size_t k, std::size_t o) { return weight[o * inputs + k]; }),
+        epilogue_(epilogue_of<Arch, value>(tail...)) {
+    if constexpr (Op::has_bias) std::memcpy(bias_.data(), p.get<value>(1), sizeof bias_.values);
+  }
+
+  template <class Out, class Join = no_join>
+  void operator()(const In& in, Out& out, std::byte*, const Join& join = {}) const {
+    using vec = vector<value, Arch>;
+    product_(
+        in.data(), out.data(),
+        [&](std::size_t column, auto count) LEVADA_INLINE { return load_part<count, value, Arch>(&bias_[column]); },
+        [&](const vec& sum, std::size_t row, std::size_t column, auto count) LEVADA_INLINE {
+          if constexpr (op_tail_of<Tail...>().relu)
+            return join(epilogue_(relu_of(sum)), row, column, count);
+          else
+            return join(epilogue_(sum), row, column, count);
+        });
+  }
+
+ private:
+  static constexpr std::size_t inputs = In::extents[In::rank - 1], rows = In::elements / inputs;
+
+  packed_product<Arch, value, rows, inputs, Op::outputs> product_;
+  tensor<value, Op::outputs> bias_{};
+  [[no_unique_address]] epilogue_t<Arch, value, Tail...> epilogue_;
+};
+
+template <class Arch, class In, class Op, class... Tail>
+using simd_dense_of = std::conditional_t<In::elements == In::extents[In::rank - 1],
+                                         simd_dense_run<Arch, In, Op, Tail...>, simd_dense_rows<Arch, In, Op, Tail...>>;
+
 }  // namespace detail
 
 template <class Arch, class In, std::size_t Outputs, class... Options, class... Tail>
   requires op_takes<dense_op<Outputs, Options...>, In> &&
            detail::run_takes<In, dense_op<Outputs, Options...>, Tail...> &&
-           detail::dense_tail<typename In::value_type, Tail...>
+           detail::dense_tail<typename In::value_type, Tail...> &&
+           (In::rank == 1 || !detail::op_tail_of<Tail...>().bias)
 struct simd_kernel<Arch, In, dense_op<Outputs, Options...>, Tail...>
-    : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...> {
+    : detail::simd_dense_of<Arch, In, dense_op<Outputs, Options...>, Tail...> {
   simd_kernel(const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
-      : detail::simd_dense_run<Arch, In, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
+      : detail::simd_dense_of<Arch, In, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
 };
 
 /// A flatten before a dense layer only renames axes.
@@ -175,9 +218,9 @@ struct simd_kernel<Arch, In, flatten_op, dense_op<Outputs, Options...>, Tail...>
 
 /// A batch as a product of two matrices.
 template <class Arch, class Item, std::size_t N, std::size_t Outputs, class... Options, class... Tail>
-  requires op_takes<dense_op<Outputs, Options...>, Item> &&
-           detail::run_takes<Item, dense_op<Outputs, Options...>, Tail...> &&
-           detail::dense_tail<typename Item::value_type, Tail...>
+  requires(Item::rank == 1) && op_takes<dense_op<Outputs, Options...>, Item> &&
+          detail::run_takes<Item, dense_op<Outputs, Options...>, Tail...> &&
+          detail::dense_tail<typename Item::value_type, Tail...>
 struct simd_batch_kernel<Arch, batch_tensor<Item, N>, dense_op<Outputs, Options...>, Tail...>
     : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...> {
   simd_batch_kernel(const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)

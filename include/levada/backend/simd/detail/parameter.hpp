@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/detail/parameter.hpp: ops of the input and a parameter, by the kernels of those of two inputs.
+// backend/simd/detail/parameter.hpp: ops of the input and a parameter, by the kernels of those of two inputs; a matrix
+// on the right of a product is packed.
 
 #include <levada/backend/detail/define/parameters.hpp>
 #include <levada/backend/simd/detail/broadcast.hpp>
 #include <levada/backend/simd/detail/matmul.hpp>
+#include <levada/backend/simd/detail/packed_product.hpp>
 
 namespace levada {
 
@@ -23,7 +25,7 @@ template <class Arch, class F, parameter_place Place, std::size_t... Dims, class
 inline constexpr bool vectorizes_parameter<Arch, parameter_op<F, Place, Dims...>, In> = [] {
   return []<class... T>(std::type_identity<std::tuple<T...>>) {
     return vectorizes_all<Arch, F, T...>;
-  }(std::type_identity<typename parameter_op<F, Place, Dims...>::template order<In>::type>());
+  }(std::type_identity<typename parameter_op<F, Place, Dims...>::template operands<In>::type>());
 }();
 
 }  // namespace detail
@@ -46,6 +48,27 @@ struct simd_kernel<Arch, In, matmul_parameter_op<Place, Dims...>>
   simd_kernel(const matmul_parameter_op<Place, Dims...>&, parameter_values p)
       : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, matmul_parameter_op<Place, Dims...>,
                                     matmul_op>(matmul_op(), p) {}
+};
+
+/// Each row of the input times one matrix.
+template <class Arch, class In, std::size_t Inner, std::size_t Columns>
+  requires op_takes<matmul_parameter_op<parameter_place::second, Inner, Columns>, In>
+struct simd_kernel<Arch, In, matmul_parameter_op<parameter_place::second, Inner, Columns>> {
+  using op_type = matmul_parameter_op<parameter_place::second, Inner, Columns>;
+  using value = typename In::value_type;
+
+  static constexpr std::size_t scratch_bytes = 0;
+
+  simd_kernel(const op_type&, parameter_values p)
+      : product_([matrix = p.get<value>(0)](std::size_t k, std::size_t x) { return matrix[k * Columns + x]; }) {}
+
+  template <class Join = detail::no_join>
+  void operator()(const In& in, typename op_type::template output<In>& out, std::byte*, const Join& join = {}) const {
+    product_(in.data(), out.data(), detail::begin_with_zero<Arch, value>(), join);
+  }
+
+ private:
+  detail::packed_product<Arch, value, In::elements / Inner, Inner, Columns> product_;
 };
 
 }  // namespace levada

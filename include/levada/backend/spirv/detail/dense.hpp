@@ -64,7 +64,8 @@ struct dense_weights {
 }  // namespace detail
 
 template <class In, std::size_t Outputs, class... Options, class... End>
-  requires op_takes<dense_op<Outputs, Options...>, In> && std::same_as<typename In::value_type, float> &&
+  requires op_takes<dense_op<Outputs, Options...>, In> &&
+           (In::rank == 1) && std::same_as<typename In::value_type, float> &&
            (detail::give_words<float, tensor<float, Outputs>, End...>) && detail::pushable<detail::fused_t<End...>>
 struct spirv_kernel<In, dense_op<Outputs, Options...>, End...> : dispatch_kernel {
   using op_type = dense_op<Outputs, Options...>;

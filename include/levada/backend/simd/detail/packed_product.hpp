@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/packed_product.hpp: rows times a matrix that is known when the program starts: it lies in panels
+// as wide as the tile of sums that stays in registers, so that a tile reads it front to back.
+
+#include <algorithm>
+
+#include <levada/backend/simd/detail/vector.hpp>
+#include <levada/core/tensor.hpp>
+
+namespace levada::detail {
+
+/// `Rows` rows of `Inner` elements times a matrix of `Columns` columns.
+template <class Arch, class T, std::size_t Rows, std::size_t Inner, std::size_t Columns>
+class packed_product {
+  using vec = vector<T, Arch>;
+  static constexpr std::size_t lanes = vec::size;
+  static constexpr std::size_t registers = lanes * sizeof(T) >= 64 ? 32 : 16;
+  static constexpr std::size_t panel_vectors = std::min<std::size_t>(ceil_div(Columns, lanes), registers >= 32 ? 4 : 3);
+  static constexpr std::size_t panel = panel_vectors * lanes, panels = ceil_div(Columns, panel);
+  // Beside the sums a vector of each column of the panel and one element of a row are in registers.
+  static constexpr std::size_t tile_rows =
+      std::min<std::size_t>({Rows, 8, (registers - 1 - panel_vectors) / panel_vectors});
+
+ public:
+  /// `element(k, column)` of the matrix.
+  template <class Element>
+  explicit packed_product(Element element) {
+    for (std::size_t column = 0; column < Columns; ++column)
+      for (std::size_t k = 0; k < Inner; ++k)
+        matrix_[column / panel * (Inner * panel) + k * panel + column % panel] = element(k, column);
+  }
+
+  /// `begin(column, count)`: the vector that the sums begin with; `finish(sum, row, column, count)`: what is stored.
+  template <class Begin, class Finish>
+  void operator()(const T* in, T* out, const Begin& begin, const Finish& finish) const {
+    for (std::size_t p = 0; p < Columns / panel; ++p) of_panel<panel>(in, out, p, begin, finish);
+    if constexpr (Columns % panel != 0) of_panel<Columns % panel>(in, out, panels - 1, begin, finish);
+  }
+
+ private:
+  template <std::size_t Width, class Begin, class Finish>
+  void of_panel(const T* in, T* out, std::size_t p, const Begin& begin, const Finish& finish) const {
+    const T* const matrix = matrix_.data() + p * (Inner * panel);
+    std::size_t row = 0;
+    for (; row + tile_rows <= Rows; row += tile_rows) tile<tile_rows, Width>(in, out, matrix, row, p, begin, finish);
+    if constexpr (Rows % tile_rows != 0) tile<Rows % tile_rows, Width>(in, out, matrix, row, p, begin, finish);
+  }
+
+  template <std::size_t Count, std::size_t Width, class Begin, class Finish>
+  LEVADA_INLINE static void tile(const T* in, T* out, const T* matrix, std::size_t row, std::size_t p,
+                                 const Begin& begin, const Finish& finish) {
+    constexpr std::size_t vectors = ceil_div(Width, lanes);
+    vec sums[Count][vectors];
+    static_for<vectors>([&](auto v) LEVADA_INLINE {
+      const vec first = begin(p * panel + v * lanes, width<Width, v>());
+      static_for<Count>([&](auto y) LEVADA_INLINE { sums[y][v] = first; });
+    });
+    const T* const left = in + row * Inner;
+    for (std::size_t k = 0; k < Inner; ++k) {
+      vec columns[vectors];
+      static_for<vectors>(
+          [&](auto v) LEVADA_INLINE { columns[v] = load<T, Arch>(matrix + k * panel + v * lanes); });
+      static_for<Count>([&](auto y) LEVADA_INLINE {
+        const vec x(left[y * Inner + k]);
+        static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = multiply_add(x, columns[v], sums[y][v]); });
+      });
+    }
+    static_for<Count, vectors>([&](auto y, auto v) LEVADA_INLINE {
+      constexpr width<Width, v> count;
+      store_part<count>(out + (row + y) * Columns + p * panel + v * lanes,
+                        finish(sums[y][v], row + y, p * panel + v * lanes, count));
+    });
+  }
+
+  /// The columns of vector `V` of a panel's `Width`.
+  template <std::size_t Width, std::size_t V>
+  using width = std::integral_constant<std::size_t, std::min(lanes, Width - V * lanes)>;
+
+  tensor<T, panels * Inner * panel> matrix_{};
+};
+
+/// What the sums of a product begin with where nothing is added.
+template <class Arch, class T>
+struct begin_with_zero {
+  template <class Count>
+  LEVADA_INLINE vector<T, Arch> operator()(std::size_t, Count) const {
+    return vector<T, Arch>(T{0});
+  }
+};
+
+}  // namespace levada::detail
