@@ -77,8 +77,13 @@ def attribute_of(data):
         value = first_of(data, 3, 0)
     elif kind == 3:
         value = first_of(data, 4).decode()
+    elif kind == 6:
+        value = [struct.unpack("<f", v)[0] for packed in all_of(data, 7) for v in
+                 (packed[i : i + 4] for i in range(0, len(packed), 4))]
     elif kind == 7:
         value = list(integers_of(data, 8))
+    elif kind == 8:
+        value = [text.decode() for text in all_of(data, 9)]
     else:
         value = None
     return first_of(data, 1).decode(), value
@@ -257,16 +262,24 @@ def maps(group, *ops):
 # --- element-wise ---------------------------------------------------------------------------------------------------
 
 UNARY = {"Abs": "abs", "Neg": "neg", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Erf": "erf", "Tanh": "tanh",
-         "Sigmoid": "sigmoid", "Softplus": "softplus", "HardSwish": "hard_swish", "Relu": "relu"}  # fmt: skip
+         "Sigmoid": "sigmoid", "Softplus": "softplus", "HardSwish": "hard_swish", "Relu": "relu",
+         "Reciprocal": "reciprocal", "Floor": "floor", "Ceil": "ceil", "Round": "round", "Sign": "sign", "Sin": "sin",
+         "Cos": "cos", "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh", "Cosh": "cosh",
+         "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh", "Mish": "mish", "Softsign": "softsign",
+         "Not": "logical_not", "IsNaN": "is_nan", "BitwiseNot": "bit_not"}  # fmt: skip
 
 
 @maps("element_wise", *UNARY)
 def unary(case, p):
-    p.check(p.stage(UNARY[case.op], p.input(0)))
+    p.check(p.stage(UNARY[case.op], p.input(0), element=case.outputs[0].element))
 
 
-@maps("element_wise", "LeakyRelu", "Elu", "HardSigmoid", "Clip")
+@maps("element_wise", "LeakyRelu", "Elu", "HardSigmoid", "Clip", "Selu", "Celu", "ThresholdedRelu", "IsInf")
 def with_constants(case, p):
+    if case.op == "IsInf":
+        signs = [str(bool(case.get(f"detect_{sign}", 1))).lower() for sign in ("negative", "positive")]
+        p.check(p.stage(f"is_inf({', '.join(signs)})", p.input(0), element=9))
+        return
     if case.op == "Clip":
         if case.inputs[0].element != 1:
             raise LeftOut("clip is of float")
@@ -275,8 +288,11 @@ def with_constants(case, p):
         stage = f"clip({literal(low)}, {literal(high)})"
     elif case.op == "HardSigmoid":
         stage = f"hard_sigmoid({literal(case.get('alpha', 0.2))}, {literal(case.get('beta', 0.5))})"
-    elif case.op == "Elu":
-        stage = f"elu({literal(case.get('alpha', 1.0))})"
+    elif case.op == "Selu":
+        stage = f"selu({literal(case.get('alpha', 1.67326319))}, {literal(case.get('gamma', 1.05070102))})"
+    elif case.op in ("Elu", "Celu", "ThresholdedRelu"):
+        stage = {"Elu": "elu", "Celu": "celu", "ThresholdedRelu": "thresholded_relu"}[case.op]
+        stage += f"({literal(case.get('alpha', 1.0))})"
     else:
         stage = f"leaky_relu({literal(case.get('alpha', 0.01))})"
     p.check(p.stage(stage, p.input(0)))
@@ -284,7 +300,9 @@ def with_constants(case, p):
 
 BROADCAST = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "PRelu": "prelu", "Equal": "equal", "Less": "less",
              "LessOrEqual": "less_or_equal", "Greater": "greater", "GreaterOrEqual": "greater_or_equal", "Min": "min",
-             "Max": "max", "Where": "where", "Pow": "pow"}  # fmt: skip
+             "Max": "max", "Where": "where", "Pow": "pow", "Sum": "sum", "Mean": "mean", "And": "logical_and",
+             "Or": "logical_or", "Xor": "logical_xor", "BitwiseAnd": "bit_and", "BitwiseOr": "bit_or",
+             "BitwiseXor": "bit_xor", "Mod": "mod", "BitShift": "shift"}  # fmt: skip
 
 
 @maps("broadcast", *BROADCAST)
@@ -296,9 +314,14 @@ def broadcast(case, p):
         computed = values[0].element if values[0].element in FLOATING else 11
         values = [converted(p, v, computed) for v in values]
     out = case.outputs[0]
+    name = BROADCAST[case.op]
+    if case.op == "Mod" and case.get("fmod", 0):
+        name = "fmod"
+    if case.op == "BitShift":
+        name += f"_{case.get('direction').lower()}"
     # Comparisons give bool; narrow integers are computed in int, half in float.
     computed = 9 if out.element == 9 else {2: 6, 3: 6, 4: 6, 5: 6, 10: 1}.get(values[-1].element, values[-1].element)
-    p.check(converted(p, p.stage(BROADCAST[case.op], values, element=computed, dims=out.dims), out.element))
+    p.check(converted(p, p.stage(name, values, element=computed, dims=out.dims), out.element))
 
 
 def converted(p, value, element):

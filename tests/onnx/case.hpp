@@ -13,6 +13,8 @@
 #endif
 #include LEVADA_ONNX_BACKENDS
 
+#include <levada/ops.hpp>
+
 namespace levada::testing {
 
 /// Protobuf: calls `f(number, value, block)` for each field, `block` empty where it is a number.

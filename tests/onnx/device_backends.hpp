@@ -2,7 +2,7 @@
 #pragma once
 // onnx/device_backends.hpp: the node cases on a Vulkan device. It computes all of them but the steps of recurrent
 // layers, quantized numbers, bfloat16, pools of bytes and those with elements of 64 bits, of which it knows how to move
-// and count alone.
+// and count alone, and functions of one element that give bool.
 
 #include "spirv/direct.hpp"
 
@@ -29,6 +29,10 @@ inline constexpr bool is_bfloat16 = false;
 template <std::size_t... Dims>
 inline constexpr bool is_bfloat16<tensor<bfloat16, Dims...>> = true;
 
+/// A function of one element stores a word.
+template <class Op>
+inline constexpr bool gives_truth = Op::kind == "logical_not" || Op::kind == "is_nan" || Op::kind == "is_inf";
+
 template <class Op, class In>
 inline constexpr bool is_quantized = Op::kind == "quantize_linear" || Op::kind == "dequantize_linear" ||
                                      Op::kind == "qlinear_conv2d" || Op::kind == "qlinear_dense";
@@ -43,7 +47,7 @@ auto call(std::type_identity<Backend>, const Op& op, const In& in, const Paramet
     return *spirv_test::on_device(in, pointers, op);
   } else {
     static_assert(is_wide<In> || is_wide<run_output_t<In, Op>> || Op::kind == "gru" || Op::kind == "lstm" ||
-                  is_quantized<Op, In> || is_bfloat16<In> || is_bfloat16<run_output_t<In, Op>>);
+                  is_quantized<Op, In> || gives_truth<Op> || is_bfloat16<In> || is_bfloat16<run_output_t<In, Op>>);
     return *by_one_kernel<reference>(in, pointers, op);
   }
 }

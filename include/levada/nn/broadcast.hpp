@@ -98,6 +98,16 @@ struct largest_among {
     return first;
   }
 };
+struct sum_of_all {
+  static constexpr std::string_view kind = "sum";
+  constexpr auto operator()(auto first, auto... rest) const { return (first + ... + rest); }
+};
+struct mean_of_all {
+  static constexpr std::string_view kind = "mean";
+  constexpr auto operator()(auto first, auto... rest) const {
+    return (first + ... + rest) / static_cast<float>(1 + sizeof...(rest));
+  }
+};
 struct sum_of_two {
   static constexpr std::string_view kind = "add";
   constexpr auto operator()(auto a, auto b) const { return a + b; }
@@ -168,6 +178,10 @@ inline constexpr auto prelu = broadcast<"prelu">(detail::sloped{});
 /// Of one tensor or more; NaN where one is NaN.
 inline constexpr auto min = broadcast<"min">(detail::smallest_among{});
 inline constexpr auto max = broadcast<"max">(detail::largest_among{});
+
+/// Of one tensor or more; the mean of floating numbers.
+inline constexpr auto sum = broadcast<"sum">(detail::sum_of_all{});
+inline constexpr auto mean = broadcast<"mean">(detail::mean_of_all{});
 
 /// Of a condition (bool) and two tensors.
 inline constexpr auto where = broadcast<"where">(detail::chosen_by{});

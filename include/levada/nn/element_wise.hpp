@@ -88,6 +88,30 @@ struct elu_of {
   constexpr auto operator()(auto x) const { return select(x < 0, exp_minus_one(min(x, 0.0f)) * alpha, x); }
 };
 
+struct selu_of {
+  static constexpr std::string_view kind = "selu";
+  uniform<float> alpha, gamma;
+  constexpr auto operator()(auto x) const { return select(x < 0, exp_minus_one(min(x, 0.0f)) * alpha, x) * gamma; }
+};
+struct celu_of {
+  static constexpr std::string_view kind = "celu";
+  uniform<float> alpha;
+  constexpr auto operator()(auto x) const { return select(x < 0, exp_minus_one(min(x, 0.0f) / alpha) * alpha, x); }
+};
+struct mish_of {
+  static constexpr std::string_view kind = "mish";
+  constexpr auto operator()(auto x) const { return x * tanh(softplus_of()(x)); }
+};
+struct softsign_of {
+  static constexpr std::string_view kind = "softsign";
+  constexpr auto operator()(auto x) const { return x / (abs(x) + 1.0f); }
+};
+struct thresholded_relu_of {
+  static constexpr std::string_view kind = "thresholded_relu";
+  uniform<float> alpha;
+  constexpr auto operator()(auto x) const { return select(x <= alpha, 0.0f, x); }
+};
+
 }  // namespace detail
 
 namespace nn {
@@ -122,6 +146,21 @@ constexpr auto hard_sigmoid(float alpha = 0.2f, float beta = 0.5f) {
 }
 /// alpha (exp(x) - 1) below 0, x elsewhere.
 constexpr auto elu(float alpha = 1.0f) { return transform<"elu">(detail::elu_of{{alpha}}); }
+
+/// gamma alpha (exp(x) - 1) below 0, gamma x elsewhere.
+constexpr auto selu(float alpha = 1.67326319f, float gamma = 1.05070102f) {
+  return transform<"selu">(detail::selu_of{{alpha}, {gamma}});
+}
+/// alpha (exp(x / alpha) - 1) below 0, x elsewhere.
+constexpr auto celu(float alpha = 1.0f) { return transform<"celu">(detail::celu_of{{alpha}}); }
+/// x tanh(softplus(x)); NaN at -infinity.
+inline constexpr auto mish = transform<"mish">(detail::mish_of{});
+/// x / (1 + |x|); NaN at infinities.
+inline constexpr auto softsign = transform<"softsign">(detail::softsign_of{});
+/// x above alpha, 0 elsewhere.
+constexpr auto thresholded_relu(float alpha = 1.0f) {
+  return transform<"thresholded_relu">(detail::thresholded_relu_of{{alpha}});
+}
 
 }  // namespace nn
 }  // namespace levada

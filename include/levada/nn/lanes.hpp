@@ -123,6 +123,13 @@ LEVADA_LANES_OPERATOR(>=, a.value >= b.value)
 LEVADA_LANES_OPERATOR(==, a.value == b.value)
 // Not by the vectors' own !=: xsimd 8.1 has a NaN unequal to itself on SSE only.
 LEVADA_LANES_OPERATOR(!=, detail::negated(a.value == b.value))
+// Of integers and truth values; those of bool stay bool.
+LEVADA_LANES_OPERATOR(%, static_cast<V>(a.value % b.value))
+LEVADA_LANES_OPERATOR(&, static_cast<V>(a.value& b.value))
+LEVADA_LANES_OPERATOR(|, static_cast<V>(a.value | b.value))
+LEVADA_LANES_OPERATOR(^, static_cast<V>(a.value ^ b.value))
+LEVADA_LANES_OPERATOR(<<, static_cast<V>(a.value << b.value))
+LEVADA_LANES_OPERATOR(>>, static_cast<V>(a.value >> b.value))
 #undef LEVADA_LANES_OPERATOR
 
 template <class V>
@@ -171,39 +178,37 @@ constexpr lanes<V> max(S a, const lanes<V>& b) {
   return max(detail::in_all(b, a), b);
 }
 
-/// The absolute value, the square root, e to the power, the natural logarithm, the hyperbolic tangent, the error
-/// function and the logistic function of each lane.
-template <class V>
-lanes<V> abs(const lanes<V>& a) {
-  using std::abs;
-  return lanes<V>(abs(a.value));
-}
-template <class V>
-lanes<V> sqrt(const lanes<V>& a) {
-  using std::sqrt;
-  return lanes<V>(sqrt(a.value));
-}
-template <class V>
-lanes<V> exp(const lanes<V>& a) {
-  using std::exp;
-  return lanes<V>(exp(a.value));
-}
+/// The function of the C library of each lane; `round` is to the nearest, halves to the even one.
+#define LEVADA_LANES_FUNCTION(name, of) \
+  template <class V>                    \
+  lanes<V> name(const lanes<V>& a) {    \
+    using std::of;                      \
+    return lanes<V>(V(of(a.value)));    \
+  }
+LEVADA_LANES_FUNCTION(abs, abs)
+LEVADA_LANES_FUNCTION(sqrt, sqrt)
+LEVADA_LANES_FUNCTION(exp, exp)
+LEVADA_LANES_FUNCTION(log, log)
+LEVADA_LANES_FUNCTION(tanh, tanh)
+LEVADA_LANES_FUNCTION(erf, erf)
+LEVADA_LANES_FUNCTION(floor, floor)
+LEVADA_LANES_FUNCTION(ceil, ceil)
+LEVADA_LANES_FUNCTION(trunc, trunc)
+LEVADA_LANES_FUNCTION(round, nearbyint)
+LEVADA_LANES_FUNCTION(sin, sin)
+LEVADA_LANES_FUNCTION(cos, cos)
+LEVADA_LANES_FUNCTION(tan, tan)
+LEVADA_LANES_FUNCTION(asin, asin)
+LEVADA_LANES_FUNCTION(acos, acos)
+LEVADA_LANES_FUNCTION(atan, atan)
+LEVADA_LANES_FUNCTION(sinh, sinh)
+LEVADA_LANES_FUNCTION(cosh, cosh)
+LEVADA_LANES_FUNCTION(asinh, asinh)
+LEVADA_LANES_FUNCTION(acosh, acosh)
+LEVADA_LANES_FUNCTION(atanh, atanh)
+#undef LEVADA_LANES_FUNCTION
 
-template <class V>
-lanes<V> log(const lanes<V>& a) {
-  using std::log;
-  return lanes<V>(log(a.value));
-}
-template <class V>
-lanes<V> tanh(const lanes<V>& a) {
-  using std::tanh;
-  return lanes<V>(tanh(a.value));
-}
-template <class V>
-lanes<V> erf(const lanes<V>& a) {
-  using std::erf;
-  return lanes<V>(erf(a.value));
-}
+/// The logistic function.
 template <class V>
 lanes<V> sigmoid(const lanes<V>& a) {
   const lanes<V> e = exp(-abs(a));  // never overflows

@@ -59,11 +59,25 @@ lanes<vector<double, Arch>> each_lane(F f, const V&... x) {
 
 }  // namespace detail
 
-// Those of double in xsimd 8.1 do not compile for AVX-512.
-template <class Arch>
-lanes<xsimd::batch<double, Arch>> log(const lanes<xsimd::batch<double, Arch>>& x) {
-  return detail::each_lane<Arch>([](double v) { return std::log(v); }, x);
-}
+// Those of double in xsimd 8.1 do not compile for AVX-512, or are some units in the last place off.
+#define LEVADA_LANES_FUNCTION(name)                                                    \
+  template <class Arch>                                                                \
+  lanes<xsimd::batch<double, Arch>> name(const lanes<xsimd::batch<double, Arch>>& x) { \
+    return detail::each_lane<Arch>([](double v) { return std::name(v); }, x);          \
+  }
+LEVADA_LANES_FUNCTION(log)
+LEVADA_LANES_FUNCTION(sin)
+LEVADA_LANES_FUNCTION(cos)
+LEVADA_LANES_FUNCTION(tan)
+LEVADA_LANES_FUNCTION(asin)
+LEVADA_LANES_FUNCTION(acos)
+LEVADA_LANES_FUNCTION(atan)
+LEVADA_LANES_FUNCTION(sinh)
+LEVADA_LANES_FUNCTION(cosh)
+LEVADA_LANES_FUNCTION(asinh)
+LEVADA_LANES_FUNCTION(acosh)
+LEVADA_LANES_FUNCTION(atanh)
+#undef LEVADA_LANES_FUNCTION
 template <class Arch>
 lanes<xsimd::batch<double, Arch>> pow(const lanes<xsimd::batch<double, Arch>>& x,
                                       const lanes<xsimd::batch<double, Arch>>& y) {
