@@ -9,6 +9,10 @@
 #include <levada/kernel/detail/value.hpp>
 
 namespace levada {
+namespace kernel_detail {
+
+// The operators stand beside the value, so that they are found for values alone: in levada each `==` and `+` of the
+// library would consider them.
 
 // ---- arithmetic and comparisons ----
 
@@ -95,7 +99,6 @@ constexpr auto operator~(const kernel_value<T, M>& a) {
   return kernel_detail::apply<ir::opcode::bit_not, T>(a);
 }
 
-namespace kernel_detail {
 template <ir::opcode Op, class T, class M, class N>
 constexpr auto shift(const kernel_value<T, M>& a, const N& amount) {
   if constexpr (number<N>) {
@@ -109,7 +112,6 @@ constexpr auto shift(const kernel_value<T, M>& a, const N& amount) {
     return apply<Op, T>(a, lift<T>(a, amount) & 31);
   }
 }
-}  // namespace kernel_detail
 
 /// Shifts an int32 or uint32 by the amount modulo 32. To the right an int32 brings in its sign.
 template <class T, class M, class N>
@@ -133,6 +135,8 @@ constexpr auto operator-(const kernel_value<T, M>& a) {
     return 0 - a;
   }
 }
+
+}  // namespace kernel_detail
 
 // ---- choice ----
 

@@ -20,11 +20,10 @@
 #include <levada/kernel/detail/uniform.hpp>
 
 namespace levada {
+namespace kernel_detail {
 
 template <class T, class Machine>
 struct kernel_value;
-
-namespace kernel_detail {
 
 template <class>
 inline constexpr bool never = false;
@@ -60,7 +59,7 @@ concept number = std::is_arithmetic_v<V>;
 template <class V>
 concept operand = value<V> || number<V> || is_uniform<V>;
 template <class... V>
-concept operands = (operand<V> && ...) && (value<V> || ...);
+concept operands = (value<V> || ...) && (operand<V> && ...);
 
 template <class V>
 struct element {
@@ -130,8 +129,6 @@ constexpr auto common() {
 template <class A, class B>
 using common_t = typename decltype(common<A, B>())::type;
 
-}  // namespace kernel_detail
-
 /// One value of the kernel: of one element while tracing, of as many as a SIMD vector holds on the CPU.
 template <class T, class Machine>
 struct kernel_value {
@@ -177,8 +174,6 @@ struct kernel_value {
     return *this;
   }
 };
-
-namespace kernel_detail {
 
 template <ir::opcode Op, class Result, class First, class... Rest>
 constexpr auto apply(const First& first, const Rest&... rest) {
@@ -250,5 +245,7 @@ template <class V, class... T>
 concept of = (std::is_same_v<typename V::element, T> || ...);
 
 }  // namespace kernel_detail
+
+using kernel_detail::kernel_value;
 
 }  // namespace levada
