@@ -16,6 +16,7 @@
 #include "network.hpp"
 
 #include <CLI/CLI.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 
 namespace {

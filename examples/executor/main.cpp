@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 

@@ -21,6 +21,7 @@
 
 #include <CLI/CLI.hpp>
 #include <levada/interop/html_report.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/interop/safetensors.hpp>
 #include <levada/levada.hpp>
 #include <nlohmann/json.hpp>

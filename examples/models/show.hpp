@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <levada/backend/reference/ops.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 #include <levada/plan/arena.hpp>
 

@@ -15,6 +15,7 @@
 #include "../common/run.hpp"
 
 #include <CLI/CLI.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 
 namespace {

@@ -21,6 +21,7 @@
 
 #include <CLI/CLI.hpp>
 #include <levada/interop/calibrate.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/interop/safetensors.hpp>
 #include <levada/levada.hpp>
 

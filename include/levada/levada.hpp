@@ -15,7 +15,6 @@
 #include <levada/run/detail/deploy/rated_graph.hpp>
 #include <levada/run/detail/deploy/rated_tee.hpp>
 #include <levada/run/detail/deploy/route.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/signal.hpp>
 

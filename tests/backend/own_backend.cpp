@@ -17,6 +17,7 @@
 #include <levada/backend/reference/ops.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/graph/parameter_map.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/broadcast.hpp>
 #include <levada/nn/dense.hpp>
@@ -24,7 +25,6 @@
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/plan/rules.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
 

@@ -15,9 +15,9 @@
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/backend/simd/detail/activation.hpp>
 #include <levada/interop/plan_file.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/plan/detail/pinned.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <nlohmann/json.hpp>
 

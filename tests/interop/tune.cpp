@@ -9,9 +9,9 @@
 #include <levada/backend/simd/detail/activation.hpp>
 #include <levada/core/detail/units.hpp>
 #include <levada/interop/plan_file.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/interop/tune.hpp>
 #include <levada/nn/activation.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
 

@@ -25,12 +25,12 @@
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/interop/html_report.hpp>
 #include <levada/interop/recording.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/interop/save_plan.hpp>
 #include <levada/interop/trace.hpp>
 #include <levada/interop/tune.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/plan/detail/report.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include <files.hpp>

@@ -15,9 +15,9 @@
 
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/core/detail/units.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/plan/partition_by_cost.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include "equal_devices.hpp"

@@ -15,6 +15,7 @@
 #include <levada/graph/detail/graph.hpp>
 #include <levada/graph/detail/join.hpp>
 #include <levada/graph/sync.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/measure/statistics_report.hpp>

@@ -14,6 +14,7 @@
 
 #include <doctest/doctest.h>
 #include <levada/graph/parameter_map.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 #include <levada/run/simulated.hpp>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <levada/graph/parameter_map.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 

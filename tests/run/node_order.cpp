@@ -10,9 +10,9 @@
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/graph/detail/graph.hpp>
 #include <levada/graph/detail/join.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
 namespace run_node_order {

@@ -9,12 +9,12 @@
 #include <levada/backend/detail/prepared.hpp>
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/graph/detail/fork.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/broadcast.hpp>
 #include <levada/plan/detail/combine.hpp>
 #include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/detail/measure/report.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
 

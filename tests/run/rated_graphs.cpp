@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 
 namespace run_rated_graphs {

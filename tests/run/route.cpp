@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 
 #include "items.hpp"

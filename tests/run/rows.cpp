@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 #include <levada/run/simulated.hpp>
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 #include <levada/run/detail/measure/histogram.hpp>
 #include <levada/run/detail/workers/thread_executor.hpp>

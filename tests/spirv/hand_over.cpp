@@ -6,6 +6,7 @@
 
 #include <levada/backend/simd/kernel_stage.hpp>
 #include <levada/backend/spirv.hpp>
+#include <levada/interop/report.hpp>
 
 #include "device.hpp"
 

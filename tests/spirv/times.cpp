@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <levada/backend/spirv.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/interop/trace.hpp>
 #include <levada/run/detail/measure/statistics_report.hpp>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/report.hpp: what an app was deployed as, for a person or a program to read; and what its sessions
-// measured.
+// interop/report.hpp: the plan of an app, for a person or a program to read, and the measurements of its sessions.
 
 #include <string>
 
