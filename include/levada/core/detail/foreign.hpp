@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/error.hpp>
 
 namespace levada {
@@ -41,12 +42,12 @@ class foreign {
     if (release == nullptr) throw error("levada: foreign: the release hook is null");
   }
   foreign(foreign&& other) noexcept
-      : view_(other.view_), release_(std::exchange(other.release_, nullptr)), context_(other.context_) {}
+      : view_(other.view_), release_(detail::exchange_value(other.release_, nullptr)), context_(other.context_) {}
   foreign& operator=(foreign&& other) noexcept {
     if (this != &other) {
       give_back();
       view_ = other.view_;
-      release_ = std::exchange(other.release_, nullptr);
+      release_ = detail::exchange_value(other.release_, nullptr);
       context_ = other.context_;
     }
     return *this;
@@ -65,7 +66,7 @@ class foreign {
 
   /// Ends the loan now; later nothing more happens.
   void give_back() noexcept {
-    if (const release_hook release = std::exchange(release_, nullptr)) release(context_, view_);
+    if (const release_hook release = detail::exchange_value(release_, nullptr)) release(context_, view_);
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/result.hpp>
 
 namespace levada {
@@ -45,16 +46,16 @@ class [[nodiscard]] slot_result {
   slot_result(T& value, detail::slot_holder& of, std::uint64_t item) : value_(&value), of_(&of), item_(item) {}
   explicit slot_result(std::exception_ptr error) : error_(std::move(error)) {}
   slot_result(slot_result&& other) noexcept
-      : value_(std::exchange(other.value_, nullptr)),
+      : value_(detail::exchange_value(other.value_, nullptr)),
         of_(other.of_),
         item_(other.item_),
         error_(std::move(other.error_)) {}
   slot_result& operator=(slot_result&& other) noexcept {
     slot_result taken(std::move(other));
-    std::swap(value_, taken.value_);
-    std::swap(of_, taken.of_);
-    std::swap(item_, taken.item_);
-    std::swap(error_, taken.error_);
+    detail::swap_values(value_, taken.value_);
+    detail::swap_values(of_, taken.of_);
+    detail::swap_values(item_, taken.item_);
+    detail::swap_values(error_, taken.error_);
     return *this;
   }
   ~slot_result() {

@@ -9,9 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <type_traits>
-#include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/needs_exceptions.hpp>
 
 namespace levada::detail {
@@ -39,8 +38,8 @@ class arena_bytes {
     other.bytes_ = nullptr;
   }
   arena_bytes& operator=(arena_bytes&& other) noexcept {
-    std::swap(alignment_, other.alignment_);
-    std::swap(bytes_, other.bytes_);
+    swap_values(alignment_, other.alignment_);
+    swap_values(bytes_, other.bytes_);
     return *this;
   }
   std::byte* get() const { return bytes_; }
@@ -65,8 +64,7 @@ class fixed_array {
   }
   fixed_array(const fixed_array& other) : fixed_array(other.size_, [&](std::size_t i) { return other[i]; }) {}
   ~fixed_array() {
-    if constexpr (!std::is_trivially_destructible_v<T>)
-      while (size_ != 0) first_[--size_].~T();
+    while (size_ != 0) first_[--size_].~T();
     ::operator delete(first_, std::align_val_t{alignof(T)});
   }
   fixed_array(fixed_array&& other) noexcept : first_(other.first_), size_(other.size_) {
@@ -74,10 +72,8 @@ class fixed_array {
     other.size_ = 0;
   }
   fixed_array& operator=(fixed_array&& other) noexcept {
-    T* const first = first_;
-    const std::size_t size = size_;
-    first_ = other.first_, size_ = other.size_;
-    other.first_ = first, other.size_ = size;
+    swap_values(first_, other.first_);
+    swap_values(size_, other.size_);
     return *this;
   }
 
@@ -108,9 +104,7 @@ class owner {
   ~owner() { delete object_; }
   owner(owner&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
   owner& operator=(owner&& other) noexcept {
-    T* const mine = object_;
-    object_ = other.object_;
-    other.object_ = mine;
+    swap_values(object_, other.object_);
     return *this;
   }
 

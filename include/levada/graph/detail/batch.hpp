@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <levada/core/detail/batch_tensor.hpp>
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/detail/type_list.hpp>
 #include <levada/core/detail/units.hpp>
@@ -111,7 +112,7 @@ struct batch_rate {
     }
     rate_step end(void* out) {
       if (count_ == 0) return {};
-      const std::size_t count = std::exchange(count_, 0);
+      const std::size_t count = detail::exchange_value(count_, 0);
       if constexpr (AtEnd == partial::pad) {
         std::size_t there = count;
         try {
@@ -131,7 +132,7 @@ struct batch_rate {
     }
     /// Items that it has and that were not given.
     std::size_t waiting() const { return count_; }
-    void abandon(void* out) { destroy(out, std::exchange(count_, 0)); }
+    void abandon(void* out) { destroy(out, detail::exchange_value(count_, 0)); }
 
    private:
     static void destroy(void* out, std::size_t count) {
@@ -155,7 +156,7 @@ struct unbatch_rate {
     rate_step step(In& batch, std::uint32_t parts, void* out) {
       using item = output<In>;
       const std::size_t count = parts != 0 ? parts : item_of_batch<In>::size;
-      const std::size_t at = std::exchange(at_, 0);  // where the move throws, the next batch begins
+      const std::size_t at = detail::exchange_value(at_, 0);  // where the move throws, the next batch begins
       if constexpr (any_tensor<item>)
         std::memcpy((::new (out) item)->data(), batch.data() + at * item::elements, bytes_in_batch<item>);
       else

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/graph/detail/buffer_capacity.hpp>
 #include <levada/graph/detail/rate.hpp>
@@ -54,7 +55,7 @@ struct repeat_rate {
    public:
     explicit state(const repeat_rate&) {}
     rate_step step(In& item, std::uint32_t, void* out) {
-      const std::size_t at = std::exchange(at_, 0);  // where the copy throws, the next item begins
+      const std::size_t at = detail::exchange_value(at_, 0);  // where the copy throws, the next item begins
       const bool last = at + 1 == N;
       if (last)
         ::new (out) In(std::move(item));

@@ -16,6 +16,7 @@
 
 #include <levada/core/detail/batch_tensor.hpp>
 #include <levada/core/detail/bounded.hpp>
+#include <levada/core/detail/exchange.hpp>
 #include <levada/graph/op.hpp>
 
 namespace levada::detail {
@@ -158,7 +159,7 @@ class kernel_of_items<Kernel, In, Out> {
   template <class... Batch>
   static auto inputs(const std::tuple<Batch...>& in, std::size_t i, std::byte* spare) {
     const auto next = [&]<class Item, std::size_t N>(const batch_tensor<Item, N>& batch) -> const Item& {
-      return item_in(batch, i, std::exchange(spare, spare + spare_bytes<Item>));
+      return item_in(batch, i, exchange_value(spare, spare + spare_bytes<Item>));
     };
     return std::apply([&](const auto&... batch) { return std::tuple<decltype(next(batch))...>{next(batch)...}; }, in);
   }

@@ -9,6 +9,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
+
 namespace levada::detail {
 
 /// A sequence that grows at its end. Its elements are default-constructed and assigned.
@@ -64,9 +66,9 @@ class constexpr_vector {
     for (const T& e : elements) data_[size_++] = e;
   }
   constexpr void swap(constexpr_vector& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
+    swap_values(data_, other.data_);
+    swap_values(size_, other.size_);
+    swap_values(capacity_, other.capacity_);
   }
 
   T* data_ = nullptr;

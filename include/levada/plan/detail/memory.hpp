@@ -11,6 +11,7 @@
 #include <optional>
 
 #include <levada/core/detail/bounded.hpp>
+#include <levada/core/detail/exchange.hpp>
 #include <levada/plan/detail/branches.hpp>
 
 namespace levada {
@@ -70,7 +71,7 @@ constexpr memory_layout<N> place_in_order(const bounded<buffer_lifetime, N>& buf
     layout.bytes = std::max(layout.bytes, at + buffers[b].bytes);
     placed.push_back(b);
     for (std::size_t i = placed.size() - 1; i > 0 && layout.offset[placed[i - 1]] > at; --i)
-      std::swap(placed[i], placed[i - 1]);
+      detail::swap_values(placed[i], placed[i - 1]);
   }
   layout.bytes = aligned(layout.bytes, strictest_alignment(buffers));
   return layout;
@@ -199,12 +200,12 @@ constexpr memory_layout<N> hill_climbing(const bounded<buffer_lifetime, N>& buff
   const auto draw = [&] { return (random = random * 6364136223846793005u + 1442695040888963407u) >> 33; };
   for (std::size_t i = 0; count > 1 && i < attempts && best.bytes > bound; ++i) {
     const std::size_t a = draw() % count, b = draw() % count;
-    std::swap(order[a], order[b]);
+    detail::swap_values(order[a], order[b]);
     const memory_layout<N> tried = detail::place_in_order(buffers, order);
     if (tried.bytes <= best.bytes)
       best = tried;
     else
-      std::swap(order[a], order[b]);
+      detail::swap_values(order[a], order[b]);
   }
   return best;
 }

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/graph/detail/rated_fork.hpp>
 #include <levada/run/detail/deploy/nested.hpp>
@@ -283,7 +284,7 @@ class joins_branches {
   rate_step step(auto& item, std::uint32_t parts, void* out) {
     rate_step did;
     try {
-      if (!std::exchange(fed_, true)) self().feed(item, parts);
+      if (!exchange_value(fed_, true)) self().feed(item, parts);
       if (did.gave = self().has_all(); did.gave) self().give(out);
     } catch (...) {
       clear();
@@ -295,7 +296,7 @@ class joins_branches {
   /// Branches give what they have begun, short; what meets nothing goes.
   rate_step end(void* out) {
     try {
-      if (!std::exchange(ended_, true)) self().feed_end();
+      if (!exchange_value(ended_, true)) self().feed_end();
     } catch (...) {
       clear();
     }

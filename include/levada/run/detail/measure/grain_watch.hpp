@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/detail/program/unit_call.hpp>
@@ -69,7 +70,7 @@ class grain_watch {
   /// The unit ran.
   [[gnu::noinline]] void ran(std::size_t unit, const unit_call& call) {
     std::size_t count = call.count;
-    const std::size_t lost = std::exchange(lost_, 0);
+    const std::size_t lost = exchange_value(lost_, 0);
     if (call.some_ended) {
       count = lost;
       for (std::size_t i = 0; i < call.count; ++i) count += state_of(call.state[i]) == item_state::value ? 1u : 0u;
@@ -93,7 +94,7 @@ class grain_watch {
   [[gnu::noinline]] void measures(meter::turn& turn, std::size_t s, std::size_t unit, std::uint64_t first,
                                   std::size_t count, std::uint64_t expected_ns) {
     turn_ = &turn;
-    const auto came = std::exchange(state_, running);
+    const auto came = exchange_value(state_, running);
     if (came == unknown) mark_ = 0;
     if (came == claimed) {
       mark_ = waited_ = 0;

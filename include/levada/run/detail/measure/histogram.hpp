@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/run/detail/measure/statistics.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
@@ -70,7 +71,7 @@ class adding_runs {
     if (count_ != 0) to_.add(value_, count_);
   }
   void add(std::uint64_t value) {
-    if (value != value_ && count_ != 0) to_.add(value_, std::exchange(count_, 0));
+    if (value != value_ && count_ != 0) to_.add(value_, exchange_value(count_, 0));
     value_ = value;
     ++count_;
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/measure/histogram.hpp>
 #include <levada/run/detail/measure/statistics.hpp>
@@ -73,7 +74,7 @@ class meter_lanes {
   void trace(std::size_t events) {
     fixed_array<trace_ring> fresh(lanes_.size(), [&](std::size_t) { return trace_ring(events); });
     traces_.store(false);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) in_lane(lanes_[i], [&] { std::swap(lanes_[i].trace, fresh[i]); });
+    for (std::size_t i = 0; i < lanes_.size(); ++i) in_lane(lanes_[i], [&] { swap_values(lanes_[i].trace, fresh[i]); });
     traces_.store(events != 0);
   }
   bool traces() const { return traces_.load(std::memory_order_relaxed); }

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
+
 namespace levada::detail {
 
 /// An object of a type that is no longer known, on cache lines of its own: two stages run on two processors.
@@ -69,11 +71,11 @@ class erased_object {
     return std::memcpy(::operator new((bytes + cache_line - 1) / cache_line * cache_line, alignment), from, bytes);
   }
   void swap(erased_object& other) noexcept {
-    std::swap(object_, other.object_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(alignment_, other.alignment_);
-    std::swap(destroy_, other.destroy_);
-    std::swap(copy_, other.copy_);
+    swap_values(object_, other.object_);
+    swap_values(bytes_, other.bytes_);
+    swap_values(alignment_, other.alignment_);
+    swap_values(destroy_, other.destroy_);
+    swap_values(copy_, other.copy_);
   }
 
   void* object_ = nullptr;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/plan/detail/plan.hpp>
 #include <levada/run/detail/program/erased_object.hpp>
@@ -188,7 +189,7 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
       }
       unit.observes_missing = text.observes_missing;
       unit.holds_pipelines = text.holds_pipelines;
-      if (text.sides != 0) unit.sides = std::exchange(next_side, next_side + text.sides);
+      if (text.sides != 0) unit.sides = exchange_value(next_side, next_side + text.sides);
       if (text.on_device != nullptr) unit.kernel = text.on_device(object.get());
       if (planned.how != form::sink) p.values[planned.out].destroy = text.destroy;
       if (borrows) {
@@ -229,10 +230,10 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
     }
     if (segment.first != segment.end &&
         p.units[segment.first].kernel != nullptr) {  // its scratchpads are on the device, one for each slot
-      segment.device_bytes = std::exchange(segment.scratch_bytes, 0);
+      segment.device_bytes = exchange_value(segment.scratch_bytes, 0);
       segment.grains = 1;
     } else if (segment.device.kind == device_kind::simulated) {
-      segment.device_bytes = std::exchange(segment.scratch_bytes, 0) + p.slot_bytes;
+      segment.device_bytes = exchange_value(segment.scratch_bytes, 0) + p.slot_bytes;
     }
   }
   list_moved_values(p);

@@ -35,21 +35,21 @@ class replaceable_unit {
 /// The objects of all units, of one version. Of a unit that a device computes, what the device keeps, null at first; of
 /// one that holds pipelines a list of where the objects of each of these are, which stand behind, null where nothing of
 /// a pipeline is replaced.
-template <class>
+template <class T>
 struct object_set {
   struct link {
     std::size_t at, to;
   };
-  std::vector<void*> objects;
-  std::vector<std::shared_ptr<void>> made;  ///< those that are not the program's own, by unit
-  std::vector<link> links;                  ///< objects that are the places of others
+  std::vector<T*> objects;
+  std::vector<std::shared_ptr<T>> made;  ///< those that are not the program's own, by unit
+  std::vector<link> links;               ///< objects that are the places of others
 
   object_set() = default;
   object_set(const object_set& other) : objects(other.objects), made(other.made), links(other.links) { relink(); }
   object_set& operator=(const object_set&) = delete;
 
   /// Room behind the others; where it begins.
-  std::size_t append(const std::vector<void*>& more) {
+  std::size_t append(const std::vector<T*>& more) {
     const std::size_t at = objects.size();
     objects.insert(objects.end(), more.begin(), more.end());
     made.resize(objects.size());
@@ -97,7 +97,7 @@ class kept_versions final : public object_versions {
 };
 
 /// The parameters of a deployment that can be replaced. A template, so that programs that replace none do not compile
-/// it.
+/// it; the types of its members depend on `T`, which is void.
 template <class T = void>
 class parameter_board final : public object_board {
  public:
@@ -108,8 +108,11 @@ class parameter_board final : public object_board {
     std::size_t unit = 0, stage = 0;  ///< the `stage`-th of the unit
   };
 
-  /// The objects with which all begins; null where a session or a device has its own.
-  explicit parameter_board(const std::vector<void*>& objects) : units_(objects.size()), devices_(objects.size()) {
+  /// It begins with the objects of the program, null where a session or a device has its own.
+  explicit parameter_board(const program& code) : units_(code.units.size()) {
+    std::vector<T*> objects;
+    for (const program_unit& unit : code.units)
+      objects.push_back(unit.kernel == nullptr && !unit.holds_pipelines ? unit.shared : nullptr);
     auto first = std::make_shared<set>();
     first->append(objects);
     current_ = std::move(first);
@@ -118,17 +121,17 @@ class parameter_board final : public object_board {
   owner<object_versions> open(std::size_t items) const override {
     return owner<object_versions>(new kept_versions<parameter_board>(*this, items));
   }
-  void compute_on(std::size_t unit, device_queue& device) override { devices_[unit] = &device; }
+  void compute_on(std::size_t unit, device_queue& device) override { units_[unit].device = &device; }
 
   /// The next stage of the pipeline is there.
   void add_stage(place at) { stages_.push_back(at); }
   /// That unit's object can be made again.
-  void add(std::size_t unit, owner<replaceable_unit> of) { units_[unit] = std::move(of); }
+  void add(std::size_t unit, owner<replaceable_unit> of) { units_[unit].of = std::move(of); }
   /// That unit holds pipelines, whose boards this one takes over; null where nothing of one is replaced.
   template <std::size_t Count>
   void add_inside(std::size_t unit, const std::array<parameter_board*, Count>& boards) {
     auto all = std::make_shared<set>(*current_);
-    const std::size_t list = all->append(std::vector<void*>(Count));
+    const std::size_t list = all->append(std::vector<T*>(Count));
     all->add_link(unit, list);
     for (std::size_t p = 0; p < Count; ++p) {
       if (boards[p] == nullptr) continue;
@@ -138,10 +141,9 @@ class parameter_board final : public object_board {
       for (const typename set::link& l : inside.links) all->add_link(first + l.at, first + l.to);
       for (const place& s : boards[p]->stages_) stages_.push_back({first + s.unit, s.stage});
       units_.resize(first);
-      for (owner<replaceable_unit>& u : boards[p]->units_) units_.push_back(std::move(u));
+      for (replaceable& u : boards[p]->units_) units_.push_back({std::move(u.of)});
     }
     units_.resize(all->objects.size());
-    devices_.resize(all->objects.size());
     current_ = std::move(all);
   }
 
@@ -161,14 +163,14 @@ class parameter_board final : public object_board {
     (
         [&] {
           const place at = stages_[changes.stage];
-          if (!changed[at.unit]) changed[at.unit] = units_[at.unit]->copy();
+          if (!changed[at.unit]) changed[at.unit] = units_[at.unit].of->copy();
           changes.write(changed[at.unit]->parameter(at.stage, changes.index));
         }(),
         ...);
     for (std::size_t u = 0; u < units_.size(); ++u)
       if (changed[u]) make(*next, u, *changed[u]);
     for (std::size_t u = 0; u < units_.size(); ++u)
-      if (changed[u]) units_[u] = std::move(changed[u]);
+      if (changed[u]) units_[u].of = std::move(changed[u]);
     {
       const std::lock_guard reading(reading_);
       current_ = std::move(next);
@@ -181,7 +183,7 @@ class parameter_board final : public object_board {
   void read(std::size_t stage, std::size_t index, Read read) {
     const std::lock_guard lock(changing_);
     const place at = stages_[stage];
-    read(units_[at.unit]->parameter(at.stage, index));
+    read(units_[at.unit].of->parameter(at.stage, index));
   }
 
   /// Grows with each replacement.
@@ -192,20 +194,29 @@ class parameter_board final : public object_board {
   }
 
  private:
+  struct replaceable {
+    owner<replaceable_unit> of;
+    device_queue* device = nullptr;  ///< where one computes the unit by itself
+  };
+  /// An object of a version: one of the two.
+  struct made_object {
+    erased_object here;
+    owner<device_parameters> at_device;
+  };
+
   void make(set& into, std::size_t u, const replaceable_unit& of) const {
-    if (devices_[u] != nullptr) {
-      const auto kept = std::make_shared<owner<device_parameters>>(of.bring_to(*devices_[u]));
-      into.objects[u] = kept->get();
-      into.made[u] = kept;
+    const auto made = std::make_shared<made_object>();
+    if (device_queue* const device = units_[u].device; device != nullptr) {
+      made->at_device = of.bring_to(*device);
+      into.objects[u] = made->at_device.get();
     } else {
-      const auto made = std::make_shared<erased_object>(of.make());
-      into.objects[u] = made->get();
-      into.made[u] = made;
+      made->here = of.make();
+      into.objects[u] = made->here.get();
     }
+    into.made[u] = made;
   }
 
-  std::vector<owner<replaceable_unit>> units_;
-  std::vector<device_queue*> devices_;  ///< where one computes the unit by itself
+  std::vector<replaceable> units_;
   std::vector<place> stages_;
   std::mutex changing_;
   mutable std::mutex reading_;

@@ -273,10 +273,7 @@ using nested_kernel_of_unit =
                  typename stage_at<Flat, N>::op_type>;
 template <class Planning, std::size_t... U>
 void make_board(program& code, void* const* stages, std::index_sequence<U...>) {
-  std::vector<void*> objects;
-  for (const program_unit& unit : code.units)
-    objects.push_back(unit.kernel == nullptr && !unit.holds_pipelines ? unit.shared : nullptr);
-  auto* const board = new parameter_board<>(std::move(objects));
+  auto* const board = new parameter_board<>(code);
   code.board = owner<object_board>(board);
   (
       [&] {

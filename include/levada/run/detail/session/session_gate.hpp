@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {
@@ -34,7 +35,7 @@ class session_gate {
     if (holders_.fetch_sub(1) != 1) return;
     pool& all = gates();
     const std::lock_guard lock(all.mutex);
-    next_free_ = std::exchange(all.free, this);
+    next_free_ = exchange_value(all.free, this);
   }
 
   /// The session, kept alive until `leave`; or null where it has closed.
@@ -67,7 +68,7 @@ class session_gate {
     return p;
   }
 
-  session_gate() : next_(std::exchange(gates().all, this)) {}
+  session_gate() : next_(exchange_value(gates().all, this)) {}
 
   atomic<void*> session_{nullptr};
   atomic<int> inside_{0};

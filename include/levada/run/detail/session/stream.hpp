@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/result.hpp>
 #include <levada/run/detail/session/session_core.hpp>
 
@@ -91,7 +92,7 @@ class range_feed {
 
   bool exhausted() {
     begin_once();
-    if (std::exchange(is_over_, false)) ++*at_;  // only now: a live range may make us wait for its next item
+    if (detail::exchange_value(is_over_, false)) ++*at_;  // only now: a live range may make us wait for its next item
     return *at_ == end_of(*range_);
   }
   void construct(void* where) { ::new (where) In(**at_); }
@@ -263,7 +264,8 @@ class item_stream {
   void next() {
     if (row_given_ != clock::time_point{}) {
       const std::size_t count = row_first_ != nullptr ? values_over() + 1 : 1;
-      core_->items().caller_takes(detail::nanoseconds_since(std::exchange(row_given_, {})) / count + feeding_ns_);
+      core_->items().caller_takes(detail::nanoseconds_since(detail::exchange_value(row_given_, {})) / count +
+                                  feeding_ns_);
     }
     end_current();
     next_row();
@@ -317,7 +319,7 @@ class item_stream {
       if (items.has_result()) return true;
       if (core_->changes_rate()) items.free_kept();  // what brings the next result waits for room
       if (core_->is_over()) {
-        if (feed_error_) std::rethrow_exception(std::exchange(feed_error_, nullptr));
+        if (feed_error_) std::rethrow_exception(detail::exchange_value(feed_error_, nullptr));
         return false;
       }
       if (core_->help()) continue;

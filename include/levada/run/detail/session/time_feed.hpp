@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/error.hpp>
 #include <levada/graph/sync.hpp>
 #include <levada/run/detail/engine/admission_queue.hpp>
@@ -161,7 +162,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
       if (!busy_.compare_exchange_strong(expected, true)) return;  // who is at it looks again
       while (meet_one(of)) {
       }
-      const bool freed = std::exchange(freed_, false);
+      const bool freed = exchange_value(freed_, false);
       const bool tells = note(due_of_next(), !is_empty() && of.free_slots() == 0) || freed || gates_.is_closed(0);
       busy_.store(false);
       if (tells || of.is_cancelled()) of.tell_waiters();  // who waits for the end waits for who is busy, too

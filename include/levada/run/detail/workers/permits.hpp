@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/run/detail/workers/asymmetric_fence.hpp>
 #include <levada/run/detail/workers/event_count.hpp>
 #include <levada/run/detail/workers/threading.hpp>
@@ -96,7 +97,7 @@ class permits {
           since_(since.time_since_epoch().count()) {
       const std::lock_guard lock(concurrency_limit.mutex_);
       concurrency_limit.waiting_.fetch_add(1);
-      before_ = std::exchange(line().last, this);
+      before_ = exchange_value(line().last, this);
       if (before_ != nullptr)
         before_->behind_ = this;
       else
@@ -154,7 +155,7 @@ class permits {
       const std::lock_guard lock(concurrency_limit_.mutex_);
       if (is_listed_ || has_ended_) return;
       is_listed_ = true;
-      behind_ = std::exchange(concurrency_limit_.absent_, this);
+      behind_ = exchange_value(concurrency_limit_.absent_, this);
       concurrency_limit_.waiting_.fetch_add(1);
       if (concurrency_limit_.any_left()) concurrency_limit_.call_absent_locked();
     }

@@ -15,6 +15,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/workers/event_count.hpp>
 #include <levada/run/detail/workers/executor.hpp>
@@ -175,7 +176,7 @@ class tbb_executor {
    public:
     explicit waiting_worker(detail::event_count& at) : me_{at, nullptr} {
       const std::lock_guard lock(all_.mutex);
-      me_.next = std::exchange(all_.first, &me_);
+      me_.next = detail::exchange_value(all_.first, &me_);
       all_.count.fetch_add(1);
     }
     waiting_worker(const waiting_worker&) = delete;
