@@ -333,32 +333,42 @@ def converted(p, value, element):
 # --- along an axis --------------------------------------------------------------------------------------------------
 
 
-def last(rank, axis):
-    """The permutation that swaps an axis with the last one."""
-    axes = list(range(rank))
-    axes[axis], axes[-1] = axes[-1], axes[axis]
-    return axes
-
-
-@maps("along_axis", "Softmax", "LogSoftmax")
+@maps("along_axis", "Softmax", "LogSoftmax", "Hardmax")
 def softmax(case, p):
-    axes = last(case.inputs[0].rank, case.get("axis", -1))
-    stage = "softmax" if case.op == "Softmax" else "log_softmax"
-    p.check(p.transposed(p.stage(stage, p.transposed(p.input(0), axes)), axes))
+    axis, rank = case.get("axis", -1), case.inputs[0].rank
+    stage = {"Softmax": "softmax", "LogSoftmax": "log_softmax", "Hardmax": "hardmax"}[case.op]
+    p.check(p.stage(stage if axis in (-1, rank - 1) and case.op != "Hardmax" else f"{stage}_along<{axis}>", p.input(0)))
 
 
-@maps("along_axis", "ArgMax")
+@maps("along_axis", "ArgMax", "ArgMin")
 def argmax(case, p):
-    axis = case.get("axis", 0)
-    axes = last(case.inputs[0].rank, axis)
-    x = p.transposed(p.input(0), axes)
-    extent = x.dims[-1]
-    if case.get("select_last_index", 0):
-        x = p.stage(f"slice<along<-1, -1, {-extent - 1}, -1>>", x)
-    y = p.stage("argmax", x, element=7, dims=[*x.dims[:-1], 1])
-    if case.get("select_last_index", 0):
-        y = p.call(f"transform<\"from_the_end\">([](auto i) {{ return {extent - 1} - i; }}).description", y)
-    p.check(p.reshaped(p.transposed(y, axes), case.outputs[0].dims))
+    kept = "keep" if case.get("keepdims", 1) else "drop"
+    equals = "last" if case.get("select_last_index", 0) else "first"
+    stage = f"{case.op.lower()}_along<{case.get('axis', 0)}, reduced_axes::{kept}, among_equals::{equals}>"
+    p.check(p.stage(stage, p.input(0), element=7, dims=case.outputs[0].dims))
+
+
+@maps("along_axis", "CumSum")
+def cum_sum(case, p):
+    (axis,) = case.constant(1)
+    flags = ", ".join(str(bool(case.get(name, 0))).lower() for name in ("exclusive", "reverse"))
+    p.check(p.stage(f"cum_sum<{axis}, {flags}>", p.input(0)))
+
+
+@maps("along_axis", "LpNormalization")
+def lp_norm(case, p):
+    p.check(p.stage(f"lp_norm<{case.get('axis', -1)}, {case.get('p', 2)}>", p.input(0)))
+
+
+@maps("along_axis", "MeanVarianceNormalization")
+def mean_variance_norm(case, p):
+    p.check(p.stage(f"mean_variance_norm<{numbers(case.get('axes', [0, 2, 3]))}>", p.input(0)))
+
+
+@maps("along_axis", "LRN")
+def lrn(case, p):
+    given = ", ".join(float(case.get(*of)).hex() for of in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0)))
+    p.check(p.stage(f"lrn<{case.get('size')}>({given})", p.item()))
 
 
 @maps("along_axis", "TopK")
@@ -375,7 +385,9 @@ def top_k(case, p):
         p.lines.append(f"given.check(std::get<1>({largest}), 1);")
 
 
-REDUCE = {"ReduceSum": "sum", "ReduceMean": "mean", "ReduceMax": "max", "ReduceMin": "min", "ReduceL2": "l2"}
+REDUCE = {"ReduceSum": "sum", "ReduceMean": "mean", "ReduceMax": "max", "ReduceMin": "min", "ReduceL2": "l2",
+          "ReduceProd": "prod", "ReduceL1": "l1", "ReduceSumSquare": "sum_square", "ReduceLogSum": "log_sum",
+          "ReduceLogSumExp": "log_sum_exp"}  # fmt: skip
 
 
 @maps("along_axis", *REDUCE)

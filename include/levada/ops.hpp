@@ -6,8 +6,10 @@
 #include <levada/backend/simd/ops.hpp>
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
+#include <levada/nn/along_axis.hpp>
 #include <levada/nn/elementary.hpp>
 #include <levada/nn/logical.hpp>
+#include <levada/nn/normalize.hpp>
 #include <levada/nn/parameter.hpp>
 #include <levada/nn/quantize.hpp>
 #include <levada/nn/quantize_bfloat16.hpp>

@@ -29,6 +29,13 @@ inline constexpr bool is_bfloat16 = false;
 template <std::size_t... Dims>
 inline constexpr bool is_bfloat16<tensor<bfloat16, Dims...>> = true;
 
+/// Ops that devices have no kernels of.
+template <class Op>
+inline constexpr bool is_left_to_processors =
+    Op::kind.ends_with("_along") || Op::kind == "reduce_log_sum_exp" || Op::kind == "cum_sum" ||
+    Op::kind == "lp_norm" || Op::kind == "mean_variance_norm" || Op::kind == "lrn" || Op::kind == "layer_normalize" ||
+    Op::kind == "group_norm" || Op::kind == "rms_norm";
+
 /// A function of one element stores a word.
 template <class Op>
 inline constexpr bool gives_truth = Op::kind == "logical_not" || Op::kind == "is_nan" || Op::kind == "is_inf";
@@ -47,7 +54,8 @@ auto call(std::type_identity<Backend>, const Op& op, const In& in, const Paramet
     return *spirv_test::on_device(in, pointers, op);
   } else {
     static_assert(is_wide<In> || is_wide<run_output_t<In, Op>> || Op::kind == "gru" || Op::kind == "lstm" ||
-                  is_quantized<Op, In> || gives_truth<Op> || is_bfloat16<In> || is_bfloat16<run_output_t<In, Op>>);
+                  is_left_to_processors<Op> || is_quantized<Op, In> || gives_truth<Op> || is_bfloat16<In> ||
+                  is_bfloat16<run_output_t<In, Op>>);
     return *by_one_kernel<reference>(in, pointers, op);
   }
 }

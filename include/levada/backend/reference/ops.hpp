@@ -2,10 +2,12 @@
 #pragma once
 // backend/reference/ops.hpp: the reference backend with the ops of <levada/ops.hpp>.
 
+#include <levada/backend/detail/define/along_axis.hpp>
 #include <levada/backend/detail/define/bfloat16.hpp>
 #include <levada/backend/detail/define/boxes.hpp>
 #include <levada/backend/detail/define/broadcast.hpp>
 #include <levada/backend/detail/define/conv.hpp>
+#include <levada/backend/detail/define/more_norms.hpp>
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/detail/define/norms.hpp>
 #include <levada/backend/detail/define/parameters.hpp>

@@ -2,10 +2,12 @@
 #pragma once
 // backend/simd/ops.hpp: the simd backend with the ops of <levada/ops.hpp>.
 
+#include <levada/backend/detail/define/along_axis.hpp>
 #include <levada/backend/detail/define/bfloat16.hpp>
 #include <levada/backend/detail/define/boxes.hpp>
 #include <levada/backend/detail/define/broadcast.hpp>
 #include <levada/backend/detail/define/conv.hpp>
+#include <levada/backend/detail/define/more_norms.hpp>
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/detail/define/norms.hpp>
 #include <levada/backend/detail/define/parameters.hpp>
@@ -30,6 +32,7 @@
 #include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/backend/simd/detail/recurrent.hpp>
 #include <levada/backend/simd/detail/reduce.hpp>
+#include <levada/backend/simd/detail/softmax_along.hpp>
 #include <levada/nn/element_wise.hpp>
 
 namespace levada::detail {

@@ -2,8 +2,10 @@
 #pragma once
 // backend/detail/define/sums.hpp: reductions and the matrix product, sum by sum in the order of the elements.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include <levada/backend/detail/definition.hpp>
 #include <levada/nn/matmul.hpp>
@@ -20,30 +22,51 @@ struct definition<Backend, In, reduce_op<How, Kept, Axes...>>
   using out_type = typename op_type::template output<In>;
   using value = typename In::value_type;
 
-  void operator()(const In& in, out_type& out, std::byte*) const {
+  static constexpr std::size_t scratch_bytes = How == reduction::log_sum_exp ? sizeof(out_type) : 0;
+
+  void operator()(const In& in, out_type& out, [[maybe_unused]] std::byte* scratch) const {
     using enum reduction;
-    constexpr value none = How == max   ? -std::numeric_limits<value>::infinity()
-                           : How == min ? std::numeric_limits<value>::infinity()
-                                        : value{0};
-    out.fill(none);
+    if constexpr (How == log_sum_exp) {  // the largest finite one is taken out, so that nothing overflows
+      out_type& largest = *::new (static_cast<void*>(scratch)) out_type;
+      largest.fill(limits::lowest());
+      each(in, [&](std::size_t at, value x) { largest[at] = std::max(largest[at], std::min(x, limits::max())); });
+      out.fill(0);
+      each(in, [&](std::size_t at, value x) { out[at] += std::exp(x - largest[at]); });
+      for (std::size_t i = 0; i < out_type::elements; ++i) out[i] = std::log(out[i]) + largest[i];
+    } else {
+      out.fill(How == max    ? (limits::has_infinity ? -limits::infinity() : limits::lowest())
+               : How == min  ? (limits::has_infinity ? limits::infinity() : limits::max())
+               : How == prod ? value{1}
+                             : value{0});
+      each(in, [&](std::size_t at, value x) { join(out[at], x); });
+      for (value& y : out) {
+        if constexpr (How == mean) y /= static_cast<value>(In::elements / out_type::elements);
+        if constexpr (How == l2) y = std::sqrt(y);
+        if constexpr (How == log_sum) y = std::log(y);
+      }
+    }
+  }
+
+ private:
+  using limits = std::numeric_limits<value>;
+
+  /// Calls `f(where it goes, element)`.
+  template <class F>
+  static void each(const In& in, F f) {
     const value* x = in.data();
     detail::for_each_index(shape_of<In>, [&](const shape& index) {
       std::size_t at = 0;
       for (std::size_t axis = 0; axis < In::rank; ++axis)
         if ((op_type::template mask<In> >> axis & 1) == 0) at = at * In::extents[axis] + index[axis];
-      join(out[at], *x++);
+      f(at, *x++);
     });
-    for (value& y : out) {
-      if constexpr (How == mean) y /= static_cast<value>(In::elements / out_type::elements);
-      if constexpr (How == l2) y = std::sqrt(y);
-    }
   }
-
- private:
   static void join(value& y, value x) {
     using enum reduction;
-    if constexpr (How == sum || How == mean) y += x;
-    if constexpr (How == l2) y += x * x;
+    if constexpr (How == sum || How == mean || How == log_sum) y = static_cast<value>(y + x);
+    if constexpr (How == l2 || How == sum_square) y = static_cast<value>(y + x * x);
+    if constexpr (How == l1) y = static_cast<value>(y + (x < value{0} ? -x : x));
+    if constexpr (How == prod) y = static_cast<value>(y * x);
     if constexpr (How == max) y = x > y || x != x ? x : y;
     if constexpr (How == min) y = x < y || x != x ? x : y;
   }

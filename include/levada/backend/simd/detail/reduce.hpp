@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/reduce.hpp: reductions of axes that stand side by side: along a row of vectors where they are the
-// last ones, else down the columns of vectors. Axes apart are left to the definition.
+// last ones, else down the columns of vectors. Axes apart, integers and log_sum_exp are left to the definition.
 
 #include <cmath>
 
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
+#include <levada/kernel/detail/math.hpp>
+#include <levada/kernel/detail/simd_machine.hpp>
 #include <levada/nn/reduce.hpp>
 
 namespace levada {
@@ -33,7 +35,8 @@ constexpr reduced_block block_of(const shape& in, std::size_t mask) {
 }  // namespace detail
 
 template <class Arch, class In, reduction How, reduced_axes Kept, std::ptrdiff_t... Axes>
-  requires op_takes<reduce_op<How, Kept, Axes...>, In> &&
+  requires op_takes<reduce_op<How, Kept, Axes...>, In> && floating_tensor<In> && (How != reduction::log_sum_exp) &&
+           (How != reduction::log_sum || std::same_as<typename In::value_type, float>) &&
            (detail::block_of(shape_of<In>, reduce_op<How, Kept, Axes...>::template mask<In>).whole)
 struct simd_kernel<Arch, In, reduce_op<How, Kept, Axes...>>
     : detail::plain_simd_kernel<Arch, reduce_op<How, Kept, Axes...>> {
@@ -59,18 +62,33 @@ struct simd_kernel<Arch, In, reduce_op<How, Kept, Axes...>>
  private:
   using vec = detail::vector<value, Arch>;
   static constexpr detail::reduced_block block = detail::block_of(shape_of<In>, op_type::template mask<In>);
-  static constexpr bool sums = How == reduction::sum || How == reduction::mean || How == reduction::l2;
+  static constexpr bool squares = How == reduction::l2 || How == reduction::sum_square;
+  static constexpr bool adds = How == reduction::sum || How == reduction::mean || How == reduction::log_sum;
+  static constexpr bool sums = squares || adds || How == reduction::l1;
 
-  LEVADA_INLINE static vec first(const vec& x) { return How == reduction::l2 ? x * x : x; }
+  template <class T>
+  LEVADA_INLINE static T first(const T& x) {
+    using std::abs;
+    if constexpr (squares) return x * x;
+    if constexpr (How == reduction::l1) return abs(x);
+    return x;
+  }
   LEVADA_INLINE static vec joined(const vec& y, const vec& x) {
-    if constexpr (How == reduction::l2) return detail::multiply_add(x, x, y);
-    if constexpr (How == reduction::sum || How == reduction::mean) return y + x;
+    if constexpr (squares) return detail::multiply_add(x, x, y);
+    if constexpr (adds || How == reduction::l1) return y + first(x);
+    if constexpr (How == reduction::prod) return y * x;
     if constexpr (How == reduction::max) return detail::maximum(y, x);
     if constexpr (How == reduction::min) return -detail::maximum<value, Arch>(-y, -x);
   }
   template <class T>
   LEVADA_INLINE static T finished(const T& y) {
     using std::sqrt;
+    if constexpr (How == reduction::log_sum) {
+      if constexpr (std::floating_point<T>)
+        return std::log(y);
+      else
+        return log(simd_value<value, Arch>{y}).rep;
+    }
     if constexpr (How == reduction::mean) return y / T(static_cast<value>(block.joined));
     if constexpr (How == reduction::l2) return sqrt(y);
     return y;
@@ -100,7 +118,7 @@ struct simd_kernel<Arch, In, reduce_op<How, Kept, Axes...>>
         for (std::size_t k = 1; k < lanes; ++k) y = one(y, values[k]);
       }
     } else {
-      y = How == reduction::l2 ? from[0] * from[0] : from[0];
+      y = first(from[0]);
       i = 1;
     }
     if constexpr (rest != 0)
@@ -108,8 +126,8 @@ struct simd_kernel<Arch, In, reduce_op<How, Kept, Axes...>>
     return finished(y);
   }
   static value one(value y, value x) {
-    if constexpr (How == reduction::l2) return y + x * x;
-    if constexpr (How == reduction::sum || How == reduction::mean) return y + x;
+    if constexpr (sums) return y + first(x);
+    if constexpr (How == reduction::prod) return y * x;
     if constexpr (How == reduction::max) return x > y || x != x ? x : y;
     if constexpr (How == reduction::min) return x < y || x != x ? x : y;
   }

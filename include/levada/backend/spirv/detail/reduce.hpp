@@ -49,13 +49,17 @@ struct joined_axes {
 template <reduction How>
 struct reduced_by {
   using enum reduction;
-  static constexpr float none = How == max   ? -std::numeric_limits<float>::infinity()
-                                : How == min ? std::numeric_limits<float>::infinity()
-                                             : 0.0f;
+  static constexpr float none = How == max    ? -std::numeric_limits<float>::infinity()
+                                : How == min  ? std::numeric_limits<float>::infinity()
+                                : How == prod ? 1.0f
+                                              : 0.0f;
 
   template <class V>
   static constexpr V of(const V& x) {
-    return How == l2 ? x * x : x;
+    if constexpr (How == l1)
+      return abs(x);
+    else
+      return How == l2 || How == sum_square ? x * x : x;
   }
   template <class V>
   static constexpr V joined(const V& y, const V& x) {
@@ -63,6 +67,8 @@ struct reduced_by {
       return select((x > y) | is_nan(x), x, y);
     else if constexpr (How == min)
       return select((x < y) | is_nan(x), x, y);
+    else if constexpr (How == prod)
+      return y * x;
     else
       return y + x;
   }
@@ -72,6 +78,8 @@ struct reduced_by {
       return y / static_cast<float>(count);
     else if constexpr (How == l2)
       return sqrt(y);
+    else if constexpr (How == log_sum)
+      return log(y);
     else
       return y;
   }
@@ -98,6 +106,7 @@ struct reduce_source {
 
 template <class In, reduction How, reduced_axes Kept, std::ptrdiff_t... Axes, class... End>
   requires op_takes<reduce_op<How, Kept, Axes...>, In> && std::same_as<typename In::value_type, float> &&
+           (How != reduction::log_sum_exp) &&
            (detail::give_words<float, typename reduce_op<How, Kept, Axes...>::template output<In>, End...>) &&
            detail::pushable<detail::fused_t<End...>>
 struct spirv_kernel<In, reduce_op<How, Kept, Axes...>, End...> : dispatch_kernel {
