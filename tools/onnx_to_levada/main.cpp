@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// onnx_to_levada: an ONNX model as a header of levada and a file of weights. See docs/onnx.md.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "model/mapped_file.hpp"
+#include "model/read_model.hpp"
+#include "network/elaborate.hpp"
+#include "ops/op_definition.hpp"
+#include "output/hash.hpp"
+#include "output/header.hpp"
+#include "output/lowering.hpp"
+#include "output/names.hpp"
+#include "output/safetensors.hpp"
+#include "passes/passes.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace levada::onnx;
+
+/// "batch=1", "x=1,3,480,640".
+std::pair<std::string, std::string> key_and_value(const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) throw conversion_error("\"" + text + "\" is no NAME=VALUE");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+template <class T>
+std::vector<T> numbers_of(const std::string& text, char separator) {
+  std::vector<T> numbers;
+  std::size_t at = 0;
+  while (at <= text.size()) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    const std::string one = text.substr(at, end - at);
+    std::size_t read = 0;
+    try {
+      if constexpr (std::is_integral_v<T>)
+        numbers.push_back(std::stoll(one, &read));
+      else
+        numbers.push_back(std::stod(one, &read));
+    } catch (const std::exception&) {
+      read = 0;
+    }
+    if (read == 0 || read != one.size()) throw conversion_error("\"" + one + "\" of \"" + text + "\" is no number");
+    at = end + 1;
+  }
+  return numbers;
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  // What is the same keeps its time, so that nothing is compiled again.
+  if (std::ifstream old(file, std::ios::binary); old) {
+    const std::string before((std::istreambuf_iterator<char>(old)), {});
+    if (before == text) return;
+  }
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (!(out << text).flush()) throw conversion_error(file.string() + " cannot be written");
+}
+
+struct settings {
+  std::string model, output = ".", name;
+  std::vector<std::string> dims, constants, to;
+  std::string from, half = "widen";
+  bool check = false;
+};
+
+int convert(const settings& given) {
+  elaboration_options options;
+  std::string said;
+  for (const std::string& text : given.dims) {
+    const auto [key, numbers] = key_and_value(text);
+    options.dims[key] = numbers_of<std::int64_t>(numbers, numbers.find('x') != std::string::npos ? 'x' : ',');
+    said += " --dims " + text;
+  }
+  for (const std::string& text : given.constants) {
+    const auto [key, numbers] = key_and_value(text);
+    options.constants[key] = numbers_of<double>(numbers, ',');
+    said += " --constants " + text;
+  }
+  options.from = given.from;
+  options.to = given.to;
+  options.widen_half = given.half == "widen";
+  if (!given.from.empty()) said += " --from " + given.from;
+  for (const std::string& name : given.to) said += " --to " + name;
+  if (!options.widen_half) said += " --half keep";
+
+  const fs::path file(given.model);
+  const model_def model = read_model(file);
+  elaboration_counts counts;
+  network net = elaborate(model, options, counts);
+  const std::size_t before = net.nodes.size();
+  simplify(net);
+  lowering lowered(net);
+  lowered.run();
+  const fused_graph graph = fuse(lowered);
+
+  hash bytes;
+  const mapped_file mapped(file);
+  bytes.add({mapped.at(0).get(), mapped.size()});
+  header_text text;
+  text.name = given.name.empty() ? identifier(file.stem().string()) : given.name;
+  text.model = file.filename().string();
+  text.model_hash = bytes.text();
+  text.options = said.empty() ? "" : said.substr(1);
+  text.weights_file = text.name + ".safetensors";
+  std::cout << text.name << ": " << counts.nodes << " nodes, " << counts.folded << " folded, " << counts.inlined << " inlined, "
+            << before << " left, " << net.nodes.size() << " after the passes, " << graph.lines.size() << " lines, " << lowered.weights().size() << " parameters\n";
+  if (given.check) return 0;
+  fs::create_directories(given.output);
+  write_text(fs::path(given.output) / (text.name + ".onnx.hpp"), write_header(lowered, graph, net, text));
+  write_safetensors(fs::path(given.output) / text.weights_file, lowered.weights(), {{"levada.structure", structure_hash(lowered)}, {"levada.model", text.model_hash}});
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  settings given;
+  CLI::App app("Makes a header of levada and a file of weights of an ONNX model", "onnx_to_levada");
+  app.add_option("model", given.model, "the .onnx file")->required();
+  app.add_option("-o,--output", given.output, "the folder that gets NAME.onnx.hpp and NAME.safetensors");
+  app.add_option("--name", given.name, "the namespace; the file's name where not given");
+  app.add_option("--dims", given.dims, "extents of free axes: batch=1 x.2=480 x=1,3,480,640");
+  app.add_option("--constants", given.constants, "inputs that are the same for all items: sr=16000");
+  app.add_option("--from", given.from, "the tensor where the part that is wanted begins");
+  app.add_option("--to", given.to, "the tensors where it ends");
+  app.add_option("--half", given.half, "float16 weights: widen or keep")->check(CLI::IsMember({"widen", "keep"}));
+  app.add_flag("--check", given.check, "writes nothing; says whether the model converts");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return convert(given);
+  } catch (const std::exception& failure) {
+    std::cerr << "onnx_to_levada: " << failure.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elaborate.hpp"
+
+#include <memory>
+#include <set>
+
+#include "../ops/op_definition.hpp"
+
+namespace levada::onnx {
+namespace {
+
+/// The names that a graph sees: its own and those around it.
+struct scope {
+  std::map<std::string, value_id, std::less<>> names;
+  const scope* around = nullptr;
+
+  value_id find(const std::string& name) const {
+    for (const scope* s = this; s != nullptr; s = s->around)
+      if (const auto found = s->names.find(name); found != s->names.end()) return found->second;
+    return no_value;
+  }
+};
+
+/// How deep functions may call each other.
+constexpr int deepest_call = 64;
+constexpr std::size_t most_nodes = 1'000'000;
+
+class elaboration {
+ public:
+  elaboration(const model_def& model, const elaboration_options& options, elaboration_counts& counts)
+      : model_(model), options_(options), counts_(counts) {}
+
+  network run() {
+    scope top;
+    initializers(model_.graph, top);
+    inputs(top);
+    throw_problems();
+    nodes(model_.graph.nodes, top, model_.opsets, {}, "", 0);
+    finish(top);
+    throw_problems();
+    remove_unused(net_);
+    return std::move(net_);
+  }
+
+ private:
+  void problem(const std::string& text) {
+    if (problems_.size() < 64) problems_.push_back(text);
+  }
+  void throw_problems() const {
+    std::string text;
+    for (const std::string& line : problems_) text += (text.empty() ? "" : "\n") + line;
+    for (const auto& [op, where] : unsupported_)
+      text += (text.empty() ? "" : "\n") + std::string("unsupported op ") + op + ", " + std::to_string(where.first) +
+              (where.first == 1 ? " time: \"" : " times, first: \"") + where.second + "\"";
+    if (!text.empty()) throw conversion_error(text);
+  }
+
+  element kept(element type) const {
+    return options_.widen_half && (type == element::f16 || type == element::bf16) ? element::f32 : type;
+  }
+  constant kept(const constant& known) const {
+    const element type = kept(known.type());
+    return type == known.type() ? known : constant::of(type, known.dims(), known.as<double>());
+  }
+
+  void initializers(const graph_def& graph, scope& into) {
+    for (const auto& [name, known] : graph.initializers) into.names[name] = net_.add(kept(known), name);
+  }
+
+  void inputs(scope& top) {
+    std::set<std::string> used;
+    for (const declared& input : model_.graph.inputs) {
+      if (top.names.contains(input.name)) continue;  // an initializer gives its value
+      const auto fixed = options_.constants.find(input.name);
+      if (names_of(input.type) == nullptr) {
+        problem("input \"" + input.name + "\" is no tensor of numbers");
+        continue;
+      }
+      const std::optional<extents> dims = extents_of(input, used, fixed != options_.constants.end());
+      if (!dims) continue;
+      const element type = kept(input.type);
+      if (fixed != options_.constants.end()) {
+        std::vector<double> numbers = fixed->second;
+        const auto count = static_cast<std::size_t>(elements_of(*dims));
+        if (numbers.size() == 1) numbers.resize(count, numbers[0]);
+        if (numbers.size() != count)
+          problem("constant \"" + input.name + "\" needs " + std::to_string(count) + " numbers");
+        else
+          top.names[input.name] = net_.add(constant::of(type, *dims, numbers), input.name);
+        continue;
+      }
+      const value_id id = net_.add({input.name, type, *dims, {}});
+      top.names[input.name] = id;
+      net_.inputs.push_back(id);
+    }
+    for (const auto& [name, dims] : options_.dims)
+      if (!used.contains(name)) problem("no input has a free axis \"" + name + "\"");
+    for (const auto& [name, numbers] : options_.constants)
+      if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
+  }
+
+  std::optional<extents> extents_of(const declared& input, std::set<std::string>& used, bool is_constant) {
+    if (const auto whole = options_.dims.find(input.name); whole != options_.dims.end()) {
+      used.insert(input.name);
+      return whole->second;
+    }
+    if (!input.has_shape && !is_constant) {
+      problem("input \"" + input.name + "\" has no shape: give it with --dims " + input.name + "=1,3,...");
+      return std::nullopt;
+    }
+    extents dims;
+    for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
+      const declared_extent& extent = input.dims[axis];
+      const std::string place = input.name + "." + std::to_string(axis);
+      std::optional<std::int64_t> found = extent.value;
+      for (const std::string& key : {place, extent.name})
+        if (const auto given = options_.dims.find(key); !key.empty() && given != options_.dims.end()) {
+          used.insert(key);
+          if (given->second.size() == 1 && !found) found = given->second[0];
+        }
+      if (!found) {
+        problem("free axis " + std::to_string(axis) + " of input \"" + input.name + "\": give it with --dims " +
+                (extent.name.empty() ? place : extent.name) + "=N");
+        continue;
+      }
+      dims.push_back(*found);
+    }
+    return dims.size() == input.dims.size() ? std::optional(dims) : std::nullopt;
+  }
+
+  using bindings = attributes;
+
+  void nodes(const std::vector<node_def>& all, scope& names, const opset_versions& opsets, const bindings& bound,
+             const std::string& prefix, int depth) {
+    for (const node_def& def : all) {
+      if (++counts_.nodes > most_nodes) throw conversion_error("the model has more than a million nodes");
+      one(def, names, opsets, bound, prefix, depth);
+    }
+  }
+
+  void one(const node_def& def, scope& names, const opset_versions& opsets, const bindings& bound,
+           const std::string& prefix, int depth) {
+    node made = {.op = def.op, .domain = def.domain, .opset = 0, .name = {}, .inputs = {}, .outputs = {},
+                 .attributes = {}, .stands_for = {}};
+    made.name = prefix + (!def.name.empty() ? def.name : def.outputs.empty() ? def.op : def.outputs[0]);
+    if (const auto version = opsets.find(def.domain); version != opsets.end()) made.opset = version->second;
+    for (const auto& [key, given] : def.attributes) {
+      if (given.refers_to.empty()) {
+        made.attributes.emplace(key, given);
+      } else if (const auto found = bound.find(given.refers_to); found != bound.end()) {
+        made.attributes.emplace(key, found->second);
+      }
+    }
+    bool typed = true;
+    for (const std::string& input : def.inputs) {
+      const value_id id = input.empty() ? no_value : names.find(input);
+      if (id == no_value && !input.empty()) {
+        problem(made.op + " \"" + made.name + "\": nobody gives \"" + input + "\" before it");
+        typed = false;
+      }
+      typed = typed && (id == no_value || net_[id].is_typed());
+      made.inputs.push_back(id);
+    }
+    try {
+      if (made.domain.empty() && made.op == "If" && typed) return branch(def, made, names, opsets, bound, prefix, depth);
+      if (const auto found = model_.functions.find({made.domain, made.op}); found != model_.functions.end())
+        return call(found->second, def, made, names, depth);
+      if (is_alias(made) && !made.inputs.empty() && made.inputs[0] != no_value) {
+        ++counts_.aliases;
+        return bind(def, names, {made.inputs[0]});
+      }
+      const op_definition* op = find_op(made.domain, made.op);
+      if (op == nullptr) {
+        auto& seen = unsupported_[made.domain.empty() ? made.op : made.domain + "." + made.op];
+        if (seen.first++ == 0) seen.second = made.name;
+        typed = false;
+      }
+      if (!typed) return bind(def, names, {});
+      computed(*op, def, made, names);
+    } catch (const conversion_error& failure) {
+      problem(failure.what());
+      bind(def, names, {});
+    }
+  }
+
+  static bool is_alias(const node& n) { return n.domain.empty() && (n.op == "Identity" || n.op == "Dropout"); }
+
+  /// The outputs of a node by their names; what is not given has no type.
+  void bind(const node_def& def, scope& names, const std::vector<value_id>& given) {
+    for (std::size_t i = 0; i < def.outputs.size(); ++i)
+      if (!def.outputs[i].empty())
+        names.names[def.outputs[i]] =
+            i < given.size() && given[i] != no_value ? given[i] : net_.add({def.outputs[i], {}, {}, {}});
+  }
+
+  void computed(const op_definition& op, const node_def& def, node& made, scope& names) {
+    if (made.op == "Cast" && made.domain.empty())
+      if (const auto to = made.attributes.find("to"); to != made.attributes.end())
+        to->second.integer = static_cast<std::int64_t>(kept(static_cast<element>(to->second.integer)));
+    for (const std::string& name : def.outputs)
+      made.outputs.push_back(name.empty() ? no_value : net_.add({name, {}, {}, {}}));
+    const op_call seen(net_, made);
+    const std::vector<tensor_type> types = op.infer(seen);
+    bool known = op.evaluate != nullptr;
+    if (!op.needs_types_only)
+      for (const value_id id : made.inputs) known = known && (id == no_value || net_[id].known);
+    for (std::size_t i = 0; i < made.outputs.size(); ++i) {
+      const value_id id = made.outputs[i];
+      if (id == no_value) continue;
+      if (i >= types.size()) seen.fail("it gives no output " + std::to_string(i));
+      net_[id].type = kept(types[i].type);
+      net_[id].dims = types[i].dims;
+      for (const std::int64_t d : types[i].dims)
+        if (d < 0 || (d == 0 && !known)) seen.fail("it gives a tensor without elements");
+    }
+    if (known) {
+      const std::vector<constant> constants = op.evaluate(seen);
+      for (std::size_t i = 0; i < made.outputs.size(); ++i) {
+        const value_id id = made.outputs[i];
+        if (id == no_value) continue;
+        net_[id].known = kept(constants.at(i));
+        if (net_[id].known->dims() != net_[id].dims || net_[id].known->type() != net_[id].type)
+          seen.fail("its type was inferred wrongly");
+      }
+    }
+    bind(def, names, made.outputs);
+    if (known)
+      ++counts_.folded;
+    else
+      net_.nodes.push_back(std::move(made));
+  }
+
+  void branch(const node_def& def, const node& made, scope& names, const opset_versions& opsets, const bindings& bound,
+              const std::string& prefix, int depth) {
+    const op_call seen(net_, made);
+    const bool taken = seen.known(0, "the condition").scalar<std::int64_t>() != 0;
+    const attribute* found = seen.find(taken ? "then_branch" : "else_branch");
+    if (found == nullptr || found->graph == nullptr) seen.fail("it has no branch");
+    if (depth > deepest_call) seen.fail("graphs stand in each other too deep");
+    ++counts_.inlined;
+    scope inner{{}, &names};
+    initializers(*found->graph, inner);
+    nodes(found->graph->nodes, inner, opsets, bound, prefix, depth + 1);
+    std::vector<value_id> outputs;
+    for (const declared& output : found->graph->outputs) outputs.push_back(inner.find(output.name));
+    bind(def, names, outputs);
+  }
+
+  void call(const function_def& function, const node_def& def, const node& made, scope& names, int depth) {
+    if (depth > deepest_call) throw conversion_error(made.name + ": functions call each other too deep");
+    ++counts_.inlined;
+    scope inner;  // a function sees its arguments alone
+    for (std::size_t i = 0; i < function.inputs.size() && i < made.inputs.size(); ++i)
+      if (made.inputs[i] != no_value) inner.names[function.inputs[i]] = made.inputs[i];
+    bindings given = function.defaults;
+    for (const auto& [key, attribute] : made.attributes) given.insert_or_assign(key, attribute);
+    const opset_versions& opsets = function.opsets.empty() ? model_.opsets : function.opsets;
+    nodes(function.nodes, inner, opsets, given, made.name + "/", depth + 1);
+    std::vector<value_id> outputs;
+    for (const std::string& name : function.outputs) outputs.push_back(inner.find(name));
+    bind(def, names, outputs);
+  }
+
+  void finish(const scope& top) {
+    if (!options_.from.empty()) {
+      const value_id id = top.find(options_.from);
+      if (id == no_value || !net_[id].is_typed())
+        problem("no tensor is called \"" + options_.from + "\", where the part begins");
+      else
+        begin_at(id);
+    }
+    std::vector<std::string> wanted = options_.to;
+    if (wanted.empty())
+      for (const declared& output : model_.graph.outputs) wanted.push_back(output.name);
+    for (const std::string& name : wanted) {
+      const value_id id = top.find(name);
+      if (id == no_value)
+        problem("nobody gives the output \"" + name + "\"");
+      else if (net_[id].is_typed())
+        net_.outputs.emplace_back(name, id);
+    }
+    if (net_.outputs.empty() && problems_.empty() && unsupported_.empty()) problem("the model gives nothing");
+  }
+
+  /// The part begins at that value: who makes it is not needed, and no other input may be.
+  void begin_at(value_id id) {
+    for (node& n : net_.nodes)
+      for (value_id& output : n.outputs)
+        if (output == id) output = net_.add({net_[id].name, net_[id].type, net_[id].dims, {}});
+    net_.inputs.push_back(id);
+  }
+
+  const model_def& model_;
+  const elaboration_options& options_;
+  elaboration_counts& counts_;
+  network net_;
+  std::vector<std::string> problems_;
+  std::map<std::string, std::pair<std::size_t, std::string>> unsupported_;
+};
+
+}  // namespace
+
+network elaborate(const model_def& model, const elaboration_options& options, elaboration_counts& counts) {
+  network net = elaboration(model, options, counts).run();
+  // Inputs that nobody takes are no ports.
+  const usage used(net);
+  std::erase_if(net.inputs, [&](value_id id) { return used.consumers_of(id).empty(); });
+  return net;
+}
+
+}  // namespace levada::onnx

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/quantized.cpp: integers that stand for numbers.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../output/lowering.hpp"
+#include "folding.hpp"
+#include "op_definition.hpp"
+
+namespace levada::onnx {
+namespace {
+
+element quantized_type(const op_call& call) {
+  if (call.has(2)) return call.type(2);
+  if (const std::int64_t given = call.integer("output_dtype", 0); given != 0) return static_cast<element>(given);
+  return element::u8;
+}
+std::vector<tensor_type> infer_quantize(const op_call& call) { return {{quantized_type(call), call.dims()}}; }
+std::vector<tensor_type> infer_dequantize(const op_call& call) { return {{call.type(1), call.dims()}}; }
+
+/// Scale and zero point of each element, where they are constants: one of the tensor, or one along an axis.
+template <class F>
+void for_each_scaled(const op_call& call, F f) {
+  const std::vector<double> scales = call.known(1, "its scale").as<double>();
+  const std::vector<double> zeros = call.has(2) ? call.known(2, "its zero point").as<double>() : std::vector<double>(scales.size());
+  const extents& d = call.dims();
+  const std::int64_t count = elements_of(d);
+  std::int64_t inner = count, along = 1;
+  if (scales.size() > 1) {
+    const std::size_t axis = call.axis(call.integer("axis", 1), call.rank());
+    call.require(static_cast<std::int64_t>(scales.size()) == d[axis], "its scales do not fit its axis");
+    inner = strides_of(d)[axis], along = d[axis];
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(scales.size() > 1 ? i / inner % along : 0);
+    f(static_cast<std::size_t>(i), scales[at], zeros[at]);
+  }
+}
+std::vector<constant> fold_dequantize(const op_call& call) {
+  const std::vector<double> all = call.in(0).known->as<double>();
+  std::vector<double> made(all.size());
+  for_each_scaled(call, [&](std::size_t i, double scale, double zero) { made[i] = rounded(call.type(1), (all[i] - zero) * scale); });
+  return {constant::of(call.type(1), call.dims(), made)};
+}
+std::vector<constant> fold_quantize(const op_call& call) {
+  const std::vector<double> all = call.in(0).known->as<double>();
+  const element type = quantized_type(call);
+  const double low = type == element::i8 ? -128 : 0, high = type == element::i8 ? 127 : 255;
+  std::vector<double> made(all.size());
+  for_each_scaled(call, [&](std::size_t i, double scale, double zero) {
+    made[i] = std::clamp(std::nearbyint(static_cast<double>(static_cast<float>(all[i] / scale))) + zero, low, high);
+  });
+  return {constant::of(type, call.dims(), made)};
+}
+
+std::string quantization(const op_call& call) {
+  const constant& scale = call.known(1, "its scale");
+  if (scale.elements() != 1) call.fail("one scale a tensor is supported, but where it is folded");
+  const std::int64_t zero = call.has(2) ? call.known(2, "its zero point").scalar<std::int64_t>() : 0;
+  return "({" + number_text(scale.scalar<double>(), element::f32) + ", " + std::to_string(zero) + "})";
+}
+void lower_quantize(lowering& to, const op_call& call) {
+  to.give_op(call, "nn::quantize_linear<" + std::string(names_of(quantized_type(call))->cpp) + ">" + quantization(call), {to.in(call, 0)});
+}
+void lower_dequantize(lowering& to, const op_call& call) {
+  to.give_op(call, "nn::dequantize_linear" + quantization(call), {to.in(call, 0)});
+}
+
+constexpr op_definition definitions[] = {
+    {"QuantizeLinear", infer_quantize, fold_quantize, lower_quantize},
+    {"DequantizeLinear", infer_dequantize, fold_dequantize, lower_dequantize},
+};
+
+}  // namespace
+
+std::span<const op_definition> quantized_ops() { return definitions; }
+
+}  // namespace levada::onnx

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// output/header.hpp: the header that a model becomes: ports, one line a fused node, outputs.
+
+#include <string>
+#include <vector>
+
+#include "lowering.hpp"
+
+namespace levada::onnx {
+
+/// A line of the graph: ops in a row, each of whose values only the next one takes.
+struct fused_line {
+  std::string name;             ///< of its last node
+  std::vector<std::string> from;
+  std::vector<std::string> ops;
+  std::vector<int> sources;     ///< nodes of the network
+};
+
+/// Ports and outputs keep their order.
+struct fused_graph {
+  std::vector<int> ports;  ///< nodes of the lowering
+  std::vector<fused_line> lines;
+  std::vector<std::pair<std::string, std::string>> outputs;  ///< name, node
+};
+fused_graph fuse(const lowering& lowered);
+
+struct header_text {
+  std::string name;         ///< the namespace
+  std::string model;        ///< the file's name
+  std::string model_hash;   ///< of the model's bytes
+  std::string options;      ///< as they were given
+  std::string weights_file; ///< its name
+  std::vector<std::pair<std::string, std::string>> states;  ///< output and port that are one state
+};
+
+/// Names, extents and types of all parameters: what weights of the same model have in common.
+std::string structure_hash(const lowering& lowered);
+
+std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net, const header_text& text);
+
+}  // namespace levada::onnx

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "../ops/op_definition.hpp"
+#include "names.hpp"
+
+namespace levada::onnx {
+
+extents stored_dims(const extents& dims) {
+  if (dims.empty()) return {1};
+  return dims.size() > 1 && dims[0] == 1 ? extents(dims.begin() + 1, dims.end()) : dims;
+}
+
+extents without_leading_ones(const extents& dims) {
+  std::size_t first = 0;
+  while (first + 1 < dims.size() && dims[first] == 1) ++first;
+  return dims.empty() ? extents{1} : extents(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end());
+}
+
+std::string list_of(const extents& numbers) {
+  std::string text;
+  for (const std::int64_t n : numbers) text += (text.empty() ? "" : ", ") + std::to_string(n);
+  return text;
+}
+
+std::string number_text(double number, element type) {
+  if (!is_floating(type)) return std::to_string(static_cast<std::int64_t>(number));
+  const std::string cpp = type == element::f64 ? "double" : "float";
+  if (std::isnan(number)) return "std::numeric_limits<" + cpp + ">::quiet_NaN()";
+  if (std::isinf(number)) return (number < 0 ? "-" : "") + std::string("std::numeric_limits<") + cpp + ">::infinity()";
+  char text[40];
+  const auto end = type == element::f64 ? std::to_chars(text, text + sizeof text, number)
+                                        : std::to_chars(text, text + sizeof text, static_cast<float>(number));
+  std::string result(text, end.ptr);
+  if (result.find_first_of(".e") == std::string::npos) result += ".0";
+  return type == element::f64 ? result : result + "f";
+}
+
+std::string tensor_text(element type, const extents& dims) {
+  const element_names* names = names_of(type);
+  return "lv::tensor<" + std::string(names == nullptr ? "void" : names->cpp) + (dims.empty() ? "" : ", ") +
+         list_of(dims) + ">";
+}
+
+lowering::lowering(const network& net)
+    : net_(net), named_(net.nodes.size()), made_(net.values.size(), -1) {
+  std::vector<std::string> names;
+  for (const value_id id : net.inputs) names.push_back(net[id].name);
+  for (const node& n : net.nodes) names.push_back(n.name);
+  base_names_ = short_names(names);
+  taken_.insert(base_names_.begin(), base_names_.end());
+  for (std::size_t i = 0; i < net.inputs.size(); ++i) {
+    const value& v = net[net.inputs[i]];
+    made_[static_cast<std::size_t>(net.inputs[i])] = static_cast<int>(i);
+    nodes_.push_back({base_names_[i], {}, "", v.type, stored_dims(v.dims), -1});
+  }
+}
+
+void lowering::run() {
+  std::map<std::string, std::pair<std::size_t, std::string>> unwritable;
+  std::string problems;
+  std::vector<bool> missing(net_.values.size());
+  for (std::size_t n = 0; n < net_.nodes.size(); ++n) {
+    const node& lowered = net_.nodes[n];
+    const op_call call(net_, lowered);
+    const op_definition* op = find_op(lowered.domain, lowered.op);
+    source_ = static_cast<int>(n);
+    bool possible = true;
+    for (const value_id id : lowered.inputs) possible = possible && (id == no_value || !missing[static_cast<std::size_t>(id)]);
+    try {
+      if (op->lower == nullptr) {
+        auto& seen = unwritable[lowered.op];
+        if (seen.first++ == 0) seen.second = lowered.name;
+        possible = false;
+      } else if (possible) {
+        op->lower(*this, call);
+      }
+    } catch (const conversion_error& failure) {
+      problems += (problems.empty() ? "" : "\n") + std::string(failure.what());
+      possible = false;
+    }
+    if (!possible)
+      for (const value_id id : lowered.outputs)
+        if (id != no_value) missing[static_cast<std::size_t>(id)] = true;
+  }
+  for (const auto& [op, where] : unwritable)
+    problems += (problems.empty() ? "" : "\n") + std::string("unsupported op ") + op + " of values that are not constant, " +
+                std::to_string(where.first) + (where.first == 1 ? " time: \"" : " times, first: \"") + where.second + "\"";
+  source_ = -1;
+  for (const auto& [name, id] : net_.outputs) {
+    if (missing[static_cast<std::size_t>(id)]) continue;
+    if (net_[id].known)
+      problems += (problems.empty() ? "" : "\n") + std::string("output \"") + name + "\" is a constant";
+    else
+      outputs_.emplace_back(name, made_[static_cast<std::size_t>(id)]);
+  }
+  if (!problems.empty()) throw conversion_error(problems);
+}
+
+std::string lowering::unique(std::string name) {
+  std::string result = name;
+  for (int number = 2; !taken_.insert(result).second; ++number) result = name + "_" + std::to_string(number);
+  return result;
+}
+
+std::string lowering::fresh_name() {
+  const std::string& base = base_names_[net_.inputs.size() + static_cast<std::size_t>(source_)];
+  // The first node has the name itself; it is in `taken_` from the beginning.
+  return std::exchange(named_[static_cast<std::size_t>(source_)], char{1}) != 0 ? unique(base) : base;
+}
+
+void lowering::weight(const std::string& name, std::string_view parameter, constant known) {
+  weights_.insert_or_assign(name + "." + std::string(parameter), std::move(known));
+}
+
+int lowering::in(const op_call& call, std::size_t i) {
+  const value_id id = call.id(i);
+  int& made = made_[static_cast<std::size_t>(id)];
+  if (made >= 0) return made;
+  const value& v = net_[id];
+  if (!v.known) call.fail("input " + std::to_string(i) + " was not written");
+  if (nodes_.empty()) call.fail("a network without inputs");
+  const std::string name = unique(identifier(v.name.empty() ? "constant" : v.name));
+  const extents dims = stored_dims(v.dims);
+  weight(name, "value", v.known->shaped(dims));
+  return made = add(name, "nn::parameter<\"" + name + "\", " + std::string(names_of(v.type)->cpp) + ", " + list_of(dims) + ">(w)", {0},
+                    v.type, dims);
+}
+
+int lowering::shaped(int made, const extents& dims) {
+  const levada_node& from = (*this)[made];
+  if (from.dims == dims) return made;
+  if (const auto found = shaped_.find({made, dims}); found != shaped_.end()) return found->second;
+  const element type = from.type;
+  const int result = add("nn::reshape<" + list_of(dims) + ">", {made}, type, dims);
+  return shaped_[{made, dims}] = result;
+}
+
+int lowering::add(std::string name, std::string op, std::vector<int> from, element type, extents dims) {
+  if (dims.empty()) dims = {1};
+  nodes_.push_back({std::move(name), std::move(from), std::move(op), type, std::move(dims), source_});
+  return static_cast<int>(nodes_.size()) - 1;
+}
+
+void lowering::give(const op_call& call, std::size_t i, int made) {
+  const value_id id = call.called().outputs.at(i);
+  if (id == no_value) return;
+  made_[static_cast<std::size_t>(id)] = shaped(made, stored_dims(net_[id].dims));
+}
+
+}  // namespace levada::onnx

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// passes/passes.hpp: what makes a network smaller without changing what it computes beyond rounding.
+
+#include "../network/network.hpp"
+
+namespace levada::onnx {
+
+/// Affine ops (BatchNormalization, products and sums with constants) go into the convolution, transposed convolution
+/// or product by a constant before them.
+void fold_affine(network& net);
+/// Pads with zeros go into the convolution behind them.
+void fold_pads(network& net);
+/// Transposes cancel, and move behind ops of single elements where they then cancel.
+void move_transposes(network& net);
+/// Several nodes that are one op: hard swish, SiLU, GELU, layer norm.
+void find_patterns(network& net);
+
+/// All of them, in their order.
+void simplify(network& net);
+
+}  // namespace levada::onnx
