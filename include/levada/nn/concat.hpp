@@ -98,6 +98,17 @@ struct split_op : moving_op {
   using output = std::tuple<tensor_of_t<typename In::value_type, part_of<In, Extents>>...>;
 };
 
+/// One of several tensors: part `Index` of a tuple, as of what `split`, `top_k` and `lstm` give.
+template <std::size_t Index>
+struct part_op : moving_op {
+  static constexpr std::string_view kind = "part";
+  static constexpr std::string_view expects = "a tuple of tensors that has that part";
+
+  template <tensor_tuple In>
+    requires(Index < std::tuple_size_v<In>)
+  using output = std::tuple_element_t<Index, In>;
+};
+
 /// The slices of `Axis` that a tensor of integers names; its shape takes the place of the axis. Negative indices count
 /// from the end; one that is beyond either end gives zeros. Takes a tuple of data and indices.
 template <std::ptrdiff_t Axis>
@@ -117,6 +128,8 @@ inline constexpr op_stage<"concat", concat_op<Axis>> concat{};
 /// `nn::split<0, 2, 6>` cuts eight channels into two and six.
 template <std::ptrdiff_t Axis, std::size_t... Extents>
 inline constexpr op_stage<"split", split_op<Axis, Extents...>> split{};
+template <std::size_t Index>
+inline constexpr op_stage<"part", part_op<Index>> part{};
 template <std::ptrdiff_t Axis>
 inline constexpr op_stage<"gather", gather_by_op<Axis>> gather_by{};
 

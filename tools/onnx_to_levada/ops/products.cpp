@@ -66,9 +66,9 @@ int dense(lowering& to, const op_call& call, int from, const constant& weight, c
 void lower_matmul(lowering& to, const op_call& call) {
   const extents &a = call.dims(0), &b = call.dims(1);
   if (call.is_known(1) && b.size() == 2 && is_floating(call.type())) {
-    extents from = stored_dims(a);
-    if (a.size() > 1 && from.size() == 1) from = {from[0]};
-    return to.give(call, 0, dense(to, call, to.in_shape(call, 0, from), transposed(*call.in(1).known), nullptr));
+    // A third input is the bias that `fold_affine` has found behind it.
+    const constant* bias = call.has(2) ? &call.known(2, "its bias") : nullptr;
+    return to.give(call, 0, dense(to, call, to.in(call, 0), transposed(*call.in(1).known), bias));
   }
   // A row or a column of rank 1 is a matrix of one.
   extents left = a, right = b;

@@ -88,6 +88,17 @@ struct definition<Backend, In, split_op<Axis, Extents...>> : detail::plain_defin
   }
 };
 
+template <class Backend, class In, std::size_t Index>
+  requires op_takes<part_op<Index>, In>
+struct definition<Backend, In, part_op<Index>> : detail::plain_definition<part_op<Index>> {
+  using detail::plain_definition<part_op<Index>>::plain_definition;
+  using out_type = typename part_op<Index>::template output<In>;
+
+  void operator()(const auto& in, out_type& out, std::byte*) const {
+    detail::move_elements(std::get<Index>(in).data(), out.data(), out_type::elements);
+  }
+};
+
 template <class Backend, class In, std::ptrdiff_t Axis>
   requires op_takes<gather_by_op<Axis>, In>
 struct definition<Backend, In, gather_by_op<Axis>> : detail::plain_definition<gather_by_op<Axis>> {
