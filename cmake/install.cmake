@@ -16,6 +16,8 @@ install(
   PATTERN "*.cpp"
   PATTERN "*.hpp"
   PATTERN "*.safetensors")
+# The host tool as source: it is built where it is first used.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/onnx_to_levada DESTINATION ${data_folder})
 set_target_properties(levada_headers PROPERTIES EXPORT_NAME headers)
 install(TARGETS levada_headers levada EXPORT levadaTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT levadaTargets NAMESPACE levada:: DESTINATION ${package_folder})
@@ -28,5 +30,6 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/levada.pc.in ${PROJECT_BINARY_DIR}/le
 
 install(FILES ${PROJECT_BINARY_DIR}/levadaConfig.cmake ${PROJECT_BINARY_DIR}/levadaConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/levada_add_pipeline.cmake ${PROJECT_SOURCE_DIR}/cmake/levada_profile.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/levada_add_onnx.cmake
         DESTINATION ${package_folder})
 install(FILES ${PROJECT_BINARY_DIR}/levada.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)

@@ -25,7 +25,8 @@ using namespace levada::onnx;
 /// "batch=1", "x=1,3,480,640".
 std::pair<std::string, std::string> key_and_value(const std::string& text) {
   const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size()) throw conversion_error("\"" + text + "\" is no NAME=VALUE");
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw conversion_error("\"" + text + "\" is no NAME=VALUE");
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -61,11 +62,24 @@ void write_text(const fs::path& file, const std::string& text) {
   if (!(out << text).flush()) throw conversion_error(file.string() + " cannot be written");
 }
 
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw conversion_error(file.string() + " cannot be read");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A header that is committed has to be what the model gives now. Its first line alone may differ in the version.
+void compare_with(const fs::path& file, const std::string& made) {
+  if (text_of(file) != made)
+    throw conversion_error(
+        file.string() + " is not what the model and the options give now: convert again and commit what that writes");
+}
+
 struct settings {
   std::string model, output = ".", name;
-  std::vector<std::string> dims, constants, to;
-  std::string from, half = "widen";
-  bool check = false;
+  std::vector<std::string> dims, constants, to, states, layouts;
+  std::string from, half = "widen", compare;
+  bool check = false, embed = false, weights_only = false;
 };
 
 int convert(const settings& given) {
@@ -81,12 +95,18 @@ int convert(const settings& given) {
     options.constants[key] = numbers_of<double>(numbers, ',');
     said += " --constants " + text;
   }
+  for (const std::string& text : given.layouts) {
+    options.layouts.insert(key_and_value(text));
+    said += " --layout " + text;
+  }
   options.from = given.from;
   options.to = given.to;
   options.widen_half = given.half == "widen";
   if (!given.from.empty()) said += " --from " + given.from;
   for (const std::string& name : given.to) said += " --to " + name;
+  for (const std::string& text : given.states) said += " --state " + text;
   if (!options.widen_half) said += " --half keep";
+  if (given.embed) said += " --embed";
 
   const fs::path file(given.model);
   const model_def model = read_model(file);
@@ -107,12 +127,29 @@ int convert(const settings& given) {
   text.model_hash = bytes.text();
   text.options = said.empty() ? "" : said.substr(1);
   text.weights_file = text.name + ".safetensors";
-  std::cout << text.name << ": " << counts.nodes << " nodes, " << counts.folded << " folded, " << counts.inlined << " inlined, "
-            << before << " left, " << net.nodes.size() << " after the passes, " << graph.lines.size() << " lines, " << lowered.weights().size() << " parameters\n";
+  text.embed = given.embed;
+  for (const std::string& state : given.states) text.states.push_back(key_and_value(state));
+  std::cout << text.name << ": " << counts.nodes << " nodes, " << counts.folded << " folded, " << counts.inlined
+            << " inlined, " << before << " left, " << net.nodes.size() << " after the passes, " << graph.lines.size()
+            << " lines, " << lowered.weights().size() << " parameters\n";
+  const std::string header = write_header(lowered, graph, net, text);
+  if (!given.compare.empty()) compare_with(given.compare, header);
   if (given.check) return 0;
-  fs::create_directories(given.output);
-  write_text(fs::path(given.output) / (text.name + ".onnx.hpp"), write_header(lowered, graph, net, text));
-  write_safetensors(fs::path(given.output) / text.weights_file, lowered.weights(), {{"levada.structure", structure_hash(lowered)}, {"levada.model", text.model_hash}});
+  const fs::path folder(given.output);
+  fs::create_directories(folder);
+  const fs::path header_file = folder / (text.name + ".onnx.hpp"), weights_file = folder / text.weights_file;
+  if (given.weights_only) {
+    const std::string before_now = text_of(header_file);
+    if (before_now.find('"' + structure_hash(lowered) + '"') == std::string::npos)
+      throw conversion_error(header_file.string() +
+                             " is of a model whose parameters have other names, types or extents");
+  } else {
+    write_text(header_file, header);
+    if (given.embed)
+      write_text(folder / (text.name + ".weights.cpp"), write_embedded(text, fs::absolute(weights_file).string()));
+  }
+  write_safetensors(weights_file, lowered.weights(),
+                    {{"levada.structure", structure_hash(lowered)}, {"levada.model", text.model_hash}});
   return 0;
 }
 
@@ -129,6 +166,11 @@ int main(int argc, char** argv) {
   app.add_option("--from", given.from, "the tensor where the part that is wanted begins");
   app.add_option("--to", given.to, "the tensors where it ends");
   app.add_option("--half", given.half, "float16 weights: widen or keep")->check(CLI::IsMember({"widen", "keep"}));
+  app.add_option("--state", given.states, "an output that is an input of the next item: stateN=state");
+  app.add_option("--layout", given.layouts, "the order of an input's items where it is not the model's: x=NHWC");
+  app.add_option("--compare", given.compare, "a header that has to be the one that is made");
+  app.add_flag("--embed", given.embed, "the weights become a part of the program");
+  app.add_flag("--weights-only", given.weights_only, "new weights of the same extents; the header stays");
   app.add_flag("--check", given.check, "writes nothing; says whether the model converts");
   CLI11_PARSE(app, argc, argv);
   try {

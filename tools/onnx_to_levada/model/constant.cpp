@@ -43,20 +43,33 @@ namespace {
 template <class F>
 void for_element(element type, F f) {
   switch (type) {
-    case element::f32: return f(static_cast<float*>(nullptr));
-    case element::f64: return f(static_cast<double*>(nullptr));
-    case element::u8: return f(static_cast<std::uint8_t*>(nullptr));
-    case element::boolean: return f(static_cast<std::uint8_t*>(nullptr));
-    case element::i8: return f(static_cast<std::int8_t*>(nullptr));
-    case element::u16: return f(static_cast<std::uint16_t*>(nullptr));
-    case element::i16: return f(static_cast<std::int16_t*>(nullptr));
-    case element::i32: return f(static_cast<std::int32_t*>(nullptr));
-    case element::i64: return f(static_cast<std::int64_t*>(nullptr));
-    case element::u32: return f(static_cast<std::uint32_t*>(nullptr));
-    case element::u64: return f(static_cast<std::uint64_t*>(nullptr));
+    case element::f32:
+      return f(static_cast<float*>(nullptr));
+    case element::f64:
+      return f(static_cast<double*>(nullptr));
+    case element::u8:
+      return f(static_cast<std::uint8_t*>(nullptr));
+    case element::boolean:
+      return f(static_cast<std::uint8_t*>(nullptr));
+    case element::i8:
+      return f(static_cast<std::int8_t*>(nullptr));
+    case element::u16:
+      return f(static_cast<std::uint16_t*>(nullptr));
+    case element::i16:
+      return f(static_cast<std::int16_t*>(nullptr));
+    case element::i32:
+      return f(static_cast<std::int32_t*>(nullptr));
+    case element::i64:
+      return f(static_cast<std::int64_t*>(nullptr));
+    case element::u32:
+      return f(static_cast<std::uint32_t*>(nullptr));
+    case element::u64:
+      return f(static_cast<std::uint64_t*>(nullptr));
     case element::f16:
-    case element::bf16: return f(static_cast<std::uint16_t*>(nullptr));
-    default: throw conversion_error("tensors of strings and of packed elements have no numbers");
+    case element::bf16:
+      return f(static_cast<std::uint16_t*>(nullptr));
+    default:
+      throw conversion_error("tensors of strings and of packed elements have no numbers");
   }
 }
 

@@ -19,15 +19,15 @@ struct graph_def;
 
 /// The value of one attribute; which part counts is what the op's definition says.
 struct attribute {
-  double number = 0;                          ///< f
-  std::int64_t integer = 0;                   ///< i
-  std::string text;                           ///< s
-  std::optional<constant> tensor;             ///< t
-  std::shared_ptr<const graph_def> graph;     ///< g
-  std::vector<double> numbers;                ///< floats
-  std::vector<std::int64_t> integers;         ///< ints
-  std::vector<std::string> texts;             ///< strings
-  std::string refers_to;                      ///< ref_attr_name, in functions
+  double number = 0;                       ///< f
+  std::int64_t integer = 0;                ///< i
+  std::string text;                        ///< s
+  std::optional<constant> tensor;          ///< t
+  std::shared_ptr<const graph_def> graph;  ///< g
+  std::vector<double> numbers;             ///< floats
+  std::vector<std::int64_t> integers;      ///< ints
+  std::vector<std::string> texts;          ///< strings
+  std::string refers_to;                   ///< ref_attr_name, in functions
 };
 using attributes = std::map<std::string, attribute, std::less<>>;
 

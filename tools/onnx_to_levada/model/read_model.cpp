@@ -31,17 +31,26 @@ class reader {
     model_def result;
     for_each_field(bytes_, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
-        case 1: result.ir_version = f.get_int64(); break;
-        case 2: result.producer = f.get_string(); break;
-        case 7: result.graph = graph(view(f), 0); break;
-        case 8: opset(view(f), result.opsets); break;
+        case 1:
+          result.ir_version = f.get_int64();
+          break;
+        case 2:
+          result.producer = f.get_string();
+          break;
+        case 7:
+          result.graph = graph(view(f), 0);
+          break;
+        case 8:
+          opset(view(f), result.opsets);
+          break;
         case 25: {
           function_def read = function(view(f));
           std::pair key(std::string(domain_of(read.domain)), read.name);
           if (!result.functions.emplace(std::move(key), std::move(read)).second) fail("a function occurs twice");
           break;
         }
-        default: f.skip();
+        default:
+          f.skip();
       }
     });
     if (result.graph.nodes.empty() && result.graph.outputs.empty()) fail("the file has no graph");
@@ -59,19 +68,42 @@ class reader {
     std::map<std::string, std::string> external;
     for_each_field(bytes, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
-        case 1: repeated_integers(f, dims); break;
-        case 2: type = static_cast<element>(f.get_int32()); break;
-        case 4: repeated_floats(f, numbers); break;
+        case 1:
+          repeated_integers(f, dims);
+          break;
+        case 2:
+          type = static_cast<element>(f.get_int32());
+          break;
+        case 4:
+          repeated_floats(f, numbers);
+          break;
         case 5:
         case 7:
-        case 11: repeated_integers(f, integers); break;
-        case 6: type = element::string; f.skip(); break;
-        case 8: name != nullptr ? void(*name = f.get_string()) : f.skip(); break;
-        case 9: raw = view(f); has_raw = true; break;
-        case 10: repeated_doubles(f, numbers); break;
-        case 13: external.insert(text_pair(view(f))); break;
-        case 14: is_external = f.get_int32() == 1; break;
-        default: f.skip();
+        case 11:
+          repeated_integers(f, integers);
+          break;
+        case 6:
+          type = element::string;
+          f.skip();
+          break;
+        case 8:
+          name != nullptr ? void(*name = f.get_string()) : f.skip();
+          break;
+        case 9:
+          raw = view(f);
+          has_raw = true;
+          break;
+        case 10:
+          repeated_doubles(f, numbers);
+          break;
+        case 13:
+          external.insert(text_pair(view(f)));
+          break;
+        case 14:
+          is_external = f.get_int32() == 1;
+          break;
+        default:
+          f.skip();
       }
     });
     std::int64_t count = 1;
@@ -183,7 +215,8 @@ class reader {
       if (found == where.end()) return otherwise;
       std::size_t value = 0;
       for (const char c : found->second) {
-        if (c < '0' || c > '9' || value > (std::size_t{1} << 59)) fail("external data have the " + std::string(key) + " \"" + found->second + "\"");
+        if (c < '0' || c > '9' || value > (std::size_t{1} << 59))
+          fail("external data have the " + std::string(key) + " \"" + found->second + "\"");
         value = value * 10 + static_cast<std::size_t>(c - '0');
       }
       return value;
@@ -220,17 +253,38 @@ class reader {
     attribute result;
     for_each_field(message, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
-        case 1: name = f.get_string(); break;
-        case 2: result.number = static_cast<double>(f.get_float()); break;
-        case 3: result.integer = f.get_int64(); break;
-        case 4: result.text = f.get_string(); break;
-        case 5: result.tensor = tensor(view(f)); break;
-        case 6: result.graph = std::make_shared<const graph_def>(graph(view(f), depth + 1)); break;
-        case 7: repeated_floats(f, result.numbers); break;
-        case 8: repeated_integers(f, result.integers); break;
-        case 9: result.texts.push_back(f.get_string()); break;
-        case 21: result.refers_to = f.get_string(); break;
-        default: f.skip();
+        case 1:
+          name = f.get_string();
+          break;
+        case 2:
+          result.number = static_cast<double>(f.get_float());
+          break;
+        case 3:
+          result.integer = f.get_int64();
+          break;
+        case 4:
+          result.text = f.get_string();
+          break;
+        case 5:
+          result.tensor = tensor(view(f));
+          break;
+        case 6:
+          result.graph = std::make_shared<const graph_def>(graph(view(f), depth + 1));
+          break;
+        case 7:
+          repeated_floats(f, result.numbers);
+          break;
+        case 8:
+          repeated_integers(f, result.integers);
+          break;
+        case 9:
+          result.texts.push_back(f.get_string());
+          break;
+        case 21:
+          result.refers_to = f.get_string();
+          break;
+        default:
+          f.skip();
       }
     });
     return result;
@@ -241,18 +295,29 @@ class reader {
     result.offset = offset_of(message.data());
     for_each_field(message, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
-        case 1: result.inputs.push_back(f.get_string()); break;
-        case 2: result.outputs.push_back(f.get_string()); break;
-        case 3: result.name = f.get_string(); break;
-        case 4: result.op = f.get_string(); break;
+        case 1:
+          result.inputs.push_back(f.get_string());
+          break;
+        case 2:
+          result.outputs.push_back(f.get_string());
+          break;
+        case 3:
+          result.name = f.get_string();
+          break;
+        case 4:
+          result.op = f.get_string();
+          break;
         case 5: {
           std::string name;
           attribute value = attribute_value(view(f), name, depth);
           result.attributes.insert_or_assign(std::move(name), std::move(value));
           break;
         }
-        case 7: result.domain = domain_of(f.get_string()); break;
-        default: f.skip();
+        case 7:
+          result.domain = domain_of(f.get_string());
+          break;
+        default:
+          f.skip();
       }
     });
     return result;
@@ -306,18 +371,28 @@ class reader {
     graph_def result;
     for_each_field(message, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
-        case 1: result.nodes.push_back(node(view(f), depth)); break;
-        case 2: result.name = f.get_string(); break;
+        case 1:
+          result.nodes.push_back(node(view(f), depth));
+          break;
+        case 2:
+          result.name = f.get_string();
+          break;
         case 5: {
           std::string name;
           constant value = tensor(view(f), &name);
           result.initializers.emplace_back(std::move(name), std::move(value));
           break;
         }
-        case 11: result.inputs.push_back(value_info(view(f))); break;
-        case 12: result.outputs.push_back(value_info(view(f))); break;
-        case 15: fail("the graph has a sparse initializer");
-        default: f.skip();
+        case 11:
+          result.inputs.push_back(value_info(view(f)));
+          break;
+        case 12:
+          result.outputs.push_back(value_info(view(f)));
+          break;
+        case 15:
+          fail("the graph has a sparse initializer");
+        default:
+          f.skip();
       }
     });
     return result;
@@ -327,20 +402,35 @@ class reader {
     function_def result;
     for_each_field(message, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
-        case 1: result.name = f.get_string(); break;
-        case 4: result.inputs.push_back(f.get_string()); break;
-        case 5: result.outputs.push_back(f.get_string()); break;
-        case 6: result.attribute_names.push_back(f.get_string()); break;
-        case 7: result.nodes.push_back(node(view(f), 0)); break;
-        case 9: opset(view(f), result.opsets); break;
-        case 10: result.domain = f.get_string(); break;
+        case 1:
+          result.name = f.get_string();
+          break;
+        case 4:
+          result.inputs.push_back(f.get_string());
+          break;
+        case 5:
+          result.outputs.push_back(f.get_string());
+          break;
+        case 6:
+          result.attribute_names.push_back(f.get_string());
+          break;
+        case 7:
+          result.nodes.push_back(node(view(f), 0));
+          break;
+        case 9:
+          opset(view(f), result.opsets);
+          break;
+        case 10:
+          result.domain = f.get_string();
+          break;
         case 11: {
           std::string name;
           attribute value = attribute_value(view(f), name, 0);
           result.defaults.insert_or_assign(std::move(name), std::move(value));
           break;
         }
-        default: f.skip();
+        default:
+          f.skip();
       }
     });
     return result;
@@ -358,7 +448,8 @@ class reader {
 model_def read_model(const std::filesystem::path& file) {
   const mapped_file mapped(file);
   try {
-    reader source({reinterpret_cast<const char*>(mapped.at(0).get()), mapped.size()}, std::filesystem::absolute(file).parent_path(), mapped.at(0));
+    reader source({reinterpret_cast<const char*>(mapped.at(0).get()), mapped.size()},
+                  std::filesystem::absolute(file).parent_path(), mapped.at(0));
     return source.guarded([&] { return source.model(); });
   } catch (const conversion_error& failure) {
     throw conversion_error(file.string() + ": " + failure.what());

@@ -92,11 +92,40 @@ class elaboration {
       const value_id id = net_.add({input.name, type, *dims, {}});
       top.names[input.name] = id;
       net_.inputs.push_back(id);
+      if (const auto layout = options_.layouts.find(input.name); layout != options_.layouts.end())
+        given_in(layout->second, id);
     }
     for (const auto& [name, dims] : options_.dims)
       if (!used.contains(name)) problem("no input has a free axis \"" + name + "\"");
+    for (const auto& [name, layout] : options_.layouts)
+      if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
     for (const auto& [name, numbers] : options_.constants)
       if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
+  }
+
+  /// The items of an input have channels last, the model has them first: a transpose stands between them.
+  void given_in(const std::string& layout, value_id input) {
+    const extents dims = net_[input].dims;
+    if (layout == "NCHW" || layout == "NCL") return;
+    if ((layout != "NHWC" && layout != "NLC") || layout.size() != dims.size())
+      return problem("the layout " + layout + " does not fit input \"" + net_[input].name +
+                     "\": NHWC of four axes, NLC of three");
+    const std::size_t last = dims.size() - 1;
+    extents items{dims[0]};
+    items.insert(items.end(), dims.begin() + 2, dims.end());
+    items.push_back(dims[1]);
+    const value_id item = net_.add({net_[input].name, net_[input].type, items, {}});
+    net_.inputs.back() = item;
+    node turned;
+    turned.op = "Transpose";
+    turned.opset = 13;
+    turned.name = net_[input].name + "_channels_first";
+    turned.inputs = {item};
+    turned.outputs = {input};
+    std::vector<std::int64_t>& axes = turned.attributes["perm"].integers;
+    axes = {0, static_cast<std::int64_t>(last)};
+    for (std::size_t axis = 1; axis < last; ++axis) axes.push_back(static_cast<std::int64_t>(axis));
+    net_.nodes.push_back(std::move(turned));
   }
 
   std::optional<extents> extents_of(const declared& input, std::set<std::string>& used, bool is_constant) {
@@ -140,8 +169,14 @@ class elaboration {
 
   void one(const node_def& def, scope& names, const opset_versions& opsets, const bindings& bound,
            const std::string& prefix, int depth) {
-    node made = {.op = def.op, .domain = def.domain, .opset = 0, .name = {}, .inputs = {}, .outputs = {},
-                 .attributes = {}, .stands_for = {}};
+    node made = {.op = def.op,
+                 .domain = def.domain,
+                 .opset = 0,
+                 .name = {},
+                 .inputs = {},
+                 .outputs = {},
+                 .attributes = {},
+                 .stands_for = {}};
     made.name = prefix + (!def.name.empty() ? def.name : def.outputs.empty() ? def.op : def.outputs[0]);
     if (const auto version = opsets.find(def.domain); version != opsets.end()) made.opset = version->second;
     for (const auto& [key, given] : def.attributes) {
@@ -162,7 +197,8 @@ class elaboration {
       made.inputs.push_back(id);
     }
     try {
-      if (made.domain.empty() && made.op == "If" && typed) return branch(def, made, names, opsets, bound, prefix, depth);
+      if (made.domain.empty() && made.op == "If" && typed)
+        return branch(def, made, names, opsets, bound, prefix, depth);
       if (const auto found = model_.functions.find({made.domain, made.op}); found != model_.functions.end())
         return call(found->second, def, made, names, depth);
       if (is_alias(made) && !made.inputs.empty() && made.inputs[0] != no_value) {

@@ -19,6 +19,8 @@ struct elaboration_options {
   std::map<std::string, std::vector<double>> constants;
   /// float16 and bfloat16 become float.
   bool widen_half = true;
+  /// Inputs whose items have another order of axes than the model: "NHWC" of one that the model has as NCHW.
+  std::map<std::string, std::string> layouts;
   /// The tensor where the part that is converted begins, and those where it ends; all where empty.
   std::string from;
   std::vector<std::string> to;
@@ -26,8 +28,8 @@ struct elaboration_options {
 
 /// What was done with the nodes of the file, for the listing.
 struct elaboration_counts {
-  std::size_t nodes = 0;   ///< that were met, branches that are not taken left out
-  std::size_t folded = 0;  ///< whose outputs are constants now
+  std::size_t nodes = 0;    ///< that were met, branches that are not taken left out
+  std::size_t folded = 0;   ///< whose outputs are constants now
   std::size_t aliases = 0;  ///< Identity, Dropout
   std::size_t inlined = 0;  ///< calls of functions, If of a constant
 };

@@ -25,8 +25,8 @@ struct value {
 
 struct node {
   std::string op, domain;
-  std::int64_t opset = 0;   ///< the version of its domain that the model asks for
-  std::string name;         ///< ONNX's, or its first output
+  std::int64_t opset = 0;  ///< the version of its domain that the model asks for
+  std::string name;        ///< ONNX's, or its first output
   std::vector<value_id> inputs, outputs;
   onnx::attributes attributes;
   std::vector<std::string> stands_for;  ///< the nodes of ONNX that a pass has joined into it, itself left out

@@ -114,7 +114,8 @@ void lower_hard_sigmoid(lowering& to, const op_call& call) {
 }
 std::vector<constant> fold_hard_sigmoid(const op_call& call) {
   const double alpha = call.number("alpha", 0.2), beta = call.number("beta", 0.5);
-  return {mapped(*call.in(0).known, call.type(), [&](auto x) { return std::clamp(alpha * static_cast<double>(x) + beta, 0.0, 1.0); })};
+  return {mapped(*call.in(0).known, call.type(),
+                 [&](auto x) { return std::clamp(alpha * static_cast<double>(x) + beta, 0.0, 1.0); })};
 }
 std::vector<constant> fold_leaky_relu(const op_call& call) {
   const double alpha = call.number("alpha", 0.01);
@@ -140,8 +141,7 @@ struct bounds {
 };
 std::optional<bounds> clip_bounds(const op_call& call) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (call.opset() < 11)
-    return bounds{call.number("min", -infinity), call.number("max", infinity)};
+  if (call.opset() < 11) return bounds{call.number("min", -infinity), call.number("max", infinity)};
   if ((call.has(1) && !call.is_known(1)) || (call.has(2) && !call.is_known(2))) return std::nullopt;
   return bounds{call.has(1) ? call.in(1).known->scalar<double>() : -infinity,
                 call.has(2) ? call.in(2).known->scalar<double>() : infinity};
@@ -165,7 +165,8 @@ void lower_clip(lowering& to, const op_call& call) {
   }
   const bool low = std::isfinite(limits->low), high = std::isfinite(limits->high);
   if (low && high && is_floating(type))
-    made = to.add("nn::clip(" + number_text(limits->low, type) + ", " + number_text(limits->high, type) + ")", {made}, type, dims);
+    made = to.add("nn::clip(" + number_text(limits->low, type) + ", " + number_text(limits->high, type) + ")", {made},
+                  type, dims);
   else {
     if (low) made = to.add("nn::at_least(" + number_text(limits->low, type) + ")", {made}, type, dims);
     if (high) made = to.add("nn::at_most(" + number_text(limits->high, type) + ")", {made}, type, dims);
@@ -228,7 +229,8 @@ std::vector<tensor_type> infer_variadic(const op_call& call) {
   extents dims = call.dims(0);
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     dims = broadcast_of(call, dims, call.dims(i));
-    call.require(call.type(i) == call.type(0) || call.called().op == "Pow", "its inputs have elements of several types");
+    call.require(call.type(i) == call.type(0) || call.called().op == "Pow",
+                 "its inputs have elements of several types");
   }
   return {{binary_of(call).gives_bool ? element::boolean : call.type(), dims}};
 }
@@ -289,13 +291,15 @@ std::vector<constant> fold_variadic(const op_call& call) {
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     const constant& next = *call.in(i).known;
     const extents dims = broadcast_of(call, result.dims(), next.dims());
-    const std::vector<std::int64_t> left = broadcast_offsets(result.dims(), dims), right = broadcast_offsets(next.dims(), dims);
+    const std::vector<std::int64_t> left = broadcast_offsets(result.dims(), dims),
+                                    right = broadcast_offsets(next.dims(), dims);
     result = by_number(type, [&]<class T>(T) {
       const std::vector<T> a = result.as<T>(), b = next.as<T>();
       std::vector<T> made;
       made.reserve(left.size());
       for (std::size_t k = 0; k < left.size(); ++k) {
-        const T x = combined(call.called().op, a[static_cast<std::size_t>(left[k])], b[static_cast<std::size_t>(right[k])], as_c);
+        const T x = combined(call.called().op, a[static_cast<std::size_t>(left[k])],
+                             b[static_cast<std::size_t>(right[k])], as_c);
         if constexpr (std::is_floating_point_v<T>)
           made.push_back(rounded(type, x));
         else
@@ -324,33 +328,38 @@ int lower_pair(lowering& to, const op_call& call, const binary_form& form, int m
     const int other = to.in(call, i);
     const constant& known = *call.in(0).known;
     if (const auto number = number_in(call, 0); number && floating && !form.number_before.empty())
-      return to.add(std::string(form.number_before) + "(" + number_text(*number, type) + ")", {other}, type, to[other].dims);
+      return to.add(std::string(form.number_before) + "(" + number_text(*number, type) + ")", {other}, type,
+                    to[other].dims);
     if (floating && !form.parameter_before.empty()) {
       const std::string name = to.fresh_name();
       const extents right = without_leading_ones(known.dims());
       to.weight(name, "value", known.shaped(right));
-      return to.add(name, std::string(form.parameter_before) + "<\"" + name + "\", " + list_of(right) + ">(w)", {other}, type,
-                    result_dims(other, right));
+      return to.add(name, std::string(form.parameter_before) + "<\"" + name + "\", " + list_of(right) + ">(w)", {other},
+                    type, result_dims(other, right));
     }
     const int left = to.in(call, 0);
     return to.add(std::string(form.levada), {left, other}, call.out().type, result_dims(left, to[other].dims));
   }
   if (const auto number = number_in(call, i); number && floating && !form.number_behind.empty()) {
     const bool negated = form.number_behind.back() == '-';
-    const std::string_view op = negated ? form.number_behind.substr(0, form.number_behind.size() - 1) : form.number_behind;
-    return to.add(std::string(op) + "(" + number_text(negated ? -*number : *number, type) + ")", {made}, type, to[made].dims);
+    const std::string_view op =
+        negated ? form.number_behind.substr(0, form.number_behind.size() - 1) : form.number_behind;
+    return to.add(std::string(op) + "(" + number_text(negated ? -*number : *number, type) + ")", {made}, type,
+                  to[made].dims);
   }
   if (call.is_known(i) && floating && !form.parameter_behind.empty()) {
     const std::string name = to.fresh_name();
     const constant& known = *call.in(i).known;
     const extents right = without_leading_ones(known.dims());
     to.weight(name, "value", known.shaped(right));
-    return to.add(name, std::string(form.parameter_behind) + "<\"" + name + "\", " + list_of(right) + ">(w)", {made}, type,
-                  result_dims(made, right));
+    return to.add(name, std::string(form.parameter_behind) + "<\"" + name + "\", " + list_of(right) + ">(w)", {made},
+                  type, result_dims(made, right));
   }
   const int right = to.in(call, i);
-  if (right == made && floating && form.name == "Mul") return to.add("nn::power(" + number_text(2, type) + ")", {made}, type, dims);
-  if (right == made && floating && form.name == "Add") return to.add("nn::scale(" + number_text(2, type) + ")", {made}, type, dims);
+  if (right == made && floating && form.name == "Mul")
+    return to.add("nn::power(" + number_text(2, type) + ")", {made}, type, dims);
+  if (right == made && floating && form.name == "Add")
+    return to.add("nn::scale(" + number_text(2, type) + ")", {made}, type, dims);
   return to.add(std::string(form.levada), {made, right}, call.out().type, result_dims(made, to[right].dims));
 }
 
@@ -369,7 +378,8 @@ void lower_mean(lowering& to, const op_call& call) {
   int made = to.in(call, 0);
   for (std::size_t i = 1; i < call.inputs(); ++i) made = lower_pair(to, call, sum, made, i);
   const auto count = static_cast<double>(call.inputs());
-  to.give(call, 0, to.add("nn::divide_by(" + number_text(count, call.type()) + ")", {made}, call.type(), to[made].dims));
+  to.give(call, 0,
+          to.add("nn::divide_by(" + number_text(count, call.type()) + ")", {made}, call.type(), to[made].dims));
 }
 
 // --- Where ----------------------------------------------------------------------------------------------------------
@@ -386,14 +396,16 @@ std::vector<constant> fold_where(const op_call& call) {
     const std::vector<T> x = call.in(1).known->as<T>(), y = call.in(2).known->as<T>();
     std::vector<T> made;
     for (std::size_t i = 0; i < condition.size(); ++i)
-      made.push_back(chosen[static_cast<std::size_t>(condition[i])] != 0 ? x[static_cast<std::size_t>(a[i])] : y[static_cast<std::size_t>(b[i])]);
+      made.push_back(chosen[static_cast<std::size_t>(condition[i])] != 0 ? x[static_cast<std::size_t>(a[i])]
+                                                                         : y[static_cast<std::size_t>(b[i])]);
     return constant::of(call.type(1), dims, made);
   })};
 }
 void lower_where(lowering& to, const op_call& call) {
   const int condition = to.in(call, 0), a = to.in(call, 1), b = to.in(call, 2);
-  to.give(call, 0, to.add("nn::where", {condition, a, b}, call.out().type,
-                          broadcast_of(call, broadcast_of(call, to[condition].dims, to[a].dims), to[b].dims)));
+  to.give(call, 0,
+          to.add("nn::where", {condition, a, b}, call.out().type,
+                 broadcast_of(call, broadcast_of(call, to[condition].dims, to[a].dims), to[b].dims)));
 }
 
 std::vector<op_definition> definitions() {
@@ -402,7 +414,8 @@ std::vector<op_definition> definitions() {
     const bool to_bool = form.name == "Not" || form.name == "IsNaN";
     ops.push_back({form.name, to_bool ? bool_of_same : same_type, fold_unary, lower_unary});
   }
-  for (const binary_form& form : binary_forms) ops.push_back({form.name, infer_variadic, fold_variadic, lower_variadic});
+  for (const binary_form& form : binary_forms)
+    ops.push_back({form.name, infer_variadic, fold_variadic, lower_variadic});
   ops.insert(ops.end(), {
                             {"Mean", infer_mean, nullptr, lower_mean},
                             {"LeakyRelu", same_type, fold_leaky_relu, lower_leaky_relu},

@@ -83,7 +83,8 @@ std::vector<std::size_t> permutation_of(const op_call& call) {
                                       : static_cast<std::size_t>(call.rank() - 1 - axis));
   std::vector<std::size_t> sorted = result;
   std::sort(sorted.begin(), sorted.end());
-  for (std::size_t axis = 0; axis < sorted.size(); ++axis) call.require(sorted[axis] == axis, "its axes are no permutation");
+  for (std::size_t axis = 0; axis < sorted.size(); ++axis)
+    call.require(sorted[axis] == axis, "its axes are no permutation");
   return result;
 }
 std::vector<tensor_type> infer_transpose(const op_call& call) {
@@ -131,7 +132,8 @@ std::vector<tensor_type> infer_concat(const op_call& call) {
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     const extents& next = call.dims(i);
     call.require(next.size() == dims.size(), "its inputs differ in their ranks");
-    for (std::size_t a = 0; a < dims.size(); ++a) call.require(a == axis || next[a] == dims[a], "its inputs differ beside its axis");
+    for (std::size_t a = 0; a < dims.size(); ++a)
+      call.require(a == axis || next[a] == dims[a], "its inputs differ beside its axis");
     dims[axis] += next[axis];
   }
   return {{call.type(), dims}};
@@ -188,7 +190,8 @@ void lower_concat(lowering& to, const op_call& call) {
     extents sides(2 * dims.size(), 0);
     for (const std::size_t i : zeros) sides[i < others[0] ? view.axis : dims.size() + view.axis] += call.dims(i)[axis];
     const int from = to.in_shape(call, others[0], view.of(call.dims(others[0])));
-    return to.give(call, 0, to.add("nn::pad<lv::pad_mode::constant, " + list_of(sides) + ">()", {from}, call.type(), dims));
+    return to.give(call, 0,
+                   to.add("nn::pad<lv::pad_mode::constant, " + list_of(sides) + ">()", {from}, call.type(), dims));
   }
   if (call.inputs() == 1) return to.give(call, 0, to.in(call, 0));
   std::vector<int> from;
@@ -198,7 +201,8 @@ void lower_concat(lowering& to, const op_call& call) {
 
 std::vector<std::int64_t> split_extents(const op_call& call, std::size_t axis) {
   std::vector<std::int64_t> parts = call.integers_of("split", 1);
-  const std::int64_t extent = call.dims()[axis], count = call.integer("num_outputs", static_cast<std::int64_t>(call.outputs()));
+  const std::int64_t extent = call.dims()[axis],
+                     count = call.integer("num_outputs", static_cast<std::int64_t>(call.outputs()));
   if (parts.empty()) {
     const std::int64_t each = (extent + count - 1) / count;
     for (std::int64_t i = 0, left = extent; i < count; ++i, left -= each) parts.push_back(std::min(each, left));
@@ -218,13 +222,14 @@ std::vector<tensor_type> infer_split(const op_call& call) {
 }
 
 /// The part from `begin` on, `step` apart, along each axis.
-std::vector<std::int64_t> slice_offsets(const extents& from, const extents& dims, const std::vector<std::int64_t>& begin,
-                                        const std::vector<std::int64_t>& step) {
+std::vector<std::int64_t> slice_offsets(const extents& from, const extents& dims,
+                                        const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& step) {
   const std::vector<std::int64_t> strides = strides_of(from);
   std::vector<std::int64_t> index(dims.size()), offsets;
   for (std::int64_t i = 0, count = elements_of(dims); i < count; ++i) {
     std::int64_t at = 0;
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) at += (begin[axis] + index[axis] * step[axis]) * strides[axis];
+    for (std::size_t axis = 0; axis < dims.size(); ++axis)
+      at += (begin[axis] + index[axis] * step[axis]) * strides[axis];
     offsets.push_back(at);
     for (std::size_t axis = dims.size(); axis-- > 0 && ++index[axis] == dims[axis];) index[axis] = 0;
   }
@@ -256,7 +261,8 @@ void lower_split(lowering& to, const op_call& call) {
     if (call.gives(output)) {
       extents dims = view.of(call.dims());
       dims[view.axis] = part;
-      to.give(call, output, to.add("nn::slice<" + along(view.axis, begin, begin + part, 1) + ">", {from}, call.type(), dims));
+      to.give(call, output,
+              to.add("nn::slice<" + along(view.axis, begin, begin + part, 1) + ">", {from}, call.type(), dims));
     }
     begin += part;
     ++output;
@@ -271,12 +277,15 @@ struct slice_part {
 };
 slice_part slice_of(const op_call& call) {
   const std::vector<std::int64_t> starts = call.integers_of("starts", 1), ends = call.integers_of("ends", 2);
-  std::vector<std::int64_t> axes = call.integers_of("axes", 3), steps = call.has(4) ? call.integers_in(4, "steps") : std::vector<std::int64_t>();
+  std::vector<std::int64_t> axes = call.integers_of("axes", 3),
+                            steps = call.has(4) ? call.integers_in(4, "steps") : std::vector<std::int64_t>();
   if (axes.empty())
     for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   steps.resize(starts.size(), 1);
-  call.require(starts.size() == ends.size() && starts.size() == axes.size(), "its starts, ends and axes differ in number");
-  slice_part result{std::vector<std::int64_t>(call.dims().size()), std::vector<std::int64_t>(call.dims().size(), 1), call.dims()};
+  call.require(starts.size() == ends.size() && starts.size() == axes.size(),
+               "its starts, ends and axes differ in number");
+  slice_part result{std::vector<std::int64_t>(call.dims().size()), std::vector<std::int64_t>(call.dims().size(), 1),
+                    call.dims()};
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t axis = call.axis(axes[i], call.rank());
     const std::int64_t extent = call.dims()[axis], step = steps[i];
@@ -291,7 +300,8 @@ slice_part slice_of(const op_call& call) {
     const std::int64_t end = ends[i] < -extent ? (step > 0 ? 0 : -1) : placed(ends[i]);
     result.begin[axis] = begin;
     result.step[axis] = step;
-    result.dims[axis] = std::max<std::int64_t>(0, step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step);
+    result.dims[axis] =
+        std::max<std::int64_t>(0, step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step);
   }
   return result;
 }
@@ -315,15 +325,17 @@ void lower_slice(lowering& to, const op_call& call) {
   }
   const int source = to.in(call, 0);
   if (parts.empty()) return to.give(call, 0, source);
-  to.give(call, 0, to.add("nn::slice<" + parts + ">", {source}, call.type(),
-                          extents(part.dims.begin() + static_cast<std::ptrdiff_t>(left_out), part.dims.end())));
+  to.give(call, 0,
+          to.add("nn::slice<" + parts + ">", {source}, call.type(),
+                 extents(part.dims.begin() + static_cast<std::ptrdiff_t>(left_out), part.dims.end())));
 }
 
 // --- Pad ------------------------------------------------------------------------------------------------------------
 
 std::vector<std::int64_t> sides_of(const op_call& call) {
   const bool by_input = call.opset() >= 11;
-  const std::vector<std::int64_t> given = by_input ? call.integers_in(1, "pads") : call.integers(call.find("pads") != nullptr ? "pads" : "paddings");
+  const std::vector<std::int64_t> given =
+      by_input ? call.integers_in(1, "pads") : call.integers(call.find("pads") != nullptr ? "pads" : "paddings");
   const auto rank = static_cast<std::size_t>(call.rank());
   if (!call.has(3)) {
     call.require(given.size() == 2 * rank, "it has too few or too many pads");
@@ -359,11 +371,14 @@ void lower_pad(lowering& to, const op_call& call) {
     sides.erase(sides.begin() + static_cast<std::ptrdiff_t>(rank));
     sides.erase(sides.begin());
   }
-  const auto kept = [&](const extents& dims) { return extents(dims.begin() + static_cast<std::ptrdiff_t>(left_out), dims.end()); };
+  const auto kept = [&](const extents& dims) {
+    return extents(dims.begin() + static_cast<std::ptrdiff_t>(left_out), dims.end());
+  };
   const double value = mode == "constant" ? pad_value(call) : 0;
   const std::string argument = value == 0 ? "" : number_text(value, call.type());
-  to.give(call, 0, to.add("nn::pad<lv::pad_mode::" + mode + ", " + list_of(sides) + ">(" + argument + ")",
-                          {to.in_shape(call, 0, kept(call.dims()))}, call.type(), kept(call.out().dims)));
+  to.give(call, 0,
+          to.add("nn::pad<lv::pad_mode::" + mode + ", " + list_of(sides) + ">(" + argument + ")",
+                 {to.in_shape(call, 0, kept(call.dims()))}, call.type(), kept(call.out().dims)));
 }
 
 // --- Expand and Tile ------------------------------------------------------------------------------------------------
@@ -403,8 +418,10 @@ void lower_tile(lowering& to, const op_call& call) {
   std::vector<std::int64_t> times = call.integers_in(1, "repeats");
   const bool whole = stored_dims(call.dims()).size() == call.dims().size() || times[0] != 1;
   if (!whole) times.erase(times.begin());
-  to.give(call, 0, to.add("nn::tile<" + list_of(times) + ">", {to.in_shape(call, 0, whole ? call.dims() : stored_dims(call.dims()))},
-                          call.type(), whole ? call.out().dims : stored_dims(call.out().dims)));
+  to.give(
+      call, 0,
+      to.add("nn::tile<" + list_of(times) + ">", {to.in_shape(call, 0, whole ? call.dims() : stored_dims(call.dims()))},
+             call.type(), whole ? call.out().dims : stored_dims(call.out().dims)));
 }
 
 // --- Gather ---------------------------------------------------------------------------------------------------------
@@ -458,14 +475,17 @@ void lower_gather(lowering& to, const op_call& call) {
     return to.give(call, 0, result);
   }
   const extents indices = call.dims(1).empty() ? extents{1} : call.dims(1);
-  to.give(call, 0, to.add("nn::gather_by<" + std::to_string(view.axis) + ">", {data, to.in_shape(call, 1, indices)}, call.type(), with(indices)));
+  to.give(call, 0,
+          to.add("nn::gather_by<" + std::to_string(view.axis) + ">", {data, to.in_shape(call, 1, indices)}, call.type(),
+                 with(indices)));
 }
 
 std::vector<tensor_type> infer_gather_elements(const op_call& call) { return {{call.type(), call.dims(1)}}; }
 void lower_gather_elements(lowering& to, const op_call& call) {
   const std::size_t axis = call.axis(call.integer("axis", 0), call.rank());
-  to.give(call, 0, to.add("nn::gather_elements<" + std::to_string(axis) + ">",
-                          {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1))}, call.type(), call.dims(1)));
+  to.give(call, 0,
+          to.add("nn::gather_elements<" + std::to_string(axis) + ">",
+                 {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1))}, call.type(), call.dims(1)));
 }
 std::vector<tensor_type> infer_gather_nd(const op_call& call) {
   const auto batch = static_cast<std::size_t>(call.integer("batch_dims", 0));
@@ -479,22 +499,28 @@ std::vector<tensor_type> infer_gather_nd(const op_call& call) {
 }
 void lower_gather_nd(lowering& to, const op_call& call) {
   const std::int64_t batch = call.integer("batch_dims", 0);
-  to.give(call, 0, to.add("nn::gather_nd<" + std::to_string(batch) + ">",
-                          {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1))}, call.type(),
-                          call.out().dims.empty() ? extents{1} : call.out().dims));
+  to.give(call, 0,
+          to.add("nn::gather_nd<" + std::to_string(batch) + ">",
+                 {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1))}, call.type(),
+                 call.out().dims.empty() ? extents{1} : call.out().dims));
 }
 std::vector<tensor_type> infer_scatter(const op_call& call) { return {{call.type(), call.dims()}}; }
 void lower_scatter_nd(lowering& to, const op_call& call) {
   if (call.text("reduction", "none") != "none") call.fail("its reduction is not supported");
-  to.give(call, 0, to.add("nn::scatter_nd", {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1)), to.in_shape(call, 2, call.dims(2))},
-                          call.type(), call.dims()));
+  to.give(call, 0,
+          to.add("nn::scatter_nd",
+                 {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1)),
+                  to.in_shape(call, 2, call.dims(2))},
+                 call.type(), call.dims()));
 }
 void lower_scatter_elements(lowering& to, const op_call& call) {
   if (call.text("reduction", "none") != "none") call.fail("its reduction is not supported");
   const std::size_t axis = call.axis(call.integer("axis", 0), call.rank());
-  to.give(call, 0, to.add("nn::scatter_elements<" + std::to_string(axis) + ">",
-                          {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1)), to.in_shape(call, 2, call.dims(2))},
-                          call.type(), call.dims()));
+  to.give(call, 0,
+          to.add("nn::scatter_elements<" + std::to_string(axis) + ">",
+                 {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1)),
+                  to.in_shape(call, 2, call.dims(2))},
+                 call.type(), call.dims()));
 }
 
 // --- blocks ---------------------------------------------------------------------------------------------------------
@@ -508,17 +534,21 @@ std::vector<tensor_type> infer_depth_to_space(const op_call& call) {
 std::vector<tensor_type> infer_space_to_depth(const op_call& call) {
   const std::int64_t block = call.integer("blocksize", 1);
   const extents& d = call.dims();
-  call.require(d.size() == 4 && block > 0 && d[2] % block == 0 && d[3] % block == 0, "its blocks do not divide the picture");
+  call.require(d.size() == 4 && block > 0 && d[2] % block == 0 && d[3] % block == 0,
+               "its blocks do not divide the picture");
   return {{call.type(), {d[0], d[1] * block * block, d[2] / block, d[3] / block}}};
 }
 void one_item(const op_call& call) {
   if (call.dims().at(0) != 1)
-    call.fail("it works on a batch of " + std::to_string(call.dims()[0]) + ": convert with the batch axis 1 (levada batches by lv::batch<N>)");
+    call.fail("it works on a batch of " + std::to_string(call.dims()[0]) +
+              ": convert with the batch axis 1 (levada batches by lv::batch<N>)");
 }
 void lower_depth_to_space(lowering& to, const op_call& call) {
   one_item(call);
   const bool crd = call.text("mode", "DCR") == "CRD";
-  to.give_op(call, "nn::depth_to_space<" + std::to_string(call.integer("blocksize", 1)) + (crd ? ", lv::depth_order::crd>" : ", lv::depth_order::dcr>"),
+  to.give_op(call,
+             "nn::depth_to_space<" + std::to_string(call.integer("blocksize", 1)) +
+                 (crd ? ", lv::depth_order::crd>" : ", lv::depth_order::dcr>"),
              {to.in(call, 0)});
 }
 void lower_space_to_depth(lowering& to, const op_call& call) {
@@ -527,7 +557,9 @@ void lower_space_to_depth(lowering& to, const op_call& call) {
 }
 
 std::vector<tensor_type> infer_trilu(const op_call& call) { return {{call.type(), call.dims()}}; }
-std::int64_t diagonal_of(const op_call& call) { return call.has(1) ? call.known(1, "the diagonal").scalar<std::int64_t>() : 0; }
+std::int64_t diagonal_of(const op_call& call) {
+  return call.has(1) ? call.known(1, "the diagonal").scalar<std::int64_t>() : 0;
+}
 std::vector<constant> fold_trilu(const op_call& call) {
   const bool upper = call.integer("upper", 1) != 0;
   const std::int64_t k = diagonal_of(call);
@@ -536,7 +568,8 @@ std::vector<constant> fold_trilu(const op_call& call) {
   return {by_number(call.type(), [&]<class T>(T) {
     std::vector<T> all = call.in(0).known->as<T>();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::int64_t column = static_cast<std::int64_t>(i) % columns, row = static_cast<std::int64_t>(i) / columns % rows;
+      const std::int64_t column = static_cast<std::int64_t>(i) % columns,
+                         row = static_cast<std::int64_t>(i) / columns % rows;
       if (upper ? column - row < k : column - row > k) all[i] = 0;
     }
     return constant::of(call.type(), d, all);
@@ -544,7 +577,10 @@ std::vector<constant> fold_trilu(const op_call& call) {
 }
 void lower_trilu(lowering& to, const op_call& call) {
   const bool upper = call.integer("upper", 1) != 0;
-  to.give_op(call, "nn::trilu<lv::triangle::" + std::string(upper ? "upper" : "lower") + ", " + std::to_string(diagonal_of(call)) + ">", {to.in(call, 0)});
+  to.give_op(call,
+             "nn::trilu<lv::triangle::" + std::string(upper ? "upper" : "lower") + ", " +
+                 std::to_string(diagonal_of(call)) + ">",
+             {to.in(call, 0)});
 }
 
 constexpr op_definition definitions[] = {

@@ -19,7 +19,8 @@ constant filled(element type, std::int64_t count, double number) {
 std::string with_epsilon(double epsilon, element type) { return "(w, " + number_text(epsilon, type) + ")"; }
 
 void one_item(const op_call& call) {
-  if (call.dims().at(0) != 1) call.fail("it works on a batch of " + std::to_string(call.dims()[0]) + ": convert with the batch axis 1");
+  if (call.dims().at(0) != 1)
+    call.fail("it works on a batch of " + std::to_string(call.dims()[0]) + ": convert with the batch axis 1");
 }
 
 void lower_batch_norm(lowering& to, const op_call& call) {
@@ -43,8 +44,9 @@ void lower_instance_norm(lowering& to, const op_call& call) {
   const std::string name = to.fresh_name();
   to.weight(name, "scale", call.known(1, "its scale"));
   to.weight(name, "bias", call.known(2, "its bias"));
-  to.give(call, 0, to.add(name, "nn::instance_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type()), {to.in(call, 0)},
-                          call.type(), stored_dims(call.dims())));
+  to.give(call, 0,
+          to.add(name, "nn::instance_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type()),
+                 {to.in(call, 0)}, call.type(), stored_dims(call.dims())));
 }
 
 /// Groups of channels are what instance_norm calls channels; scale and bias follow, of each channel or each group.
@@ -57,8 +59,9 @@ void lower_group_norm(lowering& to, const op_call& call) {
   to.weight(name, "scale", filled(call.type(), groups, 1));
   to.weight(name, "bias", filled(call.type(), groups, 0));
   const extents grouped{groups, elements_of(d) / groups};
-  int made = to.add(name, "nn::instance_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type()), {to.in_shape(call, 0, grouped)},
-                    call.type(), grouped);
+  int made =
+      to.add(name, "nn::instance_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type()),
+             {to.in_shape(call, 0, grouped)}, call.type(), grouped);
   made = to.shaped(made, stored_dims(d));
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
     const constant& given = call.known(i, i == 1 ? "its scale" : "its bias");
@@ -69,8 +72,10 @@ void lower_group_norm(lowering& to, const op_call& call) {
     dims[0] = channels;
     const std::string next = to.fresh_name();
     to.weight(next, "value", constant::of(call.type(), dims, all));
-    made = to.add(next, std::string(i == 1 ? "nn::mul_parameter<\"" : "nn::add_parameter<\"") + next + "\", " + list_of(dims) + ">(w)", {made}, call.type(),
-                  stored_dims(d));
+    made = to.add(
+        next,
+        std::string(i == 1 ? "nn::mul_parameter<\"" : "nn::add_parameter<\"") + next + "\", " + list_of(dims) + ">(w)",
+        {made}, call.type(), stored_dims(d));
   }
   to.give(call, 0, made);
 }
@@ -88,7 +93,9 @@ void lower_layer_norm(lowering& to, const op_call& call) {
   to.weight(name, "bias", call.has(2) ? call.known(2, "its bias").shaped({count}) : filled(call.type(), count, 0));
   const std::int64_t outer = elements_of(d) / count;
   const extents from = axis + 1 == d.size() ? stored_dims(d) : outer == 1 ? extents{count} : extents{outer, count};
-  to.give(call, 0, to.add(name, "nn::layer_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type()), {to.in_shape(call, 0, from)}, call.type(), from));
+  to.give(call, 0,
+          to.add(name, "nn::layer_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type()),
+                 {to.in_shape(call, 0, from)}, call.type(), from));
 }
 
 void lower_lp_norm(lowering& to, const op_call& call) {
@@ -105,8 +112,10 @@ void lower_lp_norm(lowering& to, const op_call& call) {
 void lower_lrn(lowering& to, const op_call& call) {
   one_item(call);
   const element type = call.type();
-  to.give_op(call, "nn::lrn<" + std::to_string(call.integer("size", 1)) + ">(" + number_text(call.number("alpha", 1e-4), type) + ", " +
-                       number_text(call.number("beta", 0.75), type) + ", " + number_text(call.number("bias", 1), type) + ")",
+  to.give_op(call,
+             "nn::lrn<" + std::to_string(call.integer("size", 1)) + ">(" +
+                 number_text(call.number("alpha", 1e-4), type) + ", " + number_text(call.number("beta", 0.75), type) +
+                 ", " + number_text(call.number("bias", 1), type) + ")",
              {to.in(call, 0)});
 }
 

@@ -28,8 +28,10 @@ std::vector<constant> fold_matmul(const op_call& call) {
   if (a.size() == 1) a.insert(a.begin(), 1);
   if (b.size() == 1) b.push_back(1);
   const extents batch = broadcast_of(call, extents(a.begin(), a.end() - 2), extents(b.begin(), b.end() - 2));
-  const auto left = broadcast_offsets(extents(a.begin(), a.end() - 2), batch), right = broadcast_offsets(extents(b.begin(), b.end() - 2), batch);
-  const auto rows = static_cast<std::size_t>(a[a.size() - 2]), inner = static_cast<std::size_t>(a.back()), columns = static_cast<std::size_t>(b.back());
+  const auto left = broadcast_offsets(extents(a.begin(), a.end() - 2), batch),
+             right = broadcast_offsets(extents(b.begin(), b.end() - 2), batch);
+  const auto rows = static_cast<std::size_t>(a[a.size() - 2]), inner = static_cast<std::size_t>(a.back()),
+             columns = static_cast<std::size_t>(b.back());
   return {by_number(call.type(), [&]<class T>(T) {
     const std::vector<T> x = call.in(0).known->as<T>(), y = call.in(1).known->as<T>();
     std::vector<T> made;
@@ -38,7 +40,8 @@ std::vector<constant> fold_matmul(const op_call& call) {
         for (std::size_t c = 0; c < columns; ++c) {
           T sum{};
           for (std::size_t k = 0; k < inner; ++k)
-            sum += x[(static_cast<std::size_t>(left[i]) * rows + r) * inner + k] * y[(static_cast<std::size_t>(right[i]) * inner + k) * columns + c];
+            sum += x[(static_cast<std::size_t>(left[i]) * rows + r) * inner + k] *
+                   y[(static_cast<std::size_t>(right[i]) * inner + k) * columns + c];
           made.push_back(sum);
         }
     return constant::of(call.type(), call.out().dims, made);
@@ -60,7 +63,10 @@ int dense(lowering& to, const op_call& call, int from, const constant& weight, c
   if (bias != nullptr) to.weight(name, "bias", *bias);
   extents dims = to[from].dims;
   dims.back() = weight.dims()[0];
-  return to.add(name, "nn::dense<\"" + name + "\", " + std::to_string(weight.dims()[0]) + (bias == nullptr ? ", lv::no_bias" : "") + ">(w)", {from}, call.type(), dims);
+  return to.add(name,
+                "nn::dense<\"" + name + "\", " + std::to_string(weight.dims()[0]) +
+                    (bias == nullptr ? ", lv::no_bias" : "") + ">(w)",
+                {from}, call.type(), dims);
 }
 
 void lower_matmul(lowering& to, const op_call& call) {
@@ -89,8 +95,11 @@ void lower_matmul(lowering& to, const op_call& call) {
       const std::string name = to.fresh_name();
       to.weight(name, "value", call.in(i).known->shaped(parameter));
       const int other = to.in_shape(call, 1 - i, i == 0 ? right : left);
-      return to.give(call, 0, to.add(name, std::string(i == 0 ? "nn::parameter_matmul<\"" : "nn::matmul_parameter<\"") + name + "\", " + list_of(parameter) + ">(w)",
-                                     {other}, call.type(), dims));
+      return to.give(call, 0,
+                     to.add(name,
+                            std::string(i == 0 ? "nn::parameter_matmul<\"" : "nn::matmul_parameter<\"") + name +
+                                "\", " + list_of(parameter) + ">(w)",
+                            {other}, call.type(), dims));
     }
   to.give(call, 0, to.add("nn::matmul", {to.in_shape(call, 0, left), to.in_shape(call, 1, right)}, call.type(), dims));
 }
@@ -142,7 +151,7 @@ void lower_gemm(lowering& to, const op_call& call) {
   to.give(call, 0, made);
 }
 
-// --- Einsum: what is a product of two matrices with axes in other places -----------------------------------------------
+// --- Einsum: a product of two matrices with axes in other places --------------------------------------------------
 
 struct einsum {
   std::vector<std::string> inputs;
@@ -204,7 +213,8 @@ void lower_einsum(lowering& to, const op_call& call) {
   const einsum e = einsum_of(call);
   const std::map<char, std::int64_t> extent = letters_of(call, e);
   for (const std::string& in : e.inputs)
-    for (const char c : in) call.require(std::ranges::count(in, c) == 1, "an input that has an axis twice is not supported");
+    for (const char c : in)
+      call.require(std::ranges::count(in, c) == 1, "an input that has an axis twice is not supported");
   const auto extents_of = [&](const std::string& letters) {
     extents dims;
     for (const char c : letters) dims.push_back(extent.at(c));
@@ -218,22 +228,27 @@ void lower_einsum(lowering& to, const op_call& call) {
       if (e.output.find(c) == std::string::npos) summed += c;
     const int turned = arranged(to, call, to.in_shape(call, 0, call.dims()), e.inputs[0], e.output + summed);
     const int flat = to.shaped(turned, {product(e.output), product(summed)});
-    return to.give(call, 0, summed.empty() ? flat : to.add("nn::reduce_sum<-1>", {flat}, call.type(), {product(e.output), 1}));
+    return to.give(call, 0,
+                   summed.empty() ? flat : to.add("nn::reduce_sum<-1>", {flat}, call.type(), {product(e.output), 1}));
   }
   call.require(e.inputs.size() == 2, "more than two inputs are not supported");
   std::string batch, left, right, summed;
   const std::string &a = e.inputs[0], &b = e.inputs[1];
   for (const char c : a + b) {
     if ((batch + left + right + summed).find(c) != std::string::npos) continue;
-    const bool in_a = a.find(c) != std::string::npos, in_b = b.find(c) != std::string::npos, out = e.output.find(c) != std::string::npos;
+    const bool in_a = a.find(c) != std::string::npos, in_b = b.find(c) != std::string::npos,
+               out = e.output.find(c) != std::string::npos;
     call.require((in_a && in_b) || out, "an axis that is summed in one input alone is not supported");
     (in_a && in_b ? (out ? batch : summed) : in_a ? left : right) += c;
   }
   const std::int64_t batches = product(batch), rows = product(left), columns = product(right), inner = product(summed);
-  const int x = to.shaped(arranged(to, call, to.in_shape(call, 0, call.dims(0)), a, batch + left + summed), {batches, rows, inner});
-  const int y = to.shaped(arranged(to, call, to.in_shape(call, 1, call.dims(1)), b, batch + summed + right), {batches, inner, columns});
+  const int x = to.shaped(arranged(to, call, to.in_shape(call, 0, call.dims(0)), a, batch + left + summed),
+                          {batches, rows, inner});
+  const int y = to.shaped(arranged(to, call, to.in_shape(call, 1, call.dims(1)), b, batch + summed + right),
+                          {batches, inner, columns});
   const int made = to.add("nn::matmul", {x, y}, call.type(), {batches, rows, columns});
-  to.give(call, 0, arranged(to, call, to.shaped(made, extents_of(batch + left + right)), batch + left + right, e.output));
+  to.give(call, 0,
+          arranged(to, call, to.shaped(made, extents_of(batch + left + right)), batch + left + right, e.output));
 }
 
 constexpr op_definition definitions[] = {

@@ -24,7 +24,8 @@ std::vector<tensor_type> infer_dequantize(const op_call& call) { return {{call.t
 template <class F>
 void for_each_scaled(const op_call& call, F f) {
   const std::vector<double> scales = call.known(1, "its scale").as<double>();
-  const std::vector<double> zeros = call.has(2) ? call.known(2, "its zero point").as<double>() : std::vector<double>(scales.size());
+  const std::vector<double> zeros =
+      call.has(2) ? call.known(2, "its zero point").as<double>() : std::vector<double>(scales.size());
   const extents& d = call.dims();
   const std::int64_t count = elements_of(d);
   std::int64_t inner = count, along = 1;
@@ -41,7 +42,9 @@ void for_each_scaled(const op_call& call, F f) {
 std::vector<constant> fold_dequantize(const op_call& call) {
   const std::vector<double> all = call.in(0).known->as<double>();
   std::vector<double> made(all.size());
-  for_each_scaled(call, [&](std::size_t i, double scale, double zero) { made[i] = rounded(call.type(1), (all[i] - zero) * scale); });
+  for_each_scaled(call, [&](std::size_t i, double scale, double zero) {
+    made[i] = rounded(call.type(1), (all[i] - zero) * scale);
+  });
   return {constant::of(call.type(1), call.dims(), made)};
 }
 std::vector<constant> fold_quantize(const op_call& call) {
@@ -62,7 +65,8 @@ std::string quantization(const op_call& call) {
   return "({" + number_text(scale.scalar<double>(), element::f32) + ", " + std::to_string(zero) + "})";
 }
 void lower_quantize(lowering& to, const op_call& call) {
-  to.give_op(call, "nn::quantize_linear<" + std::string(names_of(quantized_type(call))->cpp) + ">" + quantization(call), {to.in(call, 0)});
+  to.give_op(call, "nn::quantize_linear<" + std::string(names_of(quantized_type(call))->cpp) + ">" + quantization(call),
+             {to.in(call, 0)});
 }
 void lower_dequantize(lowering& to, const op_call& call) {
   to.give_op(call, "nn::dequantize_linear" + quantization(call), {to.in(call, 0)});

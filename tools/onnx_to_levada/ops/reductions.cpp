@@ -77,16 +77,11 @@ struct reduction_form {
   std::string_view name, levada;
 };
 constexpr reduction_form reduction_forms[] = {
-    {"ReduceSum", "nn::reduce_sum"},
-    {"ReduceMean", "nn::reduce_mean"},
-    {"ReduceMax", "nn::reduce_max"},
-    {"ReduceMin", "nn::reduce_min"},
-    {"ReduceProd", "nn::reduce_prod"},
-    {"ReduceL1", "nn::reduce_l1"},
-    {"ReduceL2", "nn::reduce_l2"},
-    {"ReduceSumSquare", "nn::reduce_sum_square"},
-    {"ReduceLogSum", "nn::reduce_log_sum"},
-    {"ReduceLogSumExp", "nn::reduce_log_sum_exp"},
+    {"ReduceSum", "nn::reduce_sum"},        {"ReduceMean", "nn::reduce_mean"},
+    {"ReduceMax", "nn::reduce_max"},        {"ReduceMin", "nn::reduce_min"},
+    {"ReduceProd", "nn::reduce_prod"},      {"ReduceL1", "nn::reduce_l1"},
+    {"ReduceL2", "nn::reduce_l2"},          {"ReduceSumSquare", "nn::reduce_sum_square"},
+    {"ReduceLogSum", "nn::reduce_log_sum"}, {"ReduceLogSumExp", "nn::reduce_log_sum_exp"},
 };
 
 void lower_reduce(lowering& to, const op_call& call) {
@@ -108,7 +103,9 @@ void lower_reduce(lowering& to, const op_call& call) {
   for (const std::int64_t axis : numbers) dims[static_cast<std::size_t>(axis)] = 1;
   for (const reduction_form& form : reduction_forms)
     if (form.name == call.called().op)
-      return to.give(call, 0, to.add(std::string(form.levada) + "<" + list_of(numbers) + ">", {to.in_shape(call, 0, from)}, call.type(), dims));
+      return to.give(call, 0,
+                     to.add(std::string(form.levada) + "<" + list_of(numbers) + ">", {to.in_shape(call, 0, from)},
+                            call.type(), dims));
 }
 
 // --- along one axis, which levada has last ---------------------------------------------------------------------------
@@ -118,11 +115,13 @@ template <class F>
 int along_last(lowering& to, const op_call& call, std::size_t axis, F op) {
   const extents& d = call.dims();
   const auto product = [&](std::size_t from, std::size_t until) {
-    return elements_of(extents(d.begin() + static_cast<std::ptrdiff_t>(from), d.begin() + static_cast<std::ptrdiff_t>(until)));
+    return elements_of(
+        extents(d.begin() + static_cast<std::ptrdiff_t>(from), d.begin() + static_cast<std::ptrdiff_t>(until)));
   };
   const std::int64_t outer = product(0, axis), inner = product(axis + 1, d.size());
   if (inner == 1) return op(to.in_shape(call, 0, outer == 1 ? extents{d[axis]} : extents{outer, d[axis]}));
-  const int turned = to.add("nn::transpose<0, 2, 1>", {to.in_shape(call, 0, {outer, d[axis], inner})}, call.type(), {outer, inner, d[axis]});
+  const int turned = to.add("nn::transpose<0, 2, 1>", {to.in_shape(call, 0, {outer, d[axis], inner})}, call.type(),
+                            {outer, inner, d[axis]});
   const int made = op(turned);
   const extents dims = to[made].dims;
   if (dims.back() == 1) return to.shaped(made, {outer, 1, inner});
@@ -182,7 +181,8 @@ std::vector<tensor_type> infer_top_k(const op_call& call) {
   return {{call.type(), dims}, {element::i64, dims}};
 }
 void lower_top_k(lowering& to, const op_call& call) {
-  if (call.integer("sorted", 1) == 0 && call.integer("largest", 1) == 0) call.fail("the smallest unsorted are not supported");
+  if (call.integer("sorted", 1) == 0 && call.integer("largest", 1) == 0)
+    call.fail("the smallest unsorted are not supported");
   const bool largest = call.integer("largest", 1) != 0;
   const std::size_t axis = call.axis(call.integer("axis", -1), call.rank());
   for (const std::size_t output : {std::size_t{0}, std::size_t{1}}) {
@@ -192,7 +192,9 @@ void lower_top_k(lowering& to, const op_call& call) {
               const element type = output == 0 ? call.type() : element::i64;
               if (!largest) from = to.add("nn::neg", {from}, call.type(), dims);
               dims.back() = count_of(call);
-              int made = to.add("nn::top_k<" + std::to_string(count_of(call)) + "> | nn::part<" + std::to_string(output) + ">", {from}, type, dims);
+              int made =
+                  to.add("nn::top_k<" + std::to_string(count_of(call)) + "> | nn::part<" + std::to_string(output) + ">",
+                         {from}, type, dims);
               if (!largest && output == 0) made = to.add("nn::neg", {made}, type, dims);
               return made;
             }));
@@ -203,8 +205,10 @@ std::vector<tensor_type> infer_cum_sum(const op_call& call) { return {{call.type
 void lower_cum_sum(lowering& to, const op_call& call) {
   const std::size_t axis = call.axis(call.known(1, "its axis").scalar<std::int64_t>(), call.rank());
   const extents& d = call.dims();
-  const std::string options = std::string(call.integer("exclusive", 0) != 0 ? ", lv::cum_sum_exclusive" : "") + (call.integer("reverse", 0) != 0 ? ", lv::cum_sum_reverse" : "");
-  to.give(call, 0, to.add("nn::cum_sum<" + std::to_string(axis) + options + ">", {to.in_shape(call, 0, d)}, call.type(), d));
+  const std::string options = std::string(call.integer("exclusive", 0) != 0 ? ", lv::cum_sum_exclusive" : "") +
+                              (call.integer("reverse", 0) != 0 ? ", lv::cum_sum_reverse" : "");
+  to.give(call, 0,
+          to.add("nn::cum_sum<" + std::to_string(axis) + options + ">", {to.in_shape(call, 0, d)}, call.type(), d));
 }
 
 std::vector<op_definition> definitions() {

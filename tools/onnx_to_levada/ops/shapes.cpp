@@ -32,8 +32,10 @@ std::vector<constant> fold_size(const op_call& call) {
 
 constant constant_of(const op_call& call) {
   if (const attribute* found = call.find("value"); found != nullptr && found->tensor) return *found->tensor;
-  if (call.find("value_float") != nullptr) return constant::of(element::f32, {}, std::vector{call.number("value_float", 0)});
-  if (call.find("value_int") != nullptr) return constant::of(element::i64, {}, std::vector{call.integer("value_int", 0)});
+  if (call.find("value_float") != nullptr)
+    return constant::of(element::f32, {}, std::vector{call.number("value_float", 0)});
+  if (call.find("value_int") != nullptr)
+    return constant::of(element::i64, {}, std::vector{call.integer("value_int", 0)});
   if (const attribute* found = call.find("value_floats"))
     return constant::of(element::f32, {static_cast<std::int64_t>(found->numbers.size())}, found->numbers);
   if (const attribute* found = call.find("value_ints"))
@@ -49,7 +51,8 @@ std::vector<constant> fold_constant(const op_call& call) { return {constant_of(c
 std::vector<tensor_type> infer_constant_of_shape(const op_call& call) {
   const attribute* value = call.find("value");
   const extents dims = call.integers_in(0, "the shape");
-  for (const std::int64_t d : dims) call.require(d >= 0 && d < (std::int64_t{1} << 32), "an extent is negative or too large");
+  for (const std::int64_t d : dims)
+    call.require(d >= 0 && d < (std::int64_t{1} << 32), "an extent is negative or too large");
   return {{value != nullptr && value->tensor ? value->tensor->type() : element::f32, dims}};
 }
 std::vector<constant> fold_constant_of_shape(const op_call& call) {
@@ -66,7 +69,8 @@ std::vector<constant> fold_constant_of_shape(const op_call& call) {
 
 template <class T>
 std::int64_t steps_of(const op_call& call) {
-  const T begin = call.in(0).known->scalar<T>(), end = call.in(1).known->scalar<T>(), step = call.in(2).known->scalar<T>();
+  const T begin = call.in(0).known->scalar<T>(), end = call.in(1).known->scalar<T>(),
+          step = call.in(2).known->scalar<T>();
   call.require(step != 0, "its step is 0");
   const double count = std::ceil((static_cast<double>(end) - static_cast<double>(begin)) / static_cast<double>(step));
   call.require(count < 4e9, "it gives too many elements");
@@ -80,7 +84,8 @@ std::vector<constant> fold_range(const op_call& call) {
   return {by_number(call.type(), [&]<class T>(T) {
     const T begin = call.in(0).known->scalar<T>(), step = call.in(2).known->scalar<T>();
     std::vector<T> numbers;
-    for (std::int64_t i = 0, count = steps_of<T>(call); i < count; ++i) numbers.push_back(begin + static_cast<T>(i) * step);
+    for (std::int64_t i = 0, count = steps_of<T>(call); i < count; ++i)
+      numbers.push_back(begin + static_cast<T>(i) * step);
     return constant::of(call.type(), {static_cast<std::int64_t>(numbers.size())}, numbers);
   })};
 }
@@ -129,8 +134,10 @@ void lower_one_hot(lowering& to, const op_call& call) {
   const std::size_t axis = call.axis(call.integer("axis", -1), call.rank() + 1);
   const extents from = call.dims().empty() ? extents{1} : call.dims();
   const element type = call.type(2);
-  to.give(call, 0, to.add("nn::one_hot<" + std::to_string(axis) + ", " + std::to_string(depth) + ">(" + number_text(values.at(0), type) + ", " + number_text(values.at(1), type) + ")",
-                          {to.in_shape(call, 0, from)}, type, call.out().dims));
+  to.give(call, 0,
+          to.add("nn::one_hot<" + std::to_string(axis) + ", " + std::to_string(depth) + ">(" +
+                     number_text(values.at(0), type) + ", " + number_text(values.at(1), type) + ")",
+                 {to.in_shape(call, 0, from)}, type, call.out().dims));
 }
 
 constexpr op_definition definitions[] = {

@@ -28,7 +28,8 @@ window window_of(const op_call& call, std::vector<std::int64_t> kernel) {
   w.strides = call.integers("strides", std::vector<std::int64_t>(axes, 1));
   w.dilations = call.integers("dilations", std::vector<std::int64_t>(axes, 1));
   std::vector<std::int64_t> pads = call.integers("pads", std::vector<std::int64_t>(2 * axes));
-  call.require(w.strides.size() == axes && w.dilations.size() == axes && pads.size() == 2 * axes, "its attributes do not fit its kernel");
+  call.require(w.strides.size() == axes && w.dilations.size() == axes && pads.size() == 2 * axes,
+               "its attributes do not fit its kernel");
   w.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(axes));
   w.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(axes), pads.end());
   for (std::size_t axis = 0; axis < axes; ++axis)
@@ -43,7 +44,8 @@ void apply_auto_pad(const op_call& call, window& w) {
   for (std::size_t axis = 0; axis < w.axes(); ++axis) {
     const std::int64_t extent = call.dims()[axis + 2], stride = w.strides[axis];
     if (upper || mode == "SAME_LOWER") {
-      const std::int64_t whole = std::max<std::int64_t>(((extent + stride - 1) / stride - 1) * stride + w.reach(axis) - extent, 0);
+      const std::int64_t whole =
+          std::max<std::int64_t>(((extent + stride - 1) / stride - 1) * stride + w.reach(axis) - extent, 0);
       w.begin[axis] = upper ? whole / 2 : whole - whole / 2;
       w.end[axis] = whole - w.begin[axis];
     } else if (mode == "VALID") {
@@ -111,7 +113,8 @@ void per_item(lowering& to, const op_call& call, const extents& item, const exte
   const std::int64_t items = call.dims()[0];
   if (items == 1) return to.give(call, 0, one(to.in_shape(call, 0, item)));
   if (items > 8)
-    call.fail("it works on a batch of " + std::to_string(items) + ": convert with the batch axis 1 (levada batches by lv::batch<N>)");
+    call.fail("it works on a batch of " + std::to_string(items) +
+              ": convert with the batch axis 1 (levada batches by lv::batch<N>)");
   std::vector<int> made;
   extents whole = item, out = item_out;
   whole.insert(whole.begin(), items);
@@ -120,7 +123,8 @@ void per_item(lowering& to, const op_call& call, const extents& item, const exte
   for (std::int64_t n = 0; n < items; ++n) {
     extents part = whole;
     part[0] = 1;
-    const int slice = to.add("nn::slice<lv::along<0, " + std::to_string(n) + ", " + std::to_string(n + 1) + ">>", {all}, call.type(), part);
+    const int slice = to.add("nn::slice<lv::along<0, " + std::to_string(n) + ", " + std::to_string(n + 1) + ">>", {all},
+                             call.type(), part);
     made.push_back(to.shaped(one(to.shaped(slice, item)), out));
   }
   out[0] = items;
@@ -139,7 +143,8 @@ window conv_window(const op_call& call) {
 std::vector<tensor_type> infer_conv(const op_call& call) {
   const extents spatial = spatial_output(call, conv_window(call), false);
   const std::int64_t groups = call.integer("group", 1);
-  call.require(groups > 0 && call.dims()[1] == call.dims(1)[1] * groups && call.dims(1)[0] % groups == 0, "its groups do not fit its channels");
+  call.require(groups > 0 && call.dims()[1] == call.dims(1)[1] * groups && call.dims(1)[0] % groups == 0,
+               "its groups do not fit its channels");
   extents dims{call.dims()[0], call.dims(1)[0]};
   dims.insert(dims.end(), spatial.begin(), spatial.end());
   return {{call.type(), dims}};
@@ -156,9 +161,12 @@ void lower_conv(lowering& to, const op_call& call) {
   const bool bias = call.has(2) && !is_zero(call.known(2, "its bias"));
   if (bias) to.weight(name, "bias", *call.in(2).known);
   const std::int64_t groups = call.integer("group", 1);
-  const std::string op = std::string(w.axes() == 1 ? "nn::conv1d<\"" : "nn::conv2d<\"") + name + "\", " + std::to_string(weight.dims()[0]) + ", " +
-                         options_of(w) + (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") + (bias ? "" : ", lv::no_bias") + ">(w)";
-  const extents item(call.dims().begin() + 1, call.dims().end()), out(call.out().dims.begin() + 1, call.out().dims.end());
+  const std::string op = std::string(w.axes() == 1 ? "nn::conv1d<\"" : "nn::conv2d<\"") + name + "\", " +
+                         std::to_string(weight.dims()[0]) + ", " + options_of(w) +
+                         (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
+                         (bias ? "" : ", lv::no_bias") + ">(w)";
+  const extents item(call.dims().begin() + 1, call.dims().end()),
+      out(call.out().dims.begin() + 1, call.out().dims.end());
   bool first = true;
   per_item(to, call, item, out, [&](int from) {
     return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.type(), out);
@@ -217,10 +225,12 @@ void lower_conv_transpose(lowering& to, const op_call& call) {
   std::string options = options_of(w);
   extents added = t.added;
   if (added.size() == 1) added.insert(added.begin(), 0);
-  if (std::ranges::any_of(added, [](std::int64_t a) { return a != 0; })) options += ", lv::output_padding<" + list_of(added) + ">";
+  if (std::ranges::any_of(added, [](std::int64_t a) { return a != 0; }))
+    options += ", lv::output_padding<" + list_of(added) + ">";
   const std::int64_t groups = call.integer("group", 1);
-  const std::string op = "nn::conv_transpose2d<\"" + name + "\", " + std::to_string(call.out().dims[1]) + ", " + options +
-                         (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") + (bias ? "" : ", lv::no_bias") + ">(w)";
+  const std::string op = "nn::conv_transpose2d<\"" + name + "\", " + std::to_string(call.out().dims[1]) + ", " +
+                         options + (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
+                         (bias ? "" : ", lv::no_bias") + ">(w)";
   const extents out = picture_of(call.out().dims);
   bool first = true;
   per_item(to, call, picture_of(call.dims()), out, [&](int from) {
@@ -235,7 +245,8 @@ window pool_window(const op_call& call, extents& spatial) {
   apply_auto_pad(call, w);
   spatial = spatial_output(call, w, call.integer("ceil_mode", 0) != 0);
   for (std::size_t axis = 0; axis < w.axes(); ++axis) {  // what ceil_mode adds behind
-    const std::int64_t needed = (spatial[axis] - 1) * w.strides[axis] + w.reach(axis) - call.dims()[axis + 2] - w.begin[axis];
+    const std::int64_t needed =
+        (spatial[axis] - 1) * w.strides[axis] + w.reach(axis) - call.dims()[axis + 2] - w.begin[axis];
     w.end[axis] = std::max(w.end[axis], needed);
   }
   return w;
@@ -269,7 +280,9 @@ void lower_pool(lowering& to, const op_call& call) {
   const window rows = as_rows(w);
   const std::string op = std::string(largest ? "nn::max_pool2d<" : "nn::avg_pool2d<") + options_of(rows, true) +
                          (counts ? ", lv::count_padding" : "") + ">";
-  to.give(call, 0, to.add(op, {to.in_shape(call, 0, channels_of_all(call.dims()))}, call.type(), channels_of_all(call.out().dims)));
+  to.give(
+      call, 0,
+      to.add(op, {to.in_shape(call, 0, channels_of_all(call.dims()))}, call.type(), channels_of_all(call.out().dims)));
 }
 
 std::vector<tensor_type> infer_global_pool(const op_call& call) {
@@ -283,7 +296,9 @@ void lower_global_pool(lowering& to, const op_call& call) {
   const std::string& kind = call.called().op;
   const extents& d = call.dims();
   if (kind == "GlobalLpPool" && call.integer("p", 2) != 2) call.fail("p is 2 in levada");
-  const std::string op = kind == "GlobalAveragePool" ? "nn::global_avg_pool2d" : kind == "GlobalMaxPool" ? "nn::global_max_pool2d" : "nn::global_l2_pool2d";
+  const std::string op = kind == "GlobalAveragePool" ? "nn::global_avg_pool2d"
+                         : kind == "GlobalMaxPool"   ? "nn::global_max_pool2d"
+                                                     : "nn::global_l2_pool2d";
   extents in{d[0] * d[1], d[2], d.size() == 3 ? 1 : elements_of(extents(d.begin() + 3, d.end()))};
   to.give(call, 0, to.add(op, {to.in_shape(call, 0, in)}, call.type(), {d[0] * d[1], 1, 1}));
 }
@@ -292,8 +307,8 @@ void lower_global_pool(lowering& to, const op_call& call) {
 
 struct resized {
   extents dims;
-  std::vector<double> scales;   ///< of all axes; 0: what the extents say
-  std::vector<double> region;   ///< tf_crop_and_resize: starts, then ends, of all axes
+  std::vector<double> scales;  ///< of all axes; 0: what the extents say
+  std::vector<double> region;  ///< tf_crop_and_resize: starts, then ends, of all axes
 };
 resized resize_of(const op_call& call) {
   const bool upsample = call.called().op == "Upsample", old = upsample || call.opset() < 11;
@@ -308,7 +323,9 @@ resized resize_of(const op_call& call) {
   const std::size_t at = old ? 1 : 2;
   std::vector<double> scales, sizes;
   if (upsample && call.opset() < 9)
-    scales = call.find("scales") != nullptr ? call.find("scales")->numbers : std::vector<double>{1, 1, call.number("height_scale", 1), call.number("width_scale", 1)};
+    scales = call.find("scales") != nullptr
+                 ? call.find("scales")->numbers
+                 : std::vector<double>{1, 1, call.number("height_scale", 1), call.number("width_scale", 1)};
   else if (call.has(at))
     scales = call.known(at, "its scales").as<double>();
   if (!old && call.has(3)) sizes = call.known(3, "its sizes").as<double>();
@@ -346,7 +363,8 @@ resized resize_of(const op_call& call) {
     }
     if (!scales.empty())  // the extent is that of the region
       for (std::size_t i = 0; i < axes.size(); ++i)
-        r.dims[axes[i]] = static_cast<std::int64_t>(std::floor(static_cast<double>(d[axes[i]]) * (given[axes.size() + i] - given[i]) * scales[i]));
+        r.dims[axes[i]] = static_cast<std::int64_t>(
+            std::floor(static_cast<double>(d[axes[i]]) * (given[axes.size() + i] - given[i]) * scales[i]));
   }
   return r;
 }
@@ -362,7 +380,9 @@ void lower_resize(lowering& to, const op_call& call) {
   std::size_t first = d.size(), last = 0;
   for (std::size_t axis = 0; axis < d.size(); ++axis)
     if (r.dims[axis] != d[axis] || (r.scales[axis] != 0 && r.scales[axis] != 1) || !r.region.empty()) {
-      if (r.dims[axis] == d[axis] && (r.region.empty() || (r.region[axis] == 0 && r.region[d.size() + axis] == 1)) && (r.scales[axis] == 0 || r.scales[axis] == 1)) continue;
+      if (r.dims[axis] == d[axis] && (r.region.empty() || (r.region[axis] == 0 && r.region[d.size() + axis] == 1)) &&
+          (r.scales[axis] == 0 || r.scales[axis] == 1))
+        continue;
       first = std::min(first, axis);
       last = axis;
     }
@@ -372,7 +392,8 @@ void lower_resize(lowering& to, const op_call& call) {
   const bool single = last == first;  // the first axis of all
   const std::size_t y = first, x = last;
   const auto product = [&](const extents& dims, std::size_t from, std::size_t until) {
-    return elements_of(extents(dims.begin() + static_cast<std::ptrdiff_t>(from), dims.begin() + static_cast<std::ptrdiff_t>(until)));
+    return elements_of(
+        extents(dims.begin() + static_cast<std::ptrdiff_t>(from), dims.begin() + static_cast<std::ptrdiff_t>(until)));
   };
   const std::int64_t front = product(d, 0, y), behind = product(d, x + 1, d.size());
   if (front != 1 && behind != 1) call.fail("it changes axes in the middle");
@@ -381,14 +402,18 @@ void lower_resize(lowering& to, const op_call& call) {
     const std::int64_t height = single ? 1 : dims[y], width = dims[x];
     return chw ? extents{front, height, width} : extents{height, width, behind};
   };
-  std::string rule = ".coordinates = lv::coordinate_mode::" + std::string(old ? "asymmetric" : call.text("coordinate_transformation_mode", "half_pixel"));
-  if (mode == "nearest") rule += ", .nearest = lv::nearest_mode::" + (old ? "floor" : call.text("nearest_mode", "round_prefer_floor"));
+  std::string rule = ".coordinates = lv::coordinate_mode::" +
+                     std::string(old ? "asymmetric" : call.text("coordinate_transformation_mode", "half_pixel"));
+  if (mode == "nearest")
+    rule += ", .nearest = lv::nearest_mode::" + (old ? "floor" : call.text("nearest_mode", "round_prefer_floor"));
   if (mode == "cubic") rule += ", .cubic_coeff_a = " + number_text(call.number("cubic_coeff_a", -0.75), element::f32);
   if (call.integer("exclude_outside", 0) != 0) rule += ", .exclude_outside = true";
   if (!single && r.scales[y] != 0) rule += ", .scale_y = " + number_text(r.scales[y], element::f64);
   if (r.scales[x] != 0) rule += ", .scale_x = " + number_text(r.scales[x], element::f64);
   if (!r.region.empty()) {
-    const auto part = [&](const char* name, double number) { rule += std::string(", .") + name + " = " + number_text(number, element::f64); };
+    const auto part = [&](const char* name, double number) {
+      rule += std::string(", .") + name + " = " + number_text(number, element::f64);
+    };
     if (!single) part("top", r.region[y]);
     part("left", r.region[x]);
     if (!single) part("bottom", r.region[d.size() + y]);
@@ -397,9 +422,10 @@ void lower_resize(lowering& to, const op_call& call) {
   }
   const extents out = shape(r.dims);
   const std::int64_t height = chw ? out[1] : out[0], width = chw ? out[2] : out[1];
-  to.give(call, 0, to.add("lv::image::resize_by<" + std::to_string(height) + ", " + std::to_string(width) + ", lv::layout::" + (chw ? "chw" : "hwc") +
-                              ", lv::resize_mode::" + levada_mode + ">({" + rule + "})",
-                          {to.in_shape(call, 0, shape(d))}, call.type(), out));
+  to.give(call, 0,
+          to.add("lv::image::resize_by<" + std::to_string(height) + ", " + std::to_string(width) + ", lv::layout::" +
+                     (chw ? "chw" : "hwc") + ", lv::resize_mode::" + levada_mode + ">({" + rule + "})",
+                 {to.in_shape(call, 0, shape(d))}, call.type(), out));
 }
 
 std::vector<tensor_type> infer_grid_sample(const op_call& call) {
@@ -412,8 +438,10 @@ void lower_grid_sample(lowering& to, const op_call& call) {
   if (mode == "bilinear") mode = "linear";
   if (mode == "bicubic") mode = "cubic";
   const std::string levada_mode = mode == "linear" ? "bilinear" : mode == "cubic" ? "bicubic" : "nearest";
-  to.give_op(call, "nn::grid_sample<lv::resize_mode::" + levada_mode + ", lv::grid_padding::" + call.text("padding_mode", "zeros") +
-                       (call.integer("align_corners", 0) != 0 ? ", lv::grid_corners::aligned" : "") + ">",
+  to.give_op(call,
+             "nn::grid_sample<lv::resize_mode::" + levada_mode +
+                 ", lv::grid_padding::" + call.text("padding_mode", "zeros") +
+                 (call.integer("align_corners", 0) != 0 ? ", lv::grid_corners::aligned" : "") + ">",
              {to.in(call, 0), to.in(call, 1)});
 }
 

@@ -17,7 +17,8 @@ std::vector<int> consumers_of(const lowering& lowered) {
   std::vector<int> count(lowered.nodes().size());
   for (const levada_node& n : lowered.nodes())
     for (const int from : n.from) ++count[static_cast<std::size_t>(from)];
-  for (const auto& [name, made] : lowered.outputs()) count[static_cast<std::size_t>(made)] += 2;  // leaves by its own name
+  for (const auto& [name, made] : lowered.outputs())
+    count[static_cast<std::size_t>(made)] += 2;  // leaves by its own name
   return count;
 }
 
@@ -78,31 +79,70 @@ std::string structure_hash(const lowering& lowered) {
   return h.text();
 }
 
-std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net, const header_text& text) {
+std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
+                         const header_text& text) {
   std::string out = "// Made by onnx_to_levada of " + text.model + " (" + text.model_hash + "); do not edit.\n";
   if (!text.options.empty()) out += "// Options: " + text.options + "\n";
-  out += "#pragma once\n\n#include <limits>\n#include <string_view>\n\n#include <levada/levada.hpp>\n#include <levada/interop/model_weights.hpp>\n#include <levada/ops.hpp>\n\n";
+  out +=
+      "#pragma once\n\n#include <cstddef>\n#include <limits>\n#include <span>\n#include <string_view>\n\n#include "
+      "<levada/levada.hpp>\n#include <levada/interop/model_weights.hpp>\n#include <levada/ops.hpp>\n\n";
   out += "namespace " + text.name + " {\n\nnamespace lv = levada;\nnamespace nn = levada::nn;\n\n";
   const auto& nodes = lowered.nodes();
   for (const int port : graph.ports) {
     const levada_node& n = nodes[static_cast<std::size_t>(port)];
-    out += "/// ONNX's input \"" + net[net.inputs[static_cast<std::size_t>(port)]].name + "\".\nusing " + n.name + "_type = " + tensor_text(n.type, n.dims) + ";\n";
+    out += "/// ONNX's input \"" + net[net.inputs[static_cast<std::size_t>(port)]].name + "\".\nusing " + n.name +
+           "_type = " + tensor_text(n.type, n.dims) + ";\n";
   }
-  const std::vector<std::string> outputs = [&] {
+  std::vector<std::string> outputs = [&] {
     std::vector<std::string> names;
     for (const auto& [name, made] : lowered.outputs()) names.push_back(name);
     return short_names(names);
   }();
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const levada_node& n = nodes[static_cast<std::size_t>(lowered.outputs()[i].second)];
-    out += "/// ONNX's output \"" + lowered.outputs()[i].first + "\".\nusing " + outputs[i] + "_result = " + tensor_text(n.type, n.dims) + ";\n";
+    out += "/// ONNX's output \"" + lowered.outputs()[i].first + "\".\nusing " + outputs[i] +
+           "_result = " + tensor_text(n.type, n.dims) + ";\n";
   }
-  out += "\n/// Names, types and extents of the parameters; a file of weights has the same.\ninline constexpr std::string_view structure = " + quoted(structure_hash(lowered)) +
-         ";\n\n#ifdef LEVADA_MODEL_FOLDER_" + text.name + "\n/// The weights: beside the program, in its ../share/levada, or where they were made.\ninline const lv::model_file weights_file{" +
-         quoted(text.weights_file) + ", LEVADA_MODEL_FOLDER_" + text.name + "};\n#endif\n\n";
-  out += "/// The model. `w` has to outlive `deploy`; weights of another model are refused.\ntemplate <lv::parameter_source Weights>\nauto graph(" + std::string(lowered.weights().empty() ? "const Weights&" : "const Weights& w") + ") {\n";
+  out +=
+      "\n/// Names, types and extents of the parameters; a file of weights has the same.\ninline constexpr "
+      "std::string_view structure = " +
+      quoted(structure_hash(lowered)) + ";\n\n";
+  if (text.embed)
+    out +=
+        "namespace detail {\nstd::span<const std::byte> embedded_weights();\n}\n\n/// The weights, which are a part of "
+        "the program.\ninline lv::safetensors weights() { return "
+        "lv::safetensors::from_bytes(detail::embedded_weights(), " +
+        quoted(text.weights_file) + "); }\n\n";
+  else
+    out += "#ifdef LEVADA_MODEL_FOLDER_" + text.name +
+           "\n/// The weights: beside the program, in its ../share/levada, or where they were made.\ninline const "
+           "lv::model_file weights_file{" +
+           quoted(text.weights_file) + ", LEVADA_MODEL_FOLDER_" + text.name + "};\n#endif\n\n";
+  out +=
+      "/// The model. `w` has to outlive `deploy`; weights of another model are refused.\ntemplate "
+      "<lv::parameter_source Weights>\nauto graph(" +
+      std::string(lowered.weights().empty() ? "const Weights&" : "const Weights& w") + ") {\n";
   if (!lowered.weights().empty()) out += "  lv::check_model(w, structure);\n";
-  out += "  return lv::graph(\n";
+  // An output and a port that are one state have one name, that of the port.
+  std::string begin, end;
+  for (const auto& [output, input] : text.states) {
+    int port = -1;
+    for (const int at : graph.ports)
+      if (net[net.inputs[static_cast<std::size_t>(at)]].name == input) port = at;
+    const auto leaves = std::ranges::find_if(lowered.outputs(), [&](const auto& o) { return o.first == output; });
+    if (port < 0 || leaves == lowered.outputs().end())
+      throw conversion_error("the state " + output + "=" + input + " is no output and input of the model");
+    const levada_node& state = nodes[static_cast<std::size_t>(port)];
+    const levada_node& next = nodes[static_cast<std::size_t>(leaves->second)];
+    if (state.type != next.type || state.dims != next.dims)
+      throw conversion_error("the state " + output + "=" + input + " goes in as " +
+                             tensor_text(state.type, state.dims) + " and comes out as " +
+                             tensor_text(next.type, next.dims));
+    outputs[static_cast<std::size_t>(leaves - lowered.outputs().begin())] = state.name;
+    begin += "lv::feedback<" + quoted(state.name) + ">(";
+    end += ", " + state.name + "_type{})";
+  }
+  out += "  return " + begin + "lv::graph(\n";
   for (const int port : graph.ports) {
     const std::string& name = nodes[static_cast<std::size_t>(port)].name;
     out += "      lv::port<" + quoted(name) + ", " + name + "_type>,\n";
@@ -137,8 +177,21 @@ std::string write_header(const lowering& lowered, const fused_graph& graph, cons
     out += row + "),\n";
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    out += "      lv::output<" + quoted(outputs[i]) + ", " + quoted(graph.outputs[i].second) + ">" + (i + 1 == graph.outputs.size() ? ");\n" : ",\n");
+    out += "      lv::output<" + quoted(outputs[i]) + ", " + quoted(graph.outputs[i].second) + ">" +
+           (i + 1 == graph.outputs.size() ? ")" + end + ";\n" : ",\n");
   return out + "}\n\n}  // namespace " + text.name + "\n";
+}
+
+std::string write_embedded(const header_text& text, const std::string& weights_path) {
+  const std::string symbol = "levada_weights_of_" + text.name;
+  return "// Made by onnx_to_levada; do not edit.\n#include <cstddef>\n#include <span>\n\nasm(R\"(\n  .section "
+         ".rodata\n  .balign 64\n" +
+         symbol + ":\n  .incbin \"" + weights_path + "\"\n" + symbol +
+         "_end:\n  .previous\n)\");\n\nextern \"C\" {\nextern const std::byte " + symbol + "[], " + symbol +
+         "_end[];\n}\n\nnamespace " + text.name +
+         "::detail {\nstd::span<const std::byte> embedded_weights();\nstd::span<const std::byte> embedded_weights() { "
+         "return {" +
+         symbol + ", " + symbol + "_end}; }\n}  // namespace " + text.name + "::detail\n";
 }
 
 }  // namespace levada::onnx

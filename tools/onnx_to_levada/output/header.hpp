@@ -11,10 +11,10 @@ namespace levada::onnx {
 
 /// A line of the graph: ops in a row, each of whose values only the next one takes.
 struct fused_line {
-  std::string name;             ///< of its last node
+  std::string name;  ///< of its last node
   std::vector<std::string> from;
   std::vector<std::string> ops;
-  std::vector<int> sources;     ///< nodes of the network
+  std::vector<int> sources;  ///< nodes of the network
 };
 
 /// Ports and outputs keep their order.
@@ -26,17 +26,22 @@ struct fused_graph {
 fused_graph fuse(const lowering& lowered);
 
 struct header_text {
-  std::string name;         ///< the namespace
-  std::string model;        ///< the file's name
-  std::string model_hash;   ///< of the model's bytes
-  std::string options;      ///< as they were given
-  std::string weights_file; ///< its name
-  std::vector<std::pair<std::string, std::string>> states;  ///< output and port that are one state
+  std::string name;                                         ///< the namespace
+  std::string model;                                        ///< the file's name
+  std::string model_hash;                                   ///< of the model's bytes
+  std::string options;                                      ///< as they were given
+  std::string weights_file;                                 ///< its name
+  std::vector<std::pair<std::string, std::string>> states;  ///< ONNX's output and input that are one state
+  bool embed = false;                                       ///< the weights are linked into the program
 };
 
 /// Names, extents and types of all parameters: what weights of the same model have in common.
 std::string structure_hash(const lowering& lowered);
 
-std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net, const header_text& text);
+/// The unit that has the file of weights in it.
+std::string write_embedded(const header_text& text, const std::string& weights_path);
+
+std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
+                         const header_text& text);
 
 }  // namespace levada::onnx

@@ -46,8 +46,7 @@ std::string tensor_text(element type, const extents& dims) {
          list_of(dims) + ">";
 }
 
-lowering::lowering(const network& net)
-    : net_(net), named_(net.nodes.size()), made_(net.values.size(), -1) {
+lowering::lowering(const network& net) : net_(net), named_(net.nodes.size()), made_(net.values.size(), -1) {
   std::vector<std::string> names;
   for (const value_id id : net.inputs) names.push_back(net[id].name);
   for (const node& n : net.nodes) names.push_back(n.name);
@@ -70,7 +69,8 @@ void lowering::run() {
     const op_definition* op = find_op(lowered.domain, lowered.op);
     source_ = static_cast<int>(n);
     bool possible = true;
-    for (const value_id id : lowered.inputs) possible = possible && (id == no_value || !missing[static_cast<std::size_t>(id)]);
+    for (const value_id id : lowered.inputs)
+      possible = possible && (id == no_value || !missing[static_cast<std::size_t>(id)]);
     try {
       if (op->lower == nullptr) {
         auto& seen = unwritable[lowered.op];
@@ -88,8 +88,9 @@ void lowering::run() {
         if (id != no_value) missing[static_cast<std::size_t>(id)] = true;
   }
   for (const auto& [op, where] : unwritable)
-    problems += (problems.empty() ? "" : "\n") + std::string("unsupported op ") + op + " of values that are not constant, " +
-                std::to_string(where.first) + (where.first == 1 ? " time: \"" : " times, first: \"") + where.second + "\"";
+    problems += (problems.empty() ? "" : "\n") + std::string("unsupported op ") + op +
+                " of values that are not constant, " + std::to_string(where.first) +
+                (where.first == 1 ? " time: \"" : " times, first: \"") + where.second + "\"";
   source_ = -1;
   for (const auto& [name, id] : net_.outputs) {
     if (missing[static_cast<std::size_t>(id)]) continue;
@@ -127,8 +128,10 @@ int lowering::in(const op_call& call, std::size_t i) {
   const std::string name = unique(identifier(v.name.empty() ? "constant" : v.name));
   const extents dims = stored_dims(v.dims);
   weight(name, "value", v.known->shaped(dims));
-  return made = add(name, "nn::parameter<\"" + name + "\", " + std::string(names_of(v.type)->cpp) + ", " + list_of(dims) + ">(w)", {0},
-                    v.type, dims);
+  return made = add(
+             name,
+             "nn::parameter<\"" + name + "\", " + std::string(names_of(v.type)->cpp) + ", " + list_of(dims) + ">(w)",
+             {0}, v.type, dims);
 }
 
 int lowering::shaped(int made, const extents& dims) {

@@ -31,7 +31,7 @@ struct levada_node {
   std::vector<int> from;  ///< indices of others; none of a port
   std::string op;         ///< C++: "nn::relu"; empty of a port
   element type = element::undefined;
-  extents dims;  ///< as stored
+  extents dims;     ///< as stored
   int source = -1;  ///< the node of the network, or -1
 };
 

@@ -43,23 +43,29 @@ class matcher {
     const node* clip = made_by(v, "Clip");
     if (clip == nullptr) return no_value;
     const bool by_attribute = clip->opset < 11;
-    const bool bounds = by_attribute ? attribute_number(*clip, "min", -1) == 0 && attribute_number(*clip, "max", -1) == 6
-                                     : clip->inputs.size() == 3 && is_zero(clip->inputs[1]) && is_number(clip->inputs[2], 6);
+    const bool bounds = by_attribute
+                            ? attribute_number(*clip, "min", -1) == 0 && attribute_number(*clip, "max", -1) == 6
+                            : clip->inputs.size() == 3 && is_zero(clip->inputs[1]) && is_number(clip->inputs[2], 6);
     const node* add = bounds ? made_by(clip->inputs[0], "Add") : nullptr;
     return add == nullptr ? no_value : beside_number(*add, 3);
   }
   /// clip(x + 3, 0, 6) / 6, or hard sigmoid by these numbers: x.
   value_id hard_sigmoid(value_id v) const {
     if (const node* n = made_by(v, "HardSigmoid"))
-      return std::fabs(attribute_number(*n, "alpha", 0.2) - 1.0 / 6) < 1e-6 && attribute_number(*n, "beta", 0.5) == 0.5 ? n->inputs[0] : no_value;
-    if (const node* div = made_by(v, "Div")) return is_number(div->inputs[1], 6) ? clipped_by_six(div->inputs[0]) : no_value;
+      return std::fabs(attribute_number(*n, "alpha", 0.2) - 1.0 / 6) < 1e-6 && attribute_number(*n, "beta", 0.5) == 0.5
+                 ? n->inputs[0]
+                 : no_value;
+    if (const node* div = made_by(v, "Div"))
+      return is_number(div->inputs[1], 6) ? clipped_by_six(div->inputs[0]) : no_value;
     if (const node* mul = made_by(v, "Mul")) {
       const value_id clip = beside_number(*mul, 1.0 / 6);
       return clip == no_value ? no_value : clipped_by_six(clip);
     }
     return no_value;
   }
-  bool is_zero(value_id v) const { return v != no_value && net_[v].known && net_[v].known->elements() == 1 && net_[v].known->scalar<double>() == 0; }
+  bool is_zero(value_id v) const {
+    return v != no_value && net_[v].known && net_[v].known->elements() == 1 && net_[v].known->scalar<double>() == 0;
+  }
 
   /// x hard_sigmoid(x), its division before or behind the product: x.
   value_id hard_swish(const node& n) const {
@@ -78,7 +84,8 @@ class matcher {
   value_id silu(const node& n) const {
     if (n.op != "Mul" || n.inputs.size() != 2) return no_value;
     for (const value_id side : n.inputs)
-      if (const node* sigmoid = made_by(side, "Sigmoid"); sigmoid != nullptr && sigmoid->inputs[0] == other(n, side)) return sigmoid->inputs[0];
+      if (const node* sigmoid = made_by(side, "Sigmoid"); sigmoid != nullptr && sigmoid->inputs[0] == other(n, side))
+        return sigmoid->inputs[0];
     return no_value;
   }
 
@@ -88,7 +95,8 @@ class matcher {
     const value_id inner = add == nullptr ? no_value : beside_number(*add, 1);
     const node* erf = inner == no_value ? nullptr : made_by(inner, "Erf");
     if (erf == nullptr) return no_value;
-    if (const node* div = made_by(erf->inputs[0], "Div")) return is_number(div->inputs[1], std::sqrt(2.0)) ? div->inputs[0] : no_value;
+    if (const node* div = made_by(erf->inputs[0], "Div"))
+      return is_number(div->inputs[1], std::sqrt(2.0)) ? div->inputs[0] : no_value;
     if (const node* mul = made_by(erf->inputs[0], "Mul")) return beside_number(*mul, 1 / std::sqrt(2.0));
     return no_value;
   }
@@ -137,7 +145,9 @@ class matcher {
         const node* mean_of_squares = made_by(variance, "ReduceMean");
         const node* mean = made_by(sub->inputs[1], "ReduceMean");
         if (mean_of_squares == nullptr || mean == nullptr || mean->inputs[0] != sub->inputs[0]) continue;
-        if (!net_[epsilon].known || net_[epsilon].known->elements() != 1 || !is_square_of(mean_of_squares->inputs[0], sub->outputs[0], sub)) continue;
+        if (!net_[epsilon].known || net_[epsilon].known->elements() != 1 ||
+            !is_square_of(mean_of_squares->inputs[0], sub->outputs[0], sub))
+          continue;
         const std::size_t axes = last_axes(*mean);
         if (axes == 0 || axes != last_axes(*mean_of_squares)) continue;
         const extents& d = net_[sub->inputs[0]].dims;

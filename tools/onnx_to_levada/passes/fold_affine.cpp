@@ -14,9 +14,11 @@ struct affine {
 };
 
 /// A constant as one number for each of `channels` along `axis` of a value of that rank; none if it has other extents.
-std::optional<std::vector<double>> by_channel(const constant& known, std::size_t rank, std::size_t axis, std::int64_t channels) {
+std::optional<std::vector<double>> by_channel(const constant& known, std::size_t rank, std::size_t axis,
+                                              std::int64_t channels) {
   std::vector<double> numbers = known.as<double>();
-  if (numbers.size() == 1 && known.dims().size() <= rank) return std::vector<double>(static_cast<std::size_t>(channels), numbers[0]);
+  if (numbers.size() == 1 && known.dims().size() <= rank)
+    return std::vector<double>(static_cast<std::size_t>(channels), numbers[0]);
   const extents& d = known.dims();
   if (d.size() > rank || static_cast<std::int64_t>(numbers.size()) != channels) return std::nullopt;
   const std::size_t missing = rank - d.size();
@@ -25,7 +27,8 @@ std::optional<std::vector<double>> by_channel(const constant& known, std::size_t
 }
 
 /// What a node does to each channel of its first input that is not constant, and which input that is.
-std::optional<std::pair<affine, value_id>> affine_of(const network& net, const node& n, std::size_t axis, std::int64_t channels) {
+std::optional<std::pair<affine, value_id>> affine_of(const network& net, const node& n, std::size_t axis,
+                                                     std::int64_t channels) {
   const auto count = static_cast<std::size_t>(channels);
   if (n.op == "BatchNormalization") {
     for (std::size_t i = 1; i < 5; ++i)
@@ -34,7 +37,8 @@ std::optional<std::pair<affine, value_id>> affine_of(const network& net, const n
     const auto number = n.attributes.find("epsilon");
     const double epsilon = number == n.attributes.end() ? 1e-5 : number->second.number;
     const std::vector<double> scale = net[n.inputs[1]].known->as<double>(), bias = net[n.inputs[2]].known->as<double>(),
-                              mean = net[n.inputs[3]].known->as<double>(), variance = net[n.inputs[4]].known->as<double>();
+                              mean = net[n.inputs[3]].known->as<double>(),
+                              variance = net[n.inputs[4]].known->as<double>();
     affine a{std::vector<double>(count), std::vector<double>(count)};
     for (std::size_t c = 0; c < count; ++c) {
       a.scale[c] = scale.at(c) / std::sqrt(variance.at(c) + epsilon);
@@ -72,16 +76,20 @@ struct weighted {
   std::int64_t channels;
 };
 std::optional<weighted> weighted_of(const network& net, const node& n) {
-  if (n.inputs.size() < 2 || n.inputs[1] == no_value || !net[n.inputs[1]].known || net[n.inputs[0]].known) return std::nullopt;
+  if (n.inputs.size() < 2 || n.inputs[1] == no_value || !net[n.inputs[1]].known || net[n.inputs[0]].known)
+    return std::nullopt;
   if (n.inputs.size() > 2 && n.inputs[2] != no_value && !net[n.inputs[2]].known) return std::nullopt;
   const extents& out = net[n.outputs[0]].dims;
   if (!is_floating(net[n.inputs[1]].type)) return std::nullopt;
   if (n.op == "Conv" || n.op == "ConvTranspose") return weighted{1, out[1]};
-  if (n.op == "MatMul" && net[n.inputs[1]].dims.size() == 2 && !out.empty()) return weighted{out.size() - 1, out.back()};
+  if (n.op == "MatMul" && net[n.inputs[1]].dims.size() == 2 && !out.empty())
+    return weighted{out.size() - 1, out.back()};
   if (n.op == "Gemm") {
     for (const char* key : {"alpha", "beta"})
-      if (const auto found = n.attributes.find(key); found != n.attributes.end() && found->second.number != 1) return std::nullopt;
-    if (n.inputs.size() > 2 && n.inputs[2] != no_value && elements_of(net[n.inputs[2]].dims) != out[1]) return std::nullopt;
+      if (const auto found = n.attributes.find(key); found != n.attributes.end() && found->second.number != 1)
+        return std::nullopt;
+    if (n.inputs.size() > 2 && n.inputs[2] != no_value && elements_of(net[n.inputs[2]].dims) != out[1])
+      return std::nullopt;
     return weighted{1, out[1]};
   }
   return std::nullopt;
@@ -108,7 +116,8 @@ void apply(network& net, node& n, const affine& a) {
   bool scales = false;
   for (const double s : a.scale) scales = scales || s != 1;
   if (scales) {
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] *= a.scale[channel_of(n, weight.dims(), groups, static_cast<std::int64_t>(i))];
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] *= a.scale[channel_of(n, weight.dims(), groups, static_cast<std::int64_t>(i))];
     n.inputs[1] = net.add(constant::of(weight.type(), weight.dims(), numbers), net[n.inputs[1]].name);
   }
   const element type = weight.type();

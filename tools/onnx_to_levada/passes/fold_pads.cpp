@@ -11,7 +11,9 @@ std::optional<std::vector<std::int64_t>> zero_sides(const network& net, const no
   const op_call call(net, n);
   if (call.text("mode", "constant") != "constant") return std::nullopt;
   const bool by_input = call.opset() >= 11;
-  if (by_input && (!call.is_known(1) || (call.has(2) && (!call.is_known(2) || call.in(2).known->scalar<double>() != 0)) || call.has(3))) return std::nullopt;
+  if (by_input && (!call.is_known(1) ||
+                   (call.has(2) && (!call.is_known(2) || call.in(2).known->scalar<double>() != 0)) || call.has(3)))
+    return std::nullopt;
   if (!by_input && call.number("value", 0) != 0) return std::nullopt;
   const std::vector<std::int64_t> sides = by_input ? call.in(1).known->as<std::int64_t>() : call.integers("pads");
   const std::size_t rank = call.dims().size();

@@ -28,8 +28,10 @@ std::int64_t moved_elements(const network& net) {
   return moved;
 }
 
-constexpr std::string_view unary_ops[] = {"Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "Selu", "Clip", "HardSigmoid", "HardSwish", "Silu", "Gelu", "Exp", "Log",
-                                          "Sqrt", "Abs", "Neg", "Erf", "Softplus", "Cast", "Floor", "Ceil", "Round", "Reciprocal", "Mish", "Celu", "Softsign"};
+constexpr std::string_view unary_ops[] = {"Relu",        "Sigmoid",    "Tanh", "LeakyRelu", "Elu",     "Selu",  "Clip",
+                                          "HardSigmoid", "HardSwish",  "Silu", "Gelu",      "Exp",     "Log",   "Sqrt",
+                                          "Abs",         "Neg",        "Erf",  "Softplus",  "Cast",    "Floor", "Ceil",
+                                          "Round",       "Reciprocal", "Mish", "Celu",      "Softsign"};
 constexpr std::string_view binary_ops[] = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "PRelu"};
 
 /// Pushes transposes towards the outputs.
