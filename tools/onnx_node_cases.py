@@ -440,9 +440,9 @@ def gemm(case, p):
     p.check(y)
 
 
-@maps("weighted", "GRU", "LSTM")
+@maps("weighted", "RNN", "GRU", "LSTM")
 def recurrent(case, p):
-    """Step by step, each item of the batch by itself; the state begins with zeros."""
+    """Each item of the batch by itself, all steps at once and, of what has them, one by one; from zeros."""
     if case.get("direction", "forward") != "forward" or case.get("activations") or case.get("clip"):
         raise LeftOut("another direction, other activations or a clip")
     x, lstm = case.inputs[0], case.op == "LSTM"
@@ -456,19 +456,32 @@ def recurrent(case, p):
     hidden = case.get("hidden_size")
     options = ["no_bias"] * (case.input(3) is None) + ["peepholes"] * (lstm and case.input(7) is not None)
     options += ["linear_before_reset"] * case.get("linear_before_reset", 0)
-    op = f"{case.op.lower()}_op<{', '.join([str(hidden), *options])}>()"
+    name = case.op.lower()
     given = ", ".join([x.name for x in [p.input(i) for i in (1, 2, 3, 7) if case.input(i) is not None]])
     p.lines += [f"const auto x = given.input<{x.type()}>(0);", f"for (std::size_t item = 0; item < {items}; ++item) {{"]
-    state = f"tensor<float, {hidden}>"
-    p.lines.append(f"  std::tuple<{state}, {state}> state{{}};" if lstm else f"  {state} state{{}};")
-    p.lines += [f"  for (std::size_t step = 0; step < {steps}; ++step) {{", f"    tensor<float, {x.dims[2]}> part;"]
     at = f"item * {steps} + step" if by_item else f"step * {items} + item"
-    p.lines.append(f"    std::copy_n(x.data() + ({at}) * {x.dims[2]}, {x.dims[2]}, part.begin());")
-    p.lines.append(f"    state = call(backend, {op}, std::tuple(part, state), {given});")
-    h = "std::get<0>(state)" if lstm else "state"
-    if len(case.outputs) == 2:
-        p.lines.append(f"    given.check({h}, 0, {at});")
-    p.lines += ["  }", f"  given.check({h}, {len(case.outputs) - 1}, item);", "}"]
+    all_steps, last = len(case.outputs) == 2, len(case.outputs) - 1
+    sequence = f"{name}_sequence_op<{', '.join([str(hidden), 'direction::forward', *options])}>"
+    p.lines += [f"  tensor<float, {steps}, {x.dims[2]}> all;", f"  for (std::size_t step = 0; step < {steps}; ++step)",
+                f"    std::copy_n(x.data() + ({at}) * {x.dims[2]}, {x.dims[2]}, all.begin() + step * {x.dims[2]});",
+                f"  const auto made = call(backend, {sequence}{{default_functions<{sequence}>}}, all, {given});",
+                f"  given.check(std::get<1>(made), {last}, item);"]  # fmt: skip
+    if all_steps:
+        p.lines += [f"  for (std::size_t step = 0; step < {steps}; ++step) {{", f"    tensor<float, {hidden}> part;",
+                    f"    std::copy_n(std::get<0>(made).data() + step * {hidden}, {hidden}, part.begin());",
+                    f"    given.check(part, 0, {at});", "  }"]  # fmt: skip
+    if name != "rnn":
+        state, op = f"tensor<float, {hidden}>", f"{name}_op<{', '.join([str(hidden), *options])}>()"
+        p.lines.append(f"  std::tuple<{state}, {state}> state{{}};" if lstm else f"  {state} state{{}};")
+        p.lines += [f"  for (std::size_t step = 0; step < {steps}; ++step) {{",
+                    f"    tensor<float, {x.dims[2]}> part;",
+                    f"    std::copy_n(x.data() + ({at}) * {x.dims[2]}, {x.dims[2]}, part.begin());",
+                    f"    state = call(backend, {op}, std::tuple(part, state), {given});"]  # fmt: skip
+        h = "std::get<0>(state)" if lstm else "state"
+        if all_steps:
+            p.lines.append(f"    given.check({h}, 0, {at});")
+        p.lines += ["  }", f"  given.check({h}, {last}, item);"]
+    p.lines.append("}")
 
 
 def scaled(p, value, factor):

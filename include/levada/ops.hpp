@@ -13,4 +13,5 @@
 #include <levada/nn/parameter.hpp>
 #include <levada/nn/quantize.hpp>
 #include <levada/nn/quantize_bfloat16.hpp>
+#include <levada/nn/sequence.hpp>
 #include <levada/signal.hpp>

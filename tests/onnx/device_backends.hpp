@@ -32,9 +32,9 @@ inline constexpr bool is_bfloat16<tensor<bfloat16, Dims...>> = true;
 /// Ops that devices have no kernels of.
 template <class Op>
 inline constexpr bool is_left_to_processors =
-    Op::kind.ends_with("_along") || Op::kind == "reduce_log_sum_exp" || Op::kind == "cum_sum" ||
-    Op::kind == "lp_norm" || Op::kind == "mean_variance_norm" || Op::kind == "lrn" || Op::kind == "layer_normalize" ||
-    Op::kind == "group_norm" || Op::kind == "rms_norm";
+    Op::kind.ends_with("_along") || Op::kind.ends_with("_sequence") || Op::kind == "reduce_log_sum_exp" ||
+    Op::kind == "cum_sum" || Op::kind == "lp_norm" || Op::kind == "mean_variance_norm" || Op::kind == "lrn" ||
+    Op::kind == "layer_normalize" || Op::kind == "group_norm" || Op::kind == "rms_norm";
 
 /// A function of one element stores a word.
 template <class Op>

@@ -13,6 +13,7 @@
 #include <levada/backend/detail/define/parameters.hpp>
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/detail/define/recurrent.hpp>
+#include <levada/backend/detail/define/sequence.hpp>
 #include <levada/backend/detail/define/signals.hpp>
 #include <levada/backend/detail/define/sums.hpp>
 #include <levada/backend/reference.hpp>

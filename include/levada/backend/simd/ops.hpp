@@ -14,6 +14,7 @@
 #include <levada/backend/detail/define/pictures.hpp>
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/detail/define/recurrent.hpp>
+#include <levada/backend/detail/define/sequence.hpp>
 #include <levada/backend/detail/define/signals.hpp>
 #include <levada/backend/detail/define/sums.hpp>
 #include <levada/backend/simd.hpp>
@@ -32,6 +33,7 @@
 #include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/backend/simd/detail/recurrent.hpp>
 #include <levada/backend/simd/detail/reduce.hpp>
+#include <levada/backend/simd/detail/sequence.hpp>
 #include <levada/backend/simd/detail/softmax_along.hpp>
 #include <levada/nn/element_wise.hpp>
 

@@ -16,11 +16,14 @@ class packed_product {
   using vec = vector<T, Arch>;
   static constexpr std::size_t lanes = vec::size;
   static constexpr std::size_t registers = lanes * sizeof(T) >= 64 ? 32 : 16;
-  static constexpr std::size_t panel_vectors = std::min<std::size_t>(ceil_div(Columns, lanes), registers >= 32 ? 4 : 3);
+  // Of one row eight sums are in flight at once to cover the latency of a multiply-add.
+  static constexpr std::size_t panel_vectors = std::min<std::size_t>(ceil_div(Columns, lanes), Rows == 1         ? 8
+                                                                                               : registers >= 32 ? 4
+                                                                                                                 : 3);
   static constexpr std::size_t panel = panel_vectors * lanes, panels = ceil_div(Columns, panel);
   // Beside the sums a vector of each column of the panel and one element of a row are in registers.
   static constexpr std::size_t tile_rows =
-      std::min<std::size_t>({Rows, 8, (registers - 1 - panel_vectors) / panel_vectors});
+      Rows == 1 ? 1 : std::min<std::size_t>({Rows, 8, (registers - 1 - panel_vectors) / panel_vectors});
 
  public:
   /// `element(k, column)` of the matrix.
@@ -59,8 +62,7 @@ class packed_product {
     const T* const left = in + row * Inner;
     for (std::size_t k = 0; k < Inner; ++k) {
       vec columns[vectors];
-      static_for<vectors>(
-          [&](auto v) LEVADA_INLINE { columns[v] = load<T, Arch>(matrix + k * panel + v * lanes); });
+      static_for<vectors>([&](auto v) LEVADA_INLINE { columns[v] = load<T, Arch>(matrix + k * panel + v * lanes); });
       static_for<Count>([&](auto y) LEVADA_INLINE {
         const vec x(left[y * Inner + k]);
         static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = multiply_add(x, columns[v], sums[y][v]); });
