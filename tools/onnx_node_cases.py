@@ -706,6 +706,37 @@ def gather(case, p):
     p.check(p.stage(f"gather_by<{case.get('axis', 0)}>", [p.input(0), p.input(1)], dims=case.outputs[0].dims))
 
 
+@maps("moves", "GatherElements")
+def gather_elements(case, p):
+    p.check(p.stage(f"gather_elements<{case.get('axis', 0)}>", [p.input(0), p.input(1)], dims=case.outputs[0].dims))
+
+
+@maps("moves", "GatherND")
+def gather_nd(case, p):
+    p.check(p.stage(f"gather_nd<{case.get('batch_dims', 0)}>", [p.input(0), p.input(1)], dims=case.outputs[0].dims))
+
+
+@maps("moves", "Scatter", "ScatterElements", "ScatterND")
+def scatters(case, p):
+    how = {"none": "replace"}.get(case.get("reduction", "none"), case.get("reduction"))
+    stage = "scatter_nd<" if case.op == "ScatterND" else f"scatter_elements<{case.get('axis', 0)}, "
+    p.check(p.stage(f"{stage}scatter::{how}>", [p.input(i) for i in range(3)], dims=case.outputs[0].dims))
+
+
+@maps("moves", "OneHot")
+def one_hot(case, p):
+    (depth,), values, out = case.constant(1), case.constant(2), case.outputs[0]
+    off, on = (f"{ELEMENTS[out.element][0]}({v})" for v in values)
+    stage = f"one_hot<{int(depth)}, {case.get('axis', -1)}>({off}, {on})"
+    p.check(p.stage(stage, p.input(0), element=out.element, dims=out.dims))
+
+
+@maps("moves", "Trilu")
+def trilu(case, p):
+    (k,) = case.constant(1, [0])
+    p.check(p.stage(f"trilu<{'true' if case.get('upper', 1) else 'false'}, {k}>", p.input(0)))
+
+
 @maps("moves", "DepthToSpace", "SpaceToDepth")
 def depth(case, p):
     order = f", depth_order::{case.get('mode', 'DCR').lower()}" if case.op == "DepthToSpace" else ""
@@ -747,6 +778,18 @@ def resize(case, p):
     op = (f"resize_op<{out[2]}, {out[3]}, resize_mode::{MODES[case.get('mode', 'nearest')]}, layout::chw>"
           f"{{{{}}, {{{members}}}}}")
     p.check(p.call(op, p.item(), dims=out[1:]))
+
+
+@maps("pictures", "GridSample")
+def grid_sample(case, p):
+    if case.get("mode", "bilinear") == "bicubic":
+        raise LeftOut("the suite's numbers are rounded to four digits")
+    align = "true" if case.get("align_corners", 0) else "false"
+    op = (f"grid_sample<sample_mode::{case.get('mode', 'bilinear')}, "
+          f"sample_padding::{case.get('padding_mode', 'zeros')}, {align}>")  # fmt: skip
+    x, out = p.item(), case.outputs[0].dims
+    grid = p.input(1, case.inputs[1].dims[1:], of_item=True)
+    p.check(p.stage(op, [x, grid], dims=out[1:]))
 
 
 @maps("pictures", "NonMaxSuppression")

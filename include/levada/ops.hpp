@@ -8,10 +8,12 @@
 #include <levada/nn.hpp>
 #include <levada/nn/along_axis.hpp>
 #include <levada/nn/elementary.hpp>
+#include <levada/nn/grid_sample.hpp>
 #include <levada/nn/logical.hpp>
 #include <levada/nn/normalize.hpp>
 #include <levada/nn/parameter.hpp>
 #include <levada/nn/quantize.hpp>
 #include <levada/nn/quantize_bfloat16.hpp>
+#include <levada/nn/scatter.hpp>
 #include <levada/nn/sequence.hpp>
 #include <levada/signal.hpp>

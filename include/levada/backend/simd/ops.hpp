@@ -7,6 +7,7 @@
 #include <levada/backend/detail/define/boxes.hpp>
 #include <levada/backend/detail/define/broadcast.hpp>
 #include <levada/backend/detail/define/conv.hpp>
+#include <levada/backend/detail/define/grid_sample.hpp>
 #include <levada/backend/detail/define/more_norms.hpp>
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/detail/define/norms.hpp>
@@ -14,6 +15,7 @@
 #include <levada/backend/detail/define/pictures.hpp>
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/detail/define/recurrent.hpp>
+#include <levada/backend/detail/define/scatter.hpp>
 #include <levada/backend/detail/define/sequence.hpp>
 #include <levada/backend/detail/define/signals.hpp>
 #include <levada/backend/detail/define/sums.hpp>
