@@ -76,7 +76,7 @@ concept any_tensor = is_tensor<std::remove_cv_t<T>>;
 
 /// The extents of a tensor type as a value.
 template <any_tensor T>
-inline constexpr shape shape_of{std::span<const std::size_t>(T::extents)};
+inline constexpr shape shape_of = shape::of(T::extents);
 
 /// A view of foreign memory as a tensor of static shape and run-time strides (counted in elements, outermost first, may
 /// be negative or zero). Owns nothing and copies nothing. `T` may be const.

@@ -71,7 +71,7 @@ struct layer_norm_op {
   template <class In>
   static constexpr auto parameters =
       equal_parameters(element_of<typename In::value_type>,
-                       shape(std::span<const std::size_t>(In::extents).subspan(detail::axis_of(Axis, In::rank))),
+                       shape::of(std::span<const std::size_t>(In::extents).subspan(detail::axis_of(Axis, In::rank))),
                        parameter_name("scale", "weight"), "bias");
 };
 

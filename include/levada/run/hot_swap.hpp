@@ -14,6 +14,7 @@
 
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/slot_result.hpp>
+#include <levada/core/detail/storage.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/deploy/session_chain.hpp>
 #include <levada/run/detail/deploy/swap_point.hpp>
@@ -58,7 +59,7 @@ class following_session final
   void drain() override { chain_.drain(); }
   void reset() override { chain_.reset(); }
   void cancel() override { chain_.cancel(); }
-  void on_error(std::unique_ptr<failure_listener> listener) override { chain_.on_error(std::move(listener)); }
+  void on_error(owner<failure_listener> listener) override { chain_.on_error(std::move(listener)); }
   bool is_over() override { return chain_.is_over(); }
   time_point now() override { return chain_.now(); }
   std::optional<time_point> due() override { return chain_.due(); }

@@ -22,7 +22,7 @@ class bounded {
   static constexpr std::size_t capacity() { return N; }
 
   // Defaulted, g++ and clang would have it that it throws nothing, whatever T does.
-  constexpr bounded() noexcept(std::is_nothrow_default_constructible_v<T>) {}
+  constexpr bounded() noexcept(noexcept(T())) {}
   constexpr bounded(std::initializer_list<T> values) {
     for (const T& v : values) push_back(v);
   }

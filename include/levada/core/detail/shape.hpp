@@ -71,8 +71,11 @@ struct shape {
   std::size_t rank = 0;
 
   constexpr shape() = default;
-  constexpr explicit shape(std::span<const std::size_t> dims) : rank(dims.size()) {
-    for (std::size_t i = 0; i < rank; ++i) extents[i] = dims[i];
+  /// No constructor: each copy of a shape would be asked whether it is a range.
+  static constexpr shape of(std::span<const std::size_t> dims) {
+    shape s;
+    for (const std::size_t d : dims) s.extents[s.rank++] = d;
+    return s;
   }
   template <class... Extent>
     requires(sizeof...(Extent) > 0 && sizeof...(Extent) <= max_rank)

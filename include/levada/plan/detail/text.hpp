@@ -69,7 +69,8 @@ constexpr void append_number(Text& text, std::size_t number) {
   std::size_t at = sizeof digits;
   do digits[--at] = static_cast<char>('0' + number % 10);
   while ((number /= 10) != 0);
-  text += std::string_view(digits + at, sizeof digits - at);
+  const char* const first = digits + at;
+  text += std::string_view(first, sizeof digits - at);
 }
 
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }

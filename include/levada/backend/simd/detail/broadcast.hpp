@@ -64,7 +64,8 @@ struct simd_kernel<Arch, std::tuple<T...>, broadcast_op<F>> {
 
  private:
   static constexpr std::size_t joint = detail::joint_axes<out_type, T...>();
-  static constexpr shape outer{std::span<const std::size_t>(out_type::extents).first(out_type::rank - joint)};
+  static constexpr shape outer =
+      shape::of(std::span<const std::size_t>(out_type::extents).first(out_type::rank - joint));
   static constexpr std::size_t run = out_type::elements / outer.elements();
   static constexpr std::size_t step = detail::lanes_in<float, Arch>;
 

@@ -320,9 +320,9 @@ fixed_array<attached_device> attach_devices(target<Devices...>) {
 }
 
 /// The threads of this machine within the bounds of `cpu<Min, Max>`.
-inline int bind_threads(std::pair<int, int> bounds) {
+inline int bind_threads(thread_bounds bounds) {
   const int here = processors();
-  return std::max(bounds.first, std::min(bounds.second, here));
+  return here < bounds.least ? bounds.least : here < bounds.most ? here : bounds.most;
 }
 
 [[gnu::cold]] inline void log_deployed(const program& code) {
@@ -332,11 +332,10 @@ inline int bind_threads(std::pair<int, int> bounds) {
     append_utf8(line, unit.name, [&](char c) { line += is_control(c) ? '?' : c; });
     line += '"';
   }
-  const std::pair<const char*, std::size_t> numbers[] = {
-      {"; segments: ", code.segments.size()},
-      {", threads at once: ", static_cast<std::size_t>(code.threads)},
-      {", slots: ", code.slots}};
-  for (const auto& [what, number] : numbers) line.append(what).append(std::to_string(number));
+  const auto add = [&](const char* what, std::size_t number) { line.append(what).append(std::to_string(number)); };
+  add("; segments: ", code.segments.size());
+  add(", threads at once: ", static_cast<std::size_t>(code.threads));
+  add(", slots: ", code.slots);
   log(log_level::info, line);
 }
 
@@ -368,7 +367,7 @@ template <class Planning, class In, class Out>
   program code = make_program(layout,
                               {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
                                kernels.begin(), sides.data(), chains.data()},
-                              bind_threads(Planning::target::thread_bounds()));
+                              bind_threads(Planning::target::threads()));
   if constexpr (holds_groups<typename Planning::flat>) make_board<Planning>(code, stages, units{});
   return code;
 }

@@ -148,6 +148,10 @@ consteval device_info device_value() {
   return info;
 }
 
+struct thread_bounds {
+  int least = 1, most = 1;
+};
+
 template <class Target>
 struct target_values;
 template <class... Devices>
@@ -158,8 +162,8 @@ struct target_values<target<Devices...>> {
     return ((admits(pin, Devices::id) && count_of(Devices::id) > 1) || ...);
   }
   /// The bounds on the processor's threads; one where the target names none: the caller's.
-  static constexpr std::pair<int, int> thread_bounds() {
-    std::pair<int, int> bounds{1, 1};
+  static constexpr thread_bounds threads() {
+    thread_bounds bounds;
     (
         [&] {
           if constexpr (Devices::id.kind == device_kind::cpu) bounds = {Devices::min_threads, Devices::max_threads};

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/storage.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/session/session.hpp>
@@ -43,7 +44,7 @@ class erased_session final : public session_interface<typename Session::item, ty
   void drain() override { of_.drain(); }
   void reset() override { of_.reset(); }
   void cancel() override { of_.cancel(); }
-  void on_error(std::unique_ptr<failure_listener> listener) override {
+  void on_error(owner<failure_listener> listener) override {
     of_.on_error([heard = std::move(listener)](std::uint64_t sequence, const std::exception_ptr& why) noexcept {
       heard->failed(sequence, why);
     });

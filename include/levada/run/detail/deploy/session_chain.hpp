@@ -16,6 +16,7 @@
 
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/slot_result.hpp>
+#include <levada/core/detail/storage.hpp>
 #include <levada/core/error.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/deploy/swap_point.hpp>
@@ -87,9 +88,10 @@ class session_chain {
     drain();
     newest_->session.reset();
   }
-  void on_error(std::shared_ptr<failure_listener> listener) {
-    listen(*newest_, listener);
-    listener_ = std::move(listener);
+  void on_error(owner<failure_listener> listener) {
+    auto shared = std::make_shared<owner<failure_listener>>(std::move(listener));
+    listen(*newest_, shared);
+    listener_ = std::move(shared);
   }
 
   // ---- by the popper ----
@@ -220,10 +222,11 @@ class session_chain {
     return item.give_to([&]<class Given>(Given&& given) { return to.try_push(std::forward<Given>(given), captured); });
   }
 
-  static void listen(link& to, std::shared_ptr<failure_listener> listener) {
-    to.session.on_error(
-        [heard = std::move(listener), first = to.first](
-            std::uint64_t sequence, const std::exception_ptr& why) noexcept { heard->failed(first + sequence, why); });
+  static void listen(link& to, std::shared_ptr<owner<failure_listener>> listener) {
+    to.session.on_error([heard = std::move(listener), first = to.first](std::uint64_t sequence,
+                                                                        const std::exception_ptr& why) noexcept {
+      (*heard)->failed(first + sequence, why);
+    });
   }
 
   /// Only the newest session is left; those before it go where they are over.
@@ -336,7 +339,7 @@ class session_chain {
 
   const std::shared_ptr<swap_point<Signature>> point_;
   const opener how_;
-  std::shared_ptr<failure_listener> listener_;  ///< the pusher's
+  std::shared_ptr<owner<failure_listener>> listener_;  ///< the pusher's
   atomic<bool> unknown_pushers_{false};
   atomic<bool> measures_{false};
   atomic<std::size_t> traces_{0};

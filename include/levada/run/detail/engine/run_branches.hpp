@@ -4,7 +4,6 @@
 // that say so. Branches are offered while fewer items are in flight than there are threads: else these have items of
 // their own, and the branches run one after the other as all units do.
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -25,7 +24,9 @@ class branch_runner : public unit_runner {
   bool may_run_branches(const grain& g) const;
   /// Where they are offered there may be none yet, or none any more: whoever opens them tells others behind that.
   static bool has_unclaimed_branch(const segment& seg) {
-    return std::any_of(seg.branches.begin(), seg.branches.end(), [](const auto& b) { return b.has_unclaimed(); });
+    for (const shared_branches& b : seg.branches)
+      if (b.has_unclaimed()) return true;
+    return false;
   }
   bool run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept;
   bool run_branches(segment& seg, grain& g) noexcept;
@@ -170,7 +171,10 @@ inline bool branch_runner::is_left(shared_branches& all, std::size_t v) const {
   // A stage that changed it where it lies has made another value of it.
   const program_unit& taker = code_.units[value.last_use];
   const bool ran = value.last_use < all.of(taker.branch).unit;
-  return !ran || std::find(taker.dying.begin(), taker.dying.end(), v) != taker.dying.end();
+  if (!ran) return true;
+  for (const std::size_t dying : taker.dying)
+    if (dying == v) return true;
+  return false;
 }
 
 }  // namespace levada::detail

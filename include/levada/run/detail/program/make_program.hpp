@@ -152,8 +152,7 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
     states += parts.texts[u]->is_copied_per_session(of.units[u].order) ? 1u : 0u;
     sides += parts.texts[u]->sides;
   }
-  p.sides = fixed_array<side_place>(sides);
-  std::copy_n(parts.sides, sides, p.sides.begin());
+  p.sides = fixed_array<side_place>(sides, [&](std::size_t i) { return parts.sides[i]; });
   const side_place* next_side = p.sides.begin();
   p.states = fixed_array<program_state>(states);
   states = 0;

@@ -15,6 +15,7 @@
 
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/slot_result.hpp>
+#include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/measure/observed_calls.hpp>
 #include <levada/run/detail/measure/statistics.hpp>
 #include <levada/run/detail/program/item_counts.hpp>
@@ -78,7 +79,7 @@ class session_interface {
   virtual void drain() = 0;
   virtual void reset() = 0;
   virtual void cancel() = 0;
-  virtual void on_error(std::unique_ptr<failure_listener> listener) = 0;
+  virtual void on_error(owner<failure_listener> listener) = 0;
   virtual bool is_over() = 0;
   virtual std::chrono::steady_clock::time_point now() = 0;
   virtual std::optional<std::chrono::steady_clock::time_point> due() = 0;
@@ -127,7 +128,7 @@ class any_session : public detail::push_calls<any_session<In, Out>, In>,
 
   template <class F>
   void listen(F f) {
-    of_->on_error(std::make_unique<detail::failure_function<F>>(std::move(f)));
+    of_->on_error(detail::owner<detail::failure_listener>(new detail::failure_function<F>(std::move(f))));
   }
 
   push_result push_given(detail::given_item<In> given, time_point captured) { return of_->push(given, captured); }

@@ -21,8 +21,9 @@ namespace levada::detail {
     const std::string_view text(line);
     const std::size_t colon = text.find(": ");
     if (!text.starts_with("model name") || colon == std::string_view::npos) continue;
-    name = text.substr(colon + 2);
-    std::erase_if(name, [](char c) { return c == '"' || c == '\\' || c == '\n'; });
+    name.clear();
+    for (const char c : text.substr(colon + 2))
+      if (c != '"' && c != '\\' && c != '\n') name += c;
     break;
   }
   std::fclose(info);
