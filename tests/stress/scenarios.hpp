@@ -8,13 +8,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
@@ -25,7 +21,7 @@
 #include <run/rows.hpp>
 #include <run/single_items.hpp>
 #include <run/swapping.hpp>
-#include <sanitizer.hpp>
+#include <stress/round_watch.hpp>
 
 namespace levada::test {
 
@@ -41,46 +37,6 @@ inline std::uint64_t stress_seed() {
   const char* const text = std::getenv("LEVADA_SEED");
   return text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
 }
-
-/// Ends the program where a round takes a minute, and says which one it was.
-class round_watch {
- public:
-  round_watch() : thread_([this] { watch(); }) {}
-  ~round_watch() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  void begins(std::uint64_t seed) {
-    const std::lock_guard lock(mutex_);
-    seed_ = seed;
-    ++round_;
-  }
-
- private:
-  void watch() {
-    std::unique_lock lock(mutex_);
-    while (!over_) {
-      const std::uint64_t seen = round_;
-      changed_.wait_for(lock, std::chrono::minutes(under_sanitizer ? 5 : 1), [&] { return over_; });
-      if (over_ || round_ != seen) continue;
-      std::fprintf(stderr, "\nstress: the round of seed %llu hangs; LEVADA_SEED begins with it\n",
-                   static_cast<unsigned long long>(seed_));
-      std::fflush(nullptr);
-      std::signal(SIGABRT, SIG_DFL);  // doctest's handler would wait for this thread
-      std::abort();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t seed_ = 0, round_ = 0;
-  bool over_ = false;
-  std::thread thread_;
-};
 
 /// Calls `once(seed)`, with a new seed each time and holding up now more operations and now fewer, until the time is
 /// over. Each call says how many items it took.
