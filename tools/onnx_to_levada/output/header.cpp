@@ -12,14 +12,41 @@ namespace {
 
 constexpr std::size_t longest_line = 120;
 
-/// Whether the line of `made` may go on with `next`: nobody else takes what it gives.
-std::vector<int> consumers_of(const lowering& lowered) {
-  std::vector<int> count(lowered.nodes().size());
-  for (const levada_node& n : lowered.nodes())
-    for (const int from : n.from) ++count[static_cast<std::size_t>(from)];
-  for (const auto& [name, made] : lowered.outputs())
-    count[static_cast<std::size_t>(made)] += 2;  // leaves by its own name
+/// The nodes that an output needs.
+std::vector<char> needed_of(const lowering& lowered) {
+  std::vector<char> needed(lowered.nodes().size());
+  for (const auto& [name, made] : lowered.outputs()) needed[static_cast<std::size_t>(made)] = 1;
+  for (std::size_t i = needed.size(); i-- > 0;)
+    if (needed[i] != 0)
+      for (const int from : lowered.nodes()[i].from) needed[static_cast<std::size_t>(from)] = 1;
+  return needed;
+}
+
+/// How many take what each node gives; an output counts twice, since it leaves by a name.
+std::vector<int> consumers_of(const lowering& lowered, const std::vector<char>& needed) {
+  std::vector<int> count(needed.size());
+  for (std::size_t i = 0; i < needed.size(); ++i)
+    if (needed[i] != 0)
+      for (const int from : lowered.nodes()[i].from) ++count[static_cast<std::size_t>(from)];
+  for (const auto& [name, made] : lowered.outputs()) count[static_cast<std::size_t>(made)] += 2;
   return count;
+}
+
+/// A comment in as many lines as it needs, broken at its spaces.
+std::string comment_lines(const std::string& text) {
+  constexpr std::string_view begin = "      // ";
+  std::string out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t end = text.size();
+    if (begin.size() + end - at > longest_line) {
+      const std::size_t space = text.rfind(' ', at + longest_line - begin.size());
+      end = space == std::string::npos || space <= at ? std::min(text.find(' ', at), text.size()) : space;
+    }
+    out += std::string(begin) + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
 }
 
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
@@ -28,13 +55,8 @@ std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 fused_graph fuse(const lowering& lowered) {
   const std::vector<levada_node>& nodes = lowered.nodes();
-  const std::vector<int> consumers = consumers_of(lowered);
-  // Only what an output needs is written.
-  std::vector<bool> needed(nodes.size());
-  for (const auto& [name, made] : lowered.outputs()) needed[static_cast<std::size_t>(made)] = true;
-  for (std::size_t i = nodes.size(); i-- > 0;)
-    if (needed[i])
-      for (const int from : nodes[i].from) needed[static_cast<std::size_t>(from)] = true;
+  const std::vector<char> needed = needed_of(lowered);
+  const std::vector<int> consumers = consumers_of(lowered, needed);
   fused_graph graph;
   std::map<int, std::size_t> line_of;  // by the node that ends it
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -44,7 +66,7 @@ fused_graph fuse(const lowering& lowered) {
       graph.ports.push_back(at);
       continue;
     }
-    if (!needed[i]) continue;
+    if (needed[i] == 0) continue;
     const int before = n.from[0];
     const auto line = n.from.size() == 1 ? line_of.find(before) : line_of.end();
     if (line != line_of.end() && consumers[static_cast<std::size_t>(before)] == 1) {
@@ -68,7 +90,6 @@ fused_graph fuse(const lowering& lowered) {
   };
   for (fused_line& line : graph.lines)
     for (std::string& from : line.from) from = name_of(std::stoi(from));
-  // A line goes where its last op was made, so that it stands behind all that it takes from.
   for (const auto& [name, made] : lowered.outputs()) graph.outputs.emplace_back(name, name_of(made));
   return graph;
 }
@@ -162,7 +183,7 @@ std::string write_header(const lowering& lowered, const fused_graph& graph, cons
     }
     std::replace(comment.begin(), comment.end(), '\n', ' ');
     while (!comment.empty() && comment.back() == '\\') comment.pop_back();
-    out += "      // " + comment + "\n";
+    out += comment_lines(comment);
     std::string row = head;
     for (std::size_t i = 0; i < line.ops.size(); ++i) {
       const std::string next = (i == 0 ? "" : " | ") + line.ops[i];

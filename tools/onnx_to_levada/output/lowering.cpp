@@ -135,6 +135,8 @@ int lowering::in(const op_call& call, std::size_t i) {
 }
 
 int lowering::shaped(int made, const extents& dims) {
+  // Of several reshapes in a row the last one counts.
+  while ((*this)[made].dims != dims && (*this)[made].op.starts_with("nn::reshape<")) made = (*this)[made].from[0];
   const levada_node& from = (*this)[made];
   if (from.dims == dims) return made;
   if (const auto found = shaped_.find({made, dims}); found != shaped_.end()) return found->second;

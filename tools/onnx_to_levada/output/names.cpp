@@ -9,7 +9,9 @@ namespace levada::onnx {
 std::string identifier(const std::string& name) {
   constexpr std::size_t longest = 48;
   std::string result;
-  for (const char c : name) {
+  // TensorFlow's first output of a node.
+  const bool first_output = name.size() > 2 && name.ends_with(":0");
+  for (const char c : first_output ? name.substr(0, name.size() - 2) : name) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (plain)
       result += c;
