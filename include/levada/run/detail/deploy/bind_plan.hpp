@@ -6,6 +6,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -332,10 +333,9 @@ inline int bind_threads(thread_bounds bounds) {
     append_utf8(line, unit.name, [&](char c) { line += is_control(c) ? '?' : c; });
     line += '"';
   }
-  const auto add = [&](const char* what, std::size_t number) { line.append(what).append(std::to_string(number)); };
-  add("; segments: ", code.segments.size());
-  add(", threads at once: ", static_cast<std::size_t>(code.threads));
-  add(", slots: ", code.slots);
+  const char* const words[] = {"; segments: ", ", threads at once: ", ", slots: "};
+  const std::size_t numbers[] = {code.segments.size(), static_cast<std::size_t>(code.threads), code.slots};
+  for (std::size_t i = 0; i < std::size(numbers); ++i) line.append(words[i]).append(std::to_string(numbers[i]));
   log(log_level::info, line);
 }
 
