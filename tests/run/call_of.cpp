@@ -12,10 +12,14 @@ namespace run_call_of {
 
 using levada::item_envelope;
 using levada::detail::call_of;
+using levada::detail::call_of_ended;
+using levada::detail::call_of_plain;
 using levada::detail::item_state;
 using levada::detail::program_unit;
 using levada::detail::side_place;
 using levada::detail::unit_call;
+using levada::detail::unit_path;
+using levada::detail::value_path;
 
 /// Places that can be told apart.
 struct marked_places {
@@ -40,6 +44,11 @@ struct marked_places {
   std::byte* scratch(const program_unit& unit) const { return bytes + unit.scratch_offset; }
   item_state* state() const { return &now; }
   std::exception_ptr* error() const { return &why; }
+  const void* const* borrowed() const { return noted; }
+  std::byte* memory() const { return bytes + 40; }
+  std::byte* at_path(const value_path& value) const { return value.at(memory(), 2); }
+  const levada::detail::items_end* end() const { return &levada::detail::behind_the_last; }
+  bool some_ended() const { return true; }
 
   mutable std::byte bytes[200]{};
   void* replaced = nullptr;
@@ -119,6 +128,48 @@ TEST_CASE("a unit is given what is beside its items if it takes that") {
   CHECK(call.sides == at.bytes + 50);
   CHECK(call.side_stride == 48);
   CHECK(call.envelopes == &at.said);
+}
+
+TEST_CASE("a plain unit is called at the places of its path, with nothing beside its items") {
+  marked_places at;
+  const void* noted[3] = {};
+  at.noted = noted;
+  void* const object = at.bytes + 9;
+  unit_path path;
+  path.object = &object;
+  path.in = {at.bytes, 0, 16};
+  path.out = {nullptr, 24, 0};
+  path.scratch_offset = 32;
+  const unit_call call = call_of_plain(path, at, 3);
+  CHECK(call.object == object);
+  CHECK(call.inputs == nullptr);
+  CHECK(call.in == at.bytes + 32);
+  CHECK(call.in_stride == 16);
+  CHECK(call.out == at.bytes + 64);
+  CHECK(call.out_stride == 0);
+  CHECK(call.scratch == at.bytes + 72);
+  CHECK(call.state == &at.now);
+  CHECK(call.error == &at.why);
+  CHECK(call.sides == nullptr);
+  CHECK(call.count == 3);
+  CHECK(call.some_ended);
+  path.borrows = true;
+  CHECK(call_of_plain(path, at, 3).inputs == noted);
+}
+
+TEST_CASE("a unit that observes missing items is told of one that ended by its state alone") {
+  int object = 0;
+  const void* const none = nullptr;
+  item_state as = item_state::failed;
+  const unit_call call = call_of_ended(&object, none, as);
+  CHECK(call.object == &object);
+  CHECK(call.inputs == &none);
+  CHECK(call.state == &as);
+  CHECK(call.count == 1);
+  CHECK(call.some_ended);
+  CHECK(call.in == nullptr);
+  CHECK(call.out == nullptr);
+  CHECK(call.error == nullptr);
 }
 
 }  // namespace run_call_of

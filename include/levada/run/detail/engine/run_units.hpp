@@ -67,19 +67,24 @@ class unit_runner : public engine_parts {
       if (gathered != nullptr)
         take_noted(call, unit, gathered);
       else if (of.is_borrowed(unit.in) && !of.is_copied(seg, unit.in))
-        call.inputs = &of.ring_.input[at()];
+        call.inputs = borrowed();
       else
         call.in = place(unit.in, call.in_stride);
     }
+    const void* const* borrowed() const { return &of.ring_.input[at()]; }
     std::byte* place(std::size_t v, std::size_t& stride) const { return of.place(seg, g, v, first, stride); }
+    std::byte* at_path(const value_path& value) const { return value.at(g.memory, g.slot, first); }
     std::byte* sides(std::size_t& stride) const {
       stride = of.ring_.slot_bytes;
       return of.ring_.slot(at()) + of.code_.side_offset;
     }
     const item_envelope* envelope() const { return &of.ring_.envelope[at()]; }
+    std::byte* memory() const { return g.memory; }
     std::byte* scratch(const program_unit& unit) const { return g.memory + unit.scratch_offset; }
     item_state* state() const { return &of.ring_.state[at()]; }
     std::exception_ptr* error() const { return &of.ring_.error[at()]; }
+    const items_end* end() const { return &of.end_of_items_; }
+    bool some_ended() const { return g.some_ended; }
   };
 
   // ---- units ----
@@ -145,26 +150,7 @@ inline void unit_runner::run_unit(segment& seg, grain& g, std::size_t u, std::si
   const unit_path& path = paths_[u];
   if (!path.is_plain || cancelled_.load(std::memory_order_relaxed)) [[unlikely]]
     return run_unit_with_care(seg, g, u, first, count);
-  const std::size_t at = g.slot + first;
-  // Every member here, so that none is cleared first.
-  unit_call call{.object = *path.object,
-                 .inside = nullptr,
-                 .inputs = path.borrows ? &ring_.input[at] : nullptr,
-                 .in = path.in.at(g.memory, g.slot, first),
-                 .in_stride = path.in.stride,
-                 .out = path.out.at(g.memory, g.slot, first),
-                 .out_stride = path.out.stride,
-                 .scratch = g.memory + path.scratch_offset,
-                 .state = &ring_.state[at],
-                 .error = &ring_.error[at],
-                 .places = nullptr,
-                 .sides = nullptr,
-                 .side_stride = 0,
-                 .envelopes = nullptr,
-                 .end = &end_of_items_,
-                 .count = count,
-                 .some_ended = g.some_ended,
-                 .lost_some = false};
+  unit_call call = call_of_plain(path, grain_places{*this, seg, g, first, nullptr}, count);
   call_unit(seg, g, u, first, call);
 }
 

@@ -43,4 +43,40 @@ template <class Places>
   return call;
 }
 
+/// The same for a plain unit, which has nothing beside its items. Of `at` it takes `borrowed` inputs, the values
+/// `at_path`, `memory`, `state`, `error`, `end` and `some_ended`. Every member stands here, so that none is cleared
+/// first.
+template <class Places>
+[[gnu::always_inline]] inline unit_call call_of_plain(const unit_path& path, const Places& at, std::size_t count) {
+  return {.object = *path.object,
+          .inside = nullptr,
+          .inputs = path.borrows ? at.borrowed() : nullptr,
+          .in = at.at_path(path.in),
+          .in_stride = path.in.stride,
+          .out = at.at_path(path.out),
+          .out_stride = path.out.stride,
+          .scratch = at.memory() + path.scratch_offset,
+          .state = at.state(),
+          .error = at.error(),
+          .places = nullptr,
+          .sides = nullptr,
+          .side_stride = 0,
+          .envelopes = nullptr,
+          .end = at.end(),
+          .count = count,
+          .some_ended = at.some_ended(),
+          .lost_some = false};
+}
+
+/// Tells a unit that observes missing items of one that ended: `none`, a null pointer, is its input.
+inline unit_call call_of_ended(void* object, const void* const& none, item_state& as) {
+  unit_call call;
+  call.object = object;
+  call.inputs = &none;
+  call.state = &as;
+  call.count = 1;
+  call.some_ended = true;
+  return call;
+}
+
 }  // namespace levada::detail

@@ -100,12 +100,7 @@ struct inline_run {
       const program_unit& unit = code.units[u];
       if (!unit.observes_missing) continue;
       const void* none = nullptr;
-      unit_call call;
-      call.object = object(unit);
-      call.inputs = &none;
-      call.state = &as;
-      call.count = 1;
-      call.some_ended = true;
+      unit_call call = call_of_ended(object(unit), none, as);
       unit.run(call);
     }
   }
