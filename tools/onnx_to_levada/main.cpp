@@ -77,7 +77,7 @@ void compare_with(const fs::path& file, const std::string& made) {
 
 struct settings {
   std::string model, output = ".", name;
-  std::vector<std::string> dims, constants, to, states, layouts;
+  std::vector<std::string> dims, constants, bound, to, states, layouts;
   std::string from, half = "widen", compare;
   bool check = false, embed = false, weights_only = false;
 };
@@ -94,6 +94,11 @@ int convert(const settings& given) {
     const auto [key, numbers] = key_and_value(text);
     options.constants[key] = numbers_of<double>(numbers, ',');
     said += " --constants " + text;
+  }
+  for (const std::string& text : given.bound) {
+    const auto [key, tensor] = key_and_value(text);
+    options.bound[key] = read_tensor(text_of(tensor));
+    said += " --bind " + key + "=" + fs::path(tensor).filename().string();
   }
   for (const std::string& text : given.layouts) {
     options.layouts.insert(key_and_value(text));
@@ -163,6 +168,7 @@ int main(int argc, char** argv) {
   app.add_option("--name", given.name, "the namespace; the file's name where not given");
   app.add_option("--dims", given.dims, "extents of free axes: batch=1 x.2=480 x=1,3,480,640");
   app.add_option("--constants", given.constants, "inputs that are the same for all items: sr=16000");
+  app.add_option("--bind", given.bound, "the same of tensors in files: shape=FILE.pb");
   app.add_option("--from", given.from, "the tensor where the part that is wanted begins");
   app.add_option("--to", given.to, "the tensors where it ends");
   app.add_option("--half", given.half, "float16 weights: widen or keep")->check(CLI::IsMember({"widen", "keep"}));

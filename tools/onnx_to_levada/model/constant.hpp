@@ -19,8 +19,15 @@ using extents = std::vector<std::int64_t>;
 
 /// The number of elements; 1 of no axes.
 inline std::int64_t elements_of(const extents& dims) {
+  constexpr std::int64_t most = std::int64_t{1} << 46;
   std::int64_t count = 1;
-  for (const std::int64_t d : dims) count *= d;
+  for (const std::int64_t d : dims) {
+    if (d < -most || d > most || (d != 0 && count > most / (d < 0 ? -d : d)))
+      throw conversion_error("a tensor has more than " + std::to_string(most) + " elements");
+    count *= d < 0 ? -d : d;
+  }
+  for (const std::int64_t d : dims)
+    if (d < 0) return -count;
   return count;
 }
 

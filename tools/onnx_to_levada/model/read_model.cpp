@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read_model.hpp"
 
+#include <protozero/exception.hpp>
+
+// A field of another wire type than its number has is the file's fault, not the program's.
+#define protozero_assert(holds) \
+  if (!(holds)) throw levada::onnx::wrong_field()
+namespace levada::onnx {
+struct wrong_field : protozero::exception {
+  const char* what() const noexcept override { return "a field has another type than ONNX gives it"; }
+};
+}  // namespace levada::onnx
 #include <protozero/pbf_reader.hpp>
 
 #include "mapped_file.hpp"

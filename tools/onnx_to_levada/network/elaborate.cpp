@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <set>
+#include <stdexcept>
 
 #include "../ops/op_definition.hpp"
 
@@ -71,6 +72,10 @@ class elaboration {
     std::set<std::string> used;
     for (const declared& input : model_.graph.inputs) {
       if (top.names.contains(input.name)) continue;  // an initializer gives its value
+      if (const auto bound = options_.bound.find(input.name); bound != options_.bound.end()) {
+        bind_input(input, bound->second, top);
+        continue;
+      }
       const auto fixed = options_.constants.find(input.name);
       if (names_of(input.type) == nullptr) {
         problem("input \"" + input.name + "\" is no tensor of numbers");
@@ -101,6 +106,16 @@ class elaboration {
       if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
     for (const auto& [name, numbers] : options_.constants)
       if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
+    for (const auto& [name, tensor] : options_.bound)
+      if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
+  }
+
+  void bind_input(const declared& input, const constant& given, scope& top) {
+    bool fits = given.type() == input.type && (!input.has_shape || given.dims().size() == input.dims.size());
+    for (std::size_t axis = 0; fits && input.has_shape && axis < input.dims.size(); ++axis)
+      fits = !input.dims[axis].value || *input.dims[axis].value == given.dims()[axis];
+    if (!fits) problem("what is bound to input \"" + input.name + "\" has another type or other extents");
+    top.names[input.name] = net_.add(kept(given), input.name);
   }
 
   /// The items of an input have channels last, the model has them first: a transpose stands between them.
@@ -201,6 +216,7 @@ class elaboration {
         return branch(def, made, names, opsets, bound, prefix, depth);
       if (const auto found = model_.functions.find({made.domain, made.op}); found != model_.functions.end())
         return call(found->second, def, made, names, depth);
+      refuse_training(made);
       if (is_alias(made) && !made.inputs.empty() && made.inputs[0] != no_value) {
         ++counts_.aliases;
         return bind(def, names, {made.inputs[0]});
@@ -216,10 +232,21 @@ class elaboration {
     } catch (const conversion_error& failure) {
       problem(failure.what());
       bind(def, names, {});
+    } catch (const std::out_of_range&) {
+      problem(made.op + " \"" + made.name + "\": it has too few inputs, outputs or numbers");
+      bind(def, names, {});
     }
   }
 
   static bool is_alias(const node& n) { return n.domain.empty() && (n.op == "Identity" || n.op == "Dropout"); }
+
+  /// A Dropout that drops: opset 12 on says so by an input.
+  void refuse_training(const node& n) const {
+    if (!n.domain.empty() || n.op != "Dropout") return;
+    const op_call seen(net_, n);
+    if (seen.gives(1) || (seen.has(2) && seen.known(2, "training_mode").scalar<std::int64_t>() != 0))
+      seen.fail("it is in training mode, or gives its mask");
+  }
 
   /// The outputs of a node by their names; what is not given has no type.
   void bind(const node_def& def, scope& names, const std::vector<value_id>& given) {

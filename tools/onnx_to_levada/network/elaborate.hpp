@@ -17,6 +17,8 @@ struct elaboration_options {
   std::map<std::string, extents> dims;
   /// Inputs that are the same for all items.
   std::map<std::string, std::vector<double>> constants;
+  /// The same as whole tensors, of the type and the extents that the model says.
+  std::map<std::string, constant> bound;
   /// float16 and bfloat16 become float.
   bool widen_half = true;
   /// Inputs whose items have another order of axes than the model: "NHWC" of one that the model has as NCHW.

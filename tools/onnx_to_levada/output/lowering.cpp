@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "../ops/op_definition.hpp"
@@ -82,6 +83,10 @@ void lowering::run() {
     } catch (const conversion_error& failure) {
       problems += (problems.empty() ? "" : "\n") + std::string(failure.what());
       possible = false;
+    } catch (const std::out_of_range&) {
+      problems += (problems.empty() ? "" : "\n") + lowered.op + " \"" + lowered.name +
+                  "\": it has too few inputs, outputs or numbers";
+      possible = false;
     }
     if (!possible)
       for (const value_id id : lowered.outputs)
@@ -108,8 +113,12 @@ std::string lowering::unique(std::string name) {
   return result;
 }
 
+const std::string& lowering::base_name() const {
+  return base_names_[net_.inputs.size() + static_cast<std::size_t>(source_)];
+}
+
 std::string lowering::fresh_name() {
-  const std::string& base = base_names_[net_.inputs.size() + static_cast<std::size_t>(source_)];
+  const std::string& base = base_name();
   // The first node has the name itself; it is in `taken_` from the beginning.
   return std::exchange(named_[static_cast<std::size_t>(source_)], char{1}) != 0 ? unique(base) : base;
 }
@@ -141,7 +150,7 @@ int lowering::shaped(int made, const extents& dims) {
   if (from.dims == dims) return made;
   if (const auto found = shaped_.find({made, dims}); found != shaped_.end()) return found->second;
   const element type = from.type;
-  const int result = add("nn::reshape<" + list_of(dims) + ">", {made}, type, dims);
+  const int result = add(unique(base_name() + "_shaped"), "nn::reshape<" + list_of(dims) + ">", {made}, type, dims);
   return shaped_[{made, dims}] = result;
 }
 

@@ -75,6 +75,7 @@ class lowering {
 
  private:
   std::string unique(std::string name);
+  const std::string& base_name() const;
 
   const network& net_;
   std::vector<std::string> base_names_;  ///< of the nodes of the network
