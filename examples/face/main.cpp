@@ -46,7 +46,9 @@ struct detection {
 };
 
 float overlap(const face& a, const face& b) {
-  const auto area = [](point low, point high) { return std::max(0.0f, high.x - low.x) * std::max(0.0f, high.y - low.y); };
+  const auto area = [](point low, point high) {
+    return std::max(0.0f, high.x - low.x) * std::max(0.0f, high.y - low.y);
+  };
   const float both = area({std::max(a.low.x, b.low.x), std::max(a.low.y, b.low.y)},
                           {std::min(a.high.x, b.high.x), std::min(a.high.y, b.high.y)});
   return both / (area(a.low, a.high) + area(b.low, b.high) - both);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speech in a recording, by Silero VAD, which CMake makes of its ONNX file: chunks of 512 samples as a microphone gives
-// them -> with the end of the chunk before -> network, whose state comes back with the next chunk -> segments of speech.
+// them -> with the end of the chunk before -> network, whose state comes back with the next chunk -> segments.
 
 #include <algorithm>
 #include <array>
@@ -114,7 +114,8 @@ int listen(const std::string& file, const std::string& recorded, bool with_repor
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string file = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav", recorded;
+  std::string file = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav",
+              recorded;
   bool with_report = false;
   CLI::App arguments("Finds speech in a recording of 16-bit samples, 16 kHz.");
   arguments.add_option("--file", file, "A .wav file, or samples alone")->capture_default_str();

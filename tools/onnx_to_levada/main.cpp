@@ -12,6 +12,7 @@
 #include "ops/op_definition.hpp"
 #include "output/hash.hpp"
 #include "output/header.hpp"
+#include "output/listing.hpp"
 #include "output/lowering.hpp"
 #include "output/names.hpp"
 #include "output/safetensors.hpp"
@@ -68,11 +69,15 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A header that is committed has to be what the model gives now. Its first line alone may differ in the version.
+/// A header that is committed has to be what the model gives now. One that another version of the tool made may differ.
 void compare_with(const fs::path& file, const std::string& made) {
-  if (text_of(file) != made)
+  const std::string committed = text_of(file);
+  if (committed == made) return;
+  const auto made_by = [](const std::string& text) { return text.substr(0, text.find(" of ")); };
+  if (made_by(committed) == made_by(made))
     throw conversion_error(
         file.string() + " is not what the model and the options give now: convert again and commit what that writes");
+  std::cerr << file.string() << ": warning: another version of onnx_to_levada made it: convert again\n";
 }
 
 struct settings {
@@ -134,9 +139,9 @@ int convert(const settings& given) {
   text.weights_file = text.name + ".safetensors";
   text.embed = given.embed;
   for (const std::string& state : given.states) text.states.push_back(key_and_value(state));
-  std::cout << text.name << ": " << counts.nodes << " nodes, " << counts.folded << " folded, " << counts.inlined
-            << " inlined, " << before << " left, " << net.nodes.size() << " after the passes, " << graph.lines.size()
-            << " lines, " << lowered.weights().size() << " parameters\n";
+  const listing head{text.model, text.name, counts, before};
+  const std::string listed = listing_text(head, lowered, graph, net);
+  std::cout << listed.substr(0, listed.find("\n\n") + 1);
   const std::string header = write_header(lowered, graph, net, text);
   if (!given.compare.empty()) compare_with(given.compare, header);
   if (given.check) return 0;
@@ -150,6 +155,8 @@ int convert(const settings& given) {
                              " is of a model whose parameters have other names, types or extents");
   } else {
     write_text(header_file, header);
+    write_text(folder / (text.name + ".onnx.txt"), listed);
+    write_text(folder / (text.name + ".onnx.json"), listing_json(head, lowered, graph, net));
     if (given.embed)
       write_text(folder / (text.name + ".weights.cpp"), write_embedded(text, fs::absolute(weights_file).string()));
   }

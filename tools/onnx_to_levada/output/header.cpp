@@ -100,107 +100,162 @@ std::string structure_hash(const lowering& lowered) {
   return h.text();
 }
 
-std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
-                         const header_text& text) {
-  std::string out = "// Made by onnx_to_levada of " + text.model + " (" + text.model_hash + "); do not edit.\n";
-  if (!text.options.empty()) out += "// Options: " + text.options + "\n";
-  out +=
-      "#pragma once\n\n#include <cstddef>\n#include <limits>\n#include <span>\n#include <string_view>\n\n#include "
-      "<levada/levada.hpp>\n#include <levada/interop/model_weights.hpp>\n#include <levada/ops.hpp>\n\n";
-  out += "namespace " + text.name + " {\n\nnamespace lv = levada;\nnamespace nn = levada::nn;\n\n";
-  const auto& nodes = lowered.nodes();
-  for (const int port : graph.ports) {
-    const levada_node& n = nodes[static_cast<std::size_t>(port)];
-    out += "/// ONNX's input \"" + net[net.inputs[static_cast<std::size_t>(port)]].name + "\".\nusing " + n.name +
-           "_type = " + tensor_text(n.type, n.dims) + ";\n";
+namespace {
+
+class header_writer {
+ public:
+  header_writer(const lowering& lowered, const fused_graph& graph, const network& net, const header_text& text)
+      : lowered_(lowered), graph_(graph), net_(net), text_(text) {
+    for (const auto& [name, made] : lowered.outputs()) outputs_.push_back(name);
+    outputs_ = short_names(outputs_);
+    has_weights_ = !lowered.weights().empty();
   }
-  std::vector<std::string> outputs = [&] {
-    std::vector<std::string> names;
-    for (const auto& [name, made] : lowered.outputs()) names.push_back(name);
-    return short_names(names);
-  }();
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const levada_node& n = nodes[static_cast<std::size_t>(lowered.outputs()[i].second)];
-    out += "/// ONNX's output \"" + lowered.outputs()[i].first + "\".\nusing " + outputs[i] +
-           "_result = " + tensor_text(n.type, n.dims) + ";\n";
+
+  std::string write() {
+    head();
+    types();
+    weights();
+    graph();
+    line("\n}  // namespace ", text_.name);
+    return std::move(out_);
   }
-  out +=
-      "\n/// Names, types and extents of the parameters; a file of weights has the same.\ninline constexpr "
-      "std::string_view structure = " +
-      quoted(structure_hash(lowered)) + ";\n\n";
-  if (text.embed)
-    out +=
-        "namespace detail {\nstd::span<const std::byte> embedded_weights();\n}\n\n/// The weights, which are a part of "
-        "the program.\ninline lv::safetensors weights() { return "
-        "lv::safetensors::from_bytes(detail::embedded_weights(), " +
-        quoted(text.weights_file) + "); }\n\n";
-  else
-    out += "#ifdef LEVADA_MODEL_FOLDER_" + text.name +
-           "\n/// The weights: beside the program, in its ../share/levada, or where they were made.\ninline const "
-           "lv::model_file weights_file{" +
-           quoted(text.weights_file) + ", LEVADA_MODEL_FOLDER_" + text.name + "};\n#endif\n\n";
-  out +=
-      "/// The model. `w` has to outlive `deploy`; weights of another model are refused.\ntemplate "
-      "<lv::parameter_source Weights>\nauto graph(" +
-      std::string(lowered.weights().empty() ? "const Weights&" : "const Weights& w") + ") {\n";
-  if (!lowered.weights().empty()) out += "  lv::check_model(w, structure);\n";
-  // An output and a port that are one state have one name, that of the port.
-  std::string begin, end;
-  for (const auto& [output, input] : text.states) {
-    int port = -1;
-    for (const int at : graph.ports)
-      if (net[net.inputs[static_cast<std::size_t>(at)]].name == input) port = at;
-    const auto leaves = std::ranges::find_if(lowered.outputs(), [&](const auto& o) { return o.first == output; });
-    if (port < 0 || leaves == lowered.outputs().end())
-      throw conversion_error("the state " + output + "=" + input + " is no output and input of the model");
-    const levada_node& state = nodes[static_cast<std::size_t>(port)];
-    const levada_node& next = nodes[static_cast<std::size_t>(leaves->second)];
-    if (state.type != next.type || state.dims != next.dims)
-      throw conversion_error("the state " + output + "=" + input + " goes in as " +
-                             tensor_text(state.type, state.dims) + " and comes out as " +
-                             tensor_text(next.type, next.dims));
-    outputs[static_cast<std::size_t>(leaves - lowered.outputs().begin())] = state.name;
-    begin += "lv::feedback<" + quoted(state.name) + ">(";
-    end += ", " + state.name + "_type{})";
+
+ private:
+  template <class... Parts>
+  void line(const Parts&... parts) {
+    ((out_ += parts), ...);
+    out_ += '\n';
   }
-  out += "  return " + begin + "lv::graph(\n";
-  for (const int port : graph.ports) {
-    const std::string& name = nodes[static_cast<std::size_t>(port)].name;
-    out += "      lv::port<" + quoted(name) + ", " + name + "_type>,\n";
+
+  const levada_node& made(int at) const { return lowered_[at]; }
+  const std::string& onnx_name(int port) const { return net_[net_.inputs[static_cast<std::size_t>(port)]].name; }
+
+  void head() {
+    line("// Made by onnx_to_levada ", ONNX_TO_LEVADA_VERSION, " of ", text_.model, " (", text_.model_hash,
+         "); do not edit.");
+    if (!text_.options.empty()) line("// Options: ", text_.options);
+    line("#pragma once\n");
+    for (const char* header : {"cstddef", "limits", "span", "string_view"}) line("#include <", header, ">");
+    line("");
+    for (const char* header : {"levada/levada.hpp", "levada/interop/model_weights.hpp", "levada/ops.hpp"})
+      line("#include <", header, ">");
+    line("\nnamespace ", text_.name, " {\n");
+    line("namespace lv = levada;\nnamespace nn = levada::nn;\n");
   }
-  for (const fused_line& line : graph.lines) {
-    std::string head = "      lv::node<" + quoted(line.name);
-    for (const std::string& from : line.from) head += ", " + quoted(from);
-    head += ">(";
-    std::string comment;
-    int last = -1;
-    for (const int source : line.sources) {
-      if (source < 0 || source == last) continue;
-      last = source;
-      const node& n = net.nodes[static_cast<std::size_t>(source)];
-      comment += (comment.empty() ? "" : "; ") + n.op + " " + n.name;
-      for (const std::string& other : n.stands_for) comment += ", " + other;
+
+  void types() {
+    for (const int port : graph_.ports) {
+      line("/// ONNX's input \"", onnx_name(port), "\".");
+      line("using ", made(port).name, "_type = ", tensor_text(made(port).type, made(port).dims), ";");
     }
-    std::replace(comment.begin(), comment.end(), '\n', ' ');
-    while (!comment.empty() && comment.back() == '\\') comment.pop_back();
-    out += comment_lines(comment);
-    std::string row = head;
-    for (std::size_t i = 0; i < line.ops.size(); ++i) {
-      const std::string next = (i == 0 ? "" : " | ") + line.ops[i];
-      const bool has_weights = line.ops[i].ends_with(">(w)");
-      if (i != 0 && (has_weights || row.size() + next.size() + 2 > longest_line)) {
-        out += row + " |\n";
-        row = "          " + line.ops[i];
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const auto& [name, at] = lowered_.outputs()[i];
+      line("/// ONNX's output \"", name, "\".");
+      line("using ", outputs_[i], "_result = ", tensor_text(made(at).type, made(at).dims), ";");
+    }
+  }
+
+  void weights() {
+    if (!has_weights_) return;
+    line("\n/// Names, types and extents of the parameters; a file of weights has the same.");
+    line("inline constexpr std::string_view structure = ", quoted(structure_hash(lowered_)), ";\n");
+    if (text_.embed) {
+      line("namespace detail {\nstd::span<const std::byte> embedded_weights();\n}\n");
+      line("/// The weights, which are a part of the program.");
+      line("inline lv::safetensors weights() {");
+      line("  return lv::safetensors::from_bytes(detail::embedded_weights(), ", quoted(text_.weights_file), ");\n}");
+    } else {
+      const std::string folder = "LEVADA_MODEL_FOLDER_" + text_.name;
+      line("#ifdef ", folder);
+      line("/// The weights: beside the program, in its ../share/levada, or where they were made.");
+      line("inline const lv::model_file weights_file{", quoted(text_.weights_file), ", ", folder, "};\n#endif");
+    }
+  }
+
+  /// What stands around the graph for its states: an output and a port that are one state have the port's name.
+  std::pair<std::string, std::string> states() {
+    std::string begin, end;
+    for (const auto& [output, input] : text_.states) {
+      const auto port = std::ranges::find_if(graph_.ports, [&](int at) { return onnx_name(at) == input; });
+      const auto leaves = std::ranges::find_if(lowered_.outputs(), [&](const auto& o) { return o.first == output; });
+      if (port == graph_.ports.end() || leaves == lowered_.outputs().end())
+        throw conversion_error("the state " + output + "=" + input + " is no output and input of the model");
+      const levada_node &state = made(*port), &next = made(leaves->second);
+      const std::string comes = tensor_text(next.type, next.dims), goes = tensor_text(state.type, state.dims);
+      if (comes != goes)
+        throw conversion_error("the state " + output + "=" + input + " goes in as " + goes + " and comes out as " +
+                               comes);
+      outputs_[static_cast<std::size_t>(leaves - lowered_.outputs().begin())] = state.name;
+      begin += "lv::feedback<" + quoted(state.name) + ">(";
+      end += ", " + state.name + "_type{})";
+    }
+    return {begin, end};
+  }
+
+  void graph() {
+    line("\n/// The model.", has_weights_ ? " `w` has to outlive `deploy`; weights of another model are refused." : "");
+    line("template <lv::parameter_source Weights>");
+    line("auto graph(const Weights&", has_weights_ ? " w" : "", ") {");
+    if (has_weights_) line("  lv::check_model(w, structure);");
+    const auto [begin, end] = states();
+    line("  return ", begin, "lv::graph(");
+    for (const int port : graph_.ports)
+      line("      lv::port<", quoted(made(port).name), ", ", made(port).name, "_type>,");
+    for (const fused_line& one : graph_.lines) node_line(one);
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      line("      lv::output<", quoted(outputs_[i]), ", ", quoted(graph_.outputs[i].second), ">",
+           i + 1 == outputs_.size() ? ")" + end + ";" : ",");
+    line("}");
+  }
+
+  void node_line(const fused_line& one) {
+    out_ += comment_lines(comment_of(one));
+    std::string row = "      lv::node<" + quoted(one.name);
+    for (const std::string& from : one.from) row += ", " + quoted(from);
+    row += ">(";
+    for (std::size_t i = 0; i < one.ops.size(); ++i) {
+      // An op with weights begins a line.
+      const std::string next = (i == 0 ? "" : " | ") + one.ops[i];
+      if (i != 0 && (one.ops[i].ends_with(">(w)") || row.size() + next.size() + 2 > longest_line)) {
+        line(row, " |");
+        row = "          " + one.ops[i];
       } else {
         row += next;
       }
     }
-    out += row + "),\n";
+    line(row, "),");
   }
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    out += "      lv::output<" + quoted(outputs[i]) + ", " + quoted(graph.outputs[i].second) + ">" +
-           (i + 1 == graph.outputs.size() ? ")" + end + ";\n" : ",\n");
-  return out + "}\n\n}  // namespace " + text.name + "\n";
+
+  /// The nodes of ONNX that the line stands for.
+  std::string comment_of(const fused_line& one) const {
+    std::string comment;
+    int last = -1;
+    for (const int source : one.sources) {
+      if (source < 0 || source == last) continue;
+      last = source;
+      const node& n = net_.nodes[static_cast<std::size_t>(source)];
+      comment += (comment.empty() ? "" : "; ") + n.op + " " + n.name;
+      for (const std::string& other : n.stands_for) comment += ", " + other;
+    }
+    std::ranges::replace(comment, '\n', ' ');
+    while (!comment.empty() && comment.back() == '\\') comment.pop_back();
+    return comment;
+  }
+
+  const lowering& lowered_;
+  const fused_graph& graph_;
+  const network& net_;
+  const header_text& text_;
+  std::vector<std::string> outputs_;
+  bool has_weights_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
+                         const header_text& text) {
+  return header_writer(lowered, graph, net, text).write();
 }
 
 std::string write_embedded(const header_text& text, const std::string& weights_path) {
