@@ -96,3 +96,29 @@ TEST_CASE("a stage finds its parameter as NAME.value; one of any input gives it 
   auto constant = deploy<target<cpu<1>>>(lv::input<in> | nn::parameter<"where", std::int64_t, 3>(weights));
   CHECK(constant(in{}) == tensor<std::int64_t, 3>{{7, 8, 9}});
 }
+
+TEST_CASE("a chain with parameters among its operands is one kernel") {
+  const auto check = []<class In>(std::type_identity<In>, double tolerance, const auto&... ops) {
+    check_agreement<In>(tolerance, ops...);
+  };
+  constexpr auto half = nn::scale(0.5f);
+  constexpr op_of<nn::mul_parameter<"k", 5, 1, 1>> by_channel;
+  constexpr op_of<nn::parameter_sub<"k", 5, 1, 1>> from_channel;
+  check(std::type_identity<floats<5, 7, 9>>(), 1e-6, add_op<5, 1, 1>(), relu_op());
+  check(std::type_identity<floats<5, 7, 9>>(), 1e-6, half.description, by_channel, add_op<5, 1, 1>(),
+        nn::tanh.description);
+  check(std::type_identity<floats<7>>(), 1e-6, half.description, add_op<3, 1>(), op_of<nn::parameter_div<"k", 7>>());
+  // Behind what has weights.
+  using conv = conv2d_op<5, levada::size<3>, padding<1>>;
+  check(std::type_identity<floats<2, 7, 9>>(), 1e-5, conv(), add_op<5, 1, 1>());
+  check(std::type_identity<floats<2, 7, 9>>(), 1e-5, conv(), by_channel, add_op<5, 1, 1>(), relu_op());
+  check(std::type_identity<floats<2, 7, 9>>(), 1e-5, conv(), relu_op(), from_channel, half.description);
+  check(std::type_identity<floats<4, 33, 19>>(), 1e-5, conv2d_op<8, levada::size<3>, levada::groups<4>>(),
+        op_of<nn::mul_parameter<"k", 8, 1, 1>>(), relu_op());
+  check(std::type_identity<floats<33>>(), 1e-5, dense_op<19>(), op_of<nn::mul_parameter<"k", 19>>(), relu_op());
+  check(std::type_identity<floats<4, 33>>(), 1e-5, dense_op<19>(), op_of<nn::mul_parameter<"k", 19>>(), relu_op());
+  check(std::type_identity<floats<4, 33>>(), 1e-5, op_of<nn::matmul_parameter<"k", 33, 19>>(), add_op<19>(),
+        nn::silu.description);
+  check(std::type_identity<floats<33, 6>>(), 1e-5, op_of<nn::parameter_matmul<"k", 4, 33>>(), add_op<4, 1>());
+  check(std::type_identity<floats<4, 33>>(), 1e-5, op_of<nn::matmul_parameter<"k", 33, 19>>(), nn::silu.description);
+}

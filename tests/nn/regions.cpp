@@ -185,6 +185,28 @@ TEST_CASE("a product of matrices is scaled, masked and summed") {
   });
 }
 
+TEST_CASE("parameters among the operands stay inside a unit") {
+  check_units<1, lv::tensor<float, 4, 6, 7>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 4, 6, 7>> | lv::nn::conv2d<"c", 4, lv::size<3>, lv::padding<1>>(w) |
+           lv::nn::mul_parameter<"m", 4, 1, 1>(w) | lv::nn::add_parameter<"a", 4, 1, 1>(w) | lv::nn::relu;
+  });
+  check_units<1, lv::tensor<float, 4, 6, 7>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 4, 6, 7>> |
+           lv::residual(lv::nn::conv2d<"c", 4, lv::size<3>, lv::padding<1>>(w) |
+                        lv::nn::mul_parameter<"m", 4, 1, 1>(w)) |
+           lv::nn::parameter_sub<"a", 4, 1, 1>(w) | lv::nn::relu;
+  });
+  check_units<1, lv::tensor<float, 5, 37>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 5, 37>> |
+           lv::residual(lv::nn::matmul_parameter<"p", 37, 37>(w) | lv::nn::add_parameter<"b", 37>(w));
+  });
+  check_units<1, lv::tensor<float, 5, 37>>([](const auto& w) {  // x (x k + k'), element by element
+    return lv::input<lv::tensor<float, 5, 37>> |
+           lv::fork(lv::nn::mul_parameter<"m", 37>(w) | lv::nn::add_parameter<"a", 5, 1>(w), lv::identity) |
+           lv::nn::mul;
+  });
+}
+
 TEST_CASE("what is taken elsewhere, too, ends a region") {
   // The sum leaves by a second branch: the relu behind it cannot be one with the convolution.
   check_units<4, lv::tensor<float, 4, 6, 6>>([](const auto& w) {

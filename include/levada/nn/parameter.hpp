@@ -62,9 +62,8 @@ struct parameter_op {
                                          detail::parameter_kind<F, Place>.size()};
   static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects = "a tensor of numbers whose shape broadcasts with that of the parameter";
-  static constexpr bool in_place = true;
+  static constexpr bool in_place = true, joins_parameter = true;
 
-  using function_type = F;
   template <class In>
   using parameter = tensor<typename In::value_type, Dims...>;
   template <class In>

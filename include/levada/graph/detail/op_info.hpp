@@ -37,6 +37,7 @@ struct op_info {
   double epsilon = 0;           ///< of norms; known at start-up only
   op_kind fuses_as = op_kind::opaque;
   bool has_function = false;                 ///< of one element of each input: in the kernel language, `op.function`
+  bool joins_parameter = false;              ///< the same of an element of its input and one of its parameter
   bounded<std::uint16_t, most_inputs> from;  ///< in a region: the values that it takes, by their numbers
   std::uint16_t to = 0;                      ///< in a region: the value that it gives
 
@@ -116,6 +117,7 @@ constexpr op_info describe_op() {
   info.flops = Op::template flops<In>;
   info.fuses_as = op_kind_of<Op>();
   info.has_function = element_op<Op>;
+  if constexpr (requires { Op::joins_parameter; }) info.joins_parameter = Op::joins_parameter;
   if constexpr (requires { Op::window; }) info.window = Op::window;
   if constexpr (requires { Op::groups; }) info.groups = Op::groups;
   if constexpr (requires { Op::counts_padding; }) info.counts_padding = Op::counts_padding;

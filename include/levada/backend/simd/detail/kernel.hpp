@@ -29,6 +29,7 @@ namespace detail {
 constexpr bool is_element_region(const region_info& region);
 constexpr bool is_joined_region(const region_info& region);
 constexpr bool is_row_region(const region_info& region);
+constexpr bool takes_operands(const region_info& region);
 }  // namespace detail
 
 /// Kernels for one instruction set.
@@ -48,7 +49,8 @@ struct simd_on {
   using region_kernel = simd_region_kernel<Arch, Region>;
 
   static constexpr bool takes(const region_info& region) {
-    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_row_region(region);
+    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_row_region(region) ||
+           detail::takes_operands(region);
   }
 };
 

@@ -20,13 +20,17 @@ namespace levada {
 
 namespace detail {
 
+constexpr bool is_product(std::string_view kind) {
+  return kind == "matmul" || kind == "matmul_parameter" || kind == "parameter_matmul";
+}
+
 /// The ops from the first that is no part of the chain at the head of a region, or joins it with another value.
 /// `kind` is that of its first op, `producer(op, operand)` an op of the region, or `outside`, and `operands(op)` the
 /// number of its operands.
 template <class Producer, class Operands>
 constexpr std::size_t first_join(std::string_view kind, std::size_t ops, Producer producer, Operands operands) {
   std::size_t first = 1;
-  if (kind == "matmul") return first;  // nothing else is a part of its kernel
+  if (is_product(kind)) return first;  // nothing else is a part of its kernel
   while (first < ops && operands(first) == 1 && producer(first, 0) == first - 1) ++first;
   // What is taken behind it has to be the chain's result.
   for (bool again = true; again;) {
@@ -64,9 +68,11 @@ constexpr bool is_element_region(const region_info& region) {
 constexpr bool is_joined_region(const region_info& region) {
   const std::string_view kind = region[0].kind;
   if (region[0].has_function || !region[region.size() - 1].has_function) return false;
-  if (kind != "conv2d" && kind != "dense" && kind != "matmul") return false;
-  for (std::size_t op = 1; op < region.size(); ++op)  // another one with weights
-    if (region[op].fuses_as == op_kind::out_fusable && region[op].parameters.size() != 0) return false;
+  if (kind != "conv2d" && kind != "dense" && !is_product(kind)) return false;
+  for (std::size_t op = 1; op < region.size(); ++op)  // another one with weights, or one with an operand of its own
+    if (region[op].joins_parameter ||
+        (region[op].fuses_as == op_kind::out_fusable && region[op].parameters.size() != 0))
+      return false;
   const std::size_t first = first_join(region);
   if (first == region.size()) return false;
   const shape& results = region[first - 1].gives.extents;
@@ -80,6 +86,26 @@ constexpr bool is_joined_region(const region_info& region) {
         return false;
   }
   return true;
+}
+
+/// Parameters among the operands of its ops, and a region of those above where they are inputs.
+constexpr bool takes_operands(const region_info& region) {
+  std::array<op_info, 16> ops{};
+  bool joins = false;
+  if (region.size() > ops.size()) return false;
+  for (std::size_t op = 0; op < region.size(); ++op) {
+    ops[op] = region[op];
+    if (!ops[op].joins_parameter) continue;
+    joins = true;
+    ops[op].takes.push_back({ops[op].input().type, ops[op].parameters[0].extents});
+    ops[op].from.push_back(static_cast<std::uint16_t>(0xffff - op));  // no value of the graph
+    ops[op].parameters = {};
+    ops[op].has_function = true;
+    ops[op].joins_parameter = false;
+  }
+  if (!joins) return false;
+  const region_info among_inputs(op_run(ops).first(region.size()));
+  return is_element_region(among_inputs) || is_joined_region(among_inputs) || is_row_region(among_inputs);
 }
 
 /// The wiring of a region: where each operand of each op comes from, as `region_op` counts.
