@@ -23,6 +23,9 @@ constexpr std::uint64_t hashed(std::uint64_t a, std::uint64_t b) {
   return x ^ x >> 33;
 }
 
+/// What an operation does at its place. Two of two threads depend on each other where one writes.
+enum class access { read, write };
+
 class causal_order {
  public:
   /// What a thread has done and all that came before that. Its clock is part of that, too: it is never behind what the
@@ -36,11 +39,11 @@ class causal_order {
     void start(const past& by, std::size_t index) { *this = {hashed(by.number, index + 1), by.time, index}; }
   };
 
-  /// Another execution of the same program begins. What threads were seen to share is kept.
+  /// Another execution of the same program begins. Which threads were seen to use a place is kept.
   void restart() {
     ++execution_;
     if (has_grown_)
-      for (place& x : places_) x.is_shared = x.is_shared_next;
+      for (place& x : places_) x.known = x.seen;
     has_grown_ = false;
   }
   void forget_all() { places_.assign(1 << 10, {}), used_ = 0, has_grown_ = false; }
@@ -48,16 +51,16 @@ class causal_order {
   /// Where only one thread uses a place, nothing there says more than that this thread has come so far.
   void reads(past& p, const void* at) {
     place& x = find(at);
-    note(x, p, false);
-    if (!x.is_shared) return;
+    note(x, p, access::read);
+    if (!x.known.are_ordered()) return;
     p.add(x.written);
     p.time = std::max(p.time, x.time);
     x.reads += p.number;
   }
   void writes(past& p, const void* at) {
     place& x = find(at);
-    note(x, p, true);
-    if (!x.is_shared) return;
+    note(x, p, access::write);
+    if (!x.known.are_ordered()) return;
     p.add(hashed(x.written, x.reads));
     p.time = std::max(p.time, x.time);
     x.written = p.number, x.reads = 0, x.time = p.time;
@@ -66,26 +69,45 @@ class causal_order {
   void writes_late(past& by, const past& when_stored, const void* at) {
     past p = when_stored;
     writes(p, at);
-    if (!is_shared(at)) return;
+    if (!find(at).known.are_ordered()) return;
     by.add(p.number);
     by.time = std::max(by.time, p.time);
   }
   /// The object there has ended.
   void forget(const void* at) {
     place& x = find(at);
-    x.written = x.reads = 0, x.time = 0, x.by = nobody, x.by_many = x.is_written = false;
+    x.written = x.reads = 0, x.time = 0, x.now = {};
   }
 
-  /// Several threads used it in some execution before this one, and one wrote; or it may have another address in each
-  /// execution.
-  bool is_shared(const void* at) { return find(at).is_shared; }
+  /// In some execution before this one another thread has used the place in a way that such an operation of `p`'s
+  /// thread is in an order with: what only one thread ever writes it reads in no order with others. Or the place may
+  /// have another address in each execution.
+  bool is_shared(const past& p, const void* at, access to) { return find(at).known.has_other(p.thread, to); }
   /// Since this execution began, more was seen to be shared.
   bool has_grown() const { return has_grown_; }
   /// There is no other thread: nothing is noted as shared.
   void is_alone(bool alone) { is_alone_ = alone; }
 
  private:
-  static constexpr std::size_t nobody = ~std::size_t{0};
+  /// Threads that used a place, and those of them that wrote there: a bit each.
+  struct users {
+    std::uint32_t all = 0, writers = 0;
+
+    void add(std::size_t thread, access to) {
+      all |= std::uint32_t{1} << thread;
+      if (to == access::write) writers |= std::uint32_t{1} << thread;
+    }
+    /// Says whether these were not all there.
+    bool add(const users& more) {
+      const users before = *this;
+      all |= more.all, writers |= more.writers;
+      return all != before.all || writers != before.writers;
+    }
+    bool are_ordered() const { return writers != 0 && (all & (all - 1)) != 0; }
+    bool has_other(std::size_t thread, access to) const {
+      return ((to == access::write ? all : writers) & ~(std::uint32_t{1} << thread)) != 0;
+    }
+  };
 
   struct place {
     const void* at = nullptr;
@@ -93,9 +115,8 @@ class causal_order {
     std::uint64_t written = 0;    ///< by whom last: the past of that
     std::uint64_t reads = 0;      ///< since then: the sum, as they are in no order
     std::int64_t time = 0;
-    std::size_t by = nobody;
-    bool by_many = false, is_written = false;
-    bool is_shared = false, is_shared_next = false;  ///< kept
+    users now;          ///< while there were several threads
+    users known, seen;  ///< in executions in which they were in an order; kept
   };
 
   place& find(const void* at) {
@@ -103,11 +124,11 @@ class causal_order {
     place& x = look_up(places_, at);
     if (x.at == nullptr) {
       x.at = at, ++used_;
-      x.is_shared = x.is_shared_next = !program_memory::all().has(at);
+      if (!program_memory::all().has(at)) x.known = x.seen = {~0u, ~0u};
     }
     if (x.execution != execution_) {
       x.execution = execution_;
-      x.written = x.reads = 0, x.time = 0, x.by = nobody, x.by_many = x.is_written = false;
+      x.written = x.reads = 0, x.time = 0, x.now = {};
     }
     return x;
   }
@@ -122,12 +143,11 @@ class causal_order {
       if (x.at != nullptr) look_up(larger, x.at) = x;
     places_.swap(larger);
   }
-  void note(place& x, const past& p, bool writes) {
+  void note(place& x, const past& p, access to) {
     if (is_alone_) return;
-    x.by_many = x.by_many || (x.by != nobody && x.by != p.thread);
-    x.by = p.thread;
-    x.is_written = x.is_written || writes;
-    if (x.by_many && x.is_written && !x.is_shared_next) x.is_shared_next = has_grown_ = true;
+    x.now.add(p.thread, to);
+    if (!x.now.are_ordered() || !x.seen.add(x.now)) return;
+    has_grown_ = true;
   }
 
   std::vector<place> places_;

@@ -36,7 +36,7 @@ struct stepped : Atomic {
   T load(order o = order::seq_cst) const noexcept {
     scheduler* const s = explorer();
     if (s == nullptr) return Atomic::load(o);
-    s->step(place());
+    s->step(place(), access::read);
     if (const auto* own = s->own_store(place())) {
       T value;
       std::memcpy(static_cast<void*>(&value), own->bytes, sizeof value);
@@ -62,15 +62,20 @@ struct stepped : Atomic {
       return s->store_later(late);
     }
     s->flush();
-    s->writes(place());
-    Atomic::store(value, o);
+    note(*s, Atomic::exchange(value) != value);
   }
-  T exchange(T value, order o = order::seq_cst) noexcept { return locked(), Atomic::exchange(value, o); }
+  T exchange(T value, order o = order::seq_cst) noexcept {
+    return locked([&](bool& changes) {
+      const T before = Atomic::exchange(value, o);
+      changes = before != value;
+      return before;
+    });
+  }
   bool compare_exchange_strong(T& expected, T value, order o = order::seq_cst) noexcept {
-    return locked(), Atomic::compare_exchange_strong(expected, value, o);
+    return locked([&](bool& changes) { return changes = Atomic::compare_exchange_strong(expected, value, o); });
   }
   bool compare_exchange_strong(T& expected, T value, order yes, order no) noexcept {
-    return locked(), Atomic::compare_exchange_strong(expected, value, yes, no);
+    return locked([&](bool& changes) { return changes = Atomic::compare_exchange_strong(expected, value, yes, no); });
   }
   bool compare_exchange_weak(T& expected, T value, order o = order::seq_cst) noexcept {
     return compare_exchange_strong(expected, value, o);
@@ -80,11 +85,11 @@ struct stepped : Atomic {
   }
   template <class N>
   T fetch_add(N n, order o = order::seq_cst) noexcept {
-    return locked(), Atomic::fetch_add(static_cast<typename Atomic::difference_type>(n), o);
+    return locked([&](bool&) { return Atomic::fetch_add(static_cast<typename Atomic::difference_type>(n), o); });
   }
   template <class N>
   T fetch_sub(N n, order o = order::seq_cst) noexcept {
-    return locked(), Atomic::fetch_sub(static_cast<typename Atomic::difference_type>(n), o);
+    return locked([&](bool&) { return Atomic::fetch_sub(static_cast<typename Atomic::difference_type>(n), o); });
   }
   void wait(T old, order o = order::seq_cst) const noexcept {
     scheduler* const s = explorer();
@@ -114,8 +119,22 @@ struct stepped : Atomic {
     else
       static_cast<Atomic*>(static_cast<stepped*>(at))->store(value);
   }
-  void locked() const {
-    if (scheduler* const s = explorer()) s->step(place()), s->flush(), s->writes(place());
+  /// `operation(changes)` says whether it has changed what is there; it has, unless it says so.
+  template <class Operation>
+  auto locked(Operation operation) const {
+    scheduler* const s = explorer();
+    if (s != nullptr) s->step(place()), s->flush();
+    bool changes = true;
+    const auto result = operation(changes);
+    if (s != nullptr) note(*s, changes);
+    return result;
+  }
+  /// A store of what is there already, or an exchange that fails, is in no order with those that only read.
+  void note(scheduler& s, bool changes) const {
+    if (changes)
+      s.writes(place());
+    else
+      s.reads(place());
   }
 };
 

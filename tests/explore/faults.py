@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants faults in a copy of the schedule, one at a time, and says which of them the exploration finds, how soon, by
-which seed or schedule.
+"""Plants faults in a copy of the schedule, one at a time, and prints a table of how the exploration finds them.
 
 faults.py [--compiler CXX] [--seconds N] [NAME...]
 
 A fault is a place of a header, its text and the wrong one. Where the text is not there any more, the list is out of
-date, and that is an error. A fault is found where explore_sessions ends with its sentence, within so many seconds of
-a processor.
+date, and that is an error. A fault is found where explore_sessions ends with its sentence. It runs twice at once, so
+many seconds of a processor each: through all schedules with no preemption, with one, with two, and so on, and through
+random ones. What it was called with to find the fault runs that schedule again.
 """
 
 import argparse
+import os
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-from itertools import chain, count
+import threading
+from itertools import count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -36,9 +37,9 @@ FAULTS = [
      "    if (unit.serial) seg.tickets[unit.ticket].next.store(g.end);\n"
      "    run_next(seg, g, count);\n"
      "    if (unit.serial) {"),
-    ("nobody is told of a finished grain", "run_grains.hpp",
-     "  if (finish(s, begin, end, silent)) wake_next(s);",
-     "  static_cast<void>(finish(s, begin, end, silent));"),
+    ("two free the slot of an item without a result", "finish_items.hpp",
+     "if (ring_.popped.compare_exchange_strong(p, p + 1)) tally_",
+     "static_cast<void>(ring_.popped.compare_exchange_strong(p, p + 1)), tally_"),
     ("a grain of cheap items is claimed by two", "run_grains.hpp",
      "  if (!seg.claimed.compare_exchange_strong(begin, begin + count)) return false;",
      "  seg.claimed.store(begin + count);"),
@@ -130,12 +131,66 @@ def planted(fault, folder):
     return include, None
 
 
-def seconds_of_children():
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+def by_search():
+    return (["--preemptions", str(n)] for n in count())
+
+
+def at_random():
+    first = 1
+    for schedules in (500 * 3**n for n in count()):
+        yield [str(schedules), "", str(first)]
+        first += schedules
+
+
+SENTENCE = re.compile(r"explore: (.*): (?:(early|late) schedule \"(.*)\"|seed (\d+), .*), \d+ steps")
+
+
+def what_is_seen(errors):
+    """What the last sentence says, and with which arguments that schedule runs again; or None."""
+    lines = [line for line in errors.splitlines() if line.strip()]
+    sentence = SENTENCE.fullmatch(lines[-1]) if lines else None
+    if sentence is None:
+        return None
+    case = lines[-2].strip() if len(lines) > 1 else ""
+    what, stores, schedule, seed = sentence.groups()
+    again = f'1 "{case}" {seed}' if seed else f'--{stores} "{schedule}" "{case}"'
+    return what, again
+
+
+class Explorer(threading.Thread):
+    """One that runs `program` in one way after the other, until it finds something, its seconds are over or it is
+    stopped."""
+
+    def __init__(self, program, ways, seconds, on_found):
+        super().__init__()
+        self.program, self.ways, self.seconds, self.on_found = program, ways, seconds, on_found
+        self.took, self.found, self.stopped, self.process = 0.0, None, False, None
+
+    def run(self):
+        for way in self.ways:
+            left = int(self.seconds - self.took)
+            if left < 1 or self.stopped or self.found:
+                return
+            with tempfile.TemporaryFile("w+") as errors:
+                self.process = subprocess.Popen(
+                    [self.program, *way], stdout=subprocess.DEVNULL, stderr=errors,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (left, left)))
+                _, status, usage = os.wait4(self.process.pid, 0)
+                self.process.returncode = status
+                self.took += usage.ru_utime + usage.ru_stime
+                errors.seek(0)
+                self.found = what_is_seen(errors.read()) if os.WIFEXITED(status) else None
+            if self.found:
+                self.on_found()
+
+    def stop(self):
+        self.stopped = True
+        if self.process is not None and self.process.returncode is None:
+            self.process.kill()
 
 
 def explored(compiler, fault, seconds):
-    """What was found, or None; and after how many seconds."""
+    """What was found, or None; after how many seconds; or why it could not be looked for."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         include, out_of_date = planted(fault, folder)
@@ -147,24 +202,18 @@ def explored(compiler, fault, seconds):
         done = subprocess.run(command, text=True, capture_output=True)
         if done.returncode != 0:
             return None, 0.0, "does not compile: " + done.stderr.strip().splitlines()[0]
-        start = seconds_of_children()
-        # All with no and with one preemption in small cases, and in between a few at random of each large case. Then
-        # more of both: what is seldom in one may be frequent in another.
-        ways = chain([["--preemptions", "0"], ["500"], ["--preemptions", "1"]],
-                     ([str(1000 * 3**n)] for n in count()))
-        while (left := seconds - (seconds_of_children() - start)) > 1:
-            way = next(ways)
-            limit = int(min(left, seconds / 3) if way[0] == "--preemptions" else left)
-            ran = subprocess.run([str(program), *way], text=True, capture_output=True,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)))
-            if ran.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-                continue
-            if ran.returncode != 0:
-                lines = [line for line in ran.stderr.splitlines() if line.strip()]
-                case = re.sub(r"\s+$", "", lines[-2][:40]) if len(lines) > 1 else ""
-                what = lines[-1].removeprefix("explore: ") if lines else f"ends by signal {-ran.returncode}"
-                return f"{case}: {what}", seconds_of_children() - start, None
-        return None, seconds_of_children() - start, None
+        explorers = []
+        for ways in (by_search(), at_random()):
+            explorers.append(Explorer(program, ways, seconds, lambda: [e.stop() for e in explorers]))
+        for e in explorers:
+            e.start()
+        for e in explorers:
+            e.join()
+        found = [(e.took, e.found) for e in explorers if e.found]
+        if not found:
+            return None, max(e.took for e in explorers), None
+        took, what = min(found)
+        return what, took, None
 
 
 def main():
@@ -174,18 +223,20 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     missed = 0
+    print("| fault | what is seen | `explore_sessions` | seconds |\n|---|---|---|---|", flush=True)
     for fault in FAULTS:
         if options.names and fault[0] not in options.names:
             continue
         found, took, wrong = explored(options.compiler, fault, options.seconds)
         if wrong:
             missed += 1
-            print(f"OUT OF DATE  {fault[0]}: {wrong}", flush=True)
+            print(f"OUT OF DATE: {fault[0]}: {wrong}", flush=True)
         elif found is None:
             missed += 1
-            print(f"NOT FOUND    {fault[0]} ({took:.0f} s)", flush=True)
+            print(f"| {fault[0]} | **not found** | | {took:.0f} |", flush=True)
         else:
-            print(f"found        {fault[0]} ({took:.1f} s): {found}", flush=True)
+            what, again = found
+            print(f"| {fault[0]} | {what} | `{again}` | {took:.1f} |", flush=True)
     print(f"{missed} of {len(FAULTS)} missed")
     return 1 if missed else 0
 

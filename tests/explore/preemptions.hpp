@@ -3,11 +3,13 @@
 // explore/preemptions.hpp: all schedules with at most so many preemptions, one after the other (Musuvathi, Qadeer,
 // PLDI 2007). Most faults of concurrent programs need two or three.
 //
-// Two things are left out, and neither loses a state. A thread is preempted only before an operation at a place that
-// threads share: whatever it does up to there can be in no order with the operations of others, so a preemption before
-// that leads to the same states. And where a state was met before with as many preemptions left, all that may follow
-// was, or will be, searched from there: the rest of this schedule is run to its end without another choice.
-// `explore_sessions --compare` runs them all and compares the states that they end in.
+// Three things are left out, and none loses a state. A thread is preempted only before an operation that is in an order
+// with those of other threads: whatever it does up to there is not, so a preemption before that leads to the same
+// states. A thread that was preempted is not gone back to by another preemption before somebody has done what its next
+// operation depends on (scheduler.hpp: a sleep set of that one operation; of more, as of Coons, Musuvathi and McKinley,
+// OOPSLA 2013, the same order may take one preemption more). And where a state was met before with as many preemptions
+// left, all that may follow was, or will be, searched from there: the rest of this schedule is run to its end without
+// another choice. `explore_sessions --compare` runs them all and compares the states that they end in.
 
 #include <cstddef>
 #include <cstdint>

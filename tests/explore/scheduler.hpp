@@ -11,6 +11,7 @@
 // of their thread (x86-TSO: Owens, Sarkar, Sewell, TPHOLs 2009) until it comes to an operation that empties it.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -60,6 +61,7 @@ class scheduler {
     for (int i = 0; i < with.changes; ++i) change_at_.push_back(1 + random_() % with.steps_expected);
     std::sort(change_at_.begin(), change_at_.end());
     order_.restart();
+    passed_over_.clear();
     program_memory::all().restart();
     active() = this;
     running_ = &add_thread(std::move(body));
@@ -84,20 +86,25 @@ class scheduler {
   // ---- operations, by the thread that runs ----
 
   /// Before each operation, at that place; null: at none that others may use.
-  void step(const void* at) {
+  void step(const void* at, access to = access::write) {
     time_ += 20;
     running_->past.add(1), running_->past.time += 20;
-    is_shared_ = at == everything() || uses_shared(at);
+    running_->next_at = at, running_->next_access = to;
+    is_shared_ = at == everything() || uses_shared(at, to);
     advance();
   }
   /// Behind it.
   void reads(const void* at) {
+    if (how_.search == nullptr) return;
     const own_memory mine;
-    if (how_.search != nullptr) order_.reads(running_->past, at);
+    order_.reads(running_->past, at);
+    rouse(at, false);
   }
   void writes(const void* at) {
+    if (how_.search == nullptr) return;
     const own_memory mine;
-    if (how_.search != nullptr) order_.writes(running_->past, at);
+    order_.writes(running_->past, at);
+    rouse(at, true);
   }
   /// Changes what is there without an atomic operation, as a stage does.
   void changes(const void* at) { step(at), writes(at); }
@@ -123,8 +130,7 @@ class scheduler {
   void block(const void* at) {
     flush();
     writes(at);
-    running_->waits_for = at;
-    advance();
+    park(at);
   }
   void wake(const void* at) {
     writes(at);
@@ -163,6 +169,7 @@ class scheduler {
   }
   void flush() { flush(*running_); }
   void flush_all() {
+    rouse_all();
     for (const auto& t : threads_) flush(*t);
   }
   /// Who stores there is still waiting to be seen, and the place is about to go.
@@ -190,6 +197,9 @@ class scheduler {
     exceptions own;
     causal_order::past past;
     const void* waits_for = nullptr;
+    const void* next_at = nullptr;  ///< the operation that comes next, where it was preempted before one
+    access next_access = access::write;
+    bool is_passed_over = false;
     bool ended = false;
     std::int64_t priority = 0;
     std::uint64_t yields = 0;
@@ -198,16 +208,17 @@ class scheduler {
   const void* running() const { return running_; }
 
   thread_state& start(std::function<void()> body) {
-    step(&threads_);
+    step(nullptr);  // all that the new one does comes later anyway
     thread_state& t = add_thread(std::move(body));
-    writes(&threads_);
-    t.past.start(running_->past, threads_.size());
+    t.past.start(running_->past, threads_.size() - 1);
     return t;
   }
+  /// To wait for its end and to find that it has ended are the same, so neither this nor the end is in an order.
   void join(thread_state& t) {
-    step(&t);
-    while (!t.ended) block(&t);
-    reads(&t);
+    step(nullptr);
+    flush();
+    while (!t.ended) park(end_of(t));
+    reads(end_of(t));
   }
 
   [[noreturn]] void fail(const char* what) {
@@ -237,14 +248,19 @@ class scheduler {
     order_.is_alone(threads_.size() == 1);
     return t;
   }
+  void park(const void* at) {
+    running_->waits_for = at;
+    advance();
+  }
+  const void* end_of(const thread_state& t) const { return &ends_[t.past.thread]; }
   static void begin() { active()->run_thread(); }
   void run_thread() {
     thread_state& t = *running_;
     t.body();
-    step(&t);
+    step(nullptr);
     flush(t);
     t.ended = true;
-    wake(&t);
+    wake(end_of(t));
     order_.is_alone(std::count_if(threads_.begin(), threads_.end(), [](const auto& o) { return !o->ended; }) == 1);
     thread_state* const next = choose_own(true);
     running_ = next;
@@ -264,12 +280,12 @@ class scheduler {
     for (const auto& t : threads_) all += hashed(t->past.number, t->past.thread);
     return all;
   }
-  bool uses_shared(const void* at) {
+  bool uses_shared(const void* at, access to) {
     if (how_.search == nullptr || !how_.search->reduces()) return true;
     const own_memory mine;
-    return (at != nullptr && order_.is_shared(at)) ||
+    return (at != nullptr && order_.is_shared(running_->past, at, to)) ||
            std::any_of(running_->buffer.begin(), running_->buffer.end(),
-                       [&](const late_store& s) { return order_.is_shared(s.at); });
+                       [&](const late_store& s) { return order_.is_shared(running_->past, s.at, access::write); });
   }
 
   void flush(thread_state& t) {
@@ -279,8 +295,30 @@ class scheduler {
       const late_store s = t.buffer.front();
       t.buffer.pop_front();
       s.apply(const_cast<void*>(s.at), s.bytes);
-      if (how_.search != nullptr) order_.writes_late(running_->past, s.past, s.at);
+      if (how_.search != nullptr) order_.writes_late(running_->past, s.past, s.at), rouse(s.at, true);
     }
+  }
+
+  /// A thread that was preempted is not gone back to by another preemption before an operation that its next one
+  /// depends on: to preempt it behind that one costs as many and comes to the same.
+  void pass_over(thread_state& t) {
+    if (t.next_at == everything()) return;
+    t.is_passed_over = true;
+    passed_over_.push_back(&t);
+  }
+  void rouse(const void* at, bool writes) {
+    if (passed_over_.empty()) return;
+    std::erase_if(passed_over_, [&](thread_state* t) {
+      const bool depends =
+          (t->next_at == at && (writes || t->next_access == access::write)) ||
+          std::any_of(t->buffer.begin(), t->buffer.end(), [&](const late_store& s) { return s.at == at; });
+      if (depends) t->is_passed_over = false;
+      return depends;
+    });
+  }
+  void rouse_all() {
+    for (thread_state* const t : passed_over_) t->is_passed_over = false;
+    passed_over_.clear();
   }
 
   static bool is_ready(const thread_state& t) { return !t.ended && t.waits_for == nullptr; }
@@ -292,13 +330,24 @@ class scheduler {
     std::size_t own = 0;
     while (threads_[own].get() != running_) ++own;
     ready_.clear();
-    if (goes_on) ready_.push_back(running_);
+    if (goes_on)
+      ready_.push_back(running_);
+    else
+      rouse_all();
     for (std::size_t i = 1; i < threads_.size(); ++i)
-      if (thread_state* const t = threads_[(own + i) % threads_.size()].get(); is_ready(*t)) ready_.push_back(t);
+      if (thread_state* const t = threads_[(own + i) % threads_.size()].get(); is_ready(*t) && !t->is_passed_over)
+        ready_.push_back(t);
     if (ready_.empty() && is_running_ready) return running_;  // it spins, and nobody else can go on
-    if (!ready_.empty())
-      return ready_[how_.search->choose(ready_.size(), is_running_ready, steps_,
-                                        [&] { return hashed(state(), 2 * own + goes_on); })];
+    if (!ready_.empty()) {
+      thread_state* const next = ready_[how_.search->choose(ready_.size(), is_running_ready, steps_, [&] {
+        std::uint64_t of_passed_over = 0;
+        for (std::size_t i = 0; i < threads_.size(); ++i)
+          of_passed_over |= std::uint64_t{threads_[i]->is_passed_over} << i;
+        return hashed(hashed(state(), 2 * own + goes_on), of_passed_over);
+      })];
+      if (goes_on && next != running_ && how_.search->reduces()) pass_over(*running_);
+      return next;
+    }
     if (!is_ending || std::any_of(threads_.begin(), threads_.end(), [](const auto& t) { return !t->ended; }))
       fail("no thread can go on");
     return nullptr;
@@ -345,8 +394,10 @@ class scheduler {
   std::vector<std::unique_ptr<thread_state>> threads_;
   thread_state* running_ = nullptr;
   bool yields_ = false;  ///< the one that runs
+  std::vector<thread_state*> passed_over_;
   std::vector<thread_state*> ready_;
-  thread_state nobody_;  ///< who explores
+  thread_state nobody_;          ///< who explores
+  std::array<char, 32> ends_{};  ///< a place for each thread
   causal_order order_;
   bool is_shared_ = true;  ///< what the one that runs is about to use
   std::uint64_t steps_ = 0;

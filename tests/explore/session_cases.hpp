@@ -27,6 +27,15 @@ inline void require(bool so, const char* what) {
   if (!so) explorer()->fail(what);
 }
 
+/// Threads that run a stage of the case, and how many may.
+inline int at_work = 0, permits_of_case = 0;
+struct working {
+  working() { require(++at_work <= permits_of_case, "more threads at work than there are permits"); }
+  working(const working&) = delete;
+  working& operator=(const working&) = delete;
+  ~working() { --at_work; }
+};
+
 /// A stage that must never be in two threads at once, and sees the items in order. Each takes so long: a microsecond is
 /// worth another thread.
 struct in_order {
@@ -34,6 +43,7 @@ struct in_order {
   int next = 0;
   bool inside = false;
   int operator()(const int& x) {
+    const working here;
     require(!inside, "two threads in one serial stage");
     inside = true;
     explorer()->changes(this);
@@ -52,15 +62,22 @@ struct in_order_fails : in_order {
     return x;
   }
 };
-struct anywhere {
+struct on_the_device {
   int operator()(const int& x) const {
     explorer()->takes(std::chrono::microseconds(5));
     return x;
   }
 };
+struct anywhere : on_the_device {
+  int operator()(const int& x) const {
+    const working here;
+    return on_the_device::operator()(x);
+  }
+};
 
 template <int Threads, class... Options>
 auto deployed(auto pipeline) {
+  at_work = 0, permits_of_case = Threads;
   return deploy<target<cpu<Threads>>, run_by<explored_executor>, Options...>(std::move(pipeline));
 }
 constexpr auto two_serial = [] { return input<int> | stage<"a">(in_order{}) | stage<"b">(in_order{}); };
@@ -81,6 +98,11 @@ inline void check_counts(const item_counts& c, std::uint64_t pushed) {
   require(c.pushed == c.delivered + c.failed + c.filtered + c.dropped + c.cancelled + c.in_flight,
           "counts do not add up");
   require(c.in_flight == 0, "an item is still in flight");
+}
+
+/// What is over stays so.
+void check_over(auto& session) {
+  for (int i = 0; i < 3; ++i) require(session.is_over(), "the session is not over");
 }
 
 template <int Threads, class... Options>
@@ -118,7 +140,51 @@ void by_two_threads(auto pipeline, int count, bool by_trying = false) {
   }
   pusher.join();
   require(next == count, "a result is missing");
-  require(session.is_over(), "the session is not over");
+  check_over(session);
+  check_counts(session.counts(), static_cast<std::uint64_t>(count));
+}
+
+/// Another thread pushes the next item only when the one before has come back.
+inline void answered(int count) {
+  const auto app = deployed<2>(two_slow());
+  auto session = app.open();
+  detail::atomic<int> popped{0};
+  detail::thread pusher([&] {
+    for (int i = 0; i < count; ++i) {
+      session.push(i);
+      popped.wait(i);
+    }
+    session.close();
+  });
+  int next = 0;
+  while (auto r = session.pop()) {
+    require(r->has_value() && **r == next++, "another result");
+    popped.store(next);
+    popped.notify_all();
+  }
+  pusher.join();
+  require(next == count, "a result is missing");
+}
+
+/// Nobody asks for what comes to an end in a sink: a worker has to be brought.
+inline void into_a_sink(int count, bool by_trying) {
+  static detail::atomic<int> arrived{0};
+  arrived.store(0);
+  const auto app = deployed<2>(input<int> | stage<"a">(slow) | sink<"s">([](const int& x) {
+                                 arrived.store(x + 1);
+                                 arrived.notify_all();
+                               }));
+  auto session = app.open();
+  for (int i = 0; i < count; ++i) {
+    if (by_trying)
+      require(session.try_push(i), "no room");
+    else
+      session.push(i);
+    arrived.wait(i);
+  }
+  session.close();
+  session.drain();
+  check_over(session);
   check_counts(session.counts(), static_cast<std::uint64_t>(count));
 }
 
@@ -139,6 +205,23 @@ inline void failing(int count) {
   check_counts(session.counts(), static_cast<std::uint64_t>(count));
 }
 
+/// By the thread that pushes, while this one waits for the next result.
+inline void cancelled_by_pusher(int count) {
+  const auto app = deployed<2>(two_slow());
+  auto session = app.open();
+  detail::thread pusher([&] {
+    for (int i = 0; i < count; ++i) session.push(i);
+    session.cancel();
+  });
+  int next = 0;
+  while (auto r = session.pop())
+    if (r->has_value()) require(**r == next++, "another result");
+  pusher.join();
+  check_over(session);
+  const item_counts c = session.counts();
+  check_counts(c, c.pushed);
+}
+
 /// By another thread, while this one pushes as long as it can and pops: `end(session, stop)`.
 template <class End>
 void ended_on_the_way(int count, End end) {
@@ -155,7 +238,7 @@ void ended_on_the_way(int count, End end) {
     if (r->has_value()) require(**r == next++, "another result");
   other.join();
   session.drain();
-  require(session.is_over(), "the session is not over");
+  check_over(session);
   const item_counts c = session.counts();
   check_counts(c, c.pushed);
 }
@@ -195,7 +278,7 @@ inline void cancelled_between_rates(int count) {
   }
   other.join();
   session.drain();
-  require(session.is_over(), "the session is not over");
+  check_over(session);
   for (std::size_t r = 0; r < session.regions(); ++r) check_counts(session.counts(r), session.counts(r).pushed);
 }
 
@@ -225,8 +308,9 @@ void several_sessions(int sessions, int count) {
 
 /// The session of a device, which fails one item of three and reports the last first.
 inline void on_a_device(int count, bool cancels) {
+  at_work = 0, permits_of_case = 2;
   const auto app = deploy<target<cpu<2>, simulated<0>>, run_by<explored_executor>, slots<8>>(
-      input<int> | on<simulated<0>>(stage<"d">(parallel(anywhere{}))) | stage<"e">(parallel(anywhere{})));
+      input<int> | on<simulated<0>>(stage<"d">(parallel(on_the_device{}))) | stage<"e">(parallel(anywhere{})));
   auto session = app.open();
   detail::thread other;
   if (cancels) other = detail::thread([&] { session.cancel(); });
@@ -316,7 +400,7 @@ inline void drained() {
   }
   session.close();
   require(!session.pop(), "a result of nothing");
-  require(session.is_over(), "the session is not over");
+  check_over(session);
 }
 
 struct session_case {
@@ -341,8 +425,12 @@ inline constexpr session_case small_cases[] = {
     {"sessions: two, one permit", [] { several_sessions<1>(2, 1); }},
     {"sessions: two, two permits", [] { several_sessions<2>(2, 1); }},
     {"sessions: three, one permit", [] { several_sessions<1>(3, 1); }},
+    {"answered", [] { answered(2); }},
+    {"sink", [] { into_a_sink(2, false); }},
+    {"sink, pusher that tries", [] { into_a_sink(2, true); }},
     {"failure", [] { failing(2); }},
     {"cancelled", [] { cancelled_on_the_way(1); }},
+    {"cancelled by the pusher", [] { cancelled_by_pusher(1); }},
     {"stopped", [] { stopped_on_the_way(1); }},
     {"closed by another", [] { closed_by_another(2); }},
     {"abandoned", abandoned},
@@ -370,8 +458,12 @@ inline constexpr session_case large_cases[] = {
     {"two threads, two segments", [] { by_two_threads<2>(segments, 3); }},
     {"two threads that try", [] { by_two_threads<2>(two_serial, 3, true); }},
     {"two threads that try, one permit", [] { by_two_threads<1>(two_serial, 3, true); }},
+    {"answers", [] { answered(4); }},
+    {"sink", [] { into_a_sink(4, false); }},
+    {"sink, pusher that tries", [] { into_a_sink(4, true); }},
     {"failures", [] { failing(5); }},
     {"cancelled", [] { cancelled_on_the_way(5); }},
+    {"cancelled by the pusher", [] { cancelled_by_pusher(3); }},
     {"stopped", [] { stopped_on_the_way(5); }},
     {"abandoned", abandoned},
     {"two sessions, one permit", [] { several_sessions<1>(2, 2); }},

@@ -43,7 +43,8 @@ void make_what_is_kept(const session_case& c) {
   detail::session_gate* gates[16];
   for (auto& gate : gates) gate = &detail::session_gate::open(nullptr);
   for (auto& gate : gates) gate->remove_holder();
-  scheduler().run({}, c.run);
+  preemption_search first(0, "");
+  scheduler().run({.delays_stores = false, .search = &first}, c.run);
 }
 
 /// What a search has seen.
@@ -119,8 +120,8 @@ int for_each_case(std::span<const session_case> cases, std::string_view begins_w
 
 }  // namespace
 
-/// explore_sessions [SCHEDULES [CASE [SEED]]]: so many of each case; or of the one whose name begins so; or the one of
-/// that seed.
+/// explore_sessions [SCHEDULES [CASE [SEED]]]: so many of each case, or of those whose names begin so, from that seed
+/// on.
 /// explore_sessions --preemptions N [CASE]: all with at most N preemptions. --compare N [CASE]: and those that the
 /// search leaves out, which have to come to the same ends.
 /// explore_sessions --early|--late SCHEDULE CASE: the one that a failure names.
@@ -137,6 +138,6 @@ int main(int argc, char** argv) {
                          [&](const session_case& c) { return once_again(c, how == "--late", at(1, "")); });
   const std::uint64_t most = std::strtoull(at(0, "4000"), nullptr, 10);
   return for_each_case(large_cases, at(1, ""), [&](const session_case& c) {
-    return given.size() > 2 ? by_priorities(c, std::strtoull(given[2], nullptr, 10), 1) : by_priorities(c, 1, most);
+    return by_priorities(c, std::strtoull(at(2, "1"), nullptr, 10), most);
   });
 }

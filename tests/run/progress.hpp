@@ -5,14 +5,16 @@
 #include <chrono>
 #include <thread>
 
+#include <time_to_run.hpp>
+
 namespace levada::test {
 
-/// `so()` within a minute: a busy machine takes its time, and the watchdog takes two for a hang.
+/// `so()`, sooner than the watchdog takes it for a hang.
 template <class Condition>
 bool eventually(Condition so) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  patience until(std::chrono::seconds(60), std::chrono::seconds(20));
   while (!so()) {
-    if (std::chrono::steady_clock::now() > until) return false;
+    if (until.is_over()) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   return true;

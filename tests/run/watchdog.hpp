@@ -15,10 +15,12 @@
 #include <thread>
 
 #include <soak.hpp>
+#include <time_to_run.hpp>
 
 namespace levada::test {
 
-/// Aborts where one test case takes longer than two minutes (times the soak's scale).
+/// Aborts where one test case takes longer than two minutes (times the soak's scale) and could have gone on for
+/// a third.
 struct watchdog : doctest::IReporter {
   explicit watchdog(const doctest::ContextOptions&) {}
   ~watchdog() override { stop(); }
@@ -29,7 +31,8 @@ struct watchdog : doctest::IReporter {
     const char* const name = test.m_name;
     thread_ = std::thread([this, name] {
       std::unique_lock lock(mutex_);
-      if (changed_.wait_for(lock, std::chrono::seconds(120) * soak_scale(), [&] { return stopping_; })) return;
+      for (patience until(std::chrono::seconds(120) * soak_scale(), std::chrono::minutes(1)); !until.is_over();)
+        if (changed_.wait_for(lock, std::chrono::seconds(1), [&] { return stopping_; })) return;
       std::fprintf(stderr, "\nwatchdog: the test \"%s\" hangs\n", name);
       std::fflush(nullptr);
       std::signal(SIGABRT, SIG_DFL);  // doctest's handler would end the test case, and wait for this thread

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a round is taken for one that hangs.
-
-#include <stress/round_watch.hpp>
+// When a round is taken for one that hangs (time_to_run.hpp).
 
 #include <chrono>
 
 #include <doctest/doctest.h>
+
+#include <time_to_run.hpp>
 
 using namespace levada::test;
 using namespace std::chrono_literals;
