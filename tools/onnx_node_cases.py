@@ -594,11 +594,37 @@ def quantization(case, index):
 
 @maps("quantized", "QuantizeLinear", "DequantizeLinear")
 def quantize(case, p):
-    if case.inputs[1].dims not in ([], [1]):
-        raise LeftOut("one scale a tensor")
     out = case.outputs[0].element
+    if case.inputs[1].dims not in ([], [1]):
+        axis = case.get("axis", 1)
+        op = f"dequantize_along_op<{axis}>" if case.op == "DequantizeLinear" else \
+            f"quantize_along_op<{ELEMENTS[out][0]}, {axis}>"
+        p.check(p.call(f"{op}()", p.input(0), p.input(1), p.input(2), element=out))
+        return
     op = "dequantize_linear_op" if case.op == "DequantizeLinear" else f"quantize_linear_op<{ELEMENTS[out][0]}>"
     p.check(p.call(f"{op}{{{{}}, {quantization(case, 1)}}}", p.input(0), element=out))
+
+
+@maps("quantized", "DynamicQuantizeLinear")
+def dynamic_quantize(case, p):
+    x = p.input(0)
+    p.lines.append(f"given.check(call(backend, nn::dynamic_quantize_linear.description, {x.name}));")
+
+
+@maps("quantized", "MatMulInteger")
+def matmul_integer(case, p):
+    zeros = ", ".join(str(case.constant(i, [0])[0]) for i in (2, 3))
+    p.check(p.stage(f"matmul_integer({zeros})", [p.input(0), p.input(1)], element=6, dims=case.outputs[0].dims))
+
+
+@maps("quantized", "ConvInteger")
+def conv_integer(case, p):
+    weight = case.inputs[1]
+    window = Window(case, weight.dims[2:])
+    zeros = ", ".join(str(case.constant(i, [0])[0]) for i in (2, 3))
+    op = (f"conv_integer2d_op<{weight.dims[0]}, {ELEMENTS[weight.element][0]}, {window.options()}, "
+          f"groups<{case.get('group', 1)}>, no_bias>{{{{}}, {zeros}}}")  # fmt: skip
+    p.check(p.call(op, p.item(), p.input(1), element=6, dims=case.outputs[0].dims[1:]))
 
 
 def qlinear(case, p, op, x, weight, rest):

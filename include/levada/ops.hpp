@@ -9,6 +9,7 @@
 #include <levada/nn/along_axis.hpp>
 #include <levada/nn/elementary.hpp>
 #include <levada/nn/grid_sample.hpp>
+#include <levada/nn/integers.hpp>
 #include <levada/nn/logical.hpp>
 #include <levada/nn/normalize.hpp>
 #include <levada/nn/parameter.hpp>

@@ -8,6 +8,7 @@
 #include <levada/backend/detail/define/broadcast.hpp>
 #include <levada/backend/detail/define/conv.hpp>
 #include <levada/backend/detail/define/grid_sample.hpp>
+#include <levada/backend/detail/define/integers.hpp>
 #include <levada/backend/detail/define/more_norms.hpp>
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/detail/define/norms.hpp>
