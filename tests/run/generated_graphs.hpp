@@ -220,7 +220,7 @@ struct generated_graph {
     const auto layout = detail::layout_of(plan);
     std::vector<generated_unit> units;
     std::vector<detail::unit_descriptor> texts;
-    std::vector<void*> stages(nodes.size());
+    std::vector<detail::stage_address> stages(nodes.size());
     for (const planned_unit& u : plan.unit) {
       generated_unit unit;
       for (std::size_t n = u.first; n < u.first + u.count; ++n) unit.nodes.push_back(nodes[n]);
@@ -241,7 +241,7 @@ struct generated_graph {
     }
     std::vector<const detail::unit_descriptor*> places;
     for (std::size_t u = 0; u < units.size(); ++u) {
-      stages[plan.unit[u].first] = &units[u];
+      stages[plan.unit[u].first].object = &units[u];
       places.push_back(&texts[u]);
     }
     return detail::make_program(

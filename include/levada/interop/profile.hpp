@@ -107,7 +107,7 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
   using parts = partition<Profiler::nodes_bound>;
   const auto program_for = [&](const parts& tried) {
     Pipeline copy(pipeline);
-    void* stages[flat::stages];
+    stage_address stages[flat::stages];
     stage_addresses visit{stages};
     for_each_stage(copy, visit);
     return work.template program_of<in, out>(tried, slots, devices, stages);
@@ -150,7 +150,7 @@ profile_result
   using deployment_types = detail::pipeline_types<flat>;
   static_assert(!deployment_types::has_source, "a profile takes the samples in place of a source's items");
   static_assert(std::is_trivially_copyable_v<typename deployment_types::input_item>, "a profile copies its sample");
-  void* stages[flat::stages];
+  detail::stage_address stages[flat::stages];
   detail::stage_addresses visit{stages};
   for_each_stage(pipeline, visit);
 

@@ -34,12 +34,11 @@ namespace detail {
 
 /// Where the stage objects of a pipeline are, and its rates, each in order.
 struct stage_and_rate_addresses {
-  void** next_stage;
+  stage_addresses stage;
   const void** next_rate;
   template <class Stage>
-  [[gnu::always_inline]] void operator()(Stage& stage) {
-    stage_addresses{next_stage}(stage);
-    ++next_stage;
+  [[gnu::always_inline]] void operator()(Stage& visited) {
+    stage(visited);
   }
   template <class Rate>
   [[gnu::always_inline]] void operator()(rate_part<Rate>& rate) {
@@ -75,8 +74,8 @@ consteval std::size_t stages_before() {
     return stages_before<Parts, R - 1>() + region<Parts, R - 1>::flat::stages;
 }
 template <class Parts, std::size_t R>
-[[gnu::always_inline]] inline later_region bind_region(auto deployment_types, void* const* stages, const void* rate,
-                                                       std::size_t first_segment) {
+[[gnu::always_inline]] inline later_region bind_region(auto deployment_types, const stage_address* stages,
+                                                       const void* rate, std::size_t first_segment) {
   using before = region<Parts, R - 1>;
   using here = typename decltype(deployment_types)::type::template types<R>;
   using planner = typename decltype(deployment_types)::type::planner;
@@ -92,9 +91,9 @@ template <class Parts, std::size_t R>
 template <class Rim, class Parts, class Executor, class Pipeline, std::size_t... R>
 [[gnu::always_inline]] inline auto deploy_regions(Pipeline& pipeline, const worker_settings& workers,
                                                   std::index_sequence<R...>) {
-  void* stages[stages_before<Parts, Rim::regions>() + 1];
+  stage_address stages[stages_before<Parts, Rim::regions>() + 1];
   const void* rates[Rim::regions];
-  stage_and_rate_addresses visit{stages, rates};
+  stage_and_rate_addresses visit{{stages}, rates};
   for_each_stage(pipeline, visit);
   constexpr std::size_t sources = Rim::has_source ? 1 : 0;
   using first = typename Rim::template types<0>;

@@ -9,6 +9,7 @@
 //   };
 
 #include <concepts>
+#include <type_traits>
 
 #include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/mistake.hpp>
@@ -21,50 +22,36 @@ namespace levada {
 
 namespace detail {
 
-/// Behind a stage that says nothing of it.
+/// The order at a place of a line. Behind a stage that says nothing of it it is unknown.
+template <layout Order>
+struct axes_known {};
 struct axes_unknown {};
+template <layout Order>
+consteval layout order_of_axes(axes_known<Order>) {
+  return Order;
+}
 
 /// The computing ops that leave the order as it is.
 template <class Op>
 concept keeps_axes = Op::fuses_as == op_kind::element_wise || Op::fuses_as == op_kind::broadcast;
 
-template <class... Ends>
-consteval auto common_axes(type_list<Ends...>);
-
-/// The order at a place of a line: what its op says; stages that compute element by element, rates, and what is no
-/// stage, leave that of the place before them. Only asked for where a stage takes one.
-template <class Place>
-consteval auto axes_at() {
-  if constexpr (requires { Place::part::op_type::gives_axes; })
-    return Place::part::op_type::gives_axes;
-  else if constexpr (
-      requires { requires keeps_axes<typename Place::part::op_type>; } || requires { typename Place::passes; })
-    return axes_at<typename Place::behind>();
-  else if constexpr (requires { Place::axes; })
-    return Place::axes;
-  else if constexpr (requires { typename Place::ends; })
-    return common_axes(typename Place::ends{});
-  else
-    return axes_unknown{};
-}
-
 /// Of branches that are joined, where all give the same.
-template <class... Ends>
-consteval auto common_axes(type_list<Ends...>) {
-  constexpr layout orders[] = {[] {
-    if constexpr (std::same_as<decltype(axes_at<Ends>()), layout>)
-      return axes_at<Ends>();
-    else
-      return layout::chw;
-  }()...};
-  constexpr bool known = (std::same_as<decltype(axes_at<Ends>()), layout> && ...);
-  constexpr bool same = [](const auto& all) {
-    for (const layout order : all)
-      if (order != all[0]) return false;
-    return true;
-  }(orders);
-  if constexpr (known && same)
-    return orders[0];
+template <class First, class... Rest>
+struct common_axes : std::conditional<(std::same_as<First, Rest> && ...), First, axes_unknown> {};
+
+/// The order behind a part: what its op says; stages that compute element by element, rates, and what is no stage,
+/// leave that before them.
+template <class Part, class At, class Before>
+consteval auto axes_behind() {
+  if constexpr (requires { axes_known<Part::op_type::gives_axes>{}; })
+    return axes_known<Part::op_type::gives_axes>{};
+  else if constexpr (requires { Part::op_type::gives_axes; })
+    return axes_unknown{};
+  else if constexpr (
+      requires { requires keeps_axes<typename Part::op_type>; } || requires { typename At::passes; })
+    return typename Before::axes{};
+  else if constexpr (requires { typename At::axes; })
+    return typename At::axes{};
   else
     return axes_unknown{};
 }
@@ -79,20 +66,20 @@ template <class Stage, class Before>
 consteval auto mistaken_axes() {
   using op_type = typename Stage::op_type;
   using in = item_of<op_input_t<typename Before::out>, op_type>;
-  constexpr auto given = axes_at<Before>();
+  using given = typename Before::axes;
   if constexpr (!has_three_axes<in>)
     return no_mistake{};  // the shape rule says what is wrong
   else if constexpr (std::same_as<decltype(op_type::takes_axes), const axes_unstated>)
     return image_op_has_to_be_told_the_order_of_axes_hwc_or_chw<
         Stage::name, in, write<as_fixed_string<op_type::says_axes.size()>(op_type::says_axes)>>{};
-  else if constexpr (std::same_as<decltype(given), const axes_unknown>)
+  else if constexpr (std::same_as<given, axes_unknown>)
     return no_mistake{};
   else if constexpr (std::same_as<decltype(op_type::takes_axes), const axes_of_no_picture>)
-    return stage_takes_features_along_the_last_axis_flatten_the_picture_before_it<Before::name, given, Stage::name,
-                                                                                  in>{};
-  else if constexpr (given != op_type::takes_axes)
-    return stage_takes_another_order_of_axes_than_the_one_before_gives<Before::name, given, Stage::name,
-                                                                       op_type::takes_axes>{};
+    return stage_takes_features_along_the_last_axis_flatten_the_picture_before_it<Before::name, order_of_axes(given{}),
+                                                                                  Stage::name, in>{};
+  else if constexpr (!std::same_as<given, axes_known<op_type::takes_axes>>)
+    return stage_takes_another_order_of_axes_than_the_one_before_gives<Before::name, order_of_axes(given{}),
+                                                                       Stage::name, op_type::takes_axes>{};
   else
     return no_mistake{};
 }

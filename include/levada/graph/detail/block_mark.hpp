@@ -3,8 +3,10 @@
 // graph/detail/block_mark.hpp: the marks between the parts of a flattened pipeline. A fork, a tee and a graph are each
 // a block of nodes between two marks; the marks say what a node takes and what the block gives.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <levada/core/detail/fixed_string.hpp>
@@ -44,6 +46,7 @@ struct block_mark {
   std::string_view outputs[most_inputs]{};  ///< their names, at the end of a graph
   bool passes = false;                      ///< no mark and no stage
   bool opens_params = false, changes_rate = false;
+  std::span<const std::size_t> splits_after{};  ///< the stages behind which it asks for a border
 };
 inline constexpr block_mark no_mark{};
 template <class Part>
@@ -51,7 +54,10 @@ inline constexpr const block_mark& mark_of = no_mark;
 template <>
 inline constexpr block_mark mark_of<split_here_part>{.passes = true};
 template <std::size_t... Stages>
-inline constexpr block_mark mark_of<split_after_part<Stages...>>{.passes = true};
+inline constexpr std::array<std::size_t, sizeof...(Stages)> split_stages{Stages...};
+template <std::size_t... Stages>
+inline constexpr block_mark mark_of<split_after_part<Stages...>>{.passes = true,
+                                                                 .splits_after = split_stages<Stages...>};
 template <fixed_string Name>
 inline constexpr block_mark mark_of<params_begin<Name>>{.passes = true, .opens_params = true};
 template <>

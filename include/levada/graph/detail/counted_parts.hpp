@@ -34,6 +34,11 @@ consteval auto stage_sides() {
     return type_list<>{};
 }
 
+template <class Place, bool IsNode>
+struct sides_of_place : type_tag<type_list<>> {};
+template <class Place>
+struct sides_of_place<Place, true> : type_tag<decltype(stage_sides<typename Place::call, typename Place::part>())> {};
+
 template <class Parts, class Indices>
 struct counted_parts;
 
@@ -127,13 +132,8 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
 
   /// What the stages take beside their items.
   template <std::size_t J>
-  static consteval auto sides_at() {
-    if constexpr (node_flags[J])
-      return stage_sides<typename place<Parts, J>::call, part<J>>();
-    else
-      return type_list<>{};
-  }
-  using all_sides = concatenated<decltype(sides_at<I>())...>;
+  using sides_at = typename sides_of_place<place<Parts, J>, node_flags[J]>::type;
+  using all_sides = concatenated<sides_at<I>...>;
   static constexpr std::size_t side_count = all_sides::size;
   static constexpr bool has_sides = side_count != 0;
   static consteval auto sides() { return lay_out_sides(wanted_places(all_sides{})); }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -31,6 +32,17 @@ template <class Part>
 inline constexpr bool is_split_after = false;
 template <std::size_t... Stages>
 inline constexpr bool is_split_after<split_after_part<Stages...>> = true;
+/// The first of these that has no stage behind it.
+constexpr std::size_t first_split_beyond(std::span<const std::size_t> splits, std::size_t stages) {
+  for (const std::size_t stage : splits)
+    if (stage + 1 >= stages) return stage;
+  return stages;
+}
+
+/// A stage there may give nothing for an item.
+template <class Place>
+concept loses_items =
+    requires { requires Place::call::value == form::filter || Place::call::value == form::consume_filter; };
 
 template <class Parts, class Indices = std::make_index_sequence<Parts::size>>
 struct flat_pipeline;
@@ -60,7 +72,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
     else {
       constexpr std::size_t at = [] {
         std::size_t before = 0, found = 0;
-        for (const std::size_t count : {decltype(base::template sides_at<I>())::size...}) {
+        for (const std::size_t count : {base::template sides_at<I>::size...}) {
           if (unattached < before + count) break;
           before += count;
           ++found;
@@ -91,8 +103,11 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
 
   /// In a pipeline of branches.
   static consteval auto mistaken_branches() {
-    constexpr std::size_t filter = first_true({loses_items<I>()...});
-    constexpr std::size_t untaken = first_true({gives_to_nobody<I>()...});
+    constexpr const auto& order = order_of_parts<Parts>::value;
+    constexpr std::size_t filter = first_true({(order.in_block[I] && loses_items<place<Parts, I>>)...});
+    constexpr std::size_t untaken = first_true(
+        {(order.untaken[I] && (mark_of<part<I>>.kind < block_mark::node ||
+                               !std::same_as<typename place<Parts, order.branch_end[I]>::out, nothing_more>))...});
     if constexpr (is_branch_items<result>)
       return fork_is_joined_by_no_stage{};
     else if constexpr (untaken < parts)
@@ -112,24 +127,6 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
       else
         return mistaken_marks();
     }
-  }
-  template <std::size_t J>
-  static consteval bool gives_to_nobody() {
-    constexpr const auto& order = order_of_parts<Parts>::value;
-    if constexpr (!order.untaken[J])
-      return false;
-    else if constexpr (mark_of<part<J>>.kind < block_mark::node)
-      return true;
-    else
-      return !std::same_as<typename place<Parts, order.branch_end[J]>::out, nothing_more>;
-  }
-  template <std::size_t J>
-  static consteval bool loses_items() {
-    if constexpr (is_stage<part<J>>)
-      return order_of_parts<Parts>::value.in_block[J] &&
-             (place<Parts, J>::call::value == form::filter || place<Parts, J>::call::value == form::consume_filter);
-    else
-      return false;
   }
   /// The first node that changes or consumes what is taken once more behind it.
   template <class Graph>
@@ -171,46 +168,38 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
     return nodes;
   }
 
-  template <std::size_t... S>
-  static consteval auto mistaken_split(split_after_part<S...>) {
-    constexpr std::size_t beyond = [] {
-      std::size_t found = ~std::size_t{0};
-      ((found = found == ~std::size_t{0} && S + 1 >= stages ? S : found), ...);
-      return found;
-    }();
-    if constexpr (beyond != ~std::size_t{0})
-      return split_after_names_no_stage<beyond, stages>{};
-    else
-      return no_mistake{};
-  }
-
-  template <std::size_t J>
-  static consteval auto mistaken_mark() {
-    if constexpr (std::same_as<part<J>, split_here_part>) {
-      constexpr bool inner = [] {
-        bool before = false, behind = false;
-        for (std::size_t i = 0; i < parts; ++i) (i < J ? before : behind) |= stage_flags[i];
-        return before && behind;
-      }();
-      return std::conditional_t<inner, no_mistake, split_here_has_no_stage_on_one_side>{};
-    } else if constexpr (is_split_after<part<J>>)
-      return mistaken_split(part<J>{});
-    else
-      return no_mistake{};
+  /// The first mark of a border that has no stage on one side.
+  static consteval std::size_t first_wrong_border() {
+    constexpr bool here[] = {std::same_as<part<I>, split_here_part>...};
+    constexpr const block_mark* marks[] = {&mark_of<part<I>>...};
+    std::size_t before = 0;  // stages
+    for (std::size_t i = 0; i < parts; ++i) {
+      before += stage_flags[i] ? 1u : 0u;
+      if (here[i] && (before == 0 || before == stages)) return i;
+      for (const std::size_t stage : marks[i]->splits_after)
+        if (stage + 1 >= stages) return i;
+    }
+    return parts;
   }
 
   static consteval auto mistaken_marks() {
     if constexpr (nodes == 0) {
       return std::conditional_t<any_true({may_be_empty<part<I>>...}), no_mistake, pipeline_has_no_stage>{};
     } else {
-      constexpr std::size_t at = first_true({decltype(mistaken_mark<I>())::is_mistake...});
-      if constexpr (at < parts)
-        return decltype(mistaken_mark<at>()){};
-      else if constexpr (base::has_sides)
-        return mistaken_sides();
+      constexpr std::size_t at = first_wrong_border();
+      if constexpr (at == parts)
+        return mistaken_side();
+      else if constexpr (std::same_as<part<at>, split_here_part>)
+        return split_here_has_no_stage_on_one_side{};
       else
-        return no_mistake{};
+        return split_after_names_no_stage<first_split_beyond(mark_of<part<at>>.splits_after, stages), stages>{};
     }
+  }
+  static consteval auto mistaken_side() {
+    if constexpr (base::has_sides)
+      return mistaken_sides();
+    else
+      return no_mistake{};
   }
 };
 

@@ -84,20 +84,8 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
   using part = typename type_at<Parts, J>::part;
   using graph_type = graph_info<(nodes > 0 ? nodes : 1) + parts_of_values>;
 
-  static constexpr bool is_line = order_of_parts<Parts>::is_line;
-  /// The parts whose outputs a part takes.
-  static constexpr std::size_t takes(std::size_t at) {
-    if constexpr (is_line)
-      return at == 0 ? 0 : 1;
-    else
-      return order_of_parts<Parts>::value.takes[at];
-  }
-  static constexpr std::size_t from(std::size_t at, std::size_t k) {
-    if constexpr (is_line)
-      return at - 1;
-    else
-      return order_of_parts<Parts>::value.from[at][k];
-  }
+  static constexpr std::size_t takes(std::size_t at) { return order_of_parts<Parts>::takes(at); }
+  static constexpr std::size_t from(std::size_t at, std::size_t k) { return order_of_parts<Parts>::from(at, k); }
 
   /// The parts that make what flows out of each part; none where that is the pipeline's input.
   static constexpr std::array<std::size_t, parts> makers = [] {
@@ -107,14 +95,6 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
       of[i] = stage_flags[i] || ports[i] || takes(i) > 1 ? i : takes(i) == 0 ? parts : of[from(i, 0)];
     return of;
   }();
-
-  /// The marks of splits behind stages, counted over all.
-  template <std::size_t... S>
-  static constexpr void mark(bool (&after)[parts + 1], type_tag<split_after_part<S...>>) {
-    for (const std::size_t stage : std::initializer_list<std::size_t>{S...}) after[stage] = true;
-  }
-  template <class Part>
-  static constexpr void mark(bool (&)[parts + 1], type_tag<Part>) {}
 
   /// A graph while it grows, and the value that each part gives.
   struct growing {
@@ -189,7 +169,8 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
   static consteval graph_type make_graph() {
     constexpr part_info infos[] = {info_of_part<part<I>, place<Parts, I>>()...};
     bool split[parts + 1]{};  // over stages
-    [[maybe_unused]] const int marked[] = {(mark(split, type_tag<part<I>>()), 0)...};
+    for (const block_mark* mark : {&mark_of<part<I>>...})
+      for (const std::size_t behind : mark->splits_after) split[behind] = true;
     std::size_t stage = 0;
     for (const part_info& info : infos) {
       if (info.kind == part_info::source || info.kind == part_info::stage) ++stage;

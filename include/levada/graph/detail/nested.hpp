@@ -69,7 +69,7 @@ struct nested_places<flat_pipeline<Parts, std::index_sequence<I...>>> {
   }
   static constexpr std::size_t elsewhere = first_true<Parts::size + 1>({is_elsewhere<I>()..., true});
   static constexpr std::size_t envelope =
-      first_true<Parts::size + 1>({holds_envelope(decltype(flat::template sides_at<I>()){})..., true});
+      first_true<Parts::size + 1>({holds_envelope(typename flat::template sides_at<I>{})..., true});
 };
 
 /// A pipeline inside the stage `Name`, which gives it items of type `T`.

@@ -53,7 +53,8 @@ template <class... Parts, class Visit>
 template <class... Given>
 struct first_no_part;
 template <class First, class... Rest>
-struct first_no_part<First, Rest...> : std::conditional_t<is_part<First>, first_no_part<Rest...>, type_tag<First>> {};
+struct first_no_part<First, Rest...>
+    : std::conditional_t<pipeline_part<First>, first_no_part<Rest...>, type_tag<First>> {};
 template <>
 struct first_no_part<> {};
 

@@ -45,19 +45,26 @@ struct stages_of_link : type_tag<stage_list<Left, Right>> {};
 template <class L, class R, class Right>
 struct stages_of_link<link<L, R>, Right> : longer_list<typename link<L, R>::stages, Right> {};
 
+template <class Left, class Right>
+using all_stages = typename stages_of_link<Left, Right>::type;
+
+/// It is moved as bytes. (The library's trait would be named after each line on the way to the whole.)
+template <class T>
+concept moved_as_bytes = __is_trivially_constructible(T, T&&);
+
 /// A line of parts and one part more. `pipeline` is deduced from its base, the list of them all.
 template <class Left, class Right>
-struct link : stages_of_link<Left, Right>::type {
-  using stages = typename stages_of_link<Left, Right>::type;
+struct link : all_stages<Left, Right> {
+  using stages = all_stages<Left, Right>;
 
   [[no_unique_address]] Left left;
   [[no_unique_address]] Right right;
 
-  static constexpr bool nothrow = noexcept(Left(std::declval<Left>()), Right(std::declval<Right>()));
-
-  [[gnu::always_inline]] constexpr link(Left&& l, Right&& r) noexcept(nothrow)
+  [[gnu::always_inline]] constexpr link(stages, Left&& l, Right&& r) noexcept(noexcept(Left(std::declval<Left>()),
+                                                                                       Right(std::declval<Right>())))
       : left(std::move(l)), right(std::move(r)) {}
-  [[gnu::always_inline]] constexpr link(link&& other) noexcept(nothrow)
+  [[gnu::always_inline]] constexpr link(link&& other) noexcept(noexcept(Left(std::declval<Left>()),
+                                                                        Right(std::declval<Right>())))
       : left(std::move(other.left)), right(std::move(other.right)) {}
   [[gnu::always_inline]] constexpr link(const link& other)
     requires requires(const Left& l, const Right& r) {
@@ -65,6 +72,15 @@ struct link : stages_of_link<Left, Right>::type {
       Right(r);
     }
       : left(other.left), right(other.right) {}
+};
+/// Part by part, a line would be moved in as many steps as the square of its length.
+template <class Left, class Right>
+  requires moved_as_bytes<Left> && moved_as_bytes<Right>
+struct link<Left, Right> : all_stages<Left, Right> {
+  using stages = all_stages<Left, Right>;
+
+  [[no_unique_address]] Left left;
+  [[no_unique_address]] Right right;
 };
 
 template <class Line, class... Parts>
@@ -118,8 +134,6 @@ template <class T>
 inline constexpr bool is_part = is_stage<T>;
 template <class T>
 inline constexpr bool is_part<input_part<T>> = true;
-template <class L, class R>
-inline constexpr bool is_part<link<L, R>> = true;
 template <class... S>
 inline constexpr bool is_part<pipeline<S...>> = true;
 template <class D, class P>
@@ -130,19 +144,23 @@ template <std::size_t... S>
 inline constexpr bool is_part<split_after_part<S...>> = true;
 
 template <class T>
-inline constexpr bool is_link = false;
+struct link_trait : std::false_type {};
 template <class L, class R>
-inline constexpr bool is_link<link<L, R>> = true;
+struct link_trait<link<L, R>> : std::true_type {};
 template <class T>
-inline constexpr bool is_pipeline = false;
+concept is_link = link_trait<T>::value;
+template <class T>
+struct pipeline_trait : std::false_type {};
 template <class... S>
-inline constexpr bool is_pipeline<pipeline<S...>> = true;
+struct pipeline_trait<pipeline<S...>> : std::true_type {};
+template <class T>
+concept is_pipeline = pipeline_trait<T>::value;
 
 }  // namespace detail
 
 /// Something that can stand in a pipeline. A callable becomes one by a name: `stage<"name">(f)`.
 template <class T>
-concept pipeline_part = detail::is_part<T>;
+concept pipeline_part = detail::is_link<T> || detail::is_part<T>;
 
 /// A part that is no line of several is a pipeline of one.
 template <pipeline_part Part>
@@ -158,9 +176,9 @@ template <class Left, class Right>
   else if constexpr (detail::is_pipeline<Right>)
     return std::move(left) | std::move(right.parts());
   else if constexpr (detail::is_link<Right>)
-    return std::move(left) | std::move(right.left) | std::move(right.right);
+    return static_cast<Left&&>(left) | std::move(right.left) | std::move(right.right);
   else
-    return detail::link<Left, Right>{std::move(left), std::move(right)};
+    return detail::link<Left, Right>{{}, static_cast<Left&&>(left), static_cast<Right&&>(right)};
 }
 
 /// A part beside something that is none. Deduced and never defined: the use is the one error, and has no type.

@@ -35,28 +35,13 @@ struct nothing_more {};
 template <class T>
 inline constexpr bool is_uncollected = false;
 
-/// Ahead of the first part.
-struct before_all {
-  using out = void;
-  using mistake = no_mistake;
-  static constexpr fixed_string name = "input";
+/// What comes to a part: the item, the name of the stage that gives it, and the order of a picture's axes.
+template <class Out, fixed_string Name, class Axes>
+struct given_to_part {
+  using out = Out;
+  using axes = Axes;
+  static constexpr auto name = Name;
 };
-
-/// One part of the flattened pipeline in its place: what comes in, what goes out, in which form, or the mistake.
-template <class Parts, std::size_t I>
-struct place;
-
-template <class Parts, std::size_t I>
-consteval auto find_place_before() {
-  if constexpr (order_of_parts<Parts>::is_line)
-    return type_tag<place<Parts, I - 1>>{};
-  else
-    return type_tag<place<Parts, order_of_parts<Parts>::value.from[I][0]>>{};
-}
-template <class Parts, std::size_t I>
-struct place_before : decltype(find_place_before<Parts, I>()) {};
-template <class Parts>
-struct place_before<Parts, 0> : type_tag<before_all> {};
 
 template <class T>
 concept fine_item = std::is_move_constructible_v<T> || is_tensor<T>;
@@ -67,7 +52,6 @@ struct at_part {
   using out = typename Before::out;
   using mistake = no_mistake;
   static constexpr auto name = Before::name;
-  using behind = Before;
   using passes = void;
 };
 
@@ -125,25 +109,21 @@ struct at_part<block_port<Name, T, Index>, Before> {
 };
 
 /// What the branches of a fork give, ahead of its join.
-template <class... Ends>
-struct joined_places {
-  using ends = type_list<Ends...>;
-  static constexpr bool known = !any_true({std::same_as<typename Ends::out, unknown_item>...});
+template <class... Given>
+struct joined_branches {
+  using axes = typename common_axes<typename Given::axes...>::type;
+  static constexpr bool known = !any_true({std::same_as<typename Given::out, unknown_item>...});
   static consteval auto first_sink() {
-    constexpr std::size_t at = first_true({std::same_as<typename Ends::out, nothing_more>...});
-    if constexpr (at < sizeof...(Ends))
-      return branch_ends_in_a_sink_and_gives_nothing_to_join<type_at<type_list<Ends...>, at>::name>{};
+    constexpr std::size_t at = first_true({std::same_as<typename Given::out, nothing_more>...});
+    if constexpr (at < sizeof...(Given))
+      return branch_ends_in_a_sink_and_gives_nothing_to_join<type_at<type_list<Given...>, at>::name>{};
     else
       return no_mistake{};
   }
   using mistake = decltype(first_sink());
-  using out = std::conditional_t<known && !mistake::is_mistake, branch_items<typename Ends::out...>, unknown_item>;
+  using out = std::conditional_t<known && !mistake::is_mistake, branch_items<typename Given::out...>, unknown_item>;
   static constexpr fixed_string name = "fork";
 };
-template <class Parts, std::size_t I, std::size_t... K>
-joined_places<place<Parts, order_of_parts<Parts>::value.from[I][K]>...> joined_at(std::index_sequence<K...>);
-template <class Parts, std::size_t I>
-concept gathers_items = !order_of_parts<Parts>::is_line && order_of_parts<Parts>::value.takes[I] > 1;
 
 /// What leaves by several outputs, by their names.
 template <class Part, class Out>
@@ -152,28 +132,10 @@ template <fixed_string... Name, class From, class... T>
 struct named_outputs<graph_end<text_list<Name...>, From>, branch_items<T...>>
     : type_tag<named_items<named_item<Name, T>...>> {};
 
-/// Places are found in halves, the first half before the other: each one where it is asked for, all before it would be
-/// found inside of it, as deep in each other as a pipeline has parts.
-template <class Parts, std::size_t First, std::size_t Count>
-struct places_in_order : places_in_order<Parts, First, Count / 2> {
-  using last = typename places_in_order<Parts, First + Count / 2, Count - Count / 2>::last;
-};
-template <class Parts, std::size_t First>
-struct places_in_order<Parts, First, 1> {
-  using last = place<Parts, First>;
-  using found = typename last::out;
-};
-template <class Parts>
-using last_place = typename places_in_order<Parts, 0, Parts::size>::last;
-
-/// The item that leaves a pipeline.
-template <class Parts>
-using item_behind =
-    typename named_outputs<typename type_at<Parts, Parts::size - 1>::part, typename last_place<Parts>::out>::type;
-
 /// Behind the branch of a tee the item goes on.
 template <class Before, class End>
-struct teed_place {
+struct teed_branch {
+  using axes = axes_unknown;
   static constexpr bool ends =
       std::same_as<typename End::out, nothing_more> || std::same_as<typename End::out, unknown_item>;
   using mistake = std::conditional_t<ends, no_mistake, tee_has_to_end_in_a_sink<End::name, typename End::out>>;
@@ -260,23 +222,77 @@ struct at_part<Stage, Before> {
   using out = typename outcome<call, Stage::name>::out;
   using mistake = typename outcome<call, Stage::name>::mistake;
   static constexpr auto name = Stage::name;
-  using behind = Before;
+};
+
+/// A part where something comes to it. It is looked at by these alone: whatever is made for it is named after them, and
+/// not after the pipeline, whose name is as long as the pipeline is.
+template <class Part, class Device, class Before>
+struct place_of_part : at_part<Part, Before> {
+  using at = at_part<Part, Before>;
+  using part = Part;
+  using device = Device;
+  using in = typename Before::out;
+  using gives = given_to_part<typename at::out, at::name, decltype(axes_behind<Part, at, Before>())>;
+};
+/// Where several things come to it.
+template <class At, class Device>
+struct place_of_mark : At {
+  using device = Device;
+  using gives = given_to_part<typename At::out, At::name, typename At::axes>;
 };
 
 template <class Parts, std::size_t I>
-struct place : at_part<typename type_at<Parts, I>::part, typename place_before<Parts, I>::type> {
-  using part = typename type_at<Parts, I>::part;
-  using device = typename type_at<Parts, I>::device;
-  using in = typename place_before<Parts, I>::type::out;
-};
+struct found_place;
+/// A part of the flattened pipeline in its place: what comes in, what goes out, in which form, or the mistake.
+template <class Parts, std::size_t I>
+using place = typename found_place<Parts, I>::type;
+
+using given_ahead_of_all = given_to_part<void, "input", axes_unknown>;
+template <class Parts, std::size_t I>
+using given_before = typename place<Parts, order_of_parts<Parts>::from(I, 0)>::gives;
 
 template <class Parts, std::size_t I>
-  requires gathers_items<Parts, I>
-struct place<Parts, I>
-    : decltype(joined_at<Parts, I>(std::make_index_sequence<order_of_parts<Parts>::value.takes[I]>{})) {};
+struct found_place
+    : type_tag<
+          place_of_part<typename type_at<Parts, I>::part, typename type_at<Parts, I>::device, given_before<Parts, I>>> {
+};
+template <class Parts>
+struct found_place<Parts, 0>
+    : type_tag<
+          place_of_part<typename type_at<Parts, 0>::part, typename type_at<Parts, 0>::device, given_ahead_of_all>> {};
+
+template <class Parts, std::size_t I, std::size_t... K>
+joined_branches<typename place<Parts, order_of_parts<Parts>::from(I, K)>::gives...> joined_at(
+    std::index_sequence<K...>);
 template <class Parts, std::size_t I>
-  requires std::same_as<typename type_at<Parts, I>::part, tee_end>
-struct place<Parts, I>
-    : teed_place<typename place_before<Parts, I>::type, place<Parts, order_of_parts<Parts>::value.branch_end[I]>> {};
+  requires(I != 0 && order_of_parts<Parts>::takes(I) > 1)
+struct found_place<Parts, I>
+    : type_tag<place_of_mark<decltype(joined_at<Parts, I>(std::make_index_sequence<order_of_parts<Parts>::takes(I)>{})),
+                             typename type_at<Parts, I>::device>> {};
+template <class Parts, std::size_t I>
+  requires(I != 0 && std::same_as<typename type_at<Parts, I>::part, tee_end>)
+struct found_place<Parts, I>
+    : type_tag<place_of_mark<
+          teed_branch<given_before<Parts, I>, typename place<Parts, order_of_parts<Parts>::branch_end(I)>::gives>,
+          typename type_at<Parts, I>::device>> {};
+
+/// Places are found in halves, the first half before the other: each one where it is asked for, all before it would be
+/// found inside of it, as deep in each other as a pipeline has parts.
+template <class Parts, std::size_t First, std::size_t Count>
+struct places_in_order : places_in_order<Parts, First, Count / 2> {
+  using last = typename places_in_order<Parts, First + Count / 2, Count - Count / 2>::last;
+};
+template <class Parts, std::size_t First>
+struct places_in_order<Parts, First, 1> {
+  using last = place<Parts, First>;
+  using found = typename last::gives;
+};
+template <class Parts>
+using last_place = typename places_in_order<Parts, 0, Parts::size>::last;
+
+/// The item that leaves a pipeline.
+template <class Parts>
+using item_behind =
+    typename named_outputs<typename type_at<Parts, Parts::size - 1>::part, typename last_place<Parts>::out>::type;
 
 }  // namespace levada::detail

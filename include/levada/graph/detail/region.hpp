@@ -22,19 +22,19 @@ template <class R>
 inline constexpr block_mark mark_of<rate_part<R>>{.changes_rate = true};
 
 /// At the head of a region behind a rate; `Axes`: the order of a picture's axes, which a rate leaves as it is.
-template <class T, fixed_string Rate, auto Axes>
+template <class T, fixed_string Rate, class Axes>
 struct rate_output {};
 /// At the end of a region: a rate follows.
 struct rate_border {};
 
-template <class T, fixed_string Rate, auto Axes, class Before>
+template <class T, fixed_string Rate, class Axes, class Before>
 struct at_part<rate_output<T, Rate, Axes>, Before> {
   using out = T;
   using mistake = std::conditional_t<fine_item<T>, no_mistake, item_cannot_be_moved<Rate, T>>;
   static constexpr auto name = Rate;
-  static constexpr auto axes = Axes;
+  using axes = Axes;
 };
-template <class T, fixed_string Rate, auto Axes>
+template <class T, fixed_string Rate, class Axes>
 inline constexpr bool may_be_empty<rate_output<T, Rate, Axes>> = true;
 template <>
 inline constexpr bool may_be_empty<rate_border> = true;
@@ -100,7 +100,8 @@ struct region {
     if constexpr (R == 0)
       return type_list<>{};
     else
-      return type_list<flat_part<rate_output<typename before::given, before::rate::name, before::axes()>, void>>{};
+      return type_list<
+          flat_part<rate_output<typename before::given, before::rate::name, typename before::axes>, void>>{};
   }
   using tail = std::conditional_t<is_last, type_list<>, type_list<flat_part<rate_border, void>>>;
   using parts =
@@ -109,7 +110,7 @@ struct region {
 
   using in = typename place<parts, 0>::out;
   using out = item_behind<parts>;
-  static consteval auto axes() { return axes_at<place<parts, parts::size - 1>>(); }
+  using axes = typename place<parts, parts::size - 1>::gives::axes;
 
   /// What follows.
   static consteval auto following() {

@@ -169,12 +169,18 @@ consteval auto order_of(type_list<Flat...>) {
 template <class Parts>
 struct order_of_parts {
   static constexpr bool is_line = true;
+  static constexpr std::size_t takes(std::size_t part) { return part == 0 ? 0 : 1; }
+  static constexpr std::size_t from(std::size_t part, std::size_t) { return part - 1; }
+  static constexpr std::size_t branch_end(std::size_t part) { return part; }
 };
 template <class... Flat>
   requires(any_true({(mark_of<typename Flat::part>.kind != block_mark::none)...}))
 struct order_of_parts<type_list<Flat...>> {
   static constexpr bool is_line = false;
   static constexpr auto value = order_of(type_list<Flat...>{});
+  static constexpr std::size_t takes(std::size_t part) { return value.takes[part]; }
+  static constexpr std::size_t from(std::size_t part, std::size_t k) { return value.from[part][k]; }
+  static constexpr std::size_t branch_end(std::size_t part) { return value.branch_end[part]; }
 };
 
 /// The mistake in the names of a graph, if any.

@@ -28,7 +28,7 @@ Given sample_inside(const Item& item) {
 
 /// Where stages are, and what their parts are measured with: the node's item, or zeros.
 template <class Flat, class Backends>
-void profile_inside(const profiler<Flat, Backends>& around, void* const* stages, cost_header& costs,
+void profile_inside(const profiler<Flat, Backends>& around, const stage_address* stages, cost_header& costs,
                     const profile_options& options, profile_result& result) {
   const auto of_pipeline = [&]<std::size_t Node, std::size_t P>() {
     using place = typename Flat::template node_place<Node>;
@@ -39,8 +39,8 @@ void profile_inside(const profiler<Flat, Backends>& around, void* const* stages,
     using inner = profiler<typename pipeline::flat, Backends>;
     if constexpr (std::is_trivially_copyable_v<given> && std::is_trivially_copyable_v<item> &&
                   !is_branch_items<given>) {
-      auto& holder = static_cast<typename place::part*>(stages[Node])->description;
-      void* inner_stages[pipeline::flat::stages + 1];
+      auto& holder = *static_cast<op*>(stages[Node].object);
+      stage_address inner_stages[pipeline::flat::stages + 1];
       stage_addresses visit{inner_stages};
       for_each_stage(holder.template inside<P>(), visit);
       const auto sample = std::make_unique<given>(

@@ -36,15 +36,16 @@ class made_kernels {
   static constexpr std::size_t nodes_bound = std::remove_cvref_t<decltype(found::graph.nodes)>::capacity();
   static constexpr std::size_t candidates = found::candidates.size();
 
-  explicit made_kernels(void* const* stages) : stages_(stages) {}
+  explicit made_kernels(const stage_address* stages) : stages_(stages) {}
 
   /// The kernel of a candidate, made anew.
   template <std::size_t C>
   made_kernel make() const {
     constexpr std::size_t first = found::candidates[C].first;
     using backend = type_at<typename backend_values<Backends>::list, found::candidates[C].backend>;
-    constexpr std::make_index_sequence<found::candidates[C].count> ops{};
-    return {kernel_of_ops<Flat, backend, first>(stages_, ops), text_of_ops<Flat, backend, first>(ops)};
+    constexpr const unit_descriptor* text =
+        unit_of_ops<Flat, backend, first, std::make_index_sequence<found::candidates[C].count>>::type::text;
+    return {text->make_kernel(stages_ + first), text};
   }
   /// The kernel of a candidate, made once.
   const made_kernel& operator[](std::size_t c) {
@@ -57,7 +58,7 @@ class made_kernels {
   /// A partition as a program of the processor, whose kernels are the profiler's. The stages' objects are moved from.
   template <class In, class Out>
   program program_of(const partition<nodes_bound>& parts, std::size_t slots, std::span<const device_info> devices,
-                     void* const* stages) {
+                     const stage_address* stages) {
     static constexpr auto callables = callable_texts(std::make_index_sequence<nodes>{});
     const auto plan = make_plan(graph, parts, {slots}, devices, {found::candidates.data(), candidates},
                                 backend_values<Backends>::values);
@@ -92,14 +93,14 @@ class made_kernels {
     if constexpr (is_op(graph.nodes[Node]))
       return nullptr;
     else
-      return text_of_callable<typename Flat::template node_place<Node>>();
+      return callable_unit<typename Flat::template node_place<Node>, false, false>::text;
   }
   template <std::size_t... Node>
   static constexpr std::array<const unit_descriptor*, sizeof...(Node)> callable_texts(std::index_sequence<Node...>) {
     return {callable_text_at<Node>()...};
   }
 
-  void* const* stages_;
+  const stage_address* stages_;
   std::vector<made_kernel> kernels_;
 };
 

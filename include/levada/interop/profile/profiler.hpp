@@ -38,7 +38,7 @@ class profiler {
   static constexpr std::size_t nodes_bound = made_kernels<Flat, Backends>::nodes_bound;
   static constexpr std::size_t candidates = found::candidates.size();
 
-  profiler(void* const* stages, const void* item, fixed_array<attached_device> devices, cost_header& costs,
+  profiler(const stage_address* stages, const void* item, fixed_array<attached_device> devices, cost_header& costs,
            const profile_options& options)
       : kernels_(stages),
         devices_(graph, backend_values<Backends>::values, candidates, std::move(devices), costs, options),
@@ -71,7 +71,7 @@ class profiler {
   /// A partition as a program of the processor, whose kernels are the profiler's. The stages' objects are moved from.
   template <class In, class Out>
   program program_of(const partition<nodes_bound>& parts, std::size_t slots, std::span<const device_info> devices,
-                     void* const* stages) {
+                     const stage_address* stages) {
     return kernels_.template program_of<In, Out>(parts, slots, devices, stages);
   }
 
@@ -188,7 +188,7 @@ class profiler {
     using in = typename node_place<Node>::in;
     using out = typename node_place<Node>::call::output;
     using callable = typename stage<Node>::callable_type;
-    call_with<form::map, in, out>(*static_cast<callable*>(stages_[Node]), values_[graph.nodes[Node].in],
+    call_with<form::map, in, out>(*static_cast<callable*>(stages_[Node].object), values_[graph.nodes[Node].in],
                                   values_[graph.nodes[Node].out]);
   }
   template <std::size_t... Node>
@@ -245,7 +245,7 @@ class profiler {
 
   made_kernels<Flat, Backends> kernels_;  ///< those that last: of whole plans, and of devices, which are closed before
   device_profiler<nodes_bound> devices_;
-  void* const* stages_;
+  const stage_address* stages_;
   profiled_values<nodes_bound> values_;
   cache_sweep sweep_;
   cost_keeper kept_;

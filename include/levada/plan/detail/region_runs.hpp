@@ -43,6 +43,35 @@ constexpr run_inputs inputs_of_run(const graph_info<N>& graph, std::size_t first
   return inputs;
 }
 
+constexpr std::size_t operand_of(const node_info& node, std::size_t k) { return k == 0 ? node.in : node.more[k - 1]; }
+
+/// Where an operand of the `op`-th node of a region comes from: an input of the region by its number, or behind these
+/// the node that makes it.
+template <std::size_t N>
+constexpr std::size_t origin_in_run(const graph_info<N>& graph, std::size_t first, std::size_t count, std::size_t op,
+                                    std::size_t k) {
+  const run_inputs inputs = inputs_of_run(graph, first, count);
+  const std::size_t v = operand_of(graph.nodes[first + op], k);
+  const auto at = std::find(inputs.begin(), inputs.end(), v);
+  if (at != inputs.end()) return static_cast<std::size_t>(at - inputs.begin());
+  return inputs.size() + graph.values[v].producer - first;
+}
+
+/// An operand of a node of a region.
+struct operand_in_run {
+  std::size_t op = 0, operand = 0;
+};
+/// The first operand that is that input of the region.
+template <std::size_t N>
+constexpr operand_in_run first_use_in_run(const graph_info<N>& graph, std::size_t first, std::size_t count,
+                                          std::size_t input) {
+  const std::size_t v = inputs_of_run(graph, first, count)[input];
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t k = 0; k <= graph.nodes[first + i].more.size(); ++k)
+      if (operand_of(graph.nodes[first + i], k) == v) return {i, k};
+  return {};
+}
+
 /// The runs of consecutive nodes of a graph that can be regions.
 template <std::size_t N>
 class region_runs {

@@ -26,6 +26,7 @@
 #include <levada/run/detail/program/make_program.hpp>
 #include <levada/run/detail/program/params.hpp>
 #include <levada/run/detail/program/program_layout.hpp>
+#include <levada/run/detail/program/stage_address.hpp>
 #include <levada/run/detail/program/unit.hpp>
 
 namespace levada {
@@ -162,71 +163,54 @@ struct deployment_types_of_regions {
   static constexpr auto plan = plan_regions<Parts, Target, Options...>(std::make_index_sequence<regions>());
 };
 
-/// Collects where the stage objects of a pipeline are: the callables, and the ops with their weights.
-struct stage_addresses {
-  void** next;
-  template <class Stage>
-  [[gnu::always_inline]] void operator()(Stage& stage) {
-    if constexpr (requires { stage.callable; })
-      *next++ = const_cast<void*>(static_cast<const volatile void*>(std::addressof(stage.callable)));
-    else
-      *next++ = &stage;
-  }
+/// A unit of the plan as a type that has its ops or its callable in its name, and not the pipeline.
+template <class Kernel, class In, class Out, class... Ops>
+struct kernel_unit {
+  static constexpr const unit_descriptor* text = &made_kernel_text<Kernel, In, Out, Ops...>;
+  static constexpr bool fits = false, gains = false;
+  using step = void;
+};
+/// `Alone`: it takes one value and is in no feedback. `Serial`: it takes items one after the other.
+template <class Place, bool Alone, bool Serial>
+struct callable_unit {
+  using callable = typename Place::part::callable_type;
+  using call = typename Place::call;
+  using in = typename Place::in;
+  static constexpr const unit_descriptor* text =
+      &callable_text<Place::part::name, callable, call::value, in, typename call::output>;
+  /// It can be a step of a chain, and a chain of it alone is worth its code.
+  static constexpr bool fits = Alone && fits_chain<callable, call::value, in, typename call::output>;
+  static constexpr bool gains = fits && Serial && kept_in_registers<callable>;
+  using step = chain_step<callable, call::value, in, typename call::output, Serial>;
 };
 
-/// The code of so many ops from `First` on, computed as one.
+/// So many ops from `First` on, computed as one.
+template <class Flat, class Backend, std::size_t First, class Indices>
+struct unit_of_ops;
 template <class Flat, class Backend, std::size_t First, std::size_t... I>
-consteval const unit_descriptor* text_of_ops(std::index_sequence<I...>) {
+struct unit_of_ops<Flat, Backend, First, std::index_sequence<I...>> {
   using run = typename flat_run<Flat, First, I...>::template on<Backend>;
-  return &kernel_text<typename run::kernel, typename run::flowing, typename run::out>;
-}
-template <class Place>
-consteval const unit_descriptor* text_of_callable() {
-  return &callable_text<Place::part::name, typename Place::part::callable_type, Place::call::value, typename Place::in,
-                        typename Place::call::output>;
-}
-/// The unit of the plan as code.
+  using type = kernel_unit<typename run::kernel, typename run::flowing, typename run::out, op_at<Flat, First + I>...>;
+};
+template <class Planning, std::size_t U, bool IsCallable = Planning::plan.unit[U].backend == partition_unit::callable>
+struct find_unit : unit_of_ops<typename Planning::flat, backend_of_unit<Planning, U>, Planning::plan.unit[U].first,
+                               std::make_index_sequence<Planning::plan.unit[U].count>> {};
 template <class Planning, std::size_t U>
-consteval const unit_descriptor* text_of_unit() {
-  using flat = typename Planning::flat;
-  constexpr const auto& unit = Planning::plan.unit[U];
-  if constexpr (unit.backend != partition_unit::callable)
-    return text_of_ops<flat, backend_of_unit<Planning, U>, unit.first>(std::make_index_sequence<unit.count>{});
-  else
-    return text_of_callable<typename flat::template node_place<unit.first>>();
-}
+struct find_unit<Planning, U, true>
+    : type_tag<callable_unit<typename Planning::flat::template node_place<Planning::plan.unit[U].first>,
+                             !Planning::plan.unit[U].in_loop && Planning::plan.unit[U].more.empty(),
+                             Planning::plan.unit[U].order == concurrency::serial>> {};
+template <class Planning, std::size_t U>
+using unit_at = typename find_unit<Planning, U>::type;
 
 /// The most units of a chain: what a compiler still makes a good loop of.
 inline constexpr std::size_t longest_chain = 8;
 
-/// The unit as a step of a chain, if it can be one.
-template <class Planning, std::size_t U, bool IsCallable>
-struct chain_place {
-  using step = void;
-  static constexpr bool fits = false, gains = false;
-};
-template <class Planning, std::size_t U>
-struct chain_place<Planning, U, true> {
-  static constexpr const auto& unit = Planning::plan.unit[U];
-  using place = typename Planning::flat::template node_place<unit.first>;
-  using callable = typename place::part::callable_type;
-  static constexpr bool fits =
-      fits_chain<callable, place::call::value, typename place::in, typename place::call::output>;
-  static constexpr bool is_serial = unit.order == concurrency::serial;
-  /// A chain of it alone is worth its code.
-  static constexpr bool gains = fits && is_serial && kept_in_registers<callable>;
-  using step = chain_step<callable, place::call::value, typename place::in, typename place::call::output, is_serial>;
-};
-template <class Planning, std::size_t U>
-using chain_place_of = chain_place<Planning, U,
-                                   Planning::plan.unit[U].backend == partition_unit::callable &&
-                                       !Planning::plan.unit[U].in_loop && Planning::plan.unit[U].more.empty()>;
-
 /// How many units from that one on make a chain, 0 behind its first.
 template <class Planning, std::size_t... U>
 consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequence<U...>) {
-  const std::array<bool, sizeof...(U)> fits{chain_place_of<Planning, U>::fits...};
-  const std::array<bool, sizeof...(U)> gains{chain_place_of<Planning, U>::gains...};
+  const std::array<bool, sizeof...(U)> fits{unit_at<Planning, U>::fits...};
+  const std::array<bool, sizeof...(U)> gains{unit_at<Planning, U>::gains...};
   std::array<std::size_t, sizeof...(U)> lengths{};
   const auto& units = Planning::plan.unit;
   for (std::size_t first = 0, u = 0; u < sizeof...(U); ++u) {
@@ -239,19 +223,19 @@ consteval std::array<std::size_t, sizeof...(U)> chain_lengths(std::index_sequenc
     if (lengths[u] == 1 && !gains[u] && (u == 0 || !fits[u - 1])) lengths[u] = 0;
   return lengths;
 }
-template <class Planning, std::size_t U, bool AsLone, std::size_t... I>
-consteval chain_text text_of_chain(std::index_sequence<I...>) {
-  chain_text text{&run_chain<typename chain_place_of<Planning, U + I>::step...>, sizeof...(I)};
-  if constexpr (AsLone) text.run_one = &run_chain_once<typename chain_place_of<Planning, U + I>::step...>;
-  return text;
-}
-template <class Planning, std::size_t U, std::size_t Units, bool AsLone>
-consteval chain_text text_of_chain() {
-  if constexpr (Units != 0)
-    return text_of_chain<Planning, U, AsLone>(std::make_index_sequence<Units>{});
-  else
-    return {};
-}
+/// `AsLone`: for single items, too.
+template <bool AsLone, class... Steps>
+inline constexpr chain_text text_of_chain{};
+template <bool AsLone, class First, class... Steps>
+inline constexpr chain_text text_of_chain<AsLone, First, Steps...>{&run_chain<First, Steps...>, 1 + sizeof...(Steps)};
+template <class First, class... Steps>
+inline constexpr chain_text text_of_chain<true, First, Steps...>{&run_chain<First, Steps...>, 1 + sizeof...(Steps),
+                                                                 &run_chain_once<First, Steps...>};
+template <bool AsLone, class... Steps>
+struct chain_of_steps {
+  static constexpr const chain_text* text = &text_of_chain<AsLone, Steps...>;
+};
+
 /// All there is are a few chains: single items go through them in few steps.
 template <std::size_t Units>
 consteval bool are_all(const std::array<std::size_t, Units>& lengths) {
@@ -259,10 +243,15 @@ consteval bool are_all(const std::array<std::size_t, Units>& lengths) {
   for (const std::size_t length : lengths) units += length;
   return units == Units && Units <= 2 * longest_chain;
 }
+template <class Planning, bool AsLone, std::size_t U, class Indices>
+struct chain_at;
+template <class Planning, bool AsLone, std::size_t U, std::size_t... I>
+struct chain_at<Planning, AsLone, U, std::index_sequence<I...>>
+    : chain_of_steps<AsLone, typename unit_at<Planning, U + I>::step...> {};
 template <class Planning, std::size_t... U>
 consteval std::array<chain_text, sizeof...(U)> chain_texts(std::index_sequence<U...> units) {
   [[maybe_unused]] constexpr auto lengths = chain_lengths<Planning>(units);
-  return {text_of_chain<Planning, U, lengths[U], are_all(lengths)>()...};
+  return {*chain_at<Planning, are_all(lengths), U, std::make_index_sequence<lengths[U]>>::text...};
 }
 
 /// What the stages take beside their items, in order.
@@ -276,32 +265,18 @@ consteval auto side_places() {
 
 template <class Planning, std::size_t... U>
 consteval std::array<const unit_descriptor*, sizeof...(U)> unit_texts(std::index_sequence<U...>) {
-  return {text_of_unit<Planning, U>()...};
-}
-
-/// The kernel of so many ops from `First` on, with their weights.
-template <class Flat, class Backend, std::size_t First, std::size_t... I>
-[[gnu::always_inline]] inline erased_object kernel_of_ops(void* const* stages, std::index_sequence<I...>) {
-  const std::string_view names[] = {stage_at<Flat, First + I>::name.view()...};
-  const parameter_source_ref sources[] = {static_cast<const stage_at<Flat, First + I>*>(stages[First + I])->weights...};
-  return make_kernel<typename flat_run<Flat, First, I...>::template on<Backend>::kernel, op_at<Flat, First + I>...>(
-      static_cast<const stage_at<Flat, First + I>*>(stages[First + I])->description..., names, sources);
+  return {unit_at<Planning, U>::text...};
 }
 
 /// The kernels of a deployment, in the order of its units.
-template <class Planning, std::size_t... U>
-[[gnu::always_inline]] inline fixed_array<erased_object> make_kernels([[maybe_unused]] void* const* stages,
-                                                                      std::index_sequence<U...>) {
-  constexpr std::size_t count = count_true({Planning::plan.unit[U].backend != partition_unit::callable...});
+[[gnu::cold]] inline fixed_array<erased_object> make_kernels(const unit_descriptor* const* texts,
+                                                             const layout_arrays& plan, std::size_t units,
+                                                             const stage_address* stages) {
+  std::size_t count = 0, next = 0;
+  for (std::size_t u = 0; u < units; ++u) count += texts[u]->make_kernel != nullptr ? 1u : 0u;
   fixed_array<erased_object> kernels(count);
-  [[maybe_unused]] std::size_t next = 0;
-  [[maybe_unused]] const auto add = [&]<std::size_t Unit>(std::integral_constant<std::size_t, Unit>) {
-    constexpr const auto& unit = Planning::plan.unit[Unit];
-    if constexpr (unit.backend != partition_unit::callable)
-      kernels[next++] = kernel_of_ops<typename Planning::flat, backend_of_unit<Planning, Unit>, unit.first>(
-          stages, std::make_index_sequence<unit.count>{});
-  };
-  [[maybe_unused]] const int in_order[] = {0, (add(std::integral_constant<std::size_t, U>()), 0)...};
+  for (std::size_t u = 0; u < units; ++u)
+    if (texts[u]->make_kernel != nullptr) kernels[next++] = texts[u]->make_kernel(stages + plan.units[u].stage);
   return kernels;
 }
 
@@ -356,14 +331,14 @@ template <class Executor, bool OnDevices>
 
 /// A plan bound to the objects of its stages, which are moved from. `stages` are those of the nodes.
 template <class Planning, class In, class Out>
-[[gnu::always_inline]] inline program bind_plan(void* const* stages) {
+[[gnu::always_inline]] inline program bind_plan(const stage_address* stages) {
   // A local constant: a static one would become a symbol that spells out the pipeline.
   constexpr auto layout = layout_of(Planning::plan);
   using units = std::make_index_sequence<layout.unit_count>;
   const auto texts = unit_texts<Planning>(units{});
   const auto chains = chain_texts<Planning>(units{});
   constexpr auto sides = side_places<typename Planning::flat>();
-  auto kernels = make_kernels<Planning>(stages, units{});
+  auto kernels = make_kernels(texts.data(), layout.arrays(), layout.unit_count, stages);
   program code = make_program(layout,
                               {layout.arrays(), texts.data(), destroy_code_of<In>(), destroy_code_of<Out>(), stages,
                                kernels.begin(), sides.data(), chains.data()},
@@ -373,9 +348,9 @@ template <class Planning, class In, class Out>
 }
 
 template <class Rim>
-[[gnu::always_inline]] inline typename Rim::source_callable source_of([[maybe_unused]] void* const* stages) {
+[[gnu::always_inline]] inline typename Rim::source_callable source_of([[maybe_unused]] const stage_address* stages) {
   if constexpr (Rim::has_source)
-    return std::move(*static_cast<typename Rim::source_callable*>(stages[0]));
+    return std::move(*static_cast<typename Rim::source_callable*>(stages[0].object));
   else
     return no_source{};
 }
@@ -384,7 +359,7 @@ template <class Rim>
 template <class Rim, class Planning, class Executor, class Pipeline>
 [[gnu::always_inline]] inline auto deploy_plan(Pipeline& pipeline, const worker_settings& workers) {
   using flat = typename Planning::flat;
-  void* stages[flat::stages];
+  stage_address stages[flat::stages];
   stage_addresses visit{stages};
   for_each_stage(pipeline, visit);
   constexpr std::size_t sources = Rim::has_source ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include <levada/core/detail/bounded.hpp>
@@ -34,9 +35,59 @@ struct run_of_ops<Flat, First, std::index_sequence<I...>> {
   }
   template <class Backend>
   static constexpr bool taken_by = ask<Backend>();
-  template <class Backend>
-  using kernel = typename flat_run<Flat, First, I...>::template on<Backend>::kernel;
 };
+
+/// A kernel as a plan knows it.
+struct kernel_facts {
+  std::size_t backend = 0, count = 0;
+  std::size_t scratch_bytes = 0, weight_bytes = 0;
+  bool takes_one_value = false;  ///< of one value alone, however many its first op takes
+  bool exists = true;
+};
+template <class Kernel>
+constexpr kernel_facts facts_of(std::size_t backend, std::size_t count) {
+  kernel_facts facts{backend, count, Kernel::scratch_bytes, weight_bytes_of<Kernel>};
+  if constexpr (std::derived_from<Kernel, device_kernel>) facts.takes_one_value = !Kernel::takes_several;
+  return facts;
+}
+
+/// The kernels of a backend for so many of the first of these ops.
+template <class Backend, class In, class Ops, std::size_t... I>
+constexpr void add_chain(auto& found, std::size_t backend, std::index_sequence<I...>) {
+  if constexpr (has_kernel_for<Backend, In, type_at<Ops, I>...>)
+    found.push_back(facts_of<kernel_for_t<Backend, In, type_at<Ops, I>...>>(backend, sizeof...(I)));
+}
+template <class Backend, class In, class Ops, std::size_t... L>
+constexpr void add_lengths([[maybe_unused]] auto& found, [[maybe_unused]] std::size_t backend,
+                           std::index_sequence<L...>) {
+  (add_chain<Backend, In, Ops>(found, backend, std::make_index_sequence<L + 1>()), ...);
+}
+/// Those of each backend that begin with the first of these ops. They depend on the ops and what comes to them, and
+/// are found once however often these stand in a pipeline.
+template <class Backends, class In, class Ops>
+inline constexpr auto chains_from = 0;
+template <class... Backend, class In, class... Ops>
+inline constexpr auto chains_from<type_list<Backend...>, In, type_list<Ops...>> = [] {
+  bounded<kernel_facts, std::max<std::size_t>(1, sizeof...(Ops) * sizeof...(Backend))> found;
+  [[maybe_unused]] std::size_t backend = 0;
+  (add_lengths<Backend, In, type_list<Ops...>>(
+       found, backend++, std::make_index_sequence<std::min<std::size_t>(sizeof...(Ops), Backend::longest_run)>()),
+   ...);
+  return found;
+}();
+
+template <class Flat, std::size_t First, class Indices>
+struct ops_in_a_row;
+template <class Flat, std::size_t First, std::size_t... I>
+struct ops_in_a_row<Flat, First, std::index_sequence<I...>>
+    : type_tag<type_list<typename Flat::template node_place<First + I>::part::op_type...>> {};
+
+template <class Backend, class Region>
+inline constexpr kernel_facts region_facts{.exists = false};
+template <class Backend, class Region>
+  requires requires { sizeof(typename Backend::template region_kernel<Region>); }
+inline constexpr kernel_facts region_facts<Backend, Region> =
+    facts_of<typename Backend::template region_kernel<Region>>(0, Region::ops);
 
 /// All runs of ops that some backend takes as one.
 template <class Flat, class Backends>
@@ -44,7 +95,6 @@ struct enumerated {
   using values = backend_values<Backends>;
   static constexpr const auto& graph = graph_of<Flat>;
   static constexpr std::size_t nodes = Flat::nodes;
-  static constexpr auto feeds = feeds_only_the_next(graph);
 
   template <std::size_t Backend>
   using backend_at = type_at<typename values::list, Backend>;
@@ -81,48 +131,41 @@ struct enumerated {
   }
   using list = bounded<candidate, bound(std::make_index_sequence<values::count>{})>;
 
-  static consteval std::size_t ops_from(std::size_t node) {
-    std::size_t n = 0;
-    while (node + n < nodes && is_op(graph.nodes[node + n]) && (n == 0 || feeds[node + n - 1])) ++n;
-    return n;
-  }
+  /// How many ops make a chain from each node on, as far as some backend takes one.
+  static constexpr std::array<std::size_t, nodes> chain_lengths = [] {
+    const auto feeds = feeds_only_the_next(graph);
+    std::array<std::size_t, nodes> lengths{};
+    for (std::size_t node = nodes; node-- > 0;) {
+      if (!is_op(graph.nodes[node])) continue;
+      const std::size_t behind = node + 1 < nodes && feeds[node] ? lengths[node + 1] : 0;
+      lengths[node] = std::min(behind + 1, values::longest_run());
+    }
+    return lengths;
+  }();
 
   template <std::size_t Node, std::size_t Length>
   using run = run_of_ops<Flat, Node, std::make_index_sequence<Length>>;
+  template <std::size_t Node>
+  using ops_from = typename ops_in_a_row<Flat, Node, std::make_index_sequence<chain_lengths[Node]>>::type;
+  template <std::size_t Node>
+  using in_of = op_input_t<typename Flat::template node_place<Node>::in>;
 
-  template <std::size_t Node, std::size_t Backend, std::size_t Length>
-  static constexpr void add(list& found) {
-    using kernel = typename run<Node, Length>::template kernel<backend_at<Backend>>;
-    if constexpr (std::derived_from<kernel, device_kernel>)
-      if (!graph.nodes[Node].more.empty() && !kernel::takes_several) return;
-    found.push_back({Node, Length, Backend, kernel::scratch_bytes, weight_bytes_of<kernel>});
-  }
-  template <std::size_t Node, std::size_t Backend, std::size_t Length>
-  static constexpr void add_chain(list& found) {
-    if constexpr (run<Node, Length>::template taken_by<backend_at<Backend>>) add<Node, Backend, Length>(found);
-  }
-
-  template <std::size_t Node, std::size_t Backend, std::size_t... L>
-  static constexpr void add_lengths(list& found, std::index_sequence<L...>) {
-    (add_chain<Node, Backend, L + 1>(found), ...);
-  }
-
-  template <std::size_t Node, std::size_t... B>
-  static constexpr void add_backends([[maybe_unused]] list& found, std::index_sequence<B...>) {
-    [[maybe_unused]] constexpr std::size_t there = ops_from(Node);
-    (add_lengths<Node, B>(found, std::make_index_sequence<std::min<std::size_t>(there, backend_at<B>::longest_run)>{}),
-     ...);
-  }
-
-  template <std::size_t Node, std::size_t Backend, std::size_t Length>
-  static constexpr void add_region(list& found) {
-    if constexpr (requires { sizeof(typename run<Node, Length>::template kernel<backend_at<Backend>>); })
-      add<Node, Backend, Length>(found);
+  static constexpr void add(list& found, std::size_t node, const kernel_facts& kernel) {
+    if (kernel.takes_one_value && !graph.nodes[node].more.empty()) return;
+    found.push_back({node, kernel.count, kernel.backend, kernel.scratch_bytes, kernel.weight_bytes});
   }
   template <std::size_t Backend, std::size_t... R>
   static constexpr void add_regions([[maybe_unused]] list& found, std::index_sequence<R...>) {
-    [[maybe_unused]] const int in_order[] = {
-        0, (add_region<region_list<Backend>[R].first, Backend, region_list<Backend>[R].count>(found), 0)...};
+    if constexpr (sizeof...(R) != 0) {
+      constexpr const auto& runs = region_list<Backend>;
+      const kernel_facts kernels[] = {
+          region_facts<backend_at<Backend>, flat_region<Flat, runs[R].first, runs[R].count>>...};
+      for (std::size_t r = 0; r < sizeof...(R); ++r) {
+        kernel_facts kernel = kernels[r];
+        kernel.backend = Backend;
+        if (kernel.exists) add(found, runs[r].first, kernel);
+      }
+    }
   }
   template <std::size_t... B>
   static constexpr void add_all_regions([[maybe_unused]] list& found, std::index_sequence<B...>) {
@@ -144,12 +187,18 @@ struct enumerated {
   template <std::size_t... Node>
   static consteval list all(std::index_sequence<Node...>) {
     list found;
-    [[maybe_unused]] const int in_order[] = {
-        0, (add_backends<Node>(found, std::make_index_sequence<values::count>{}), 0)...};
+    const std::array<std::span<const kernel_facts>, nodes> chains{
+        as_span(chains_from<typename values::list, in_of<Node>, ops_from<Node>>)...};
+    for (std::size_t node = 0; node < nodes; ++node)
+      for (const kernel_facts& kernel : chains[node]) add(found, node, kernel);
     add_all_regions(found, std::make_index_sequence<values::count>{});
     keep_all_ruled(found, std::make_index_sequence<values::count>{});
     if constexpr (Flat::gives_regions) keep_given(graph, values::values, found);
     return found;
+  }
+  template <std::size_t N>
+  static constexpr std::span<const kernel_facts> as_span(const bounded<kernel_facts, N>& kernels) {
+    return {kernels.data(), kernels.size()};
   }
 
   static constexpr list candidates = all(std::make_index_sequence<nodes>{});

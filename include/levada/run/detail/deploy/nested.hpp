@@ -23,7 +23,7 @@ namespace detail {
 
 /// Where the stages of a pipeline are.
 struct bound_stages {
-  void* const* first;
+  const stage_address* first;
 };
 
 /// A planned pipeline inside a stage. Copies share the program and have states of their own.
@@ -89,7 +89,7 @@ class nested_program {
  private:
   template <class Part>
   static std::shared_ptr<const program> bind(Part& part) {
-    void* stages[flat::stages + 1];
+    stage_address stages[flat::stages + 1];
     stage_addresses visit{stages};
     for_each_stage(part, visit);
     return std::make_shared<const program>(bind_plan<Planning, in, out>(stages));

@@ -111,19 +111,19 @@ constexpr std::array<planned_ring, (std::size_t{0} + ... + N)> all_rings(const s
 
 /// Where the stages and the rates of a branch are.
 struct branch_addresses {
-  void* const* stages;
+  const stage_address* stages;
   const void* const* rates;
 };
 
 /// Of the branch that `B` is.
 template <class Branch, class B>
 struct addresses_of_branch {
-  void* stages[stages_before<typename Branch::parts, Branch::rates>() +
-               region<typename Branch::parts, Branch::rates>::flat::stages + 1]{};
+  stage_address stages[stages_before<typename Branch::parts, Branch::rates>() +
+                       region<typename Branch::parts, Branch::rates>::flat::stages + 1]{};
   const void* rates[Branch::rates + 1]{};
 
   explicit addresses_of_branch(B& branch) {
-    stage_and_rate_addresses visit{stages, rates};
+    stage_and_rate_addresses visit{{stages}, rates};
     for_each_stage(branch, visit);
   }
 };

@@ -25,26 +25,27 @@ inline constexpr region_runs runs_of(graph_of<Flat>);
 
 // ---- as values ----
 
-template <class Flat, std::size_t Node>
-consteval op_info info_of_node() {
-  using place = typename Flat::template node_place<Node>;
-  if constexpr (place::call::value == form::op) {
-    using op = typename place::part::op_type;
-    using in = op_input_t<typename place::in>;
+/// The op at a place; of no kind where no region can have it.
+template <class Place>
+constexpr op_info info_of_place() {
+  if constexpr (Place::call::value == form::op) {
+    using op = typename Place::part::op_type;
+    using in = op_input_t<typename Place::in>;
     if constexpr (all_tensors<in> && !hold_pipelines<op> && op_takes<op, in>)
-      if constexpr (any_tensor<typename op::template output<in>>) {
-        constexpr const node_info& node = graph_of<Flat>.nodes[Node];
-        op_info info = describe_op<in, op>();
-        for_each_input(node, [&](std::size_t v) { info.from.push_back(static_cast<std::uint16_t>(v)); });
-        info.to = static_cast<std::uint16_t>(node.out);
-        return info;
-      }
+      if constexpr (any_tensor<typename op::template output<in>>) return describe_op<in, op>();
   }
   return {};
 }
+constexpr void connect_op(op_info& op, const node_info& node) {
+  for_each_input(node, [&](std::size_t v) { op.from.push_back(static_cast<std::uint16_t>(v)); });
+  op.to = static_cast<std::uint16_t>(node.out);
+}
 template <class Flat, std::size_t... Node>
 consteval std::array<op_info, sizeof...(Node)> infos_of_nodes(std::index_sequence<Node...>) {
-  return {info_of_node<Flat, Node>()...};
+  std::array<op_info, sizeof...(Node)> infos{info_of_place<typename Flat::template node_place<Node>>()...};
+  for (std::size_t n = 0; n < sizeof...(Node); ++n)
+    if (!infos[n].kind.empty()) connect_op(infos[n], graph_of<Flat>.nodes[n]);
+  return infos;
 }
 /// The ops of a flattened pipeline; those that no region can have are of no kind.
 template <class Flat>
@@ -81,92 +82,73 @@ struct operand_types : type_tag<type_list<T>> {};
 template <class... T>
 struct operand_types<std::tuple<T...>> : type_tag<type_list<T...>> {};
 
-/// Nodes in a row that are no chain.
+// What is found here are types that have the ops and the shapes in their names, and not the pipeline; so no function
+// stands here, whose name would have it.
+
+/// Of nodes in a row that are no chain the `I`-th, with its operands.
+template <class Flat, std::size_t First, std::size_t Count, std::size_t I, class Operands>
+struct op_in_region;
+template <class Flat, std::size_t First, std::size_t Count, std::size_t I, std::size_t... K>
+struct op_in_region<Flat, First, Count, I, std::index_sequence<K...>>
+    : type_tag<region_op<typename Flat::template node_place<First + I>::part::op_type,
+                         op_input_t<typename Flat::template node_place<First + I>::in>,
+                         origin_in_run(graph_of<Flat>, First, Count, I, K)...>> {};
+template <class In>
+using operands_of = std::make_index_sequence<operand_types<op_input_t<In>>::type::size>;
+
+/// What an input of a region is: what the op that takes it first says.
+template <class Flat, std::size_t First, std::size_t Count, std::size_t Input>
+using input_of_region = type_at<typename operand_types<op_input_t<typename Flat::template node_place<
+                                    First + first_use_in_run(graph_of<Flat>, First, Count, Input).op>::in>>::type,
+                                first_use_in_run(graph_of<Flat>, First, Count, Input).operand>;
+
+/// Nodes in a row that are no chain, as a region.
+template <class Flat, std::size_t First, class Ops, class Inputs>
+struct region_of_nodes;
+template <class Flat, std::size_t First, std::size_t... I, std::size_t... Input>
+struct region_of_nodes<Flat, First, std::index_sequence<I...>, std::index_sequence<Input...>>
+    : type_tag<
+          op_region<type_list<input_of_region<Flat, First, sizeof...(I), Input>...>,
+                    typename op_in_region<Flat, First, sizeof...(I), I,
+                                          operands_of<typename Flat::template node_place<First + I>::in>>::type...>> {};
 template <class Flat, std::size_t First, std::size_t Count>
-struct flat_region {
-  static constexpr const auto& graph = graph_of<Flat>;
-  static constexpr auto inputs = inputs_of_run(graph, First, Count);
-  template <std::size_t I>
-  using place = typename Flat::template node_place<First + I>;
-  template <std::size_t I>
-  using op_type = typename place<I>::part::op_type;
-  template <std::size_t I>
-  using in_type = op_input_t<typename place<I>::in>;
+using flat_region =
+    typename region_of_nodes<Flat, First, std::make_index_sequence<Count>,
+                             std::make_index_sequence<inputs_of_run(graph_of<Flat>, First, Count).size()>>::type;
 
-  static consteval std::size_t operand(const node_info& node, std::size_t k) {
-    return k == 0 ? node.in : node.more[k - 1];
-  }
-  /// Where an operand of an op comes from, as `region_op` counts.
-  static consteval std::size_t origin(std::size_t op, std::size_t k) {
-    const std::size_t v = operand(graph.nodes[First + op], k);
-    const auto at = std::find(inputs.begin(), inputs.end(), v);
-    if (at != inputs.end()) return static_cast<std::size_t>(at - inputs.begin());
-    return inputs.size() + graph.values[v].producer - First;
-  }
-  struct use {
-    std::size_t op, operand;
-  };
-  /// The first operand that is that input.
-  static consteval use first_use(std::size_t input) {
-    for (std::size_t i = 0; i < Count; ++i)
-      for (std::size_t k = 0; k <= graph.nodes[First + i].more.size(); ++k)
-        if (operand(graph.nodes[First + i], k) == inputs[input]) return {i, k};
-    return {};
-  }
+/// What a unit of a region takes.
+template <class Inputs>
+struct flowing_inputs;
+template <class In>
+struct flowing_inputs<type_list<In>> : type_tag<In> {};
+template <class... In>
+struct flowing_inputs<type_list<In...>> : type_tag<branch_items<In...>> {};
 
-  template <std::size_t Input>
-  static consteval auto input_type() {
-    constexpr use at = first_use(Input);
-    return type_tag<type_at<typename operand_types<in_type<at.op>>::type, at.operand>>{};
-  }
-  template <std::size_t I, std::size_t... K>
-  static consteval auto op_of(std::index_sequence<K...>) {
-    return type_tag<region_op<op_type<I>, in_type<I>, origin(I, K)...>>{};
-  }
-  template <std::size_t... Input, std::size_t... I>
-  static consteval auto region_of(std::index_sequence<Input...>, std::index_sequence<I...>) {
-    return type_tag<op_region<type_list<typename decltype(input_type<Input>())::type...>,
-                              typename decltype(op_of<I>(
-                                  std::make_index_sequence<operand_types<in_type<I>>::type::size>{}))::type...>>{};
-  }
-  using type =
-      typename decltype(region_of(std::make_index_sequence<inputs.size()>{}, std::make_index_sequence<Count>{}))::type;
-  using out = typename type::out_type;
-
-  template <std::size_t... Input>
-  static branch_items<type_at<typename type::input_list, Input>...> flowing_of(std::index_sequence<Input...>);
-  static consteval auto find_flowing() {
-    if constexpr (inputs.size() == 1)
-      return type_tag<type_at<typename type::input_list, 0>>{};
-    else
-      return type_tag<decltype(flowing_of(std::make_index_sequence<inputs.size()>{}))>{};
-  }
-  /// What a unit of it takes.
-  using flowing = typename decltype(find_flowing())::type;
-  template <class Backend>
-  using kernel = typename Backend::template region_kernel<type>;
+/// A chain of ops, and another region, as one kernel of a backend.
+template <class Backend, class Flowing, class... Ops>
+struct chain_on {
+  using flowing = Flowing;
+  using in = op_input_t<flowing>;
+  using kernel = kernel_for_t<Backend, in, Ops...>;
+  using out = flowing_output<in, Ops...>;
+};
+template <class Backend, class Region>
+struct region_on {
+  using flowing = typename flowing_inputs<typename Region::input_list>::type;
+  using kernel = typename Backend::template region_kernel<Region>;
+  using out = typename Region::out_type;
 };
 
-/// Ops in a row as one kernel: a chain, or another region.
+/// Ops in a row as one kernel.
 template <class Flat, std::size_t First, std::size_t... I>
 struct flat_run {
+  template <class Backend, bool IsChain>
+  struct find : type_tag<chain_on<Backend, typename Flat::template node_place<First>::in,
+                                  typename Flat::template node_place<First + I>::part::op_type...>> {};
   template <class Backend>
-  struct chain {
-    using flowing = typename Flat::template node_place<First>::in;
-    using in = op_input_t<flowing>;
-    using kernel = kernel_for_t<Backend, in, typename Flat::template node_place<First + I>::part::op_type...>;
-    using out = flowing_output<in, typename Flat::template node_place<First + I>::part::op_type...>;
-  };
+  struct find<Backend, false> : type_tag<region_on<Backend, flat_region<Flat, First, sizeof...(I)>>> {};
   template <class Backend>
-  struct region {
-    using of = flat_region<Flat, First, sizeof...(I)>;
-    using flowing = typename of::flowing;
-    using kernel = typename of::template kernel<Backend>;
-    using out = typename of::out;
-  };
-  template <class Backend>
-  using on = std::conditional_t<is_chain(graph_of<Flat>, First, sizeof...(I)), type_tag<chain<Backend>>,
-                                type_tag<region<Backend>>>::type;
+  using on = typename find<Backend, is_chain(graph_of<Flat>, First, sizeof...(I))>::type;
 };
 
 }  // namespace levada::detail

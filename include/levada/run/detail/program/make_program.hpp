@@ -100,7 +100,7 @@ struct program_parts {
   layout_arrays plan;
   const unit_descriptor* const* texts;
   destroy_code destroy_input, destroy_result;
-  void* const* stages;
+  const stage_address* stages;
   erased_object* kernels;
   const side_place* sides;             ///< of all stages in order
   const chain_text* chains = nullptr;  ///< of the units, where some make chains
@@ -172,7 +172,7 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
       const auto& planned = of.units[u];
       const unit_descriptor& text = *parts.texts[u];
       program_unit& unit = p.units[u];
-      void* const stage = parts.stages[planned.stage];
+      void* const stage = parts.stages[planned.stage].object;
       const bool borrows = planned.state_of != u;  // of a unit before it
       erased_object object = borrows                ? erased_object()
                              : text.make != nullptr ? text.make(stage)

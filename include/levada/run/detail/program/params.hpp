@@ -28,12 +28,8 @@ class replaceable_kernel final : public replaceable_unit {
   static constexpr std::size_t count = (std::size_t{0} + ... + Ops::parameters.size());
 
  public:
-  replaceable_kernel(const typename Ops::op&... ops, const std::string_view (&names)[sizeof...(Ops)],
-                     const parameter_source_ref (&sources)[sizeof...(Ops)])
-      : ops_(ops...), parameters_(std::make_shared<collected_parameters>(count)) {
-    std::size_t next = 0;
-    ((collect_parameters<Ops>(*parameters_, names[next], sources[next]), ++next), ...);
-  }
+  explicit replaceable_kernel(const stage_address* stages)
+      : replaceable_kernel(stages, std::index_sequence_for<Ops...>{}) {}
 
   erased_object make() const override {
     return std::apply([&](const auto&... ops) { return erased_object::make<Kernel>(ops..., parameters_->values()); },
@@ -62,6 +58,12 @@ class replaceable_kernel final : public replaceable_unit {
   }
 
  private:
+  template <std::size_t... I>
+  replaceable_kernel(const stage_address* stages, std::index_sequence<I...>)
+      : ops_(*static_cast<const typename Ops::op*>(stages[I].object)...),
+        parameters_(std::make_shared<collected_parameters>(count)) {
+    (collect_parameters<Ops>(*parameters_, stages[I]), ...);
+  }
   /// The first parameter of a stage of the run.
   static std::size_t first(std::size_t stage) {
     std::size_t at = 0, s = 0;
@@ -233,20 +235,16 @@ struct given_parameter {
 
 /// The board of a program whose pipeline has groups: every unit with a stage in one can be made again.
 template <class Planning, std::size_t U, std::size_t... I>
-owner<replaceable_unit> make_replaceable(void* const* stages, std::index_sequence<I...>) {
+owner<replaceable_unit> make_replaceable(const stage_address* stages, std::index_sequence<I...>) {
   using flat = typename Planning::flat;
   constexpr const auto& unit = Planning::plan.unit[U];
   if constexpr (unit.backend == partition_unit::callable) {
     using stage = stage_at<flat, unit.first>;
     return owner<replaceable_unit>(new replaceable_settings<typename stage::callable_type>(
-        *static_cast<const typename stage::callable_type*>(stages[unit.first])));
+        *static_cast<const typename stage::callable_type*>(stages[unit.first].object)));
   } else {
     using kernel = typename flat_run<flat, unit.first, I...>::template on<backend_of_unit<Planning, U>>::kernel;
-    const std::string_view names[] = {stage_at<flat, unit.first + I>::name.view()...};
-    const parameter_source_ref sources[] = {
-        static_cast<const stage_at<flat, unit.first + I>*>(stages[unit.first + I])->weights...};
-    return owner<replaceable_unit>(new replaceable_kernel<kernel, op_at<flat, unit.first + I>...>(
-        static_cast<const stage_at<flat, unit.first + I>*>(stages[unit.first + I])->description..., names, sources));
+    return owner<replaceable_unit>(new replaceable_kernel<kernel, op_at<flat, unit.first + I>...>(stages + unit.first));
   }
 }
 template <class Planning, std::size_t U>
@@ -272,7 +270,7 @@ using nested_kernel_of_unit =
     kernel_for_t<backend_of_unit<Planning, U>, op_input_t<typename Flat::template node_place<N>::in>,
                  typename stage_at<Flat, N>::op_type>;
 template <class Planning, std::size_t... U>
-void make_board(program& code, void* const* stages, std::index_sequence<U...>) {
+void make_board(program& code, const stage_address* stages, std::index_sequence<U...>) {
   auto* const board = new parameter_board<>(code);
   code.board = owner<object_board>(board);
   (

@@ -27,6 +27,7 @@
 #include <levada/graph/op.hpp>
 #include <levada/run/detail/program/erased_object.hpp>
 #include <levada/run/detail/program/missing_parameter.hpp>
+#include <levada/run/detail/program/stage_address.hpp>
 #include <levada/run/detail/program/unit_call.hpp>
 #include <levada/run/detail/program/unit_descriptor.hpp>
 
@@ -408,19 +409,27 @@ struct op_with_input {
 };
 
 template <class Op>
-void collect_parameters(collected_parameters& into, std::string_view stage, const parameter_source_ref& source) {
-  for (const parameter_info& wanted : Op::parameters) into.collect(stage, source, wanted);
+void collect_parameters(collected_parameters& into, const stage_address& stage) {
+  for (const parameter_info& wanted : Op::parameters) into.collect(stage.name, *stage.weights, wanted);
 }
 
 /// The kernel of ops in a row. `Ops`: each an op_with_input.
 template <class Kernel, class... Ops>
-[[gnu::noinline]] erased_object make_kernel(const typename Ops::op&... ops,
-                                            const std::string_view (&names)[sizeof...(Ops)],
-                                            const parameter_source_ref (&sources)[sizeof...(Ops)]) {
+erased_object make_kernel(const stage_address* stages) {
   collected_parameters parameters((std::size_t{0} + ... + Ops::parameters.size()));
-  std::size_t next = 0;
-  ((collect_parameters<Ops>(parameters, names[next], sources[next]), ++next), ...);
-  return erased_object::make<Kernel>(ops..., parameters.values());
+  [[maybe_unused]] const stage_address* next = stages;
+  (collect_parameters<Ops>(parameters, *next++), ...);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return erased_object::make<Kernel>(*static_cast<const typename Ops::op*>(stages[I].object)..., parameters.values());
+  }(std::index_sequence_for<Ops...>{});
 }
+
+/// A kernel as a unit that says how it is made. `Ops`: each an op_with_input.
+template <class Kernel, class In, class Out, class... Ops>
+inline constexpr unit_descriptor made_kernel_text = [] {
+  unit_descriptor text = kernel_text<Kernel, In, Out>;
+  text.make_kernel = &make_kernel<Kernel, Ops...>;
+  return text;
+}();
 
 }  // namespace levada::detail

@@ -9,6 +9,7 @@
 #include <levada/core/device_queue.hpp>
 #include <levada/graph/detail/stage.hpp>
 #include <levada/run/detail/program/erased_object.hpp>
+#include <levada/run/detail/program/stage_address.hpp>
 #include <levada/run/detail/program/unit_call.hpp>
 
 namespace levada::detail {
@@ -25,7 +26,8 @@ struct unit_descriptor {
   std::size_t sides = 0;                            ///< how many places it is given beside its item
   const device_kernel* (*on_device)(const void* kernel) = nullptr;  ///< where a device computes it by itself
   bool holds_pipelines = false;
-  bool copyable = true;  ///< the object, where `make` is there
+  bool copyable = true;                                              ///< the object, where `make` is there
+  erased_object (*make_kernel)(const stage_address* ops) = nullptr;  ///< of ops in a row, with their weights
 
   /// What cannot be copied and is called by several threads at once unconditionally is shared by all sessions.
   constexpr bool is_copied_per_session(concurrency order) const {
