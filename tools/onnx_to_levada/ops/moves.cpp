@@ -196,7 +196,21 @@ void lower_concat(lowering& to, const op_call& call) {
   if (call.inputs() == 1) return to.give(call, 0, to.in(call, 0));
   std::vector<int> from;
   for (std::size_t i = 0; i < call.inputs(); ++i) from.push_back(to.in_shape(call, i, view.of(call.dims(i))));
-  to.give(call, 0, to.add("nn::concat<" + std::to_string(view.axis) + ">", from, call.type(), dims));
+  // A node of levada takes eight values: more are joined eight by eight.
+  constexpr std::size_t most = 8;
+  const std::string op = "nn::concat<" + std::to_string(view.axis) + ">";
+  while (from.size() > most) {
+    std::vector<int> joined;
+    for (std::size_t i = 0; i < from.size(); i += most) {
+      const std::vector<int> part(from.begin() + static_cast<std::ptrdiff_t>(i),
+                                  from.begin() + static_cast<std::ptrdiff_t>(std::min(i + most, from.size())));
+      extents whole = to[part[0]].dims;
+      for (std::size_t k = 1; k < part.size(); ++k) whole[view.axis] += to[part[k]].dims[view.axis];
+      joined.push_back(part.size() == 1 ? part[0] : to.add(op, part, call.type(), whole));
+    }
+    from = std::move(joined);
+  }
+  to.give(call, 0, to.add(op, from, call.type(), dims));
 }
 
 std::vector<std::int64_t> split_extents(const op_call& call, std::size_t axis) {
