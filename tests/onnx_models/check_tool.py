@@ -106,6 +106,13 @@ loop = onnx.model([onnx.node("Add", ["x", "state"], ["next"], "sum"), onnx.node(
                   [onnx.value("y", [1, 4]), onnx.value("next", [1, 4])])  # fmt: skip
 code, text = run(loop, "--state", "next=state")
 expect("an output that is the next item's input", code == 0 and b'lv::feedback<"state">' in header.read_bytes(), text)
+twice = onnx.model([onnx.node("Add", ["x", "h"], ["y"], "sum"), onnx.node("Relu", ["y"], ["hn"]),
+                    onnx.node("Add", ["c", "y"], ["cn"])],
+                   [onnx.value(name, [1, 4]) for name in ("x", "h", "c")],
+                   [onnx.value(name, [1, 4]) for name in ("y", "hn", "cn")])  # fmt: skip
+code, text = run(twice, "--state", "hn=h", "cn=c")
+made = header.read_bytes()
+expect("two states are one", code == 0 and b'lv::feedback<"state">' in made and b"<float, 8>" in made, text)
 code, text = run(loop, "--state", "y=nothing")
 expect("a state that is no input", code != 0 and "nothing" in text, text)
 

@@ -123,6 +123,9 @@ int convert(const settings& given) {
   elaboration_counts counts;
   network net = elaborate(model, options, counts);
   const std::size_t before = net.nodes.size();
+  std::vector<std::pair<std::string, std::string>> states;
+  for (const std::string& state : given.states) states.push_back(key_and_value(state));
+  states = join_states(net, states);
   simplify(net);
   lowering lowered(net);
   lowered.run();
@@ -138,7 +141,7 @@ int convert(const settings& given) {
   text.options = said.empty() ? "" : said.substr(1);
   text.weights_file = text.name + ".safetensors";
   text.embed = given.embed;
-  for (const std::string& state : given.states) text.states.push_back(key_and_value(state));
+  text.states = states;
   const listing head{text.model, text.name, counts, before};
   const std::string listed = listing_text(head, lowered, graph, net);
   std::cout << listed.substr(0, listed.find("\n\n") + 1);

@@ -187,7 +187,7 @@ class header_writer {
                                comes);
       outputs_[static_cast<std::size_t>(leaves - lowered_.outputs().begin())] = state.name;
       begin += "lv::feedback<" + quoted(state.name) + ">(";
-      end += ", " + state.name + "_type{})";
+      end = ", " + state.name + "_type{})" + end;
     }
     return {begin, end};
   }

@@ -16,7 +16,12 @@ void move_transposes(network& net);
 /// Several nodes that are one op: hard swish, SiLU, GELU, layer norm.
 void find_patterns(network& net);
 
-/// All of them, in their order.
+/// Several states (an output and an input each, by ONNX's names) as one, "next_state" and "state", since a feedback has
+/// one: a row of all their elements. Returns the state that is left.
+std::vector<std::pair<std::string, std::string>> join_states(
+    network& net, const std::vector<std::pair<std::string, std::string>>& states);
+
+/// All of the above that change no input or output, in their order.
 void simplify(network& net);
 
 }  // namespace levada::onnx
