@@ -274,7 +274,7 @@ def unary(case, p):
     p.check(p.stage(UNARY[case.op], p.input(0), element=case.outputs[0].element))
 
 
-@maps("element_wise", "LeakyRelu", "Elu", "HardSigmoid", "Clip", "Selu", "Celu", "ThresholdedRelu", "IsInf")
+@maps("element_wise", "LeakyRelu", "Elu", "HardSigmoid", "Clip", "Selu", "Celu", "ThresholdedRelu", "IsInf", "Shrink")
 def with_constants(case, p):
     if case.op == "IsInf":
         signs = [str(bool(case.get(f"detect_{sign}", 1))).lower() for sign in ("negative", "positive")]
@@ -290,6 +290,8 @@ def with_constants(case, p):
         stage = f"hard_sigmoid({literal(case.get('alpha', 0.2))}, {literal(case.get('beta', 0.5))})"
     elif case.op == "Selu":
         stage = f"selu({literal(case.get('alpha', 1.67326319))}, {literal(case.get('gamma', 1.05070102))})"
+    elif case.op == "Shrink":
+        stage = f"shrink({literal(case.get('lambd', 0.5))}, {literal(case.get('bias', 0.0))})"
     elif case.op in ("Elu", "Celu", "ThresholdedRelu"):
         stage = {"Elu": "elu", "Celu": "celu", "ThresholdedRelu": "thresholded_relu"}[case.op]
         stage += f"({literal(case.get('alpha', 1.0))})"

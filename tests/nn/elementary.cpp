@@ -106,6 +106,13 @@ TEST_CASE("activations") {
       nn::mish, [](double x) { return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)))); }, 8,
       1e-43);
   check_function(
+      nn::gelu_tanh,
+      [](double x) { return x * 0.5 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, 8, 2e-6);
+  check_function(
+      nn::shrink(0.5f, 0.25f), [](double x) { return x < -0.5   ? x + 0.25
+                                                     : x <= 0.5 ? 0.0
+                                                                : x - 0.25; }, 0.5);
+  check_function(
       nn::softsign, [](double x) { return x / (1 + std::abs(x)); }, 1.5);
   check_function(
       nn::thresholded_relu(0.5f), [](double x) { return x <= 0.5 ? 0.0 : x; }, 0);

@@ -102,6 +102,17 @@ struct mish_of {
   static constexpr std::string_view kind = "mish";
   constexpr auto operator()(auto x) const { return x * tanh(softplus_of()(x)); }
 };
+struct gelu_by_tanh {
+  static constexpr std::string_view kind = "gelu_tanh";
+  constexpr auto operator()(auto x) const {
+    return x * 0.5f * (1.0f + tanh((x + x * x * x * 0.044715f) * 0.79788456f));
+  }
+};
+struct shrunk_by {
+  static constexpr std::string_view kind = "shrink";
+  uniform<float> lambda, bias;
+  constexpr auto operator()(auto x) const { return select(-x > lambda, x + bias, select(x <= lambda, 0.0f, x - bias)); }
+};
 struct softsign_of {
   static constexpr std::string_view kind = "softsign";
   constexpr auto operator()(auto x) const { return x / (abs(x) + 1.0f); }
@@ -155,6 +166,12 @@ constexpr auto selu(float alpha = 1.67326319f, float gamma = 1.05070102f) {
 constexpr auto celu(float alpha = 1.0f) { return transform<"celu">(detail::celu_of{{alpha}}); }
 /// x tanh(softplus(x)); NaN at -infinity.
 inline constexpr auto mish = transform<"mish">(detail::mish_of{});
+/// gelu by the hyperbolic tangent, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2; NaN at -infinity.
+inline constexpr auto gelu_tanh = transform<"gelu_tanh">(detail::gelu_by_tanh{});
+/// x + bias below -lambda, x - bias above lambda, 0 between.
+constexpr auto shrink(float lambda = 0.5f, float bias = 0) {
+  return transform<"shrink">(detail::shrunk_by{{lambda}, {bias}});
+}
 /// x / (1 + |x|); NaN at infinities.
 inline constexpr auto softsign = transform<"softsign">(detail::softsign_of{});
 /// x above alpha, 0 elsewhere.
