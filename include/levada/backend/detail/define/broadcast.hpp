@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include <levada/backend/detail/define/transform.hpp>
 #include <levada/backend/detail/definition.hpp>
 #include <levada/nn/broadcast.hpp>
 
@@ -22,7 +23,7 @@ struct definition<Backend, std::tuple<T...>, broadcast_op<F>> {
   void operator()(const auto& in, out_type& out, std::byte*) const {
     auto* to = out.data();
     detail::for_each_index(shape_of<out_type>, [&](const shape& index) {
-      *to++ = std::apply([&](const auto&... t) { return unwrapped(function_(element(t, index)...)); }, in);
+      *to++ = std::apply([&](const auto&... t) { return detail::unwrapped(function_(element(t, index)...)); }, in);
     });
   }
 
@@ -34,14 +35,6 @@ struct definition<Backend, std::tuple<T...>, broadcast_op<F>> {
     for (std::size_t axis = 0; axis < index.rank; ++axis)
       at += index[axis] * detail::broadcast_step(shape_of<Tensor>, shape_of<out_type>, axis);
     return detail::asked_among_t<Tensor, T...>{static_cast<number>(t[at])};
-  }
-  template <class V>
-  static V unwrapped(lanes<V> result) {
-    return result.value;
-  }
-  template <class V>
-  static V unwrapped(scalar_value<V> result) {
-    return result.rep;
   }
 
   F function_;

@@ -7,6 +7,20 @@
 
 namespace levada::detail {
 
+/// The number that the lambda gave for one element.
+template <class R>
+R unwrapped(R result) {
+  return result;
+}
+template <class V>
+V unwrapped(lanes<V> result) {
+  return result.value;
+}
+template <class V>
+V unwrapped(scalar_value<V> result) {
+  return result.rep;
+}
+
 /// The kernel of one `transform` by its definition. (No `definition`: that would be as good a match as the kernel of
 /// several on vectors.)
 template <class Backend, class In, class F>
@@ -25,19 +39,6 @@ struct transform_by_element {
   }
 
  private:
-  template <class R>
-  static R unwrapped(R result) {
-    return result;
-  }
-  template <class V>
-  static V unwrapped(lanes<V> result) {
-    return result.value;
-  }
-  template <class T>
-  static T unwrapped(scalar_value<T> result) {
-    return result.rep;
-  }
-
   F function_;
 };
 
