@@ -8,12 +8,12 @@
 // Each item of the first port meets one of every other (as in ROS 2's ApproximateTime), which is known as soon as an
 // item that is not older has come there (MediaPipe's timestamp bound). Items without a partner are dropped and counted.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/detail/named_items.hpp>
 #include <levada/core/detail/units.hpp>

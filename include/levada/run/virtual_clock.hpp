@@ -4,7 +4,8 @@
 // machine.
 
 #include <atomic>
-#include <chrono>
+
+#include <levada/core/detail/clock.hpp>
 
 namespace levada {
 

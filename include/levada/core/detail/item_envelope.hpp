@@ -2,8 +2,9 @@
 #pragma once
 // core/detail/item_envelope.hpp: what travels with every item.
 
-#include <chrono>
 #include <cstdint>
+
+#include <levada/core/detail/clock.hpp>
 
 namespace levada {
 

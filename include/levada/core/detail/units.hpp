@@ -3,9 +3,10 @@
 // core/detail/units.hpp: time, bytes and shares as template arguments (`budget<latency<2_ms>, memory<1_MiB>,
 // accuracy_loss<0.5_points>>`). std::chrono durations are not structural, so they cannot be.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+
+#include <levada/core/detail/clock.hpp>
 
 namespace levada {
 

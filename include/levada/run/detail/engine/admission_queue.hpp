@@ -2,9 +2,9 @@
 #pragma once
 // run/detail/engine/admission_queue.hpp: where items wait before they come to an engine, as those do that meet by time.
 
-#include <chrono>
 #include <cstdint>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/run/detail/engine/engine.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/run/detail/engine/claim_grains.hpp>
 #include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/workers/threading.hpp>

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/engine/count_relaxed.hpp>
 #include <levada/run/detail/engine/grain.hpp>

@@ -3,11 +3,11 @@
 // run/detail/engine/single_items.hpp: the short way of a single item: the thread that pops it runs it, in few steps.
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/run/detail/engine/run_grains.hpp>
 #include <levada/run/detail/engine/sole_thread.hpp>
 #include <levada/run/detail/workers/asymmetric_fence.hpp>

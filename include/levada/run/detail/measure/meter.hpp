@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/run/detail/measure/histogram.hpp>

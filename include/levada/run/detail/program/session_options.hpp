@@ -3,13 +3,13 @@
 // run/detail/program/session_options.hpp: what can be said to `app.open<Options...>()`.
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
 #include <type_traits>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/detail/named_items.hpp>
 #include <levada/core/detail/type_list.hpp>

@@ -3,7 +3,6 @@
 // run/detail/session/any_session.hpp: a session whose pipeline is known by its item types alone. See
 // run/any_pipeline.hpp, which opens it.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/core/detail/storage.hpp>

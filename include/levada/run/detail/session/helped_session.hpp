@@ -4,9 +4,9 @@
 // for a permit.
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/error.hpp>
 #include <levada/run/detail/engine/engine.hpp>
 #include <levada/run/detail/session/lambda_ref.hpp>

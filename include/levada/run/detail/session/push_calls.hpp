@@ -2,10 +2,10 @@
 #pragma once
 // run/detail/session/push_calls.hpp: the ways to give an item to what has a session behind it.
 
-#include <chrono>
 #include <concepts>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/run/detail/session/push_result.hpp>
 

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <string_view>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/graph/detail/rate.hpp>
 #include <levada/plan/detail/regions.hpp>

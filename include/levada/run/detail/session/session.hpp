@@ -2,7 +2,6 @@
 #pragma once
 // run/detail/session/session.hpp: push and pop with the item types of a pipeline.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/result.hpp>
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/graph/detail/mistake.hpp>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/engine/admission_queue.hpp>

@@ -4,13 +4,13 @@
 // overflow policy says.
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/error.hpp>
 #include <levada/graph/detail/describe.hpp>
 #include <levada/run/detail/engine/engine.hpp>

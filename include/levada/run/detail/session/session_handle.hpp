@@ -2,7 +2,6 @@
 #pragma once
 // run/detail/session/session_handle.hpp: the calls that every kind of session has, for functions that take any of them.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/run/detail/measure/statistics.hpp>

@@ -2,7 +2,6 @@
 #pragma once
 // run/detail/session/stream.hpp: a range of items in, a range of results out, pipelined and in order.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/result.hpp>
 #include <levada/run/detail/session/session_core.hpp>

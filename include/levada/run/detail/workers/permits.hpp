@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <limits>
 #include <mutex>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/exchange.hpp>
 #include <levada/run/detail/workers/asymmetric_fence.hpp>
 #include <levada/run/detail/workers/event_count.hpp>

@@ -6,9 +6,10 @@
 // std.
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <thread>
+
+#include <levada/core/detail/clock.hpp>
 
 #ifdef LEVADA_ATOMICS_OF_TEST
 #include LEVADA_ATOMICS_OF_TEST
