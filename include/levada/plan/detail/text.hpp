@@ -102,7 +102,7 @@ constexpr void append_hex(Text& text, char c) {
 
 /// Appends well-formed UTF-8: what is not becomes U+FFFD; control characters, quotes and backslashes go to `escape`.
 template <class Escape>
-void append_utf8(std::string& text, std::string_view raw, Escape escape) {
+[[gnu::cold]] void append_utf8(std::string& text, std::string_view raw, Escape escape) {
   for (std::size_t at = 0; at < raw.size();) {
     const std::size_t length = utf8_length(raw, at);
     if (length == 0) {
@@ -115,6 +115,11 @@ void append_utf8(std::string& text, std::string_view raw, Escape escape) {
       at += length;
     }
   }
+}
+
+/// A name on one line of a terminal: control characters and broken UTF-8 are replaced.
+[[gnu::cold]] inline void append_printable(std::string& text, std::string_view name) {
+  append_utf8(text, name, [&](char c) { text += is_control(c) ? '?' : c; });
 }
 
 /// A device as plans write it: `cpu`, `vulkan<0>`, `any_of<vulkan<0>, vulkan<1>>`.

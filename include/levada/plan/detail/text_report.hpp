@@ -47,10 +47,9 @@ inline std::string seconds_text(double seconds) {
   return scaled_text(seconds * 1e9, 1000, units);
 }
 
-/// A name on one line of a terminal: control characters and broken UTF-8 are replaced.
 inline std::string printable_text(std::string_view name) {
   std::string text;
-  append_utf8(text, name, [&](char c) { text += is_control(c) ? '?' : c; });
+  append_printable(text, name);
   return text;
 }
 

@@ -305,7 +305,7 @@ inline int bind_threads(thread_bounds bounds) {
   std::string line = "deployed:";
   for (const program_unit& unit : code.units) {
     line += " \"";
-    append_utf8(line, unit.name, [&](char c) { line += is_control(c) ? '?' : c; });
+    append_printable(line, unit.name);
     line += '"';
   }
   const char* const words[] = {"; segments: ", ", threads at once: ", ", slots: "};

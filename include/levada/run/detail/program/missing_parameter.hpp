@@ -17,7 +17,7 @@ namespace levada::detail {
 inline std::string quoted_name(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string text = "\"";
-  append_utf8(text, name.substr(0, longest), [&](char c) { text += is_control(c) ? '?' : c; });
+  append_printable(text, name.substr(0, longest));
   return text += name.size() > longest ? "...\"" : "\"";
 }
 
