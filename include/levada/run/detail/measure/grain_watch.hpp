@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/grain_watch.hpp: what a grain tells the meter on its way through the units.
+// run/detail/measure/grain_watch.hpp: the reports of a grain to the meter on its way through the units.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace levada::detail {
 
-/// A grain on its way, as the meter sees it. Belongs to who runs the grain.
+/// A grain on its way, as the meter sees it. It belongs to the thread that runs the grain.
 class grain_watch {
  public:
   /// The grain holds items that nobody has begun, and is not measured before `runs`.

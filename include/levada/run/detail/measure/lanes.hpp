@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/lanes.hpp: where threads that run stages write what is measured. Each has a lane to itself for as
-// long as it writes.
+// run/detail/measure/lanes.hpp: the places where threads that run stages write measurements. Each has a lane to itself
+// for as long as it writes.
 
 #include <algorithm>
 #include <atomic>
@@ -27,7 +27,7 @@ inline std::size_t thread_number() {
   return mine - 1;
 }
 
-/// What threads write that run stages: one thread at a time.
+/// The measurements of threads that run stages: one thread at a time.
 struct alignas(64) meter_lane {
   struct unit_record {
     atomic<std::uint64_t> items{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/meter.hpp: what an engine tells while it is measured, and where that is kept. Grains are timed,
+// run/detail/measure/meter.hpp: the reports of an engine while it is measured, and their storage. Grains are timed,
 // not items: one reading of the clock for each unit of a grain. Allocated once, when it is first switched on.
 
 #include <algorithm>
@@ -128,7 +128,7 @@ class meter {
     });
   }
 
-  // ---- told by whoever runs stages ----
+  // ---- told by the thread that runs stages ----
 
   /// Items are begun at segment `s`.
   void begun(lane& l, std::size_t s, sequence first, std::size_t count, nanoseconds at) {

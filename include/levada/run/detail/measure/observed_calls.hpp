@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/observed_calls.hpp: what can be asked of what has a session behind it.
+// run/detail/measure/observed_calls.hpp: the queries of every handle of a session.
 
 #include <cstddef>
 
@@ -17,7 +17,7 @@ class observed_calls {
   void measure(bool on = true) { of().measure(on); }
   session_statistics statistics() const { return of().statistics(); }
   void trace(std::size_t events = 65'536) { of().trace(events); }
-  /// For who includes run/detail/measure/trace_log.hpp, or interop/trace.hpp, which writes it.
+  /// Its result needs run/detail/measure/trace_log.hpp, or interop/trace.hpp, which writes it.
   template <class Trace = session_trace>
   Trace traced() const {
     return of().traced();

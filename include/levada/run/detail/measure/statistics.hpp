@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/statistics.hpp: what a session or stream measured of itself while it was asked to, as plain
+// run/detail/measure/statistics.hpp: the measurements of a session or stream, taken while it was asked to, as plain
 // values.
 
 #include <cstddef>
@@ -60,8 +60,8 @@ struct segment_statistics {
   bool is_direct = false;
 };
 
-/// What was measured, while it was switched on; `items` and `slots` always hold. Taken while items are in flight,
-/// figures may be some items apart.
+/// The measurements of the time when they were switched on; `items` and `slots` always hold. Taken while items are in
+/// flight, figures may be some items apart.
 struct session_statistics {
   item_counts items;
   std::vector<stage_statistics> stages;
@@ -72,7 +72,7 @@ struct session_statistics {
   std::size_t slots = 0;
 };
 
-struct session_trace;  ///< run/detail/measure/trace_log.hpp, for who looks at one
+struct session_trace;  ///< defined in run/detail/measure/trace_log.hpp
 
 namespace detail {
 
@@ -89,8 +89,8 @@ inline constexpr drop_reason_text drop_reason_texts[] = {
     {"overdue", "overdue before a stage", &drop_counts::overdue},
     {"overdue_at_output", "overdue at the output", &drop_counts::overdue_at_output}};
 
-/// What is measured behind a change of the rate: `all` goes on with it. What counts items and slots stays that of the
-/// first region, the age becomes that of the last.
+/// Adds the measurements behind a change of the rate to `all`. The counts of items and slots stay those of the first
+/// region, the age becomes that of the last.
 template <class Statistics>
 void append(Statistics& all, Statistics behind) {
   for (auto& stage : behind.stages) stage.segment += all.segments.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/statistics_report.hpp: what was measured, for people: a line for each stage, then the session as a
+// run/detail/measure/statistics_report.hpp: measurements for people: a line for each stage, then the session as a
 // whole.
 
 #include <cstdint>
@@ -60,7 +60,7 @@ inline text_row statistics_row(const stage_statistics& s) {
 
 }  // namespace detail
 
-/// What was measured: a table of the stages, then waiting, age, slots and what became of the items.
+/// The measurements: a table of the stages, then waiting, age, slots and the outcomes of the items.
 inline std::string report(const session_statistics& s) {
   std::vector<detail::text_row> rows{
       {"segment", "stages", "items", "min", "median", "p99", "max", "waited p99", "ended here"}};

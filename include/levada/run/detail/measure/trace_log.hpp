@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/measure/trace_log.hpp: what happened when, event by event, as a session kept it in rings of fixed size.
+// run/detail/measure/trace_log.hpp: the events of a session with their times, kept in rings of fixed size.
 // interop/trace.hpp writes it as a file for a viewer.
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/program/accuracy.hpp: a bound on what regions of a pipeline cost in accuracy: what was measured with
+// run/detail/program/accuracy.hpp: a bound on the loss of accuracy by regions of a pipeline: the loss measured with
 // labelled items when the region was calibrated (nn/quantize.hpp), checked while compiling.
 
 #include <cstddef>

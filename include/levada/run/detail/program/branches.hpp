@@ -18,7 +18,7 @@ namespace levada::detail {
 /// The branches that the item of a grain is in.
 class alignas(64) shared_branches {
  public:
-  /// What became of the item in one branch.
+  /// The outcome of the item in one branch.
   struct outcome {
     item_state state = item_state::value;
     std::exception_ptr error{};

@@ -96,7 +96,7 @@ struct op_in_region<Flat, First, Count, I, std::index_sequence<K...>>
 template <class In>
 using operands_of = std::make_index_sequence<operand_types<op_input_t<In>>::type::size>;
 
-/// What an input of a region is: what the op that takes it first says.
+/// The type of an input of a region, as the first op that takes it has it.
 template <class Flat, std::size_t First, std::size_t Count, std::size_t Input>
 using input_of_region = type_at<typename operand_types<op_input_t<typename Flat::template node_place<
                                     First + first_use_in_run(graph_of<Flat>, First, Count, Input).op>::in>>::type,
@@ -116,7 +116,7 @@ using flat_region =
     typename region_of_nodes<Flat, First, std::make_index_sequence<Count>,
                              std::make_index_sequence<inputs_of_run(graph_of<Flat>, First, Count).size()>>::type;
 
-/// What a unit of a region takes.
+/// The inputs of a unit of a region.
 template <class Inputs>
 struct flowing_inputs;
 template <class In>

@@ -26,7 +26,7 @@ struct drop_counts {
   }
 };
 
-/// What has become of the items of a session: pushed = delivered + failed + filtered + dropped + cancelled + in_flight.
+/// The outcomes of the items of a session: pushed = delivered + failed + filtered + dropped + cancelled + in_flight.
 struct item_counts {
   std::uint64_t pushed = 0;
   std::uint64_t delivered = 0;
@@ -36,7 +36,7 @@ struct item_counts {
   std::uint64_t cancelled = 0;
   std::uint64_t in_flight = 0;
   drop_counts drops = {};     ///< those that were dropped, by why
-  std::uint64_t refused = 0;  ///< beside the sum: pushes that found no room, and whose items stayed with the caller
+  std::uint64_t refused = 0;  ///< beside the sum: pushes that found no room; the items stayed with the caller
 
   constexpr item_counts& operator+=(const item_counts& more) {
     pushed += more.pushed, delivered += more.delivered, failed += more.failed, filtered += more.filtered;

@@ -19,8 +19,8 @@
 
 namespace levada::detail {
 
-/// Which values each unit has to destroy: for good, and when an item ends there. Ports are destroyed with what they are
-/// parts of, the whole of several outputs with them; the result is its popper's.
+/// The values that each unit has to destroy: for good, and when an item ends there. Ports are destroyed with what they
+/// are parts of, the whole of several outputs with them; the result is its popper's.
 [[gnu::cold]] inline void list_ended_values(program& p, const layout_arrays& of) {
   struct life {
     std::size_t born = 0, last_use = 0;
@@ -94,7 +94,7 @@ namespace levada::detail {
   }
 }
 
-/// What a program is made from. The stages' objects and the kernels, which are in the order of their units, are moved
+/// The parts of a program. The stages' objects and the kernels, which are in the order of their units, are moved
 /// from.
 struct program_parts {
   layout_arrays plan;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/program/missing_parameter.hpp: what is said where a parameter is not in its source: the names that are
+// run/detail/program/missing_parameter.hpp: the message for a parameter that its source lacks: the names that are
 // nearest, and all, as far as they go on a page.
 
 #include <algorithm>

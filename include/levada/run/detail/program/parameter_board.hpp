@@ -19,16 +19,16 @@
 
 namespace levada::detail {
 
-/// A unit whose object is made again from what it keeps.
+/// A unit whose object is made again from the parameters that it keeps.
 class replaceable_unit {
  public:
   virtual ~replaceable_unit() = default;
   virtual erased_object make() const = 0;
-  /// What its device keeps instead of the object, where one computes it by itself.
+  /// The parameters in a device's memory, instead of the object, where a device computes the unit by itself.
   virtual owner<device_parameters> bring_to(device_queue&) const { return {}; }
   /// Where a parameter is kept: of the `stage`-th stage of the unit, its `index`-th.
   virtual void* parameter(std::size_t stage, std::size_t index) = 0;
-  /// Another that keeps a copy of what it keeps.
+  /// Another with a copy of its parameters.
   virtual owner<replaceable_unit> copy() const = 0;
 };
 

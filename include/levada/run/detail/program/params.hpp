@@ -101,7 +101,7 @@ class replaceable_settings<adjusted<F, Settings...>> final : public replaceable_
 template <class Flat, std::size_t Node>
 using stage_at = typename Flat::template node_place<Node>::part;
 
-/// The op of a stage with what it takes.
+/// The op of a stage with its input.
 template <class Flat, std::size_t Node>
 using op_at = op_with_input<
     typename stage_at<Flat, Node>::op_type,
@@ -110,7 +110,7 @@ using op_at = op_with_input<
 template <class Planning, std::size_t U>
 using backend_of_unit = type_at<typename Planning::backend_types, Planning::plan.unit[U].backend>;
 
-/// A parameter by its name: where it is, and what it is.
+/// A parameter that was looked for by its name.
 struct found_parameter {
   std::size_t matches = 0;  ///< 1 where the name says which
   std::size_t stage = 0, index = 0;
@@ -128,7 +128,7 @@ template <class F, class... Settings>
 inline constexpr std::array<std::string_view, sizeof...(Settings)> setting_names<adjusted<F, Settings...>>{
     Settings::name...};
 
-/// The names of what can be replaced at a node.
+/// The names of the replaceable parameters of a node.
 template <class Place>
 consteval auto replaceable_names() {
   using stage = typename Place::part;
@@ -163,7 +163,7 @@ consteval found_parameter find_parameter(type_list<Stage...>) {
   return found;
 }
 
-/// What a parameter is given as, and kept as.
+/// The given type is the one that the parameter is kept as.
 template <class Place, std::size_t Index, class Given>
 consteval bool fits_parameter() {
   if constexpr (Place::call::value == form::op) {
@@ -198,7 +198,7 @@ consteval auto kept_parameter() {
   }
 }
 
-/// What is wrong with a parameter's name, or with what it is given.
+/// The mistake in a parameter's name or in the type that it is given, if any.
 template <class Flat, fixed_string Group, fixed_string Parameter, class Given>
 consteval auto parameter_mistake() {
   using stages = typename groups_of<Flat>::stages;
@@ -258,7 +258,7 @@ consteval bool is_replaceable() {
   else
     return any;
 }
-/// The object of a unit, or what sessions copy it from.
+/// The object of a unit, or the prototype that sessions copy.
 inline const void* made_object(const program& code, std::size_t u) {
   const program_unit& unit = code.units[u];
   return unit.shared != nullptr ? unit.shared : code.states[unit.own].prototype.get();
@@ -319,7 +319,7 @@ class parameter_group {
       decltype(detail::first_parameter_mistake<Flat, Group>(type_list<detail::given_parameter<Names, Values>...>{}))>
   set(const Values&... values);
 
-  /// What a parameter is now, copied to `into`.
+  /// Copies the current value of a parameter to `into`.
   template <fixed_string Name, class Value>
     requires correct<decltype(detail::parameter_mistake<Flat, Group, Name, Value>())>
   void get(Value& into) const {

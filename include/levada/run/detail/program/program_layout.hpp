@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/program/program_layout.hpp: what the run time needs of a plan, as one constant.
+// run/detail/program/program_layout.hpp: the part of a plan that the run time needs, as one constant.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace levada::detail {
 
-/// What the run time needs of a plan, as small numbers: a constant of some bytes a unit, where a whole plan would
-/// become thousands of store instructions in the function that deploys.
+/// The part of a plan that the run time needs, as small numbers: a constant of some bytes a unit, where a whole plan
+/// would become thousands of store instructions in the function that deploys.
 struct program_layout {
   struct unit {
     std::uint16_t in, out, group_end, segment;

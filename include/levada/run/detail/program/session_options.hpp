@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/program/session_options.hpp: what can be said to `app.open<Options...>()`.
+// run/detail/program/session_options.hpp: the options of `app.open<Options...>()`.
 
 #include <array>
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace levada {
 
-/// What becomes of an item that is pushed into a full pipeline.
+/// The outcome of a push into a full pipeline.
 enum class overflow_policy : std::uint8_t {
   block,        ///< push waits, and works; the default
   reject,       ///< push says false and leaves the item with the caller, who may skip or try again
@@ -222,7 +222,7 @@ template <class Item, overflow_policy Policy, fixed_string... Ports>
 constexpr void set_ports([[maybe_unused]] auto& policies, levada::overflow<Policy, Ports...>) {
   ((policies[port_of<Item, Ports>] = Policy), ...);
 }
-/// What each port does.
+/// The policy of each port.
 template <class Item, class... Options>
 inline constexpr auto port_policies = [] {
   std::array<overflow_policy, Item::size> policies{};
@@ -265,7 +265,7 @@ consteval auto named_port_mistake() {
     return no_mistake{};
 }
 
-/// What is wrong with one of the options of a session that is pushed to by port, if anything.
+/// The first mistake in the options of a session that is pushed to by port, if any.
 template <class Item, class Option, class... Options>
 struct port_option_mistake : type_tag<no_mistake> {};
 template <class Item, class... Options>
@@ -289,7 +289,7 @@ consteval auto unknown_option() {
     return unknown_option<Rest...>();
 }
 
-/// What is wrong with a session of `Item`s and `Result`s opened with these options, if anything.
+/// The first mistake in a session of `Item`s and `Result`s opened with these options, if any.
 template <class Item, class Result, class... Options>
 consteval auto session_mistake() {
   if constexpr (!(is_session_option<Options> && ...))

@@ -33,7 +33,7 @@
 
 namespace levada::detail {
 
-/// What is being thrown becomes the item's. `Call`: of a unit, or of a chain.
+/// The current exception becomes that of the item. `Call`: of a unit, or of a chain.
 template <class Call>
 [[gnu::cold, gnu::noinline]] void fail_item(Call& call, std::size_t i) noexcept {
   call.error[i] = std::current_exception();
@@ -81,7 +81,7 @@ template <class Body, class Ended = skip_ended>
   }
 }
 
-/// Constructs in place what a call returns.
+/// Constructs the result of a call in place.
 template <class T, class Make>
 [[gnu::always_inline]] inline void construct_from(void* at, Make&& make) {
   ::new (at) T(std::forward<Make>(make)());

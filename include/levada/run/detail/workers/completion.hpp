@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/workers/completion.hpp: who is told what becomes of one item, in the sessions of
+// run/detail/workers/completion.hpp: the listener to the outcome of one item, in the sessions of
 // run/detail/session/result_dispatcher.hpp.
 
 #include <exception>
@@ -21,7 +21,7 @@ class no_result : public error {
 
 namespace detail {
 
-/// What waits for one item.
+/// A waiter for the outcome of one item.
 class completion {
  public:
   /// `value` is the item's result, to be moved from during the call; or null, and `why` says why there is none.

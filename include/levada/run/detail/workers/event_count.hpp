@@ -10,9 +10,9 @@
 
 namespace levada::detail {
 
-/// An event count: `prepare`, look again, then `wait` or `cancel`. Whoever changes what waiters look at does so with
-/// sequentially consistent stores and calls `notify_all` behind them; a waiter then sees the change or is woken. Who
-/// knows that nobody can wait does neither: `engine::publish_to_nobody`.
+/// An event count: `prepare`, look again, then `wait` or `cancel`. A change of the state that waiters look at is made
+/// with sequentially consistent stores, and `notify_all` is called behind them; a waiter then sees the change or is
+/// woken. A thread that knows that nobody can wait does neither: `engine::publish_to_nobody`.
 class event_count {
  public:
   std::uint32_t prepare() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/workers/executor.hpp: what the engine asks of an executor: workers, and the nodes and edges that a visit
-// goes along where a plan has more segments than one.
+// run/detail/workers/executor.hpp: the demands of the engine on an executor: workers, and the nodes and edges that a
+// visit goes along where a plan has more segments than one.
 //
 //   struct executor {
 //     executor(int threads, const worker_settings&);            // workers, started or only allowed

@@ -30,7 +30,7 @@ namespace levada::detail {
   return name;
 }
 
-/// The processor, how many of it, and what the compiler made of the kernels.
+/// The processor, its number of threads, and the instruction set of the compiled kernels.
 [[gnu::cold]] inline std::string machine_text() {
   const char* const set =
 #if defined(__AVX512F__)

@@ -37,7 +37,7 @@ class permits {
   }
   bool try_acquire() { return try_acquire_below(open_to_all()); }
   bool available() const { return running() < open_to_all(); }
-  /// The caller then looks for work once more, or tells those who wait in its session.
+  /// The caller then looks for work once more, or tells the waiting threads of its session.
   void release() {
     running_.fetch_sub(1);
     tell_line();
@@ -117,7 +117,7 @@ class permits {
     }
 
     bool may_acquire() const { return concurrency_limit_.running() < open(); }
-    /// Who has one leaves.
+    /// The owner of a permit leaves.
     bool try_acquire() { return concurrency_limit_.try_acquire_below(open()); }
 
    private:

@@ -25,7 +25,7 @@
 namespace levada {
 namespace detail {
 
-/// The workers of an arena, for all deployments that have them, and who waits for one.
+/// The workers of an arena, for all deployments that have them, and the number of those invited.
 struct arena_workers {
   oneapi::tbb::task_arena* arena;
   int threads;
@@ -235,7 +235,7 @@ class tbb_executor {
   detail::arena_workers& of_arena_;
 };
 
-/// oneTBB runs what no option gives to another executor.
+/// oneTBB is the executor where no option names another.
 template <>
 struct default_executor<void> {
   using type = tbb_executor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/workers/thread_mark.hpp: which thread it was, for who asks with each item: std::thread::id takes a call.
+// run/detail/workers/thread_mark.hpp: the identity of a thread, compared for each item: std::thread::id takes a call.
 
 #include <levada/run/detail/workers/threading.hpp>
 

@@ -43,7 +43,7 @@ inline void spin_pause() noexcept {
 inline void yield_thread() noexcept { std::this_thread::yield(); }
 inline void sleep_thread(std::chrono::nanoseconds for_so_long) { std::this_thread::sleep_for(for_so_long); }
 
-/// What a thread's own work and waiting take is measured by. Deadlines go by the session's clock.
+/// The clock for the duration of a thread's own work and waiting. Deadlines go by the session's clock.
 [[gnu::always_inline]] inline std::chrono::steady_clock::time_point thread_time() noexcept {
   return std::chrono::steady_clock::now();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/workers/worker.hpp: how the worker threads of a deployment are to be: where they stay, what they are
-// called, what they do first.
+// run/detail/workers/worker.hpp: the settings of the worker threads of a deployment: processors, name, priority and
+// first call.
 
 #include <concepts>
 #include <cstddef>
@@ -59,7 +59,7 @@ struct worker_priority {
   static constexpr void apply(detail::worker_settings& w) { w.priority = Priority; }
 };
 
-/// Option of `deploy`: what a worker calls when it begins to work for this deployment; oneTBB's workers come and go.
+/// Option of `deploy`: a worker calls it when it begins to work for this deployment; oneTBB's workers come and go.
 template <auto Hook>
 struct on_worker_start {
   static constexpr void apply(detail::worker_settings& w) { w.on_start = Hook; }
@@ -98,7 +98,7 @@ inline void check_processors([[maybe_unused]] const processor_set& set) {
 #endif
 }
 
-/// What a thread was before it became a worker.
+/// The settings of a thread before it became a worker.
 struct thread_before {
 #ifdef __linux__
   cpu_set_t processors;
