@@ -7,6 +7,7 @@
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
 #include <levada/nn/along_axis.hpp>
+#include <levada/nn/attention.hpp>
 #include <levada/nn/elementary.hpp>
 #include <levada/nn/grid_sample.hpp>
 #include <levada/nn/integers.hpp>

@@ -3,6 +3,7 @@
 // backend/reference/ops.hpp: the reference backend with the ops of <levada/ops.hpp>.
 
 #include <levada/backend/detail/define/along_axis.hpp>
+#include <levada/backend/detail/define/attention.hpp>
 #include <levada/backend/detail/define/bfloat16.hpp>
 #include <levada/backend/detail/define/boxes.hpp>
 #include <levada/backend/detail/define/broadcast.hpp>

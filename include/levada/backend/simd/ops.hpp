@@ -3,6 +3,7 @@
 // backend/simd/ops.hpp: the simd backend with the ops of <levada/ops.hpp>.
 
 #include <levada/backend/detail/define/along_axis.hpp>
+#include <levada/backend/detail/define/attention.hpp>
 #include <levada/backend/detail/define/bfloat16.hpp>
 #include <levada/backend/detail/define/boxes.hpp>
 #include <levada/backend/detail/define/broadcast.hpp>
@@ -21,6 +22,7 @@
 #include <levada/backend/detail/define/signals.hpp>
 #include <levada/backend/detail/define/sums.hpp>
 #include <levada/backend/simd.hpp>
+#include <levada/backend/simd/detail/attention.hpp>
 #include <levada/backend/simd/detail/bfloat16_conv2d.hpp>
 #include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/backend/simd/detail/blur.hpp>

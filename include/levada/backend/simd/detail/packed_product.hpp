@@ -26,28 +26,40 @@ class packed_product {
       Rows == 1 ? 1 : std::min<std::size_t>({Rows, 8, (registers - 1 - panel_vectors) / panel_vectors});
 
  public:
+  static constexpr std::size_t packed_elements = panels * Inner * panel;
+
   /// `element(k, column)` of the matrix.
   template <class Element>
   explicit packed_product(Element element) {
-    for (std::size_t column = 0; column < Columns; ++column)
+    pack(matrix_.data(), element);
+  }
+  template <class Element>
+  static void pack(T* to, Element element) {
+    for (std::size_t p = 0; p < panels; ++p)
       for (std::size_t k = 0; k < Inner; ++k)
-        matrix_[column / panel * (Inner * panel) + k * panel + column % panel] = element(k, column);
+        for (std::size_t x = p * panel; x < (p + 1) * panel; ++x) *to++ = x < Columns ? element(k, x) : T{0};
   }
 
   /// `begin(column, count)`: the vector that the sums begin with; `finish(sum, row, column, count)`: what is stored.
   template <class Begin, class Finish>
   void operator()(const T* in, T* out, const Begin& begin, const Finish& finish) const {
-    for (std::size_t p = 0; p < Columns / panel; ++p) of_panel<panel>(in, out, p, begin, finish);
-    if constexpr (Columns % panel != 0) of_panel<Columns % panel>(in, out, panels - 1, begin, finish);
+    multiply<Rows>(matrix_.data(), in, out, begin, finish);
+  }
+  /// Of `Count` rows by a matrix that was packed.
+  template <std::size_t Count, class Begin, class Finish>
+  static void multiply(const T* packed, const T* in, T* out, const Begin& begin, const Finish& finish) {
+    for (std::size_t p = 0; p < Columns / panel; ++p) of_panel<Count, panel>(packed, in, out, p, begin, finish);
+    if constexpr (Columns % panel != 0) of_panel<Count, Columns % panel>(packed, in, out, panels - 1, begin, finish);
   }
 
  private:
-  template <std::size_t Width, class Begin, class Finish>
-  void of_panel(const T* in, T* out, std::size_t p, const Begin& begin, const Finish& finish) const {
-    const T* const matrix = matrix_.data() + p * (Inner * panel);
+  template <std::size_t Count, std::size_t Width, class Begin, class Finish>
+  static void of_panel(const T* packed, const T* in, T* out, std::size_t p, const Begin& begin, const Finish& finish) {
+    constexpr std::size_t together = std::min(tile_rows, Count);
+    const T* const matrix = packed + p * (Inner * panel);
     std::size_t row = 0;
-    for (; row + tile_rows <= Rows; row += tile_rows) tile<tile_rows, Width>(in, out, matrix, row, p, begin, finish);
-    if constexpr (Rows % tile_rows != 0) tile<Rows % tile_rows, Width>(in, out, matrix, row, p, begin, finish);
+    for (; row + together <= Count; row += together) tile<together, Width>(in, out, matrix, row, p, begin, finish);
+    if constexpr (Count % together != 0) tile<Count % together, Width>(in, out, matrix, row, p, begin, finish);
   }
 
   template <std::size_t Count, std::size_t Width, class Begin, class Finish>
@@ -79,7 +91,7 @@ class packed_product {
   template <std::size_t Width, std::size_t V>
   using width = std::integral_constant<std::size_t, std::min(lanes, Width - V * lanes)>;
 
-  tensor<T, panels * Inner * panel> matrix_{};
+  tensor<T, packed_elements> matrix_;
 };
 
 /// What the sums of a product begin with where nothing is added.
