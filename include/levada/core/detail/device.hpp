@@ -63,7 +63,7 @@ inline constexpr cache_bytes l2{Bytes};
 
 namespace detail {
 
-/// The option of type `T`, or what stands in for it.
+/// The option of type `T`, or its default.
 template <class T>
 consteval T cpu_option(T otherwise) {
   return otherwise;
@@ -169,7 +169,7 @@ struct equal_devices {
   static constexpr device_id id{device_kind::equal, Count};
 };
 
-/// What a deployment has: its devices, each once, the preferred one first. `deploy` says what is wrong with one.
+/// The devices of a deployment, each once, the preferred one first. `deploy` names the mistake in one.
 template <class... Devices>
 struct target {};
 

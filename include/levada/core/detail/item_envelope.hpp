@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/detail/item_envelope.hpp: what travels with every item.
+// core/detail/item_envelope.hpp: the data that travels with every item.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace levada {
 
-/// What travels with an item beside its value. An item that an app is called with has an empty one.
+/// The data that travels with an item beside its value. An item that an app is called with has an empty one.
 struct item_envelope {
   std::uint64_t sequence = 0;  ///< its place among all that were pushed, dropped ones included
   std::chrono::steady_clock::time_point

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/detail/result.hpp: what comes out of a pipeline for one item, its value or the exception its stage threw.
+// core/detail/result.hpp: the result of a pipeline for one item: its value, or the exception of its stage.
 
 #include <exception>
 #include <memory>
@@ -149,7 +149,7 @@ class [[nodiscard]] result<void> {
 
 namespace detail {
 
-/// What is handed out of a slot: the value where it lies, or none behind a sink.
+/// The result that is handed out of a slot: the value where it lies, or none behind a sink.
 template <class Out>
 using handed_result = std::conditional_t<std::is_void_v<Out>, result<void>, result<std::add_lvalue_reference_t<Out>>>;
 

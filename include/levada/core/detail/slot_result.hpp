@@ -24,7 +24,7 @@ template <class Out>
   requires(std::is_void_v<Out> || std::is_reference_v<Out>)
 inline constexpr bool is_large_result<Out> = false;
 
-/// Who frees the slots of results that were handed out where they lie.
+/// Frees the slots of results that were handed out where they lie.
 class slot_holder {
  public:
   virtual void leave_slot(std::uint64_t item) noexcept = 0;

@@ -64,7 +64,7 @@ class fixed_array {
  public:
   fixed_array() = default;
   explicit fixed_array(std::size_t size) : fixed_array(size, [](std::size_t) { return T(); }) {}
-  /// Each is what `make(index)` returns.
+  /// Each is made by `make(index)`.
   template <class Make>
   fixed_array(std::size_t size, Make make) : fixed_array() {
     if (size == 0) return;

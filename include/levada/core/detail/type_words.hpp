@@ -26,7 +26,7 @@ const char* type_name() {
 #endif
 }
 
-/// What typeid calls `name`, as it is written in a program.
+/// A type as it is written in a program; typeid calls it `name`.
 inline std::string type_words(const char* name) {
   const std::unique_ptr<char, void (*)(void*)> words(abi::__cxa_demangle(name, nullptr, nullptr, nullptr),
                                                      [](void* memory) { std::free(memory); });

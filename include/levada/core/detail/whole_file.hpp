@@ -22,7 +22,7 @@
 
 namespace levada::detail {
 
-/// What the system says of its error.
+/// The system's message for its error.
 inline std::string system_text(int code) { return std::generic_category().message(code); }
 
 /// A descriptor, closed where it goes.
@@ -101,7 +101,7 @@ std::pair<open_file, std::size_t> open_regular(const std::string& path, Fail fai
   return {std::move(file), static_cast<std::size_t>(is.st_size)};
 }
 
-/// What is in a regular file of at most `largest` bytes. Throws levada::error that names `who` reads and the file.
+/// The content of a regular file of at most `largest` bytes. Throws levada::error that names `who` reads and the file.
 inline std::string read_whole(const std::string& path, std::size_t largest, std::string_view who) {
   const auto fail = [&](const std::string& why) {
     throw error("levada: " + std::string(who) + ": cannot read \"" + path + "\": " + why);

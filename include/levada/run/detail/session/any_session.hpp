@@ -47,7 +47,7 @@ class given_item {
   const In* copied_ = nullptr;
 };
 
-/// Who hears of failed items: a function of the consumer's.
+/// The listener to failed items: a function of the consumer's.
 class failure_listener {
  public:
   virtual ~failure_listener() = default;
@@ -63,7 +63,7 @@ class failure_function final : public failure_listener {
   F f_;
 };
 
-/// What a session does, erased once per call.
+/// The calls of a session, erased once per call.
 template <class In, class Out>
 class session_interface {
  public:

@@ -24,7 +24,7 @@ struct attached_device {
   owner<device_queue> queue;
 };
 
-/// What all sessions of an app share, whoever brings its workers.
+/// The state that all sessions of an app share, for any executor.
 struct deployed_code {
   [[gnu::cold]] deployed_code(program&& code_, owner<later_code>&& later_, fixed_array<attached_device>&& devices_,
                               backbone_code make_backbone_, const worker_settings& workers_, int most_workers)
@@ -45,7 +45,7 @@ struct deployed_code {
 
   const program& program_of(std::size_t region) const { return region == 0 ? code : later->code(region - 1); }
   std::size_t regions() const { return later ? 1 + later->count() : 1; }
-  /// The program whose results leave.
+  /// The program of the last region: its results leave the pipeline.
   const program& last_code() const { return program_of(regions() - 1); }
   /// Null where it has no such device.
   device_queue* queue_of(device_id id) const {
@@ -55,7 +55,7 @@ struct deployed_code {
   }
 };
 
-/// And what brings them.
+/// The same with the executor, which brings the workers.
 template <class Executor>
 struct deployment : deployed_code {
   [[gnu::cold]] deployment(program code_, owner<later_code> later_, fixed_array<attached_device> devices_,

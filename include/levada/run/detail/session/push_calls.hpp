@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/session/push_calls.hpp: the ways to give an item to what has a session behind it.
+// run/detail/session/push_calls.hpp: the ways to give an item to a handle of a session.
 
 #include <concepts>
 #include <utility>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/session/push_result.hpp: what a push says of its item. Light: consumers of an any_pipeline see it.
+// run/detail/session/push_result.hpp: the outcome of a push. Light: consumers of an any_pipeline see it.
 
 #include <cstdint>
 
 namespace levada {
 
-/// Whose an item is behind its push.
+/// The owner of an item behind its push.
 enum class push_outcome : std::uint8_t {
   refused,  ///< the caller's, who may push it again; counted beside the items where there was no room
   dropped,  ///< nobody's: the session counts it as pushed and dropped

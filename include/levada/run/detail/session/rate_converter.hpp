@@ -191,7 +191,7 @@ class rate_converter {
     return did.gave || why != nullptr;
   }
 
-  /// The item at the head goes on as one that failed, behind what was begun before it.
+  /// The item at the head goes on as one that failed, behind the batches and windows begun before it.
   void pass_failure(std::exception_ptr why) noexcept {
     if (end()) return;  // and the failure when there is room again
     to_.push_failed(std::move(why), {to_.pushed(), from_.head_envelope().captured});

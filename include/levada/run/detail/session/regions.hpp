@@ -33,7 +33,7 @@ class later_regions {
   virtual bool has_work(bool no_more) = 0;
   /// `in_time`: what will be given at some time is not finished before.
   virtual bool all_finished(bool no_more, bool in_time) = 0;
-  /// What a region has finished finds no room in the next.
+  /// The finished items of a region find no room in the next.
   virtual bool is_backed_up() const = 0;
   /// When the first of what was begun will be given, whatever comes: rate_converter::due.
   virtual std::int64_t due() const = 0;
@@ -42,7 +42,7 @@ class later_regions {
   virtual void reset_relays() = 0;
 };
 
-/// What the regions of a session are made with.
+/// The arguments that the regions of a session are made with.
 struct region_surroundings {
   engine& first;
   permits& concurrency_limit;

@@ -36,7 +36,7 @@ concept only_popped = why_popped<Session>::type::is_mistake;
 template <class Session>
 using popped_instead = mistake_found<typename why_popped<Session>::type>;
 
-/// What inherits it says what is ready, and serves.
+/// The derived class says which results are ready, and serves them.
 template <class Session>
 class result_dispatcher : public served_session {
  public:
@@ -87,7 +87,7 @@ class result_dispatcher : public served_session {
   }
   /// The thread of its own: works while it waits.
   void serve_alone() noexcept { serve_to_the_end(); }
-  /// Gives up what is not finished; returns when the rest is handed out.
+  /// Gives up items that are not finished; returns when the rest is handed out.
   void end() {
     ending_.store(true);
     session_.cancel();

@@ -91,7 +91,7 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
   mistake_found<item_is_captured_at_a_time_point_of_the_steady_clock<When>> push(const Given& value,
                                                                                  const When& captured);
 
-  /// Gives what `make()` returns, constructed in its slot.
+  /// Pushes the result of `make()`, constructed in its slot.
   template <class Make>
     requires(std::constructible_from<In, std::invoke_result_t<Make&>> && !writes_outside)
   push_result emplace(Make make, time_point captured = {}) {
@@ -291,7 +291,7 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
   time_point now() const { return core_->running.items().settings().now(); }
 
   /// When the next thing is given, whatever comes: a batch with a timeout, or an item that waits for a port that
-  /// stalls. For who moves the clock. Empty: never.
+  /// stalls. For the thread that moves the clock. Empty: never.
   std::optional<time_point> due() const {
     const std::int64_t at = core_->running.due();
     return at != detail::session_settings::never ? std::optional(time_point(std::chrono::nanoseconds(at)))
@@ -300,7 +300,7 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
 
   /// Switches measuring on or off, at any moment, from any thread. The first time allocates; what is measured adds up.
   void measure(bool on = true) { core_->running.measure(on); }
-  /// What was measured so far, for any thread to look at.
+  /// The measurements so far, for any thread.
   session_statistics statistics() const { return core_->running.statistics(); }
   /// Measures, and keeps the last `events` of each worker, in fresh rings; 0 keeps none. For any thread; waits for
   /// stages that run. Throws std::bad_alloc where there is no memory for so many.

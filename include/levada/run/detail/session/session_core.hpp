@@ -29,7 +29,7 @@
 
 namespace levada::detail {
 
-/// What a request to stop does.
+/// The callback of a request to stop.
 struct cancel_session {
   session_engines* of;
   void operator()() const { of->cancel(); }
@@ -52,7 +52,7 @@ class session_core final : public helped_session<Executor> {
     if (settings.dedicated) own_worker_ = start_thread("the worker of a session", [this] { serve_alone(); });
   }
 
-  /// What is in flight becomes cancelled; returns when nothing of this session runs any more.
+  /// Cancels the items in flight; returns when nothing of this session runs any more.
   [[gnu::cold]] ~session_core() {
     this->close();
     if (!this->all_finished()) this->cancel();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // run/detail/session/session_engines.hpp: the engines of one session, that of the first region and those where the rate
-// changes, seen as one: what is pushed, in flight, finished and popped.
+// changes, seen as one: the numbers of items pushed, in flight, finished and popped.
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace levada::detail {
 
-/// They are asked and told together. Who inherits brings threads to them.
+/// They are asked and told together. The derived class brings threads to them.
 class session_engines : public engine_host {
  public:
   session_engines(const session_engines&) = delete;
@@ -122,7 +122,7 @@ class session_engines : public engine_host {
   }
   bool is_closed() const { return engine_.is_closed() || is_cancelled(); }
   bool is_cancelled() const { return engine_.is_cancelled(); }
-  /// What will come out has come.
+  /// All results have come.
   bool has_all() const {
     if (!is_closed() || lets_more_in() || !all_finished()) return false;
     return (!later_ || later_->has_ended()) && results().all_finished();

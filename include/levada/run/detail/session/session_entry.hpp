@@ -91,7 +91,7 @@ class session_entry : public session_state<In, Out, Executor> {
     return push_outcome::taken;
   }
 
-  /// `observer` hears what becomes of the item, where the session completes items: run/detail/workers/completion.hpp.
+  /// `observer` hears the outcome of the item, where the session completes items: run/detail/workers/completion.hpp.
   /// `into`: where its result goes, where the caller says so.
   template <class Make>
   push_result emplace_for(completion* observer, Make& make, time_point captured, void* into = nullptr) {
@@ -107,7 +107,7 @@ class session_entry : public session_state<In, Out, Executor> {
       }
       if (!items.all_finished()) items.hand_over();
     }
-    // Who cancelled meanwhile may have seen an empty session and gone: nobody else would end this item.
+    // A thread that cancelled meanwhile may have seen an empty session and gone: nobody else would end this item.
     if (items.is_cancelled()) drain();
     return taken;
   }

@@ -147,7 +147,7 @@ class session_exit : public session_entry<In, Out, Executor> {
     held.free(items);
     let_in();
   }
-  /// Who pushes and pops in turns has each item run by `pop`.
+  /// A thread that pushes and pops in turns has each item run by `pop`.
   bool take_single_item([[maybe_unused]] std::optional<popped_result<Out>>& taken) {
     // Only chains run so, whose items need no destruction.
     if constexpr (std::is_nothrow_move_constructible_v<Out> && std::is_trivially_destructible_v<Out> &&

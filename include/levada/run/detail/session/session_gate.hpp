@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/session/session_gate.hpp: what a session and the workers that were invited to it meet at, whichever is
-// first gone.
+// run/detail/session/session_gate.hpp: the meeting place of a session and the workers that were invited to it,
+// whichever is first gone.
 
 #include <atomic>
 #include <mutex>

@@ -27,7 +27,7 @@ class started_item : public completion {
   typename Session::time_point captured;
 };
 
-/// A session that items are started in, by any thread. Its thread tells each what became of it.
+/// A session that items are started in, by any thread. Its thread tells each its outcome.
 template <class Session>
 class started_items final : public result_dispatcher<Session> {
   using base = result_dispatcher<Session>;
@@ -132,7 +132,7 @@ class started_items final : public result_dispatcher<Session> {
   atomic<std::uint64_t> waited_{0}, let_in_{0};  ///< how many items had to wait, and how many of them do no more
 };
 
-/// A started item, and what became of it. It may lie in a coroutine's frame, whatever the alignment of the value.
+/// A started item and its outcome. It may lie in a coroutine's frame, whatever the alignment of the value.
 template <class Session>
 class kept_outcome : public started_item<Session> {
   using output = typename Session::output;

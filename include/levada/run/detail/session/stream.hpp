@@ -244,7 +244,7 @@ class item_stream {
   /// Keeps the last events of each worker, and gives them: run/detail/session/session.hpp.
   void trace(std::size_t events = 65'536) { core_->trace(events); }
   session_trace traced() const { return core_->traced(); }
-  /// What was measured so far. Only by the thread that iterates.
+  /// The measurements so far. Only by the thread that iterates.
   session_statistics statistics() {
     session_statistics s = core_->statistics();
     s.items = counts();
@@ -403,7 +403,7 @@ class item_stream {
         if (!more) core_->close();
       }
     } catch (...) {
-      // The feed failed: what came before is delivered first.
+      // The feed failed: the items before that are delivered first.
       feed_error_ = std::current_exception();
       core_->close();
     }

@@ -46,7 +46,7 @@ class timed_ring {
   }
   time_point time(std::size_t i) const { return times_[index(begin_.load(std::memory_order_relaxed) + i)]; }
 
-  /// By who fills it, where it is not full.
+  /// By the thread that fills it, where it is not full.
   template <class Make>
   void push(Make& make, time_point when) {
     const std::uint64_t at = end_.load(std::memory_order_relaxed);
@@ -311,7 +311,7 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
   port_threads<ports> pushers_;
   atomic<bool> used_{false};
   atomic<std::uint32_t> asked_{0};
-  bool freed_ = false;  ///< a full ring has room again; by who is busy
+  bool freed_ = false;  ///< a full ring has room again; written by the busy thread
 };
 
 template <class Item>
