@@ -39,6 +39,13 @@ struct sides_of_place : type_tag<type_list<>> {};
 template <class Place>
 struct sides_of_place<Place, true> : type_tag<decltype(stage_sides<typename Place::call, typename Place::part>())> {};
 
+// Not members of the classes below: with each of a pack of these, g++ 12 substitutes all of the pack once more.
+template <class Parts, std::size_t I>
+using stage_or_mark = typename type_at<Parts, I>::part;
+template <class Parts, std::size_t I>
+using sides_in = typename sides_of_place<place<Parts, I>, is_stage<stage_or_mark<Parts, I>> &&
+                                                              !is_source<stage_or_mark<Parts, I>>>::type;
+
 template <class Parts, class Indices>
 struct counted_parts;
 
@@ -49,9 +56,10 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
   template <std::size_t J>
   using part = typename type_at<Parts, J>::part;
 
-  static constexpr bool stage_flags[parts] = {is_stage<part<I>>...};
+  static constexpr bool stage_flags[parts] = {is_stage<stage_or_mark<Parts, I>>...};
   /// Nodes: the stages that are no source.
-  static constexpr bool node_flags[parts] = {(is_stage<part<I>> && !is_source<part<I>>)...};
+  static constexpr bool node_flags[parts] = {
+      (is_stage<stage_or_mark<Parts, I>> && !is_source<stage_or_mark<Parts, I>>)...};
 
   static constexpr std::size_t count(const bool (&flags)[parts]) {
     std::size_t n = 0;
@@ -66,7 +74,7 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
     if constexpr (order_of_parts<Parts>::is_line)
       return std::size_t{0};
     else
-      return count_true({is_port_of_block<part<I>>..., is_named_items<result>});
+      return count_true({is_port_of_block<stage_or_mark<Parts, I>>..., is_named_items<result>});
   }();
 
   /// The index among the parts of the `n`-th flagged one.
@@ -89,8 +97,8 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
   /// Whether a part stands inside a group of parameters, of that name or, for none, of any.
   template <fixed_string Group>
   static consteval std::array<bool, (nodes > 0 ? nodes : 1)> nodes_in_group() {
-    constexpr std::string_view begun[] = {begun_group<part<I>>...};
-    constexpr bool ends[] = {std::same_as<part<I>, params_end>...};
+    constexpr std::string_view begun[] = {begun_group<stage_or_mark<Parts, I>>...};
+    constexpr bool ends[] = {std::same_as<stage_or_mark<Parts, I>, params_end>...};
     std::array<bool, (nodes > 0 ? nodes : 1)> in{};
     std::string_view open[parts + 1]{};
     std::size_t depth = 0, node = 0;
@@ -103,17 +111,17 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
     }
     return in;
   }
-  static constexpr bool has_groups = any_true({mark_of<part<I>>.opens_params...});
+  static constexpr bool has_groups = any_true({mark_of<stage_or_mark<Parts, I>>.opens_params...});
 
   /// The regions that are given to backends, and these.
-  static constexpr bool gives_regions = any_true({gives_region<part<I>>...});
-  using given_backends = concatenated<typename given_backend<part<I>>::type...>;
+  static constexpr bool gives_regions = any_true({gives_region<stage_or_mark<Parts, I>>...});
+  using given_backends = concatenated<typename given_backend<stage_or_mark<Parts, I>>::type...>;
 
   template <class Graph>
   static constexpr void mark_regions(Graph& graph) {
-    constexpr std::string_view begun[] = {region_backend<part<I>>...};
-    constexpr bool begins[] = {gives_region<part<I>>...};
-    constexpr bool ends[] = {std::same_as<part<I>, given_end>...};
+    constexpr std::string_view begun[] = {region_backend<stage_or_mark<Parts, I>>...};
+    constexpr bool begins[] = {gives_region<stage_or_mark<Parts, I>>...};
+    constexpr bool ends[] = {std::same_as<stage_or_mark<Parts, I>, given_end>...};
     std::size_t number[parts]{}, open[parts + 1]{}, depth = 0, node = 0, regions = 0;
     for (std::size_t i = 0; i < parts; ++i) {
       if (begins[i]) {
@@ -131,9 +139,7 @@ struct counted_parts<Parts, std::index_sequence<I...>> {
   }
 
   /// What the stages take beside their items.
-  template <std::size_t J>
-  using sides_at = typename sides_of_place<place<Parts, J>, node_flags[J]>::type;
-  using all_sides = concatenated<sides_at<I>...>;
+  using all_sides = concatenated<sides_in<Parts, I>...>;
   static constexpr std::size_t side_count = all_sides::size;
   static constexpr bool has_sides = side_count != 0;
   static consteval auto sides() { return lay_out_sides(wanted_places(all_sides{})); }

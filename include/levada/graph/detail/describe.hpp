@@ -72,7 +72,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
     else {
       constexpr std::size_t at = [] {
         std::size_t before = 0, found = 0;
-        for (const std::size_t count : {base::template sides_at<I>::size...}) {
+        for (const std::size_t count : {sides_in<Parts, I>::size...}) {
           if (unattached < before + count) break;
           before += count;
           ++found;
@@ -106,7 +106,7 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
     constexpr const auto& order = order_of_parts<Parts>::value;
     constexpr std::size_t filter = first_true({(order.in_block[I] && loses_items<place<Parts, I>>)...});
     constexpr std::size_t untaken = first_true(
-        {(order.untaken[I] && (mark_of<part<I>>.kind < block_mark::node ||
+        {(order.untaken[I] && (mark_of<stage_or_mark<Parts, I>>.kind < block_mark::node ||
                                !std::same_as<typename place<Parts, order.branch_end[I]>::out, nothing_more>))...});
     if constexpr (is_branch_items<result>)
       return fork_is_joined_by_no_stage{};
@@ -170,8 +170,8 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
 
   /// The first mark of a border that has no stage on one side.
   static consteval std::size_t first_wrong_border() {
-    constexpr bool here[] = {std::same_as<part<I>, split_here_part>...};
-    constexpr const block_mark* marks[] = {&mark_of<part<I>>...};
+    constexpr bool here[] = {std::same_as<stage_or_mark<Parts, I>, split_here_part>...};
+    constexpr const block_mark* marks[] = {&mark_of<stage_or_mark<Parts, I>>...};
     std::size_t before = 0;  // stages
     for (std::size_t i = 0; i < parts; ++i) {
       before += stage_flags[i] ? 1u : 0u;
@@ -184,7 +184,8 @@ struct flat_pipeline<Parts, std::index_sequence<I...>> : graph_of_parts<Parts, s
 
   static consteval auto mistaken_marks() {
     if constexpr (nodes == 0) {
-      return std::conditional_t<any_true({may_be_empty<part<I>>...}), no_mistake, pipeline_has_no_stage>{};
+      return std::conditional_t<any_true({may_be_empty<stage_or_mark<Parts, I>>...}), no_mistake,
+                                pipeline_has_no_stage>{};
     } else {
       constexpr std::size_t at = first_wrong_border();
       if constexpr (at == parts)

@@ -89,7 +89,7 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
 
   /// The parts that make what flows out of each part; none where that is the pipeline's input.
   static constexpr std::array<std::size_t, parts> makers = [] {
-    constexpr bool ports[] = {is_port_of_block<part<I>>...};
+    constexpr bool ports[] = {is_port_of_block<stage_or_mark<Parts, I>>...};
     std::array<std::size_t, parts> of{};
     for (std::size_t i = 0; i < parts; ++i)
       of[i] = stage_flags[i] || ports[i] || takes(i) > 1 ? i : takes(i) == 0 ? parts : of[from(i, 0)];
@@ -167,9 +167,9 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
   }
 
   static consteval graph_type make_graph() {
-    constexpr part_info infos[] = {info_of_part<part<I>, place<Parts, I>>()...};
+    constexpr part_info infos[] = {info_of_part<stage_or_mark<Parts, I>, place<Parts, I>>()...};
     bool split[parts + 1]{};  // over stages
-    for (const block_mark* mark : {&mark_of<part<I>>...})
+    for (const block_mark* mark : {&mark_of<stage_or_mark<Parts, I>>...})
       for (const std::size_t behind : mark->splits_after) split[behind] = true;
     std::size_t stage = 0;
     for (const part_info& info : infos) {

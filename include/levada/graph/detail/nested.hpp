@@ -68,8 +68,7 @@ struct nested_places<flat_pipeline<Parts, std::index_sequence<I...>>> {
       return false;
   }
   static constexpr std::size_t elsewhere = first_true<Parts::size + 1>({is_elsewhere<I>()..., true});
-  static constexpr std::size_t envelope =
-      first_true<Parts::size + 1>({holds_envelope(typename flat::template sides_at<I>{})..., true});
+  static constexpr std::size_t envelope = first_true<Parts::size + 1>({holds_envelope(sides_in<Parts, I>{})..., true});
 };
 
 /// A pipeline inside the stage `Name`, which gives it items of type `T`.
