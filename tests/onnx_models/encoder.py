@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a transformer's encoder: equal blocks, each a call of one function with weights of its own, filled from a seed.
+"""Writes a transformer's encoder: equal blocks, each a call of one function with weights of its own, from a seed.
 
 encoder.py FILE [BLOCKS WIDTH HEADS STEPS]     12 blocks, 832 wide, 13 heads, 64 steps: 100 million parameters
 """
@@ -21,15 +21,22 @@ def block_function(width, heads, steps):
              onnx.node("Constant", [], ["root"], value=onnx.tensor("", [], [each**-0.5])),
              onnx.node("LayerNormalization", ["x", "norm1", "zero"], ["n1"], "norm1")]  # fmt: skip
     for part, order in (("q", [1, 0, 2]), ("k", [1, 2, 0]), ("v", [1, 0, 2])):
-        nodes += [onnx.node("MatMul", ["n1", f"w{part}"], [f"{part}1"], part), onnx.node("Reshape", [f"{part}1", "split"], [f"{part}2"]),
+        nodes += [onnx.node("MatMul", ["n1", f"w{part}"], [f"{part}1"], part),
+                  onnx.node("Reshape", [f"{part}1", "split"], [f"{part}2"]),
                   onnx.node("Transpose", [f"{part}2"], [part], perm=order)]  # fmt: skip
-    nodes += [onnx.node("MatMul", ["q", "k"], ["scores1"], "scores"), onnx.node("Mul", ["scores1", "root"], ["scores"]),
-              onnx.node("Softmax", ["scores"], ["shares"], "shares", axis=-1), onnx.node("MatMul", ["shares", "v"], ["mixed1"], "mixed"),
-              onnx.node("Transpose", ["mixed1"], ["mixed2"], perm=[1, 0, 2]), onnx.node("Reshape", ["mixed2", "joined"], ["mixed"]),
-              onnx.node("MatMul", ["mixed", "wo"], ["out"], "out"), onnx.node("Add", ["x", "out"], ["h"], "around"),
-              onnx.node("LayerNormalization", ["h", "norm2", "zero"], ["n2"], "norm2"), onnx.node("MatMul", ["n2", "up"], ["u1"], "up"),
+    nodes += [onnx.node("MatMul", ["q", "k"], ["scores1"], "scores"),
+              onnx.node("Mul", ["scores1", "root"], ["scores"]),
+              onnx.node("Softmax", ["scores"], ["shares"], "shares", axis=-1),
+              onnx.node("MatMul", ["shares", "v"], ["mixed1"], "mixed"),
+              onnx.node("Transpose", ["mixed1"], ["mixed2"], perm=[1, 0, 2]),
+              onnx.node("Reshape", ["mixed2", "joined"], ["mixed"]),
+              onnx.node("MatMul", ["mixed", "wo"], ["out"], "out"),
+              onnx.node("Add", ["x", "out"], ["h"], "around"),
+              onnx.node("LayerNormalization", ["h", "norm2", "zero"], ["n2"], "norm2"),
+              onnx.node("MatMul", ["n2", "up"], ["u1"], "up"),
               onnx.node("Add", ["u1", "upbias"], ["u2"]), onnx.node("Gelu", ["u2"], ["u"], "gelu"),
-              onnx.node("MatMul", ["u", "down"], ["d"], "down"), onnx.node("Add", ["h", "d"], ["y"], "around2")]  # fmt: skip
+              onnx.node("MatMul", ["u", "down"], ["d"], "down"),
+              onnx.node("Add", ["h", "d"], ["y"], "around2")]  # fmt: skip
     names = ["x", "norm1", "norm2", "zero", "wq", "wk", "wv", "wo", "up", "upbias", "down"]
     return onnx.function("block", names, ["y"], nodes, opset=20)
 

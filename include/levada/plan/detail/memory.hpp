@@ -9,6 +9,8 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include <levada/core/detail/bounded.hpp>
 #include <levada/core/detail/exchange.hpp>
@@ -55,23 +57,52 @@ constexpr std::size_t strictest_alignment(const bounded<buffer_lifetime, N>& buf
   return strictest;
 }
 
+/// The buffers that are alive with each. Few are alive at a step, and placing a buffer looks at these alone: a search
+/// places all of them many times.
+template <std::size_t N>
+class buffer_conflicts {
+ public:
+  constexpr explicit buffer_conflicts(const bounded<buffer_lifetime, N>& buffers) {
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+      begin_[b] = pairs_.size();
+      for (std::size_t other = 0; other < buffers.size(); ++other)
+        if (other != b && alive_together(buffers[b], buffers[other])) pairs_.push_back(other);
+    }
+    begin_[buffers.size()] = pairs_.size();
+  }
+
+  constexpr std::span<const std::size_t> of(std::size_t b) const {
+    return {pairs_.data() + begin_[b], begin_[b + 1] - begin_[b]};
+  }
+
+ private:
+  std::vector<std::size_t> pairs_;
+  std::array<std::size_t, N + 1> begin_{};
+};
+
 /// Each buffer in turn at the lowest offset where it meets none that is alive with it.
 template <std::size_t N>
-constexpr memory_layout<N> place_in_order(const bounded<buffer_lifetime, N>& buffers, const placement_order<N>& order) {
+constexpr memory_layout<N> place_in_order(const bounded<buffer_lifetime, N>& buffers,
+                                          const buffer_conflicts<N>& conflicts, const placement_order<N>& order) {
   memory_layout<N> layout;
-  placement_order<N> placed;  // by offset
+  std::array<bool, N> placed{};
+  placement_order<N> beside;  // by offset
   for (const std::size_t b : order) {
+    beside.clear();
+    for (const std::size_t other : conflicts.of(b)) {
+      if (!placed[other]) continue;
+      beside.push_back(other);
+      for (std::size_t i = beside.size() - 1; i > 0 && layout.offset[beside[i - 1]] > layout.offset[other]; --i)
+        detail::swap_values(beside[i], beside[i - 1]);
+    }
     std::size_t at = 0;
-    for (const std::size_t p : placed) {
-      if (!alive_together(buffers[b], buffers[p])) continue;
+    for (const std::size_t p : beside) {
       if (at + buffers[b].bytes <= layout.offset[p]) break;
       at = std::max(at, aligned(layout.offset[p] + buffers[p].bytes, buffers[b].alignment));
     }
     layout.offset[b] = at;
     layout.bytes = std::max(layout.bytes, at + buffers[b].bytes);
-    placed.push_back(b);
-    for (std::size_t i = placed.size() - 1; i > 0 && layout.offset[placed[i - 1]] > at; --i)
-      detail::swap_values(placed[i], placed[i - 1]);
+    placed[b] = true;
   }
   layout.bytes = aligned(layout.bytes, strictest_alignment(buffers));
   return layout;
@@ -107,21 +138,27 @@ constexpr placement_order<N> largest_first(const bounded<buffer_lifetime, N>& bu
 template <std::size_t N>
 constexpr std::size_t most_in_branches(const bounded<buffer_lifetime, N>& buffers, std::size_t fork) {
   std::size_t begin = ~std::size_t{0}, end = 0, sum = 0;
-  for (const buffer_lifetime& b : buffers)
-    if (b.branch.fork == fork) begin = std::min(begin, b.first), end = std::max(end, b.first);
+  placement_order<N> inside;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const buffer_lifetime& b = buffers[i];
+    if (b.branch.fork != fork) continue;
+    begin = std::min(begin, b.first), end = std::max(end, b.first);
+    inside.push_back(i);
+  }
   for (const buffer_lifetime& b : buffers)
     if (b.branch.fork != fork && b.first <= begin && b.last >= end) sum += b.bytes;
-  for (std::size_t branch = 0; branch < most_branches; ++branch) {
-    std::size_t most = 0;
-    for (const buffer_lifetime& at : buffers) {
-      if (at.branch.fork != fork || at.branch.branch != branch) continue;
-      std::size_t alive = 0;
-      for (const buffer_lifetime& b : buffers)
-        if (b.branch == at.branch && b.first <= at.first && b.last >= at.first) alive += b.bytes;
-      most = std::max(most, alive);
+  std::array<std::size_t, most_branches> most{};
+  for (const std::size_t i : inside) {
+    const buffer_lifetime& at = buffers[i];
+    std::size_t alive = 0;
+    for (const std::size_t other : inside) {
+      const buffer_lifetime& b = buffers[other];
+      if (b.branch == at.branch && b.first <= at.first && b.last >= at.first) alive += b.bytes;
     }
-    sum += most;
+    std::size_t& of_branch = most[at.branch.branch];
+    of_branch = std::max(of_branch, alive);
   }
+  for (const std::size_t bytes : most) sum += bytes;
   return sum;
 }
 
@@ -143,8 +180,12 @@ constexpr std::size_t memory_lower_bound(const bounded<buffer_lifetime, N>& buff
     alive.push_back(next);
     bound = std::max(bound, sum);
   }
-  for (const buffer_lifetime& b : buffers)
-    if (b.branch) bound = std::max(bound, detail::most_in_branches(buffers, b.branch.fork));
+  std::size_t looked_at = ~std::size_t{0};  // the buffers of a fork stand together
+  for (const buffer_lifetime& b : buffers) {
+    if (!b.branch || b.branch.fork == looked_at) continue;
+    looked_at = b.branch.fork;
+    bound = std::max(bound, detail::most_in_branches(buffers, looked_at));
+  }
   return detail::aligned(bound, detail::strictest_alignment(buffers));
 }
 
@@ -174,34 +215,42 @@ constexpr std::optional<memory_layout<N>> from_both_ends(const bounded<buffer_li
 
 /// Largest buffers first.
 template <std::size_t N>
-constexpr memory_layout<N> greedy_by_size(const bounded<buffer_lifetime, N>& buffers) {
-  return detail::place_in_order(buffers,
+constexpr memory_layout<N> greedy_by_size(const bounded<buffer_lifetime, N>& buffers,
+                                          const detail::buffer_conflicts<N>& conflicts) {
+  return detail::place_in_order(buffers, conflicts,
                                 detail::largest_first(buffers, [&](std::size_t i) { return buffers[i].bytes; }));
+}
+template <std::size_t N>
+constexpr memory_layout<N> greedy_by_size(const bounded<buffer_lifetime, N>& buffers) {
+  return greedy_by_size(buffers, detail::buffer_conflicts(buffers));
 }
 
 /// Buffers that are alive with most others first, the larger of equals.
 template <std::size_t N>
+constexpr memory_layout<N> greedy_by_conflicts(const bounded<buffer_lifetime, N>& buffers,
+                                               const detail::buffer_conflicts<N>& conflicts) {
+  const auto with_others = [&](std::size_t i) { return conflicts.of(i).size(); };
+  return detail::place_in_order(buffers, conflicts, detail::largest_first(buffers, with_others));
+}
+template <std::size_t N>
 constexpr memory_layout<N> greedy_by_conflicts(const bounded<buffer_lifetime, N>& buffers) {
-  std::array<std::size_t, N> conflicts{};
-  for (std::size_t i = 0; i < buffers.size(); ++i)
-    for (std::size_t j = 0; j < buffers.size(); ++j)
-      conflicts[i] += i != j && alive_together(buffers[i], buffers[j]) ? 1u : 0u;
-  return detail::place_in_order(buffers, detail::largest_first(buffers, [&](std::size_t i) { return conflicts[i]; }));
+  return greedy_by_conflicts(buffers, detail::buffer_conflicts(buffers));
 }
 
 /// From the order by size, swaps of two buffers that do not make the arena larger; deterministic, at most `attempts`
 /// swaps.
 template <std::size_t N>
-constexpr memory_layout<N> hill_climbing(const bounded<buffer_lifetime, N>& buffers, std::size_t attempts = 64) {
+constexpr memory_layout<N> hill_climbing(const bounded<buffer_lifetime, N>& buffers,
+                                         const detail::buffer_conflicts<N>& conflicts, std::size_t attempts = 64) {
   placement_order<N> order = detail::largest_first(buffers, [&](std::size_t i) { return buffers[i].bytes; });
-  memory_layout<N> best = detail::place_in_order(buffers, order);
+  memory_layout<N> best = detail::place_in_order(buffers, conflicts, order);
   const std::size_t bound = memory_lower_bound(buffers), count = buffers.size();
   std::size_t random = 1;
   const auto draw = [&] { return (random = random * 6364136223846793005u + 1442695040888963407u) >> 33; };
   for (std::size_t i = 0; count > 1 && i < attempts && best.bytes > bound; ++i) {
     const std::size_t a = draw() % count, b = draw() % count;
     detail::swap_values(order[a], order[b]);
-    const memory_layout<N> tried = detail::place_in_order(buffers, order);
+    const memory_layout<N> tried = detail::place_in_order(buffers, conflicts, order);
     if (tried.bytes <= best.bytes)
       best = tried;
     else
@@ -210,16 +259,22 @@ constexpr memory_layout<N> hill_climbing(const bounded<buffer_lifetime, N>& buff
   return best;
 }
 
+template <std::size_t N>
+constexpr memory_layout<N> hill_climbing(const bounded<buffer_lifetime, N>& buffers) {
+  return hill_climbing(buffers, detail::buffer_conflicts(buffers));
+}
+
 /// The smallest arena found.
 template <std::size_t N>
 constexpr memory_layout<N> lay_out(const bounded<buffer_lifetime, N>& buffers) {
   if (const auto layout = from_both_ends(buffers)) return *layout;
   const std::size_t bound = memory_lower_bound(buffers);
-  memory_layout<N> best = greedy_by_size(buffers);
+  const detail::buffer_conflicts<N> conflicts(buffers);
+  memory_layout<N> best = greedy_by_size(buffers, conflicts);
   if (best.bytes > bound)
-    if (const memory_layout<N> other = greedy_by_conflicts(buffers); other.bytes < best.bytes) best = other;
+    if (const memory_layout<N> other = greedy_by_conflicts(buffers, conflicts); other.bytes < best.bytes) best = other;
   if (best.bytes > bound)
-    if (const memory_layout<N> other = hill_climbing(buffers); other.bytes < best.bytes) best = other;
+    if (const memory_layout<N> other = hill_climbing(buffers, conflicts); other.bytes < best.bytes) best = other;
   return best;
 }
 

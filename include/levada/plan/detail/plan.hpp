@@ -151,12 +151,13 @@ constexpr std::size_t bytes_with_a_slot(const plan_info<N>& plan) {
   return bytes;
 }
 
-/// A plan of that many slots.
+/// A plan of that many slots, but for where values lie. What follows is done in steps, since a compiler bounds the
+/// operations of one constant.
 template <std::size_t N>
-constexpr plan_info<N> plan_with_slots(const graph_info<N>& graph, const partition<N>& parts,
-                                       const plan_request& request, std::size_t slots,
-                                       std::span<const device_info> devices, std::span<const candidate> candidates,
-                                       std::span<const backend_info> backends) {
+constexpr plan_info<N> plan_without_places(const graph_info<N>& graph, const partition<N>& parts,
+                                           const plan_request& request, std::size_t slots,
+                                           std::span<const device_info> devices, std::span<const candidate> candidates,
+                                           std::span<const backend_info> backends) {
   plan_info<N> plan;
   plan.graph = graph;
   plan.nodes = graph.nodes.size();
@@ -173,18 +174,61 @@ constexpr plan_info<N> plan_with_slots(const graph_info<N>& graph, const partiti
     branch_finder<plan_info<N>, N>(plan, request.prices, request.has_workers).find();
   find_lifetimes(plan);
   choose_grains(plan, devices);
-  // What joins values has a larger buffer from the first of them on: not where one of them is made long before.
-  bool joins = false;
-  for (std::size_t u = 0; u < plan.units; ++u) joins = joins || reuse_of(plan, u) == reuse::joins;
-  plan_info<N> joined;
-  if (joins) {
-    joined = plan;
-    buffer_sharing<plan_info<N>, N + 1>(joined).share(true);
-    choose_memory(joined, devices);
-  }
-  buffer_sharing<plan_info<N>, N + 1>(plan).share(false);
+  return plan;
+}
+
+/// Some unit joins values in one buffer, which it has from the first of them on: not where one is made long before.
+template <std::size_t N>
+constexpr bool joins_values(const plan_info<N>& plan) {
+  for (std::size_t u = 0; u < plan.units; ++u)
+    if (reuse_of(plan, u) == reuse::joins) return true;
+  return false;
+}
+
+/// The places of all values, with or without values that are made where they are joined.
+template <std::size_t N>
+constexpr plan_info<N> with_places(plan_info<N> plan, bool join, std::span<const device_info> devices) {
+  if (plan.units == 0 && plan.nodes != 0) return plan;  // the partition does not cover the graph
+  buffer_sharing<plan_info<N>, N + 1>(plan).share(join);
   choose_memory(plan, devices);
-  if (joins && joined.bytes_total <= plan.bytes_total) plan = joined;
+  return plan;
+}
+
+/// A plan of that many slots.
+template <std::size_t N>
+constexpr plan_info<N> plan_with_slots(const graph_info<N>& graph, const partition<N>& parts,
+                                       const plan_request& request, std::size_t slots,
+                                       std::span<const device_info> devices, std::span<const candidate> candidates,
+                                       std::span<const backend_info> backends) {
+  const plan_info<N> begun = plan_without_places(graph, parts, request, slots, devices, candidates, backends);
+  plan_info<N> plan = with_places(begun, false, devices);
+  if (joins_values(begun))
+    if (const plan_info<N> joined = with_places(begun, true, devices); joined.bytes_total <= plan.bytes_total)
+      plan = joined;
+  return plan;
+}
+
+/// How many slots a plan should have instead of those that it has; 0 where they suit.
+template <std::size_t N>
+constexpr std::size_t fewer_slots(const plan_info<N>& plan) {
+  const std::size_t fewest =
+      std::min(usual_slots, std::max({std::size_t{4}, 2 * static_cast<std::size_t>(plan.threads), 2 * plan.segments}));
+  const std::size_t bytes = bytes_with_a_slot(plan);
+  if (plan.segments == 0 || plan.slots <= fewest || plan.slots * bytes <= usual_bytes_in_flight) return 0;
+  return std::max(fewest, usual_bytes_in_flight / bytes);
+}
+
+/// Why a plan whose number of slots was left to it has them: the usual number, or what `fewer_slots` of the plan before
+/// it found.
+template <std::size_t N>
+constexpr plan_info<N> with_suitable_slots(plan_info<N> plan, std::size_t bytes_before, std::size_t wanted,
+                                           std::span<const device_info> devices) {
+  if (bytes_before == 0)
+    plan.slots_by = slot_bound::usual;
+  else
+    plan.slots_by = usual_bytes_in_flight / bytes_before < plan.slots ? slot_bound::fewest : slot_bound::bytes;
+  if (plan.segments != 0 && plan.slots_by == slot_bound::usual && wanted == suitable_slots)
+    lengthen_ring(plan, devices);
   return plan;
 }
 
@@ -201,19 +245,13 @@ constexpr plan_info<N> make_plan(const graph_info<N>& graph, const partition<N>&
   if (request.slots != detail::suitable_slots && request.slots != detail::slots_for_owners)
     return with_slots(request.slots);
   plan_info<N> plan = with_slots(detail::usual_slots);
-  plan.slots_by = slot_bound::usual;
-  if (plan.segments == 0) return plan;
-  const std::size_t fewest = std::min(
-      detail::usual_slots, std::max({std::size_t{4}, 2 * static_cast<std::size_t>(plan.threads), 2 * plan.segments}));
   // With fewer slots the places of values may be others, and a slot larger.
-  while (plan.slots > fewest && plan.slots * detail::bytes_with_a_slot(plan) > detail::usual_bytes_in_flight) {
-    const std::size_t fit = detail::usual_bytes_in_flight / detail::bytes_with_a_slot(plan);
-    plan = with_slots(std::max(fewest, fit));
-    plan.slots_by = fit < fewest ? slot_bound::fewest : slot_bound::bytes;
+  std::size_t bytes_before = 0;
+  while (const std::size_t fewer = detail::fewer_slots(plan)) {
+    bytes_before = detail::bytes_with_a_slot(plan);
+    plan = with_slots(fewer);
   }
-  if (plan.slots_by == slot_bound::usual && request.slots == detail::suitable_slots)
-    detail::lengthen_ring(plan, devices);
-  return plan;
+  return detail::with_suitable_slots(plan, bytes_before, request.slots, devices);
 }
 
 }  // namespace levada

@@ -114,26 +114,67 @@ struct planned {
       return {};
   }
 
-  template <class Partition>
-  static consteval auto make_with(const Partition& parts, std::size_t slots) {
-    const auto prices = [&] {
-      if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
-        return chooser::prices_for(graph, parts, backend_infos());
+  /// The partition, and how many slots are wanted: what was saved, or what follows from pins, preferences and costs.
+  static consteval const auto& partition_to_plan() {
+    if constexpr (std::is_void_v<pin>)
+      return preferred;
+    else
+      return pinned_partition<pinned_line<pin>::line, found::graph, target::list, found::candidates,
+                              backend_values<backend_list>::values>.parts;
+  }
+  static consteval std::size_t slots_to_plan() {
+    if constexpr (std::is_void_v<pin>)
+      return slots_wanted<flat, Options...>;
+    else
+      return pinned_partition<pinned_line<pin>::line, found::graph, target::list, found::candidates,
+                              backend_values<backend_list>::values>.slots;
+  }
+  static constexpr const auto& parts = partition_to_plan();
+  static constexpr std::size_t asked_slots = slots_to_plan();
+
+  /// A plan of so many slots, as `plan_with_slots` makes it, each step a constant of its own.
+  template <std::size_t Slots>
+  struct with_slots {
+    static consteval auto begin() {
+      const auto prices = [&] {
+        if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
+          return chooser::prices_for(graph, parts, backend_infos());
+        else
+          return unit_prices(graph, parts, backend_infos());
+      }();
+      constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
+      return plan_without_places(graph, parts, {Slots, {prices.data(), prices.size()}, has_workers, transfer_costs()},
+                                 Slots, devices, candidates(), backend_infos());
+    }
+    static constexpr auto begun = begin();
+    template <bool Join>
+    static constexpr auto placed = with_places(begun, Join, devices);
+    static consteval const auto& smaller() {
+      if constexpr (!joins_values(begun))
+        return placed<false>;
+      else if constexpr (placed<true>.bytes_total <= placed<false>.bytes_total)
+        return placed<true>;
       else
-        return unit_prices(graph, parts, backend_infos());
-    }();
-    constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
-    return make_plan(graph, parts, {slots, {prices.data(), prices.size()}, has_workers, transfer_costs()}, devices,
-                     candidates(), backend_infos());
+        return placed<false>;
+    }
+    static constexpr const auto& plan = smaller();
+  };
+
+  /// As `make_plan`.
+  template <std::size_t Slots, std::size_t BytesBefore>
+  static consteval auto settle() {
+    constexpr const auto& made = with_slots<Slots>::plan;
+    constexpr std::size_t fewer = fewer_slots(made);
+    if constexpr (fewer != 0)
+      return settle<fewer, bytes_with_a_slot(made)>();
+    else
+      return with_suitable_slots(made, BytesBefore, asked_slots, devices);
   }
   static consteval auto make() {
-    if constexpr (std::is_void_v<pin>) {
-      return make_with(preferred, slots_wanted<flat, Options...>);
-    } else {
-      constexpr const auto& saved = pinned_partition<pinned_line<pin>::line, found::graph, target::list,
-                                                     found::candidates, backend_values<backend_list>::values>;
-      return make_with(saved.parts, saved.slots);
-    }
+    if constexpr (asked_slots != suitable_slots && asked_slots != slots_for_owners)
+      return with_slots<asked_slots>::plan;
+    else
+      return settle<usual_slots, 0>();
   }
   static constexpr auto plan = make();
 };
