@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/packed_product.hpp>
 #include <levada/backend/simd/detail/recurrent.hpp>
 #include <levada/nn/sequence.hpp>
