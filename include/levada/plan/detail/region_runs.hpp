@@ -99,11 +99,12 @@ class region_runs {
   constexpr bool has_joins() const { return has_joins_; }
 
   /// Calls `visit(first, count)` for each region of two to `longest` nodes that is no chain, however many values it
-  /// takes.
+  /// takes; for those that begin at the nodes from `begin` to before `end`.
   template <class Visit>
-  constexpr void for_each_region(std::size_t longest, Visit visit) const {
+  constexpr void for_each_region(std::size_t longest, Visit visit, std::size_t begin = 0,
+                                 std::size_t end = ~std::size_t{0}) const {
     const std::size_t nodes = has_joins_ ? graph_.nodes.size() : 0;
-    for (std::size_t first = 0; first < nodes; ++first) {
+    for (std::size_t first = begin; first < std::min(nodes, end); ++first) {
       std::size_t open_until = 0;  // the last node that takes what one of them gives
       bool joins = false;
       for (std::size_t n = first; n < std::min(nodes, first + longest) && is_op(graph_.nodes[n]); ++n) {

@@ -103,26 +103,36 @@ struct enumerated {
   struct region_run {
     std::size_t first, count;
   };
-  template <std::size_t Backend>
-  static consteval std::size_t count_regions() {
+  template <std::size_t Backend, std::size_t Part>
+  static consteval auto regions_in_part() {
+    bounded<region_run, nodes_of_part * longest_region> found;
+    for_each_region<Flat, backend_at<Backend>>(Part, [&](std::size_t first, std::size_t count) {
+      found.push_back({first, count});
+    });
+    return found;
+  }
+  template <std::size_t Backend, std::size_t Part>
+  static constexpr auto regions_from = regions_in_part<Backend, Part>();
+  template <std::size_t Backend, std::size_t... Part>
+  static consteval std::size_t count_regions(std::index_sequence<Part...>) {
     std::size_t count = 0;
     if constexpr (takes_regions<backend_at<Backend>>)
-      for_each_region<Flat, backend_at<Backend>>([&](std::size_t, std::size_t) { ++count; });
+      for (const std::size_t found : {std::size_t{0}, regions_from<Backend, Part>.size()...}) count += found;
     return count;
   }
+  using all_parts = std::make_index_sequence<parts_of_nodes<Flat>>;
   template <std::size_t Backend>
-  static constexpr std::size_t region_count = count_regions<Backend>();
-  template <std::size_t Backend>
-  static consteval auto list_regions() {
+  static constexpr std::size_t region_count = count_regions<Backend>(all_parts{});
+  template <std::size_t Backend, std::size_t... Part>
+  static consteval auto list_regions(std::index_sequence<Part...>) {
     std::array<region_run, region_count<Backend>> list{};
     std::size_t next = 0;
-    for_each_region<Flat, backend_at<Backend>>([&](std::size_t first, std::size_t count) {
-      list[next++] = {first, count};
-    });
+    for (const auto* part : {&regions_from<Backend, Part>...})
+      for (const region_run& run : *part) list[next++] = run;
     return list;
   }
   template <std::size_t Backend>
-  static constexpr auto region_list = list_regions<Backend>();
+  static constexpr auto region_list = list_regions<Backend>(all_parts{});
 
   template <std::size_t... B>
   static consteval std::size_t bound(std::index_sequence<B...>) {

@@ -67,12 +67,21 @@ constexpr bool takes_region(std::size_t first, std::size_t count) {
          inputs_of_run(graph_of<Flat>, first, count).size() <= most_inputs;
 }
 
-/// Calls `visit(first, count)` for each region, chains left out, that the backend takes.
+/// The regions of a graph are looked for from so many nodes at a time: for each such part is a constant of its own,
+/// since clang evaluates a million steps for one.
+inline constexpr std::size_t nodes_of_part = 32;
+template <class Flat>
+inline constexpr std::size_t parts_of_nodes = (Flat::nodes + nodes_of_part - 1) / nodes_of_part;
+
+/// Calls `visit(first, count)` for each region, chains left out, that the backend takes and that begins in a part.
 template <class Flat, class Backend, class Visit>
-constexpr void for_each_region(Visit visit) {
-  runs_of<Flat>.for_each_region(longest_region, [&](std::size_t first, std::size_t count) {
-    if (takes_region<Flat, Backend>(first, count)) visit(first, count);
-  });
+constexpr void for_each_region(std::size_t part, Visit visit) {
+  runs_of<Flat>.for_each_region(
+      longest_region,
+      [&](std::size_t first, std::size_t count) {
+        if (takes_region<Flat, Backend>(first, count)) visit(first, count);
+      },
+      part * nodes_of_part, (part + 1) * nodes_of_part);
 }
 
 // ---- as types ----
