@@ -219,7 +219,11 @@ class elaboration {
       refuse_training(made);
       if (is_alias(made) && !made.inputs.empty() && made.inputs[0] != no_value) {
         ++counts_.aliases;
-        return bind(def, names, {made.inputs[0]});
+        if (made.op == "Identity" || def.outputs.size() < 2 || def.outputs[1].empty())
+          return bind(def, names, {made.inputs[0]});
+        const extents dims = net_[made.inputs[0]].dims;  // the mask of a Dropout that drops nothing
+        const std::vector<std::int64_t> ones(static_cast<std::size_t>(elements_of(dims)), 1);
+        return bind(def, names, {made.inputs[0], net_.add(constant::of(element::boolean, dims, ones), def.outputs[1])});
       }
       const op_definition* op = find_op(made.domain, made.op);
       if (op == nullptr) {
@@ -228,7 +232,10 @@ class elaboration {
         typed = false;
       }
       if (!typed) return bind(def, names, {});
-      computed(*op, def, made, names);
+      if (const std::optional<function_def> body = expand(*op, def, made))
+        call(*body, def, made, names, depth);
+      else
+        computed(*op, def, made, names);
     } catch (const conversion_error& failure) {
       problem(failure.what());
       bind(def, names, {});
@@ -240,12 +247,19 @@ class elaboration {
 
   static bool is_alias(const node& n) { return n.domain.empty() && (n.op == "Identity" || n.op == "Dropout"); }
 
+  std::optional<function_def> expand(const op_definition& op, const node_def& def, const node& made) const {
+    node named = made;
+    for (const std::string& name : def.outputs) named.outputs.push_back(name.empty() ? no_value : 0);
+    return expansion_of(op, op_call(net_, named));
+  }
+
   /// A Dropout that drops: opset 12 on says so by an input.
   void refuse_training(const node& n) const {
     if (!n.domain.empty() || n.op != "Dropout") return;
     const op_call seen(net_, n);
-    if (seen.gives(1) || (seen.has(2) && seen.known(2, "training_mode").scalar<std::int64_t>() != 0))
-      seen.fail("it is in training mode, or gives its mask");
+    const bool drops = !seen.is_known(1) || seen.in(1).known->scalar<double>() != 0;
+    if (seen.has(2) && seen.known(2, "training_mode").scalar<std::int64_t>() != 0 && drops)
+      seen.fail("it is in training mode: it draws numbers");
   }
 
   /// The outputs of a node by their names; what is not given has no type.

@@ -66,6 +66,7 @@ constexpr unary_form unary_forms[] = {
     {"Mish", "nn::mish", mish},
     {"Silu", "nn::silu", silu},
     {"Not", "nn::logical_not", [](double x) { return static_cast<double>(x == 0); }},
+    {"BitwiseNot", "nn::bit_not", nullptr},
     {"IsNaN", "nn::is_nan", [](double x) { return static_cast<double>(std::isnan(x)); }},
 };
 const unary_form& unary_of(const op_call& call) {
@@ -128,10 +129,18 @@ void lower_gelu(lowering& to, const op_call& call) {
   const bool by_tanh = call.text("approximate", "none") == "tanh";
   to.give_op(call, by_tanh ? "nn::gelu_tanh" : "nn::gelu", {to.in(call, 0)});
 }
+bool finds_infinity(const op_call& call, const char* sign) { return call.integer(sign, 1) != 0; }
+std::vector<constant> fold_is_inf(const op_call& call) {
+  const bool negative = finds_infinity(call, "detect_negative"), positive = finds_infinity(call, "detect_positive");
+  return {mapped(*call.in(0).known, element::boolean, [&](auto number) {
+    const auto x = static_cast<double>(number);
+    return static_cast<std::int64_t>(std::isinf(x) && (x < 0 ? negative : positive));
+  })};
+}
 void lower_is_inf(lowering& to, const op_call& call) {
-  if (call.integer("detect_negative", 1) == 0 || call.integer("detect_positive", 1) == 0)
-    call.fail("infinities of one sign alone are not told apart");
-  to.give_op(call, "nn::is_inf", {to.in(call, 0)});
+  const auto found = [&](const char* sign) { return finds_infinity(call, sign) ? "true" : "false"; };
+  to.give_op(call, std::string("nn::is_inf(") + found("detect_negative") + ", " + found("detect_positive") + ")",
+             {to.in(call, 0)});
 }
 
 // --- Clip -----------------------------------------------------------------------------------------------------------
@@ -218,6 +227,10 @@ constexpr binary_form binary_forms[] = {
     {"And", "nn::logical_and", "", "", "", "", true},
     {"Or", "nn::logical_or", "", "", "", "", true},
     {"Xor", "nn::logical_xor", "", "", "", "", true},
+    {"BitwiseAnd", "nn::bit_and", "", "", "", "", false},
+    {"BitwiseOr", "nn::bit_or", "", "", "", "", false},
+    {"BitwiseXor", "nn::bit_xor", "", "", "", "", false},
+    {"BitShift", "nn::shift_", "", "", "", "", false},
 };
 const binary_form& binary_of(const op_call& call) {
   for (const binary_form& form : binary_forms)
@@ -363,15 +376,31 @@ int lower_pair(lowering& to, const op_call& call, const binary_form& form, int m
   return to.add(std::string(form.levada), {made, right}, call.out().type, result_dims(made, to[right].dims));
 }
 
+/// Of integers narrower than int levada gives int, of float16 and bfloat16 float.
+bool is_widened(element type) {
+  return is_floating(type) ? size_of(type) < 4 : size_of(type) < 4 && type != element::boolean;
+}
+void give_cast(lowering& to, const op_call& call, int made) {
+  const element type = call.out().type;
+  if (is_widened(type))
+    made = to.add("nn::cast<" + std::string(names_of(type)->cpp) + ">", {made}, type, to[made].dims);
+  to.give(call, 0, made);
+}
+
 void lower_variadic(lowering& to, const op_call& call) {
   const binary_form& form = binary_of(call);
   if (form.name == "Mod" && call.integer("fmod", 0) != 0) {
     const int a = to.in(call, 0), b = to.in(call, 1);
-    return to.give(call, 0, to.add("nn::fmod", {a, b}, call.type(), broadcast_of(call, to[a].dims, to[b].dims)));
+    return give_cast(to, call, to.add("nn::fmod", {a, b}, call.type(), broadcast_of(call, to[a].dims, to[b].dims)));
+  }
+  if (form.name == "BitShift") {
+    const int a = to.in(call, 0), b = to.in(call, 1);
+    const std::string op = call.text("direction", "") == "LEFT" ? "nn::shift_left" : "nn::shift_right";
+    return give_cast(to, call, to.add(op, {a, b}, call.type(), broadcast_of(call, to[a].dims, to[b].dims)));
   }
   int made = call.is_known(0) && call.inputs() > 1 ? -1 : to.in(call, 0);
   for (std::size_t i = 1; i < call.inputs(); ++i) made = lower_pair(to, call, form, made, i);
-  to.give(call, 0, made);
+  call.inputs() > 1 ? give_cast(to, call, made) : to.give(call, 0, made);
 }
 void lower_mean(lowering& to, const op_call& call) {
   const binary_form& sum = binary_forms[0];
@@ -403,19 +432,22 @@ std::vector<constant> fold_where(const op_call& call) {
 }
 void lower_where(lowering& to, const op_call& call) {
   const int condition = to.in(call, 0), a = to.in(call, 1), b = to.in(call, 2);
-  to.give(call, 0,
-          to.add("nn::where", {condition, a, b}, call.out().type,
-                 broadcast_of(call, broadcast_of(call, to[condition].dims, to[a].dims), to[b].dims)));
+  give_cast(to, call,
+            to.add("nn::where", {condition, a, b}, call.out().type,
+                   broadcast_of(call, broadcast_of(call, to[condition].dims, to[a].dims), to[b].dims)));
 }
 
 std::vector<op_definition> definitions() {
   std::vector<op_definition> ops;
   for (const unary_form& form : unary_forms) {
     const bool to_bool = form.name == "Not" || form.name == "IsNaN";
-    ops.push_back({form.name, to_bool ? bool_of_same : same_type, fold_unary, lower_unary});
+    ops.push_back(
+        {form.name, to_bool ? bool_of_same : same_type, form.of == nullptr ? nullptr : fold_unary, lower_unary});
   }
   for (const binary_form& form : binary_forms)
-    ops.push_back({form.name, infer_variadic, fold_variadic, lower_variadic});
+    ops.push_back({form.name, infer_variadic,
+                   form.levada.find("nn::bit") == 0 || form.name == "BitShift" ? nullptr : fold_variadic,
+                   lower_variadic});
   ops.insert(ops.end(), {
                             {"Mean", infer_mean, nullptr, lower_mean},
                             {"LeakyRelu", same_type, fold_leaky_relu, lower_leaky_relu},
@@ -426,7 +458,7 @@ std::vector<op_definition> definitions() {
                             {"Shrink", same_type, nullptr, lower_shrink},
                             {"HardSigmoid", same_type, fold_hard_sigmoid, lower_hard_sigmoid},
                             {"Gelu", same_type, nullptr, lower_gelu},
-                            {"IsInf", bool_of_same, nullptr, lower_is_inf},
+                            {"IsInf", bool_of_same, fold_is_inf, lower_is_inf},
                             {"Clip", same_type, fold_clip, lower_clip},
                             {"Cast", infer_cast, fold_cast, lower_cast},
                             {"CastLike", infer_cast_like, fold_cast, lower_cast},

@@ -8,6 +8,7 @@
 #include "../output/lowering.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
+#include "per_item.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -519,19 +520,22 @@ void lower_gather_nd(lowering& to, const op_call& call) {
                  call.out().dims.empty() ? extents{1} : call.out().dims));
 }
 std::vector<tensor_type> infer_scatter(const op_call& call) { return {{call.type(), call.dims()}}; }
+/// "lv::scatter::add", as the attribute `reduction` says.
+std::string scatter_of(const op_call& call) {
+  const std::string how = call.text("reduction", "none");
+  return "lv::scatter::" + (how == "none" ? "replace" : how);
+}
 void lower_scatter_nd(lowering& to, const op_call& call) {
-  if (call.text("reduction", "none") != "none") call.fail("its reduction is not supported");
   to.give(call, 0,
-          to.add("nn::scatter_nd",
+          to.add("nn::scatter_nd<" + scatter_of(call) + ">",
                  {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1)),
-                  to.in_shape(call, 2, call.dims(2))},
+                  to.in_shape(call, 2, call.dims(2).empty() ? extents{1} : call.dims(2))},
                  call.type(), call.dims()));
 }
 void lower_scatter_elements(lowering& to, const op_call& call) {
-  if (call.text("reduction", "none") != "none") call.fail("its reduction is not supported");
   const std::size_t axis = call.axis(call.integer("axis", 0), call.rank());
   to.give(call, 0,
-          to.add("nn::scatter_elements<" + std::to_string(axis) + ">",
+          to.add("nn::scatter_elements<" + std::to_string(axis) + ", " + scatter_of(call) + ">",
                  {to.in_shape(call, 0, call.dims()), to.in_shape(call, 1, call.dims(1)),
                   to.in_shape(call, 2, call.dims(2))},
                  call.type(), call.dims()));
@@ -552,22 +556,13 @@ std::vector<tensor_type> infer_space_to_depth(const op_call& call) {
                "its blocks do not divide the picture");
   return {{call.type(), {d[0], d[1] * block * block, d[2] / block, d[3] / block}}};
 }
-void one_item(const op_call& call) {
-  if (call.dims().at(0) != 1)
-    call.fail("it works on a batch of " + std::to_string(call.dims()[0]) +
-              ": convert with the batch axis 1 (levada batches by lv::batch<N>)");
-}
-void lower_depth_to_space(lowering& to, const op_call& call) {
-  one_item(call);
-  const bool crd = call.text("mode", "DCR") == "CRD";
-  to.give_op(call,
-             "nn::depth_to_space<" + std::to_string(call.integer("blocksize", 1)) +
-                 (crd ? ", lv::depth_order::crd>" : ", lv::depth_order::dcr>"),
-             {to.in(call, 0)});
-}
-void lower_space_to_depth(lowering& to, const op_call& call) {
-  one_item(call);
-  to.give_op(call, "nn::space_to_depth<" + std::to_string(call.integer("blocksize", 1)) + ">", {to.in(call, 0)});
+void lower_blocks(lowering& to, const op_call& call) {
+  const std::string block = std::to_string(call.integer("blocksize", 1));
+  const bool to_depth = call.called().op == "SpaceToDepth", crd = call.text("mode", "DCR") == "CRD";
+  const std::string op = to_depth ? "nn::space_to_depth<" + block + ">"
+                                  : "nn::depth_to_space<" + block + ", lv::depth_order::" + (crd ? "crd>" : "dcr>");
+  const extents out = item_of(call.out().dims);
+  per_item(to, call, item_of(call.dims()), out, [&](int from) { return to.add(op, {from}, call.type(), out); });
 }
 
 std::vector<tensor_type> infer_trilu(const op_call& call) { return {{call.type(), call.dims()}}; }
@@ -592,8 +587,7 @@ std::vector<constant> fold_trilu(const op_call& call) {
 void lower_trilu(lowering& to, const op_call& call) {
   const bool upper = call.integer("upper", 1) != 0;
   to.give_op(call,
-             "nn::trilu<lv::triangle::" + std::string(upper ? "upper" : "lower") + ", " +
-                 std::to_string(diagonal_of(call)) + ">",
+             "nn::trilu<" + std::string(upper ? "true" : "false") + ", " + std::to_string(diagonal_of(call)) + ">",
              {to.in(call, 0)});
 }
 
@@ -614,8 +608,9 @@ constexpr op_definition definitions[] = {
     {"GatherND", infer_gather_nd, nullptr, lower_gather_nd},
     {"ScatterND", infer_scatter, nullptr, lower_scatter_nd},
     {"ScatterElements", infer_scatter, nullptr, lower_scatter_elements},
-    {"DepthToSpace", infer_depth_to_space, nullptr, lower_depth_to_space},
-    {"SpaceToDepth", infer_space_to_depth, nullptr, lower_space_to_depth},
+    {"Scatter", infer_scatter, nullptr, lower_scatter_elements},
+    {"DepthToSpace", infer_depth_to_space, nullptr, lower_blocks},
+    {"SpaceToDepth", infer_space_to_depth, nullptr, lower_blocks},
     {"Trilu", infer_trilu, fold_trilu, lower_trilu},
 };
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "../output/lowering.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
+#include "per_item.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -40,13 +42,16 @@ void lower_batch_norm(lowering& to, const op_call& call) {
 }
 
 void lower_instance_norm(lowering& to, const op_call& call) {
-  one_item(call);
   const std::string name = to.fresh_name();
   to.weight(name, "scale", call.known(1, "its scale"));
   to.weight(name, "bias", call.known(2, "its bias"));
-  to.give(call, 0,
-          to.add(name, "nn::instance_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type()),
-                 {to.in(call, 0)}, call.type(), stored_dims(call.dims())));
+  const std::string op =
+      "nn::instance_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type());
+  const extents item = item_of(call.dims());
+  bool first = true;
+  per_item(to, call, item, item, [&](int from) {
+    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.type(), item);
+  });
 }
 
 /// Groups of channels are what instance_norm calls channels; scale and bias follow, of each channel or each group.
@@ -110,13 +115,12 @@ void lower_lp_norm(lowering& to, const op_call& call) {
 }
 
 void lower_lrn(lowering& to, const op_call& call) {
-  one_item(call);
   const element type = call.type();
-  to.give_op(call,
-             "nn::lrn<" + std::to_string(call.integer("size", 1)) + ">(" +
-                 number_text(call.number("alpha", 1e-4), type) + ", " + number_text(call.number("beta", 0.75), type) +
-                 ", " + number_text(call.number("bias", 1), type) + ")",
-             {to.in(call, 0)});
+  const std::string op =
+      "nn::lrn<" + std::to_string(call.integer("size", 1)) + ">(" + number_text(call.number("alpha", 1e-4), type) +
+      ", " + number_text(call.number("beta", 0.75), type) + ", " + number_text(call.number("bias", 1), type) + ")";
+  const extents item = item_of(call.dims());
+  per_item(to, call, item, item, [&](int from) { return to.add(op, {from}, type, item); });
 }
 
 constexpr op_definition definitions[] = {

@@ -2,6 +2,7 @@
 #pragma once
 // ops/op_definition.hpp: all that the tool knows of an op of ONNX. One file of ops/ defines a family of them.
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ struct op_definition {
   std::string_view domain = "";
   /// The outputs follow from the types of the inputs alone (Shape, Size).
   bool needs_types_only = false;
+  /// Nodes of other ops that it stands for, with inputs called "in0" and so on.
+  std::optional<function_def> (*expand)(const op_call&) = nullptr;
 };
 
 /// The ops of each family.
@@ -35,9 +38,13 @@ std::span<const op_definition> reduction_ops();
 std::span<const op_definition> norm_ops();
 std::span<const op_definition> recurrent_ops();
 std::span<const op_definition> quantized_ops();
+std::span<const op_definition> expanded_ops();
 
 /// The definition of an op; null of one that is not supported.
 const op_definition* find_op(std::string_view domain, std::string_view name);
+
+/// The nodes that a call stands for; null where it is an op by itself.
+std::optional<function_def> expansion_of(const op_definition& op, const op_call& call);
 
 /// All of them, by domain and name.
 std::vector<const op_definition*> all_ops();

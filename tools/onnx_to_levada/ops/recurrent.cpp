@@ -30,150 +30,147 @@ std::vector<tensor_type> infer_recurrent(const op_call& call) {
   return {{call.type(), all}, {call.type(), last}, {call.type(), last}};
 }
 
-void refuse_rare(const op_call& call, const layer& l, const std::vector<std::string>& activations) {
-  if (l.items != 1) call.fail("it works on a batch of " + std::to_string(l.items) + ": convert with the batch axis 1");
-  if (call.find("clip") != nullptr) call.fail("clip is not supported");
-  if (call.integer("input_forget", 0) != 0) call.fail("input_forget is not supported");
-  if (const attribute* given = call.find("activations"))
-    for (std::size_t i = 0; i < given->texts.size(); ++i)
-      if (given->texts[i] != activations[i % activations.size()])
-        call.fail("the activation " + given->texts[i] + " is not supported");
-  if (call.has(4) && (!call.is_known(4) || call.in(4).known->as<std::int64_t>() != std::vector<std::int64_t>{l.steps}))
-    call.fail("a sequence length other than the number of steps is not supported");
+/// What an op of all steps of levada is written with; a clip and activations other than ONNX's defaults are values.
+struct cell {
+  std::string_view levada;
+  std::int64_t gates;
+  std::vector<std::string> activations;  ///< the defaults
+  bool has_cell_state;
+};
+cell cell_of(const op_call& call) {
+  if (call.called().op == "LSTM") return {"nn::lstm_sequence", 4, {"Sigmoid", "Tanh", "Tanh"}, true};
+  if (call.called().op == "GRU") return {"nn::gru_sequence", 3, {"Sigmoid", "Tanh"}, false};
+  return {"nn::rnn_sequence", 1, {"Tanh"}, false};
 }
 
-/// Direction `d` of a constant whose first axis are directions.
-constant of_direction(const constant& known, std::int64_t directions, std::int64_t d, extents dims) {
-  const std::size_t size = known.bytes().size() / static_cast<std::size_t>(directions);
-  const auto part = known.bytes().subspan(size * static_cast<std::size_t>(d), size);
-  return {known.type(), std::move(dims), {part.begin(), part.end()}};
-}
-
-/// A layer of one cell, step by step: the steps are nodes of their own.
-class steps_of {
- public:
-  steps_of(lowering& to, const op_call& call, const layer& l, std::int64_t gates, std::string_view cell)
-      : to_(to), call_(call), l_(l), gates_(gates), cell_(cell) {}
-
-  void run(bool has_cell_state) {
-    constexpr std::int64_t most_steps = 64;
-    if (l_.steps > most_steps)
-      call_.fail("it has " + std::to_string(l_.steps) + " steps; " + std::to_string(most_steps) +
-                 " are written out at most");
-    const std::string direction = call_.text("direction", "forward");
-    std::vector<int> last_h, last_c;
-    std::vector<std::vector<int>> all;
-    for (std::int64_t d = 0; d < l_.directions; ++d) {
-      const bool backwards = direction == "reverse" || d == 1;
-      all.push_back(one_direction(d, backwards, has_cell_state));
-      last_h.push_back(h_);
-      last_c.push_back(c_);
-    }
-    const element type = call_.type();
-    if (call_.gives(0)) {
-      std::vector<int> rows;
-      for (std::size_t step = 0; step < static_cast<std::size_t>(l_.steps); ++step)
-        for (const std::vector<int>& direction_rows : all)
-          rows.push_back(to_.shaped(direction_rows[step], {1, l_.hidden}));
-      const extents dims{l_.steps * l_.directions, l_.hidden};
-      to_.give(call_, 0, rows.size() == 1 ? rows[0] : to_.add("nn::concat<0>", rows, type, dims));
-    }
-    give_last(1, last_h);
-    if (has_cell_state) give_last(2, last_c);
-  }
-
- private:
-  void give_last(std::size_t output, const std::vector<int>& parts) {
-    if (!call_.gives(output)) return;
-    std::vector<int> rows;
-    for (const int part : parts) rows.push_back(to_.shaped(part, {1, l_.hidden}));
-    to_.give(call_, output,
-             rows.size() == 1 ? rows[0] : to_.add("nn::concat<0>", rows, call_.type(), {l_.directions, l_.hidden}));
-  }
-
-  int initial(std::size_t input, std::int64_t d, const std::string& name, const char* parameter) {
-    const element type = call_.type();
-    if (call_.has(input) && !call_.is_known(input)) {
-      const int all = to_.in_shape(call_, input, {l_.directions, l_.hidden});
-      if (l_.directions == 1) return to_.shaped(all, {l_.hidden});
-      return to_.shaped(to_.add("nn::slice<lv::along<0, " + std::to_string(d) + ", " + std::to_string(d + 1) + ">>",
-                                {all}, type, {1, l_.hidden}),
-                        {l_.hidden});
-    }
-    const constant known =
-        call_.has(input) ? of_direction(*call_.in(input).known, l_.directions, d, {l_.hidden})
-                         : constant::of(type, {l_.hidden}, std::vector<double>(static_cast<std::size_t>(l_.hidden)));
-    const std::string given = name + "_" + parameter;
-    to_.weight(given, "value", known);
-    return to_.add(given,
-                   "nn::parameter<\"" + given + "\", " + std::string(names_of(type)->cpp) + ", " +
-                       std::to_string(l_.hidden) + ">(w)",
-                   {0}, type, {l_.hidden});
-  }
-
-  std::vector<int> one_direction(std::int64_t d, bool backwards, bool has_cell_state) {
-    const element type = call_.type();
-    const std::string name = to_.fresh_name();
-    to_.weight(name, "weight",
-               of_direction(call_.known(1, "its weight"), l_.directions, d, {gates_ * l_.hidden, l_.inputs}));
-    to_.weight(name, "recurrence",
-               of_direction(call_.known(2, "its recurrence"), l_.directions, d, {gates_ * l_.hidden, l_.hidden}));
-    if (call_.has(3))
-      to_.weight(name, "bias", of_direction(call_.known(3, "its bias"), l_.directions, d, {2 * gates_ * l_.hidden}));
-    const bool peepholes = call_.has(7);
-    if (peepholes)
-      to_.weight(name, "peephole", of_direction(call_.known(7, "its peepholes"), l_.directions, d, {3 * l_.hidden}));
-    const std::string op = "nn::" + std::string(cell_) + "<\"" + name + "\", " + std::to_string(l_.hidden) +
-                           (call_.has(3) ? "" : ", lv::no_bias") +
-                           (call_.integer("linear_before_reset", 0) != 0 ? ", lv::linear_before_reset" : "") +
-                           (peepholes ? ", lv::peepholes" : "") + ">(w)";
-    h_ = initial(5, d, name, "h");
-    if (has_cell_state) c_ = initial(6, d, name, "c");
-    const int all = to_.in_shape(call_, 0, {l_.steps, l_.inputs});
-    std::vector<int> rows(static_cast<std::size_t>(l_.steps));
-    for (std::int64_t i = 0; i < l_.steps; ++i) {
-      const std::int64_t step = backwards ? l_.steps - 1 - i : i;
-      int x = all;
-      if (l_.steps > 1)
-        x = to_.add("nn::slice<lv::along<0, " + std::to_string(step) + ", " + std::to_string(step + 1) + ">>", {all},
-                    type, {1, l_.inputs});
-      x = to_.shaped(x, {l_.inputs});
-      const std::string node = i == 0 ? name : to_.fresh_name();
-      if (has_cell_state) {
-        const int both = to_.add(node, op, {x, h_, c_}, type, {l_.hidden});
-        h_ = to_.add("nn::part<0>", {both}, type, {l_.hidden});
-        c_ = to_.add("nn::part<1>", {both}, type, {l_.hidden});
-      } else {
-        h_ = to_.add(node, op, {x, h_}, type, {l_.hidden});
-      }
-      rows[static_cast<std::size_t>(step)] = h_;
-    }
-    return rows;
-  }
-
-  lowering& to_;
-  const op_call& call_;
-  const layer& l_;
-  std::int64_t gates_;
-  std::string_view cell_;
-  int h_ = -1, c_ = -1;
+struct activation_form {
+  std::string_view onnx, levada;
+  double alpha, beta;  ///< ONNX's defaults
+};
+constexpr activation_form activation_forms[] = {
+    {"Sigmoid", "sigmoid", 0, 0},
+    {"Tanh", "tanh", 0, 0},
+    {"Relu", "relu", 0, 0},
+    {"Affine", "affine", 1, 0},
+    {"LeakyRelu", "leaky_relu", 0.01, 0},
+    {"ThresholdedRelu", "thresholded_relu", 1, 0},
+    {"ScaledTanh", "scaled_tanh", 1, 1},
+    {"HardSigmoid", "hard_sigmoid", 0.2, 0.5},
+    {"Elu", "elu", 1, 0},
+    {"Softsign", "softsign", 0, 0},
+    {"Softplus", "softplus", 0, 0},
 };
 
-void lower_lstm(lowering& to, const op_call& call) {
-  const layer l = layer_of(call);
-  refuse_rare(call, l, {"Sigmoid", "Tanh", "Tanh"});
-  steps_of(to, call, l, 4, "lstm").run(true);
+/// ", {.activations = {{...}}, .clip = 3}", or "" where they are the defaults.
+std::string functions_of(const op_call& call, const cell& c, const layer& l) {
+  const attribute* given = call.find("activations");
+  std::vector<std::string> wanted = given == nullptr ? std::vector<std::string>() : given->texts;
+  const double clip = call.number("clip", 0);
+  const auto is_default = [&] {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i] != c.activations[i % c.activations.size()]) return false;
+    return true;
+  };
+  if (is_default() && clip == 0) return "";
+  const std::size_t count = c.activations.size() * static_cast<std::size_t>(l.directions);
+  while (wanted.size() < count) wanted.push_back(c.activations[wanted.size() % c.activations.size()]);
+  const auto numbers = [&](const char* name) {
+    const attribute* found = call.find(name);
+    return found == nullptr ? std::vector<double>() : found->numbers;
+  };
+  // Their numbers stand in a row, of those functions alone that have one.
+  const std::vector<double> alphas = numbers("activation_alpha"), betas = numbers("activation_beta");
+  std::size_t alpha = 0, beta = 0;
+  std::string text = ", {.activations = {{";
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto form = std::ranges::find(activation_forms, std::string_view(wanted[i]), &activation_form::onnx);
+    if (form == std::end(activation_forms)) call.fail("the activation " + wanted[i] + " is not supported");
+    const bool has_alpha = form->alpha != 0, has_beta = form->beta != 0 || form->onnx == "Affine";
+    const double a = has_alpha && alpha < alphas.size() ? alphas[alpha++] : form->alpha,
+                 b = has_beta && beta < betas.size() ? betas[beta++] : form->beta;
+    text += (i == 0 ? "{lv::activation::" : ", {lv::activation::") + std::string(form->levada) + ", " +
+            number_text(a, element::f32) + ", " + number_text(b, element::f32) + "}";
+  }
+  return text + "}}, .clip = " + number_text(clip, element::f32) + "}";
 }
-void lower_gru(lowering& to, const op_call& call) {
+
+void lower_recurrent(lowering& to, const op_call& call) {
   const layer l = layer_of(call);
-  refuse_rare(call, l, {"Sigmoid", "Tanh"});
-  steps_of(to, call, l, 3, "gru").run(false);
+  const cell c = cell_of(call);
+  constexpr std::int64_t most_items = 8;
+  if (l.items > most_items)
+    call.fail("it works on a batch of " + std::to_string(l.items) + ": convert with the batch axis 1");
+  if (call.has(4) && (!call.is_known(4) || call.in(4).known->as<std::int64_t>() !=
+                                               std::vector<std::int64_t>(static_cast<std::size_t>(l.items), l.steps)))
+    call.fail("a sequence length other than the number of steps is not supported");
+  const element type = call.type();
+  const std::string name = to.fresh_name();
+  to.weight(name, "weight", call.known(1, "its weight"));
+  to.weight(name, "recurrence", call.known(2, "its recurrence"));
+  if (call.has(3)) to.weight(name, "bias", call.known(3, "its bias"));
+  if (call.has(7)) to.weight(name, "peephole", call.known(7, "its peepholes"));
+  const std::string way = call.text("direction", "forward");
+  if (way != "forward" && way != "reverse" && way != "bidirectional") call.fail("its direction is " + way);
+  const std::string op = std::string(c.levada) + "<\"" + name + "\", " + std::to_string(l.hidden) +
+                         ", lv::direction::" + way + (call.has(3) ? "" : ", lv::no_bias") +
+                         (call.integer("linear_before_reset", 0) != 0 ? ", lv::linear_before_reset" : "") +
+                         (call.has(7) ? ", lv::peepholes" : "") +
+                         (call.integer("input_forget", 0) != 0 ? ", lv::input_forget" : "") + ">(w" +
+                         functions_of(call, c, l) + ")";
+  // Of an item of several: its part of a value along the axis of items.
+  const auto part = [&](int whole, const extents& dims, std::size_t axis, std::int64_t item, const extents& wanted) {
+    if (l.items == 1) return to.shaped(whole, wanted);
+    extents sliced = dims;
+    sliced[axis] = 1;
+    return to.shaped(to.add("nn::slice<lv::along<" + std::to_string(axis) + ", " + std::to_string(item) + ", " +
+                                std::to_string(item + 1) + ">>",
+                            {to.shaped(whole, dims)}, type, sliced),
+                     wanted);
+  };
+  const extents state{l.directions, l.hidden}, all{l.steps, l.directions, l.hidden};
+  const std::size_t outputs = c.has_cell_state ? 3 : 2, state_axis = l.items_first ? 0 : 1;
+  std::vector<std::vector<int>> made(outputs);
+  for (std::int64_t item = 0; item < l.items; ++item) {
+    std::vector<int> from{part(to.in(call, 0), call.dims(0), l.items_first ? 0 : 1, item, {l.steps, l.inputs})};
+    const bool has_state = call.has(5) || (c.has_cell_state && call.has(6));
+    for (std::size_t input = 5; has_state && input < (c.has_cell_state ? 7 : 6); ++input) {
+      if (call.has(input)) {
+        from.push_back(part(to.in(call, input), call.dims(input), state_axis, item, state));
+        continue;
+      }
+      const std::string zeros = to.fresh_name();
+      to.weight(zeros, "value",
+                constant::of(type, state, std::vector<double>(static_cast<std::size_t>(elements_of(state)))));
+      from.push_back(to.add(
+          zeros,
+          "nn::parameter<\"" + zeros + "\", " + std::string(names_of(type)->cpp) + ", " + list_of(state) + ">(w)", {0},
+          type, state));
+    }
+    const int both = to.add(item == 0 ? name : to.fresh_name(), op, from, type, all);
+    for (std::size_t i = 0; i < outputs; ++i)
+      if (call.gives(i))
+        made[i].push_back(to.add("nn::part<" + std::to_string(i) + ">", {both}, type, i == 0 ? all : state));
+  }
+  for (std::size_t i = 0; i < outputs; ++i) {
+    if (!call.gives(i)) continue;
+    const extents& dims = call.out(i).dims;
+    const std::size_t axis = l.items_first ? 0 : i == 0 ? 2 : 1;
+    if (l.items == 1) {
+      to.give(call, i, made[i][0]);
+      continue;
+    }
+    extents one = dims;
+    one[axis] = 1;
+    std::vector<int> parts;
+    for (const int p : made[i]) parts.push_back(to.shaped(p, one));
+    to.give(call, i, to.add("nn::concat<" + std::to_string(axis) + ">", parts, type, dims));
+  }
 }
 
 constexpr op_definition definitions[] = {
-    {"LSTM", infer_recurrent, nullptr, lower_lstm},
-    {"GRU", infer_recurrent, nullptr, lower_gru},
-    {"RNN", infer_recurrent, nullptr, nullptr},
+    {"LSTM", infer_recurrent, nullptr, lower_recurrent},
+    {"GRU", infer_recurrent, nullptr, lower_recurrent},
+    {"RNN", infer_recurrent, nullptr, lower_recurrent},
 };
 
 }  // namespace

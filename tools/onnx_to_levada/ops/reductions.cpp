@@ -148,7 +148,17 @@ void lower_softmax(lowering& to, const op_call& call) {
             return to.add(op, {from}, call.type(), dims);
           }));
 }
-void lower_hardmax(lowering&, const op_call& call) { call.fail("Hardmax is not supported"); }
+void lower_hardmax(lowering& to, const op_call& call) {
+  const extents& d = call.dims();
+  if (call.opset() < 13) {  // over all axes from that one on
+    const auto middle = d.begin() + static_cast<std::ptrdiff_t>(call.axis(call.integer("axis", 1), call.rank()));
+    const extents from{elements_of(extents(d.begin(), middle)), elements_of(extents(middle, d.end()))};
+    return to.give(call, 0, to.add("nn::hardmax_along<1>", {to.in_shape(call, 0, from)}, call.type(), from));
+  }
+  const std::size_t axis = call.axis(call.integer("axis", -1), call.rank());
+  to.give(call, 0,
+          to.add("nn::hardmax_along<" + std::to_string(axis) + ">", {to.in_shape(call, 0, d)}, call.type(), d));
+}
 
 std::vector<tensor_type> infer_arg(const op_call& call) {
   extents dims = call.dims();
@@ -160,14 +170,22 @@ std::vector<tensor_type> infer_arg(const op_call& call) {
   return {{element::i64, dims}};
 }
 void lower_arg(lowering& to, const op_call& call) {
-  if (call.integer("select_last_index", 0) != 0) call.fail("select_last_index is not supported");
   const std::size_t axis = call.axis(call.integer("axis", 0), call.rank());
-  to.give(call, 0, along_last(to, call, axis, [&](int from) {
-            extents dims = to[from].dims;
-            if (call.called().op == "ArgMin") from = to.add("nn::neg", {from}, call.type(), dims);
-            dims.back() = 1;
-            return to.add("nn::argmax", {from}, element::i64, dims);
-          }));
+  const bool last = call.integer("select_last_index", 0) != 0;
+  const extents& d = call.dims();
+  if (call.called().op == "ArgMax" && axis + 1 == d.size() && !last) {
+    const int from = to.in_shape(call, 0, stored_dims(d));
+    extents dims = to[from].dims;
+    dims.back() = 1;
+    return to.give(call, 0, to.add("nn::argmax", {from}, element::i64, dims));
+  }
+  extents dims = d;
+  dims[axis] = 1;
+  to.give(
+      call, 0,
+      to.add(std::string(call.called().op == "ArgMax" ? "nn::argmax_along<" : "nn::argmin_along<") +
+                 std::to_string(axis) + ", lv::reduced_axes::keep, lv::among_equals::" + (last ? "last>" : "first>"),
+             {to.in_shape(call, 0, d)}, element::i64, dims));
 }
 
 std::int64_t count_of(const op_call& call) {
@@ -205,8 +223,8 @@ std::vector<tensor_type> infer_cum_sum(const op_call& call) { return {{call.type
 void lower_cum_sum(lowering& to, const op_call& call) {
   const std::size_t axis = call.axis(call.known(1, "its axis").scalar<std::int64_t>(), call.rank());
   const extents& d = call.dims();
-  const std::string options = std::string(call.integer("exclusive", 0) != 0 ? ", lv::cum_sum_exclusive" : "") +
-                              (call.integer("reverse", 0) != 0 ? ", lv::cum_sum_reverse" : "");
+  const auto option = [&](const char* name) { return call.integer(name, 0) != 0 ? ", true" : ", false"; };
+  const std::string options = std::string(option("exclusive")) + option("reverse");
   to.give(call, 0,
           to.add("nn::cum_sum<" + std::to_string(axis) + options + ">", {to.in_shape(call, 0, d)}, call.type(), d));
 }

@@ -2,6 +2,7 @@
 // ops/shapes.cpp: ops that give shapes and constants; all of them are folded.
 
 #include <cmath>
+#include <numbers>
 
 #include "../output/lowering.hpp"
 #include "folding.hpp"
@@ -135,9 +136,32 @@ void lower_one_hot(lowering& to, const op_call& call) {
   const extents from = call.dims().empty() ? extents{1} : call.dims();
   const element type = call.type(2);
   to.give(call, 0,
-          to.add("nn::one_hot<" + std::to_string(axis) + ", " + std::to_string(depth) + ">(" +
+          to.add("nn::one_hot<" + std::to_string(depth) + ", " + std::to_string(axis) + ">(" +
                      number_text(values.at(0), type) + ", " + number_text(values.at(1), type) + ")",
                  {to.in_shape(call, 0, from)}, type, call.out().dims));
+}
+
+/// HannWindow, HammingWindow, BlackmanWindow: sums of cosines.
+std::vector<tensor_type> infer_signal_window(const op_call& call) {
+  return {
+      {static_cast<element>(call.integer("output_datatype", 1)), {call.known(0, "its size").scalar<std::int64_t>()}}};
+}
+std::vector<constant> fold_signal_window(const op_call& call) {
+  const tensor_type type = infer_signal_window(call)[0];
+  const std::string& op = call.called().op;
+  const double a0 = op == "HannWindow"      ? 0.5
+                    : op == "HammingWindow" ? 25.0 / 46
+                                            : 0.42,
+               a2 = op == "BlackmanWindow" ? 0.08 : 0, a1 = op == "BlackmanWindow" ? 0.5 : 1 - a0;
+  const std::int64_t size = type.dims[0];
+  call.require(size >= 0 && size < (std::int64_t{1} << 32), "its size is negative or too large");
+  const auto period = static_cast<double>(call.integer("periodic", 1) != 0 ? size : size - 1);
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(i) / period;
+    numbers.push_back(a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle));
+  }
+  return {constant::of(type.type, type.dims, numbers)};
 }
 
 constexpr op_definition definitions[] = {
@@ -148,6 +172,9 @@ constexpr op_definition definitions[] = {
     {"Range", infer_range, fold_range},
     {"EyeLike", infer_eye_like, fold_eye_like, nullptr, "", true},
     {"NonZero", infer_non_zero, fold_non_zero},
+    {"HannWindow", infer_signal_window, fold_signal_window},
+    {"HammingWindow", infer_signal_window, fold_signal_window},
+    {"BlackmanWindow", infer_signal_window, fold_signal_window},
     {"OneHot", infer_one_hot, nullptr, lower_one_hot},
 };
 

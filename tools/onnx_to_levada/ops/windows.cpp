@@ -7,6 +7,7 @@
 #include "../output/lowering.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
+#include "per_item.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -105,30 +106,6 @@ extents picture_of(const extents& dims) {
 
 void two_axes_at_most(const op_call& call, const window& w) {
   if (w.axes() > 2) call.fail("three spatial axes are not supported");
-}
-
-/// Each item of a batch by itself: `one` makes the result of an item from its value of the shape `dims` without N.
-template <class F>
-void per_item(lowering& to, const op_call& call, const extents& item, const extents& item_out, F one) {
-  const std::int64_t items = call.dims()[0];
-  if (items == 1) return to.give(call, 0, one(to.in_shape(call, 0, item)));
-  if (items > 8)
-    call.fail("it works on a batch of " + std::to_string(items) +
-              ": convert with the batch axis 1 (levada batches by lv::batch<N>)");
-  std::vector<int> made;
-  extents whole = item, out = item_out;
-  whole.insert(whole.begin(), items);
-  out.insert(out.begin(), 1);
-  const int all = to.in_shape(call, 0, whole);
-  for (std::int64_t n = 0; n < items; ++n) {
-    extents part = whole;
-    part[0] = 1;
-    const int slice = to.add("nn::slice<lv::along<0, " + std::to_string(n) + ", " + std::to_string(n + 1) + ">>", {all},
-                             call.type(), part);
-    made.push_back(to.shaped(one(to.shaped(slice, item)), out));
-  }
-  out[0] = items;
-  to.give(call, 0, to.add("nn::concat<0>", made, call.out().type, out));
 }
 
 // --- Conv -----------------------------------------------------------------------------------------------------------
@@ -269,7 +246,7 @@ void lower_pool(lowering& to, const op_call& call) {
   if (call.integer("storage_order", 0) != 0) call.fail("storage_order 1 is not supported");
   extents spatial;
   const window w = pool_window(call, spatial);
-  two_axes_at_most(call, w);
+  if (w.axes() > 3) call.fail("more than three spatial axes are not supported");
   const bool largest = call.called().op == "MaxPool";
   const bool counts = !largest && call.integer("count_include_pad", 0) != 0;
   if (counts && call.integer("ceil_mode", 0) != 0) {
@@ -277,9 +254,32 @@ void lower_pool(lowering& to, const op_call& call) {
     apply_auto_pad(call, plain);
     if (plain.end != w.end) call.fail("ceil_mode with count_include_pad is not supported where it adds a window");
   }
-  const window rows = as_rows(w);
-  const std::string op = std::string(largest ? "nn::max_pool2d<" : "nn::avg_pool2d<") + options_of(rows, true) +
-                         (counts ? ", lv::count_padding" : "") + ">";
+  const auto op_of = [&](const window& at) {
+    return std::string(largest ? "nn::max_pool2d<" : "nn::avg_pool2d<") + options_of(at, true) +
+           (counts ? ", lv::count_padding" : "") + ">";
+  };
+  if (w.axes() == 3) {  // of pictures first, then along the depth: windows are products of their axes
+    const auto part = [&](std::size_t from, std::size_t until) {
+      window at;
+      for (const auto& [list, all] :
+           {std::pair(&at.kernel, &w.kernel), std::pair(&at.strides, &w.strides),
+            std::pair(&at.dilations, &w.dilations), std::pair(&at.begin, &w.begin), std::pair(&at.end, &w.end)})
+        list->assign(all->begin() + static_cast<std::ptrdiff_t>(from),
+                     all->begin() + static_cast<std::ptrdiff_t>(until));
+      return at;
+    };
+    const extents &d = call.dims(), &out = call.out().dims;
+    const std::int64_t planes = d[0] * d[1];
+    window depth = as_rows(part(0, 1));
+    for (auto* list : {&depth.kernel, &depth.strides, &depth.dilations, &depth.begin, &depth.end})
+      std::swap((*list)[0], (*list)[1]);
+    const extents pictures{planes * d[2], out[3], out[4]}, columns{planes, d[2], out[3] * out[4]};
+    const int flat =
+        to.add(op_of(part(1, 3)), {to.in_shape(call, 0, {planes * d[2], d[3], d[4]})}, call.type(), pictures);
+    return to.give(call, 0,
+                   to.add(op_of(depth), {to.shaped(flat, columns)}, call.type(), {planes, out[2], out[3] * out[4]}));
+  }
+  const std::string op = op_of(as_rows(w));
   to.give(
       call, 0,
       to.add(op, {to.in_shape(call, 0, channels_of_all(call.dims()))}, call.type(), channels_of_all(call.out().dims)));
@@ -434,14 +434,12 @@ std::vector<tensor_type> infer_grid_sample(const op_call& call) {
 }
 void lower_grid_sample(lowering& to, const op_call& call) {
   if (call.dims()[0] != 1) call.fail("it works on a batch: convert with the batch axis 1");
-  std::string mode = call.text("mode", "linear");
-  if (mode == "bilinear") mode = "linear";
-  if (mode == "bicubic") mode = "cubic";
-  const std::string levada_mode = mode == "linear" ? "bilinear" : mode == "cubic" ? "bicubic" : "nearest";
+  std::string mode = call.text("mode", "bilinear");
+  if (mode == "linear") mode = "bilinear";
+  if (mode == "cubic") mode = "bicubic";
   to.give_op(call,
-             "nn::grid_sample<lv::resize_mode::" + levada_mode +
-                 ", lv::grid_padding::" + call.text("padding_mode", "zeros") +
-                 (call.integer("align_corners", 0) != 0 ? ", lv::grid_corners::aligned" : "") + ">",
+             "nn::grid_sample<lv::sample_mode::" + mode + ", lv::sample_padding::" +
+                 call.text("padding_mode", "zeros") + (call.integer("align_corners", 0) != 0 ? ", true>" : ", false>"),
              {to.in(call, 0), to.in(call, 1)});
 }
 

@@ -102,9 +102,16 @@ void lowering::run() {
     if (net_[id].known)
       problems += (problems.empty() ? "" : "\n") + std::string("output \"") + name + "\" is a constant";
     else
-      outputs_.emplace_back(name, made_[static_cast<std::size_t>(id)]);
+      outputs_.emplace_back(name, own(made_[static_cast<std::size_t>(id)], name));
   }
   if (!problems.empty()) throw conversion_error(problems);
+}
+
+/// What leaves is no port itself.
+int lowering::own(int made, const std::string& name) {
+  const levada_node from = (*this)[made];
+  if (!from.op.empty()) return made;
+  return add(unique(identifier(name)), "nn::reshape<" + list_of(from.dims) + ">", {made}, from.type, from.dims);
 }
 
 std::string lowering::unique(std::string name) {

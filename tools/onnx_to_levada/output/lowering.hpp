@@ -76,6 +76,7 @@ class lowering {
  private:
   std::string unique(std::string name);
   const std::string& base_name() const;
+  int own(int made, const std::string& name);
 
   const network& net_;
   std::vector<std::string> base_names_;  ///< of the nodes of the network
