@@ -173,7 +173,9 @@ int convert(const settings& given) {
 int main(int argc, char** argv) {
   settings given;
   CLI::App app("Makes a header of levada and a file of weights of an ONNX model", "onnx_to_levada");
-  app.add_option("model", given.model, "the .onnx file")->required();
+  app.add_option("model", given.model, "the .onnx file");
+  bool list_ops = false;
+  app.add_flag("--list-ops", list_ops, "prints the ops that are supported, as docs/onnx_ops.md");
   app.add_option("-o,--output", given.output, "the folder that gets NAME.onnx.hpp and NAME.safetensors");
   app.add_option("--name", given.name, "the namespace; the file's name where not given");
   app.add_option("--dims", given.dims, "extents of free axes: batch=1 x.2=480 x=1,3,480,640");
@@ -189,7 +191,12 @@ int main(int argc, char** argv) {
   app.add_flag("--weights-only", given.weights_only, "new weights of the same extents; the header stays");
   app.add_flag("--check", given.check, "writes nothing; says whether the model converts");
   CLI11_PARSE(app, argc, argv);
+  if (list_ops) {
+    std::cout << table_of_ops();
+    return 0;
+  }
   try {
+    if (given.model.empty()) throw conversion_error("no model is named: onnx_to_levada MODEL -o FOLDER, or --help");
     return convert(given);
   } catch (const std::exception& failure) {
     std::cerr << "onnx_to_levada: " << failure.what() << "\n";

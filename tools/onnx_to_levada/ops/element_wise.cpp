@@ -190,7 +190,6 @@ std::vector<tensor_type> infer_cast(const op_call& call) {
   if (names_of(to) == nullptr) call.fail("it casts to a type that levada lacks");
   return {{to, call.dims()}};
 }
-std::vector<tensor_type> infer_cast_like(const op_call& call) { return {{call.type(1), call.dims()}}; }
 std::vector<constant> fold_cast(const op_call& call) {
   return {mapped(*call.in(0).known, call.out().type, [](auto x) { return x; })};
 }
@@ -461,7 +460,6 @@ std::vector<op_definition> definitions() {
                             {"IsInf", bool_of_same, fold_is_inf, lower_is_inf},
                             {"Clip", same_type, fold_clip, lower_clip},
                             {"Cast", infer_cast, fold_cast, lower_cast},
-                            {"CastLike", infer_cast_like, fold_cast, lower_cast},
                             {"Where", infer_where, fold_where, lower_where},
                         });
   return ops;

@@ -238,6 +238,13 @@ std::optional<function_def> expand_qlinear_conv(const op_call& call) {
 
 // --- others ---------------------------------------------------------------------------------------------------------
 
+/// The second input gives its type alone, so that it is no port.
+std::optional<function_def> expand_cast_like(const op_call& call) {
+  body b(call);
+  b.give(0, b.cast(body::in(0), call.type(1)));
+  return b.result();
+}
+
 /// Before opset 7 a slope of one axis belongs to the channels.
 std::optional<function_def> expand_prelu(const op_call& call) {
   if (call.rank(1) != 1 || call.rank() < 2 || call.dims(1)[0] == 1 || call.opset() >= 7) return std::nullopt;
@@ -292,6 +299,7 @@ std::span<const op_definition> expanded_ops() {
       expanded("ConvInteger", expand_conv_integer),
       expanded("QLinearMatMul", expand_qlinear_matmul),
       expanded("QLinearConv", expand_qlinear_conv),
+      expanded("CastLike", expand_cast_like),
       expanded("ReverseSequence", expand_reverse_sequence),
   };
   return ops;

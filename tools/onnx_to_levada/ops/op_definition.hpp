@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,9 @@ const op_definition* find_op(std::string_view domain, std::string_view name);
 
 /// The nodes that a call stands for; null where it is an op by itself.
 std::optional<function_def> expansion_of(const op_definition& op, const op_call& call);
+
+/// All of them as a table, with the versions that ONNX gave them (docs/onnx_ops.md).
+std::string table_of_ops();
 
 /// All of them, by domain and name.
 std::vector<const op_definition*> all_ops();

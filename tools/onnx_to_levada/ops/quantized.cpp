@@ -59,16 +59,34 @@ std::vector<constant> fold_quantize(const op_call& call) {
 }
 
 std::string quantization(const op_call& call) {
-  const constant& scale = call.known(1, "its scale");
-  if (scale.elements() != 1) call.fail("one scale a tensor is supported, but where it is folded");
+  const double scale = call.known(1, "its scale").scalar<double>();
   const std::int64_t zero = call.has(2) ? call.known(2, "its zero point").scalar<std::int64_t>() : 0;
-  return "({" + number_text(scale.scalar<double>(), element::f32) + ", " + std::to_string(zero) + "})";
+  return "({" + number_text(scale, element::f32) + ", " + std::to_string(zero) + "})";
+}
+/// Scale and zero point of each index of an axis are parameters; `options` stand behind the name in the op's brackets.
+void lower_along(lowering& to, const op_call& call, std::string_view op, element integers, const std::string& options) {
+  const constant& scale = call.known(1, "its scale");
+  const std::size_t axis = call.axis(call.integer("axis", 1), call.rank());
+  call.require(scale.dims().size() == 1 && scale.elements() == call.dims()[axis],
+               "its scales are neither one nor one of each index of its axis");
+  const std::string name = to.fresh_name();
+  to.weight(name, "scale", scale);
+  to.weight(name, "zero_point",
+            call.has(2) ? call.known(2, "its zero point")
+                        : constant::of(integers, scale.dims(),
+                                       std::vector<std::int64_t>(static_cast<std::size_t>(scale.elements()))));
+  to.give(call, 0,
+          to.add(name, std::string(op) + "<\"" + name + "\", " + std::to_string(axis) + options + ">(w)",
+                 {to.in_shape(call, 0, call.dims())}, call.out().type, call.dims()));
 }
 void lower_quantize(lowering& to, const op_call& call) {
-  to.give_op(call, "nn::quantize_linear<" + std::string(names_of(quantized_type(call))->cpp) + ">" + quantization(call),
-             {to.in(call, 0)});
+  const element type = quantized_type(call);
+  const std::string cpp(names_of(type)->cpp);
+  if (call.known(1, "its scale").elements() != 1) return lower_along(to, call, "nn::quantize_along", type, ", " + cpp);
+  to.give_op(call, "nn::quantize_linear<" + cpp + ">" + quantization(call), {to.in(call, 0)});
 }
 void lower_dequantize(lowering& to, const op_call& call) {
+  if (call.known(1, "its scale").elements() != 1) return lower_along(to, call, "nn::dequantize_along", call.type(), "");
   to.give_op(call, "nn::dequantize_linear" + quantization(call), {to.in(call, 0)});
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of ops, and ops whose sentences and shapes the suite does not show.
+
+#include <fstream>
+#include <iterator>
+
+#include <doctest/doctest.h>
+
+#include "converted.hpp"
+#include "model_writer.hpp"
+#include "ops/op_definition.hpp"
+
+namespace onnx_tool_ops {
+
+using namespace levada_test;
+namespace onnx = levada::onnx;
+
+TEST_CASE("docs/onnx_ops.md is what --list-ops prints") {
+  std::ifstream file(LEVADA_SOURCE_DIR "/docs/onnx_ops.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  CHECK(text == onnx::table_of_ops());
+}
+
+TEST_CASE("a Dropout that drops is refused, one that does not is nothing") {
+  graph_text g;
+  g.inputs = {value("x", {1, 4})};
+  g.outputs = {value("y", {1, 4})};
+  g.initializers = {floats({}, {0.5f}, "ratio"), tensor(onnx::element::boolean, {}, std::vector<char>{1}, "training")};
+  g.nodes = {node("Dropout", {"x", "ratio", "training"}, {"d"}), node("Relu", {"d"}, {"y"})};
+  CHECK(refusal([&] { converted(model(g)); }) == "Dropout \"d\": it is in training mode: it draws numbers");
+  g.initializers[1] = tensor(onnx::element::boolean, {}, std::vector<char>{0}, "training");
+  CHECK(ops_of(elaborated(model(g))) == std::vector<std::string>{"Relu"});
+}
+
+TEST_CASE("an output that is an input, and one that is a constant") {
+  graph_text g;
+  g.inputs = {value("x", {1, 4})};
+  g.outputs = {value("y", {1, 4})};
+  g.nodes = {node("Identity", {"x"}, {"y"})};
+  CHECK(converted(model(g)).has("lv::output<\"y\""));
+  g.nodes = {node("Shape", {"x"}, {"y"})};
+  CHECK(refusal([&] { converted(model(g)); }) == "output \"y\" is a constant");
+}
+
+TEST_CASE("scales of an axis are parameters") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2, 3}, onnx::element::i8)};
+  g.outputs = {value("y", {})};
+  g.initializers = {floats({2}, {1, 2}, "scale"), tensor(onnx::element::i8, {2}, std::vector<char>{0, 1}, "zero")};
+  g.nodes = {node("DequantizeLinear", {"x", "scale", "zero"}, {"y"}, {attribute("axis", 1)})};
+  const converted c(model(g));
+  CHECK(c.has("nn::dequantize_along<\"y\", 1>(w)"));
+  CHECK(c.weights.at("y.zero_point").as<std::int64_t>() == std::vector<std::int64_t>{0, 1});
+  g.initializers[0] = floats({3}, {1, 2, 3}, "scale");
+  CHECK(refusal([&] { converted(model(g)); }).find("neither one nor one of each index") != std::string::npos);
+}
+
+}  // namespace onnx_tool_ops
