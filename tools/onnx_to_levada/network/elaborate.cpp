@@ -32,6 +32,10 @@ class elaboration {
       : model_(model), options_(options), counts_(counts) {}
 
   network run() {
+    constexpr std::int64_t newest = 24;
+    if (const auto opset = model_.opsets.find(""); opset != model_.opsets.end() && opset->second > newest)
+      problem("the model is of opset " + std::to_string(opset->second) + "; " + std::to_string(newest) +
+              " is the newest that is known");
     scope top;
     initializers(model_.graph, top);
     inputs(top);

@@ -377,7 +377,7 @@ std::vector<tensor_type> infer_pad(const op_call& call) {
   return {{call.type(), dims}};
 }
 void lower_pad(lowering& to, const op_call& call) {
-  const std::string mode = call.text("mode", "constant");
+  const std::string mode = call.choice("mode", "constant", {"constant", "reflect", "edge", "wrap"});
   std::vector<std::int64_t> sides = sides_of(call);
   const std::size_t rank = call.dims().size();
   std::size_t left_out = rank - stored_dims(call.dims()).size();
@@ -522,7 +522,7 @@ void lower_gather_nd(lowering& to, const op_call& call) {
 std::vector<tensor_type> infer_scatter(const op_call& call) { return {{call.type(), call.dims()}}; }
 /// "lv::scatter::add", as the attribute `reduction` says.
 std::string scatter_of(const op_call& call) {
-  const std::string how = call.text("reduction", "none");
+  const std::string how = call.choice("reduction", "none", {"none", "add", "mul", "min", "max"});
   return "lv::scatter::" + (how == "none" ? "replace" : how);
 }
 void lower_scatter_nd(lowering& to, const op_call& call) {

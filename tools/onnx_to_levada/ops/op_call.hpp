@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,14 @@ class op_call {
   std::string text(std::string_view name, std::string_view otherwise) const {
     const attribute* found = find(name);
     return found == nullptr ? std::string(otherwise) : found->text;
+  }
+  /// A text that names one of a few ways, those that levada has.
+  std::string choice(std::string_view name, std::string_view otherwise,
+                     std::initializer_list<std::string_view> known) const {
+    std::string given = text(name, otherwise);
+    if (std::find(known.begin(), known.end(), given) == known.end())
+      fail("its " + std::string(name) + " is \"" + given + "\", which levada lacks");
+    return given;
   }
   std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> otherwise = {}) const {
     const attribute* found = find(name);

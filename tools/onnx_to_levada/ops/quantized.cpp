@@ -23,6 +23,7 @@ std::vector<tensor_type> infer_dequantize(const op_call& call) { return {{call.t
 /// Scale and zero point of each element, where they are constants: one of the tensor, or one along an axis.
 template <class F>
 void for_each_scaled(const op_call& call, F f) {
+  call.require(call.dims(1).size() <= 1, "its scales are of blocks, which levada lacks");
   const std::vector<double> scales = call.known(1, "its scale").as<double>();
   const std::vector<double> zeros =
       call.has(2) ? call.known(2, "its zero point").as<double>() : std::vector<double>(scales.size());

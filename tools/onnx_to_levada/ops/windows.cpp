@@ -40,7 +40,7 @@ window window_of(const op_call& call, std::vector<std::int64_t> kernel) {
 
 /// auto_pad and ceil_mode of an op whose output is not larger than its input.
 void apply_auto_pad(const op_call& call, window& w) {
-  const std::string mode = call.text("auto_pad", "NOTSET");
+  const std::string mode = call.choice("auto_pad", "NOTSET", {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"});
   const bool upper = mode == "SAME_UPPER";
   for (std::size_t axis = 0; axis < w.axes(); ++axis) {
     const std::int64_t extent = call.dims()[axis + 2], stride = w.strides[axis];
@@ -163,7 +163,7 @@ transposed_window transposed_of(const op_call& call) {
   transposed_window t;
   t.at = window_of(call, {weight.begin() + 2, weight.end()});
   t.added = call.integers("output_padding", std::vector<std::int64_t>(t.at.axes()));
-  const std::string mode = call.text("auto_pad", "NOTSET");
+  const std::string mode = call.choice("auto_pad", "NOTSET", {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"});
   const std::vector<std::int64_t> wanted = call.integers("output_shape");
   for (std::size_t axis = 0; axis < t.at.axes(); ++axis) {
     const std::int64_t extent = call.dims()[axis + 2], stride = t.at.strides[axis];
@@ -374,7 +374,7 @@ void lower_resize(lowering& to, const op_call& call) {
   const extents& d = call.dims();
   const bool upsample = call.called().op == "Upsample", old = upsample || call.opset() < 11;
   if (call.integer("antialias", 0) != 0) call.fail("antialias is not supported");
-  const std::string mode = call.text("mode", "nearest");
+  const std::string mode = call.choice("mode", "nearest", {"nearest", "linear", "bilinear", "cubic"});
   const std::string levada_mode = mode == "nearest" ? "nearest" : mode == "cubic" ? "bicubic" : "bilinear";
   // Two neighbouring axes at most change: those in front are channels, those behind pixels.
   std::size_t first = d.size(), last = 0;
@@ -403,9 +403,15 @@ void lower_resize(lowering& to, const op_call& call) {
     return chw ? extents{front, height, width} : extents{height, width, behind};
   };
   std::string rule = ".coordinates = lv::coordinate_mode::" +
-                     std::string(old ? "asymmetric" : call.text("coordinate_transformation_mode", "half_pixel"));
+                     std::string(old ? "asymmetric"
+                                     : call.choice("coordinate_transformation_mode", "half_pixel",
+                                                   {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
+                                                    "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
   if (mode == "nearest")
-    rule += ", .nearest = lv::nearest_mode::" + (old ? "floor" : call.text("nearest_mode", "round_prefer_floor"));
+    rule += ", .nearest = lv::nearest_mode::" +
+            (old ? "floor"
+                 : call.choice("nearest_mode", "round_prefer_floor",
+                               {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   if (mode == "cubic") rule += ", .cubic_coeff_a = " + number_text(call.number("cubic_coeff_a", -0.75), element::f32);
   if (call.integer("exclude_outside", 0) != 0) rule += ", .exclude_outside = true";
   if (!single && r.scales[y] != 0) rule += ", .scale_y = " + number_text(r.scales[y], element::f64);
@@ -434,12 +440,13 @@ std::vector<tensor_type> infer_grid_sample(const op_call& call) {
 }
 void lower_grid_sample(lowering& to, const op_call& call) {
   if (call.dims()[0] != 1) call.fail("it works on a batch: convert with the batch axis 1");
-  std::string mode = call.text("mode", "bilinear");
+  std::string mode = call.choice("mode", "bilinear", {"nearest", "linear", "bilinear", "cubic", "bicubic"});
   if (mode == "linear") mode = "bilinear";
   if (mode == "cubic") mode = "bicubic";
   to.give_op(call,
-             "nn::grid_sample<lv::sample_mode::" + mode + ", lv::sample_padding::" +
-                 call.text("padding_mode", "zeros") + (call.integer("align_corners", 0) != 0 ? ", true>" : ", false>"),
+             "nn::grid_sample<lv::sample_mode::" + mode +
+                 ", lv::sample_padding::" + call.choice("padding_mode", "zeros", {"zeros", "border", "reflection"}) +
+                 (call.integer("align_corners", 0) != 0 ? ", true>" : ", false>"),
              {to.in(call, 0), to.in(call, 1)});
 }
 
