@@ -17,12 +17,8 @@ namespace detail {
 constexpr bool taps_meet(std::size_t outputs, std::size_t stride, std::size_t taps, std::size_t dilation,
                          std::size_t padding, std::size_t extent) {
   for (std::size_t i = 0; i < outputs; ++i) {
-    bool meets = false;
-    for (std::size_t k = 0; k < taps; ++k) {
-      const std::size_t place = i * stride + k * dilation;
-      meets = meets || (place >= padding && place < padding + extent);
-    }
-    if (!meets) return false;
+    const std::size_t begin = i * stride, first = begin < padding ? (padding - begin + dilation - 1) / dilation : 0;
+    if (first >= taps || begin + first * dilation >= padding + extent) return false;
   }
   return true;
 }

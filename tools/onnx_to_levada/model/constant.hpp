@@ -2,6 +2,7 @@
 #pragma once
 // model/constant.hpp: a tensor whose elements are known: an initializer, an attribute, or what was folded.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,18 +18,20 @@ namespace levada::onnx {
 
 using extents = std::vector<std::int64_t>;
 
-/// The number of elements; 1 of no axes.
+/// More elements than any tensor of a model has: products of two numbers below it do not overflow.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 31;
+
+/// The number of elements; 1 of no axes, negative where an extent is.
 inline std::int64_t elements_of(const extents& dims) {
-  constexpr std::int64_t most = std::int64_t{1} << 46;
   std::int64_t count = 1;
+  bool negative = false;
   for (const std::int64_t d : dims) {
-    if (d < -most || d > most || (d != 0 && count > most / (d < 0 ? -d : d)))
-      throw conversion_error("a tensor has more than " + std::to_string(most) + " elements");
-    count *= d < 0 ? -d : d;
+    const std::int64_t size = d < 0 ? -std::max(d, -most_elements) : d;
+    if (size != 0 && count > most_elements / size) throw conversion_error("a tensor has more than 2^31 elements");
+    count *= size;
+    negative = negative || d < 0;
   }
-  for (const std::int64_t d : dims)
-    if (d < 0) return -count;
-  return count;
+  return negative ? -count : count;
 }
 
 /// Dense, row-major, little-endian; its bytes are shared by copies.

@@ -118,7 +118,7 @@ class reader {
     });
     std::int64_t count = 1;
     for (const std::int64_t d : dims)
-      if (d < 0 || (d != 0 && count > (std::int64_t{1} << 46) / d))
+      if (d < 0 || (d != 0 && count > most_elements / d))
         fail("a tensor has the extent " + std::to_string(d));
       else
         count *= d;

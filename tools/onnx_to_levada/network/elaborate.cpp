@@ -241,7 +241,9 @@ class elaboration {
       else
         computed(*op, def, made, names);
     } catch (const conversion_error& failure) {
-      problem(failure.what());
+      problem(std::string_view(failure.what()).starts_with("a tensor has")
+                  ? made.op + " \"" + made.name + "\": " + failure.what()
+                  : failure.what());
       bind(def, names, {});
     } catch (const std::out_of_range&) {
       problem(made.op + " \"" + made.name + "\": it has too few inputs, outputs or numbers");
@@ -291,6 +293,7 @@ class elaboration {
       if (i >= types.size()) seen.fail("it gives no output " + std::to_string(i));
       net_[id].type = kept(types[i].type);
       net_[id].dims = types[i].dims;
+      elements_of(types[i].dims);  // not too many
       for (const std::int64_t d : types[i].dims)
         if (d < 0 || (d == 0 && !known)) seen.fail("it gives a tensor without elements");
     }

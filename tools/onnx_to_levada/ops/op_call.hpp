@@ -42,7 +42,7 @@ class op_call {
   }
   bool is_known(std::size_t i) const { return has(i) && in(i).known.has_value(); }
   std::vector<std::int64_t> integers_in(std::size_t i, const char* meaning) const {
-    return known(i, meaning).as<std::int64_t>();
+    return bounded(known(i, meaning).as<std::int64_t>());
   }
 
   const attribute* find(std::string_view name) const {
@@ -51,7 +51,7 @@ class op_call {
   }
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const {
     const attribute* found = find(name);
-    return found == nullptr ? otherwise : found->integer;
+    return found == nullptr ? otherwise : bounded(found->integer);
   }
   double number(std::string_view name, double otherwise) const {
     const attribute* found = find(name);
@@ -71,7 +71,7 @@ class op_call {
   }
   std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> otherwise = {}) const {
     const attribute* found = find(name);
-    return found == nullptr ? otherwise : found->integers;
+    return found == nullptr ? otherwise : bounded(found->integers);
   }
   /// What older versions have as an attribute and newer ones as an input.
   std::vector<std::int64_t> integers_of(std::string_view name, std::size_t input) const {
@@ -91,6 +91,13 @@ class op_call {
     std::sort(result.begin(), result.end());
     if (std::adjacent_find(result.begin(), result.end()) != result.end()) fail("an axis is named twice");
     return result;
+  }
+
+  /// An extent, an index or a pad: what is beyond all tensors says "to the end" (Slice), or is refused later.
+  static std::int64_t bounded(std::int64_t number) { return std::clamp(number, -most_elements, most_elements); }
+  static std::vector<std::int64_t> bounded(std::vector<std::int64_t> numbers) {
+    for (std::int64_t& number : numbers) number = bounded(number);
+    return numbers;
   }
 
   [[noreturn]] void fail(const std::string& text) const {
