@@ -34,7 +34,9 @@ template <class Op>
 inline constexpr bool is_left_to_processors =
     Op::kind.ends_with("_along") || Op::kind.ends_with("_sequence") || Op::kind == "reduce_log_sum_exp" ||
     Op::kind == "cum_sum" || Op::kind == "lp_norm" || Op::kind == "mean_variance_norm" || Op::kind == "lrn" ||
-    Op::kind == "layer_normalize" || Op::kind == "group_norm" || Op::kind == "rms_norm";
+    Op::kind == "gather_elements" || Op::kind == "gather_nd" || Op::kind == "scatter_elements" ||
+    Op::kind == "scatter_nd" || Op::kind == "one_hot" || Op::kind == "trilu" || Op::kind == "grid_sample" ||
+    Op::kind == "dynamic_quantize_linear" || Op::kind == "matmul_integer" || Op::kind == "conv_integer2d";
 
 /// A function of one element stores a word.
 template <class Op>
