@@ -39,7 +39,9 @@ static_assert(lv::greedy_by_size(three_tens).bytes == 30);
 static_assert(lv::greedy_by_conflicts(three_tens).bytes == 30);
 static_assert(lv::hill_climbing(three_tens).bytes == 30);
 static_assert(!lv::from_both_ends(three_tens), "three alive at once need more than two ends");
+static_assert(lv::as_they_begin(three_tens)->bytes == 30);
 static_assert(lv::lay_out(three_tens).bytes == 30);
+static_assert(!lv::as_they_begin(buffers{{4, 1, 0, 1, {0, 0}}, {4, 1, 2, 3, {0, 1}}}), "branches have no order");
 static_assert(!lv::lay_out_within(three_tens, 10), "a pool of 10 bytes is refused");
 static_assert(!lv::lay_out_within(three_tens, 29) && lv::lay_out_within(three_tens, 30));
 
@@ -102,6 +104,10 @@ TEST_CASE("buffers that are alive together never overlap, are aligned, and the b
     for (const auto& other : {lv::greedy_by_size(b), lv::greedy_by_conflicts(b), lv::hill_climbing(b)}) {
       check_layout(b, other);
       REQUIRE(best.bytes <= other.bytes);
+    }
+    if (const auto begin = lv::as_they_begin(b)) {
+      check_layout(b, *begin);
+      REQUIRE(best.bytes <= begin->bytes);
     }
     if (const auto ends = lv::from_both_ends(b)) {
       check_layout(b, *ends);

@@ -213,6 +213,36 @@ constexpr std::optional<memory_layout<N>> from_both_ends(const bounded<buffer_li
   return layout;
 }
 
+/// In the order in which they begin, each at the lowest offset that those alive then leave: in so many steps as there
+/// are buffers and others alive with them, where the orders below take the square. Nothing where branches run at once.
+template <std::size_t N>
+constexpr std::optional<memory_layout<N>> as_they_begin(const bounded<buffer_lifetime, N>& buffers) {
+  for (const buffer_lifetime& b : buffers)
+    if (b.branch) return std::nullopt;
+  memory_layout<N> layout;
+  placement_order<N> alive;  // by offset
+  for (const std::size_t next : detail::by_first_step(buffers)) {
+    std::size_t at = 0, before = 0, kept = 0;
+    bool fits = false;
+    for (const std::size_t b : alive) {
+      if (buffers[b].last < buffers[next].first) continue;
+      fits = fits || at + buffers[next].bytes <= layout.offset[b];
+      if (!fits) {
+        at = std::max(at, detail::aligned(layout.offset[b] + buffers[b].bytes, buffers[next].alignment));
+        before = kept + 1;
+      }
+      alive[kept++] = b;
+    }
+    alive.resize(kept);
+    alive.push_back(next);
+    for (std::size_t i = kept; i > before; --i) std::swap(alive[i], alive[i - 1]);
+    layout.offset[next] = at;
+    layout.bytes = std::max(layout.bytes, at + buffers[next].bytes);
+  }
+  layout.bytes = detail::aligned(layout.bytes, detail::strictest_alignment(buffers));
+  return layout;
+}
+
 /// Largest buffers first.
 template <std::size_t N>
 constexpr memory_layout<N> greedy_by_size(const bounded<buffer_lifetime, N>& buffers,
@@ -269,6 +299,7 @@ template <std::size_t N>
 constexpr memory_layout<N> lay_out(const bounded<buffer_lifetime, N>& buffers) {
   if (const auto layout = from_both_ends(buffers)) return *layout;
   const std::size_t bound = memory_lower_bound(buffers);
+  if (const auto layout = as_they_begin(buffers); layout && layout->bytes == bound) return *layout;
   const detail::buffer_conflicts<N> conflicts(buffers);
   memory_layout<N> best = greedy_by_size(buffers, conflicts);
   if (best.bytes > bound)
