@@ -400,6 +400,21 @@ void lower_variadic(lowering& to, const op_call& call) {
     const std::string op = call.text("direction", "") == "LEFT" ? "nn::shift_left" : "nn::shift_right";
     return give_cast(to, call, to.add(op, {a, b}, call.type(), broadcast_of(call, to[a].dims, to[b].dims)));
   }
+  if (form.name == "Pow" && (!is_floating(call.type()) || call.type(1) != call.type())) {
+    // levada raises floating numbers alone: integers are raised as double.
+    const element type = call.type(),
+                  computed = !is_floating(type) || type == element::f64 ? element::f64 : element::f32;
+    const auto as = [&](int from, element wanted) {
+      if (to[from].type == wanted) return from;
+      const extents dims = to[from].dims;
+      return to.add("nn::cast<" + std::string(names_of(wanted)->cpp) + ">", {from}, wanted, dims);
+    };
+    const int a = as(to.in(call, 0), computed), b = as(to.in(call, 1), computed);
+    const extents dims = broadcast_of(call, to[a].dims, to[b].dims);
+    int power = to.add("nn::pow", {a, b}, computed, dims);
+    if (!is_floating(type)) power = to.add("nn::round", {power}, computed, dims);
+    return to.give(call, 0, as(power, type));
+  }
   int made = call.is_known(0) && call.inputs() > 1 ? -1 : to.in(call, 0);
   for (std::size_t i = 1; i < call.inputs(); ++i) made = lower_pair(to, call, form, made, i);
   call.inputs() > 1 ? give_cast(to, call, made) : to.give(call, 0, made);
