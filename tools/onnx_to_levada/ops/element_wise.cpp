@@ -162,6 +162,17 @@ std::vector<constant> fold_clip(const op_call& call) {
     return x < limits.low ? limits.low : x > limits.high ? limits.high : x;
   })};
 }
+/// Of integers narrower than int levada gives int, of float16 and bfloat16 float.
+bool is_widened(element type) {
+  return is_floating(type) ? size_of(type) < 4 : size_of(type) < 4 && type != element::boolean;
+}
+void give_cast(lowering& to, const op_call& call, int made) {
+  const element type = call.out().type;
+  if (is_widened(type))
+    made = to.add("nn::cast<" + std::string(names_of(type)->cpp) + ">", {made}, type, to[made].dims);
+  to.give(call, 0, made);
+}
+
 void lower_clip(lowering& to, const op_call& call) {
   const std::optional<bounds> limits = clip_bounds(call);
   const element type = call.type();
@@ -170,7 +181,7 @@ void lower_clip(lowering& to, const op_call& call) {
   if (!limits) {
     if (call.has(1)) made = to.add("nn::max", {made, to.in(call, 1)}, type, dims);
     if (call.has(2)) made = to.add("nn::min", {made, to.in(call, 2)}, type, dims);
-    return to.give(call, 0, made);
+    return give_cast(to, call, made);
   }
   const bool low = std::isfinite(limits->low), high = std::isfinite(limits->high);
   if (low && high && is_floating(type))
@@ -180,7 +191,7 @@ void lower_clip(lowering& to, const op_call& call) {
     if (low) made = to.add("nn::at_least(" + number_text(limits->low, type) + ")", {made}, type, dims);
     if (high) made = to.add("nn::at_most(" + number_text(limits->high, type) + ")", {made}, type, dims);
   }
-  to.give(call, 0, made);
+  give_cast(to, call, made);
 }
 
 // --- Cast -----------------------------------------------------------------------------------------------------------
@@ -376,17 +387,6 @@ int lower_pair(lowering& to, const op_call& call, const binary_form& form, int m
   if (right == made && floating && form.name == "Add")
     return to.add("nn::scale(" + number_text(2, type) + ")", {made}, type, dims);
   return to.add(std::string(form.levada), {made, right}, call.out().type, result_dims(made, to[right].dims));
-}
-
-/// Of integers narrower than int levada gives int, of float16 and bfloat16 float.
-bool is_widened(element type) {
-  return is_floating(type) ? size_of(type) < 4 : size_of(type) < 4 && type != element::boolean;
-}
-void give_cast(lowering& to, const op_call& call, int made) {
-  const element type = call.out().type;
-  if (is_widened(type))
-    made = to.add("nn::cast<" + std::string(names_of(type)->cpp) + ">", {made}, type, to[made].dims);
-  to.give(call, 0, made);
 }
 
 void lower_variadic(lowering& to, const op_call& call) {
