@@ -22,13 +22,21 @@ namespace {
 
 using namespace levada_test;
 
+/// The whole name as an identifier: `onnx::identifier` shortens, so that two cases would be one.
+std::string name_of(const suite_case& c) {
+  std::string name = c.name;
+  std::ranges::replace_if(
+      name, [](char x) { return x == '/' || x == '-'; }, '_');
+  return name;
+}
+
 /// The test of a case; its header and its weights lie in `out`.
 std::string written(const suite_case& c, const fs::path& out) {
   const onnx::network& net = *c.net;
   onnx::lowering lowered(net);
   lowered.run();
   const onnx::fused_graph graph = onnx::fuse(lowered);
-  const std::string name = onnx::identifier(c.name);
+  const std::string name = name_of(c);
   onnx::header_text text{.name = name,
                          .model = c.name,
                          .model_hash = "",
@@ -160,7 +168,7 @@ int main(int argc, char** argv) {
     const std::size_t units = std::stoul(argv[3]);
     std::vector<std::string> includes(units), bodies(units);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-      includes[i % units] += "#include \"" + onnx::identifier(chosen[i].name) + ".hpp\"\n";
+      includes[i % units] += "#include \"" + name_of(chosen[i]) + ".hpp\"\n";
       bodies[i % units] += "\n" + written(chosen[i], out);
     }
     for (std::size_t unit = 0; unit < units; ++unit)
