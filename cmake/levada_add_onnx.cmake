@@ -23,6 +23,11 @@ function(levada_onnx_tool result)
         "${LEVADA_ONNX_TOOL}"
         PARENT_SCOPE)
     return()
+  elseif(TARGET onnx_to_levada)  # levada's own build
+    set(${result}
+        "$<TARGET_FILE:onnx_to_levada>"
+        PARENT_SCOPE)
+    return()
   endif()
   set(build "${CMAKE_BINARY_DIR}/onnx_to_levada")
   set(tool "${build}/onnx_to_levada")
