@@ -10,4 +10,5 @@ elseif(NOT CMAKE_CROSSCOMPILING AND NOT LEVADA_SANITIZE STREQUAL "thread")
   target_link_libraries(onnx_to_levada PRIVATE levada_development)
   # It runs for milliseconds and takes a minute to optimise.
   target_compile_options(onnx_to_levada_parts PRIVATE -O0)
+  target_compile_options(onnx_to_levada PRIVATE -O0)
 endif()
