@@ -90,7 +90,9 @@ class pushing {
     return axes;
   }
 
-  void pushed(node n, const permutation axes, std::size_t data_inputs) {
+  // `from` is moved from inside alone: what else is passed may come from it.
+  void pushed(node&& from, const permutation axes, std::size_t data_inputs) {
+    node n = std::move(from);
     for (std::size_t i = 0; i < data_inputs; ++i) {
       value_id& input = n.inputs[i];
       if (const auto found = pending_.find(input); found != pending_.end())
