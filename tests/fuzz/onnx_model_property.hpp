@@ -15,6 +15,16 @@ namespace levada_test {
 
 enum class model_outcome { refused, read, converted };
 
+/// Reads `bytes` as a model. Every exception but `conversion_error` gets out.
+inline model_outcome reads_model(std::string_view bytes) {
+  try {
+    static_cast<void>(levada::onnx::read_model(bytes, {}));
+    return model_outcome::read;
+  } catch (const levada::onnx::conversion_error&) {
+    return model_outcome::refused;
+  }
+}
+
 /// Reads `bytes` as a model and converts it with all its free axes 2. Every exception but `conversion_error` gets out.
 inline model_outcome converts_model(std::string_view bytes) {
   namespace onnx = levada::onnx;

@@ -31,6 +31,9 @@ std::vector<tensor_type> infer_reshape(const op_call& call) {
       call.require(open < 0, "its shape has two -1");
       open = static_cast<std::ptrdiff_t>(axis);
     } else {
+      // No tensor has more elements, so that no product of these overflows.
+      constexpr std::int64_t most = std::int64_t{1} << 31;
+      call.require(extent >= 0 && extent <= most && (extent == 0 || known <= most / extent), "its shape is too large");
       known *= extent;
     }
     dims.push_back(extent);

@@ -165,6 +165,8 @@ transposed_window transposed_of(const op_call& call) {
   t.added = call.integers("output_padding", std::vector<std::int64_t>(t.at.axes()));
   const std::string mode = call.choice("auto_pad", "NOTSET", {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"});
   const std::vector<std::int64_t> wanted = call.integers("output_shape");
+  call.require(t.added.size() == t.at.axes() && (wanted.empty() || wanted.size() >= t.at.axes()),
+               "its output_padding or output_shape does not fit its kernel");
   for (std::size_t axis = 0; axis < t.at.axes(); ++axis) {
     const std::int64_t extent = call.dims()[axis + 2], stride = t.at.strides[axis];
     const std::int64_t full = stride * (extent - 1) + t.added[axis] + t.at.reach(axis);
