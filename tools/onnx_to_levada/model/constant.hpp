@@ -34,6 +34,12 @@ inline std::int64_t elements_of(const extents& dims) {
   return negative ? -count : count;
 }
 
+/// Those of the axes from `begin` up to `end`.
+inline std::int64_t elements_between(const extents& dims, std::size_t begin, std::size_t end) {
+  return elements_of(
+      {dims.begin() + static_cast<std::ptrdiff_t>(begin), dims.begin() + static_cast<std::ptrdiff_t>(end)});
+}
+
 /// Dense, row-major, little-endian; its bytes are shared by copies.
 class constant {
  public:

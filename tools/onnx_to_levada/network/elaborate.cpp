@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "../model/problems.hpp"
 #include "../ops/op_definition.hpp"
 
 namespace levada::onnx {
@@ -34,32 +35,20 @@ class elaboration {
   network run() {
     constexpr std::int64_t newest = 24;
     if (const auto opset = model_.opsets.find(""); opset != model_.opsets.end() && opset->second > newest)
-      problem("the model is of opset " + std::to_string(opset->second) + "; " + std::to_string(newest) +
-              " is the newest that is known");
+      problems_.add("the model is of opset " + std::to_string(opset->second) + "; " + std::to_string(newest) +
+                    " is the newest that is known");
     scope top;
     initializers(model_.graph, top);
     inputs(top);
-    throw_problems();
+    problems_.throw_any();
     nodes(model_.graph.nodes, top, model_.opsets, {}, "", 0);
     finish(top);
-    throw_problems();
+    problems_.throw_any();
     remove_unused(net_);
     return std::move(net_);
   }
 
  private:
-  void problem(const std::string& text) {
-    if (problems_.size() < 64) problems_.push_back(text);
-  }
-  void throw_problems() const {
-    std::string text;
-    for (const std::string& line : problems_) text += (text.empty() ? "" : "\n") + line;
-    for (const auto& [op, where] : unsupported_)
-      text += (text.empty() ? "" : "\n") + std::string("unsupported op ") + op + ", " + std::to_string(where.first) +
-              (where.first == 1 ? " time: \"" : " times, first: \"") + where.second + "\"";
-    if (!text.empty()) throw conversion_error(text);
-  }
-
   element kept(element type) const {
     return options_.widen_half && (type == element::f16 || type == element::bf16) ? element::f32 : type;
   }
@@ -82,7 +71,7 @@ class elaboration {
       }
       const auto fixed = options_.constants.find(input.name);
       if (names_of(input.type) == nullptr) {
-        problem("input \"" + input.name + "\" is no tensor of numbers");
+        problems_.add("input \"" + input.name + "\" is no tensor of numbers");
         continue;
       }
       const std::optional<extents> dims = extents_of(input, used, fixed != options_.constants.end());
@@ -93,7 +82,7 @@ class elaboration {
         const auto count = static_cast<std::size_t>(elements_of(*dims));
         if (numbers.size() == 1) numbers.resize(count, numbers[0]);
         if (numbers.size() != count)
-          problem("constant \"" + input.name + "\" needs " + std::to_string(count) + " numbers");
+          problems_.add("constant \"" + input.name + "\" needs " + std::to_string(count) + " numbers");
         else
           top.names[input.name] = net_.add(constant::of(type, *dims, numbers), input.name);
         continue;
@@ -105,20 +94,20 @@ class elaboration {
         given_in(layout->second, id);
     }
     for (const auto& [name, dims] : options_.dims)
-      if (!used.contains(name)) problem("no input has a free axis \"" + name + "\"");
+      if (!used.contains(name)) problems_.add("no input has a free axis \"" + name + "\"");
     for (const auto& [name, layout] : options_.layouts)
-      if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
+      if (!top.names.contains(name)) problems_.add("no input is called \"" + name + "\"");
     for (const auto& [name, numbers] : options_.constants)
-      if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
+      if (!top.names.contains(name)) problems_.add("no input is called \"" + name + "\"");
     for (const auto& [name, tensor] : options_.bound)
-      if (!top.names.contains(name)) problem("no input is called \"" + name + "\"");
+      if (!top.names.contains(name)) problems_.add("no input is called \"" + name + "\"");
   }
 
   void bind_input(const declared& input, const constant& given, scope& top) {
     bool fits = given.type() == input.type && (!input.has_shape || given.dims().size() == input.dims.size());
     for (std::size_t axis = 0; fits && input.has_shape && axis < input.dims.size(); ++axis)
       fits = !input.dims[axis].value || *input.dims[axis].value == given.dims()[axis];
-    if (!fits) problem("what is bound to input \"" + input.name + "\" has another type or other extents");
+    if (!fits) problems_.add("what is bound to input \"" + input.name + "\" has another type or other extents");
     top.names[input.name] = net_.add(kept(given), input.name);
   }
 
@@ -127,8 +116,8 @@ class elaboration {
     const extents dims = net_[input].dims;
     if (layout == "NCHW" || layout == "NCL") return;
     if ((layout != "NHWC" && layout != "NLC") || layout.size() != dims.size())
-      return problem("the layout " + layout + " does not fit input \"" + net_[input].name +
-                     "\": NHWC of four axes, NLC of three");
+      return problems_.add("the layout " + layout + " does not fit input \"" + net_[input].name +
+                           "\": NHWC of four axes, NLC of three");
     const std::size_t last = dims.size() - 1;
     extents items{dims[0]};
     items.insert(items.end(), dims.begin() + 2, dims.end());
@@ -153,7 +142,7 @@ class elaboration {
       return whole->second;
     }
     if (!input.has_shape && !is_constant) {
-      problem("input \"" + input.name + "\" has no shape: give it with --dims " + input.name + "=1,3,...");
+      problems_.add("input \"" + input.name + "\" has no shape: give it with --dims " + input.name + "=1,3,...");
       return std::nullopt;
     }
     extents dims;
@@ -167,8 +156,8 @@ class elaboration {
           if (given->second.size() == 1 && !found) found = given->second[0];
         }
       if (!found) {
-        problem("free axis " + std::to_string(axis) + " of input \"" + input.name + "\": give it with --dims " +
-                (extent.name.empty() ? place : extent.name) + "=N");
+        problems_.add("free axis " + std::to_string(axis) + " of input \"" + input.name + "\": give it with --dims " +
+                      (extent.name.empty() ? place : extent.name) + "=N");
         continue;
       }
       dims.push_back(*found);
@@ -209,7 +198,7 @@ class elaboration {
     for (const std::string& input : def.inputs) {
       const value_id id = input.empty() ? no_value : names.find(input);
       if (id == no_value && !input.empty()) {
-        problem(made.op + " \"" + made.name + "\": nobody gives \"" + input + "\" before it");
+        problems_.add(made.op + " \"" + made.name + "\": nobody gives \"" + input + "\" before it");
         typed = false;
       }
       typed = typed && (id == no_value || net_[id].is_typed());
@@ -231,8 +220,7 @@ class elaboration {
       }
       const op_definition* op = find_op(made.domain, made.op);
       if (op == nullptr) {
-        auto& seen = unsupported_[made.domain.empty() ? made.op : made.domain + "." + made.op];
-        if (seen.first++ == 0) seen.second = made.name;
+        problems_.add_op(made.domain.empty() ? made.op : made.domain + "." + made.op, made.name);
         typed = false;
       }
       if (!typed) return bind(def, names, {});
@@ -241,12 +229,12 @@ class elaboration {
       else
         computed(*op, def, made, names);
     } catch (const conversion_error& failure) {
-      problem(std::string_view(failure.what()).starts_with("a tensor has")
-                  ? made.op + " \"" + made.name + "\": " + failure.what()
-                  : failure.what());
+      problems_.add(std::string_view(failure.what()).starts_with("a tensor has")
+                        ? made.op + " \"" + made.name + "\": " + failure.what()
+                        : failure.what());
       bind(def, names, {});
     } catch (const std::out_of_range&) {
-      problem(made.op + " \"" + made.name + "\": it has too few inputs, outputs or numbers");
+      problems_.add(made.op + " \"" + made.name + "\": it has too few inputs, outputs or numbers");
       bind(def, names, {});
     }
   }
@@ -349,7 +337,7 @@ class elaboration {
     if (!options_.from.empty()) {
       const value_id id = top.find(options_.from);
       if (id == no_value || !net_[id].is_typed())
-        problem("no tensor is called \"" + options_.from + "\", where the part begins");
+        problems_.add("no tensor is called \"" + options_.from + "\", where the part begins");
       else
         begin_at(id);
     }
@@ -359,11 +347,11 @@ class elaboration {
     for (const std::string& name : wanted) {
       const value_id id = top.find(name);
       if (id == no_value)
-        problem("nobody gives the output \"" + name + "\"");
+        problems_.add("nobody gives the output \"" + name + "\"");
       else if (net_[id].is_typed())
         net_.outputs.emplace_back(name, id);
     }
-    if (net_.outputs.empty() && problems_.empty() && unsupported_.empty()) problem("the model gives nothing");
+    if (net_.outputs.empty() && problems_.empty()) problems_.add("the model gives nothing");
   }
 
   /// The part begins at that value: who makes it is not needed, and no other input may be.
@@ -378,8 +366,7 @@ class elaboration {
   const elaboration_options& options_;
   elaboration_counts& counts_;
   network net_;
-  std::vector<std::string> problems_;
-  std::map<std::string, std::pair<std::size_t, std::string>> unsupported_;
+  problems problems_;
 };
 
 }  // namespace

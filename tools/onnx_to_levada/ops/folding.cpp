@@ -20,24 +20,29 @@ std::vector<std::int64_t> strides_of(const extents& dims) {
   return strides;
 }
 
-std::vector<std::int64_t> broadcast_offsets(const extents& in, const extents& out) {
-  const std::vector<std::int64_t> strides = strides_of(in);
-  std::vector<std::int64_t> steps(out.size()), index(out.size()), offsets;
-  for (std::size_t axis = 0; axis < in.size(); ++axis)
-    steps[out.size() - in.size() + axis] = in[axis] == 1 ? 0 : strides[axis];
-  const std::int64_t count = elements_of(out);
+std::vector<std::int64_t> strided_offsets(const extents& dims, const std::vector<std::int64_t>& steps,
+                                          std::int64_t at) {
+  std::vector<std::int64_t> index(dims.size()), offsets;
+  const std::int64_t count = elements_of(dims);
   offsets.reserve(static_cast<std::size_t>(count));
-  std::int64_t at = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     offsets.push_back(at);
-    for (std::size_t axis = out.size(); axis-- > 0;) {
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
       at += steps[axis];
-      if (++index[axis] < out[axis]) break;
-      at -= steps[axis] * out[axis];
+      if (++index[axis] < dims[axis]) break;
+      at -= steps[axis] * dims[axis];
       index[axis] = 0;
     }
   }
   return offsets;
+}
+
+std::vector<std::int64_t> broadcast_offsets(const extents& in, const extents& out) {
+  const std::vector<std::int64_t> strides = strides_of(in);
+  std::vector<std::int64_t> steps(out.size());
+  for (std::size_t axis = 0; axis < in.size(); ++axis)
+    steps[out.size() - in.size() + axis] = in[axis] == 1 ? 0 : strides[axis];
+  return strided_offsets(out, steps);
 }
 
 constant picked(const constant& in, const extents& dims, const std::vector<std::int64_t>& offsets) {

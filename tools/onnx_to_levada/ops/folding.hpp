@@ -17,6 +17,10 @@ extents broadcast_of(const op_call& call, const extents& a, const extents& b);
 /// Steps of a dense tensor along each axis.
 std::vector<std::int64_t> strides_of(const extents& dims);
 
+/// For each index of `dims` in order: `at` and `steps[axis]` for each step along an axis.
+std::vector<std::int64_t> strided_offsets(const extents& dims, const std::vector<std::int64_t>& steps,
+                                          std::int64_t at = 0);
+
 /// For each element of `out` in order: the offset of the element of `in` that broadcasts to it.
 std::vector<std::int64_t> broadcast_offsets(const extents& in, const extents& out);
 

@@ -50,8 +50,7 @@ std::vector<tensor_type> infer_flatten(const op_call& call) {
   const std::int64_t given = call.integer("axis", 1), rank = call.rank();
   const std::size_t axis = given == rank ? static_cast<std::size_t>(rank) : call.axis(given, rank);
   const extents& d = call.dims();
-  const auto middle = d.begin() + static_cast<std::ptrdiff_t>(axis);
-  return {{call.type(), {elements_of(extents(d.begin(), middle)), elements_of(extents(middle, d.end()))}}};
+  return {{call.type(), {elements_between(d, 0, axis), elements_between(d, axis, d.size())}}};
 }
 std::vector<tensor_type> infer_squeeze(const op_call& call) {
   const extents& d = call.dims();
@@ -97,17 +96,10 @@ std::vector<tensor_type> infer_transpose(const op_call& call) {
   return {{call.type(), dims}};
 }
 std::vector<constant> fold_transpose(const op_call& call) {
-  const std::vector<std::size_t> axes = permutation_of(call);
   const std::vector<std::int64_t> strides = strides_of(call.dims());
-  const extents& dims = call.out().dims;
-  std::vector<std::int64_t> index(dims.size()), offsets;
-  for (std::int64_t i = 0, count = elements_of(dims); i < count; ++i) {
-    std::int64_t at = 0;
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) at += index[axis] * strides[axes[axis]];
-    offsets.push_back(at);
-    for (std::size_t axis = dims.size(); axis-- > 0 && ++index[axis] == dims[axis];) index[axis] = 0;
-  }
-  return {picked(*call.in(0).known, dims, offsets)};
+  std::vector<std::int64_t> steps;
+  for (const std::size_t axis : permutation_of(call)) steps.push_back(strides[axis]);
+  return {picked(*call.in(0).known, call.out().dims, strided_offsets(call.out().dims, steps))};
 }
 void lower_transpose(lowering& to, const op_call& call) {
   // Axes of extent 1 may go anywhere: what is left says whether anything moves.
@@ -145,7 +137,7 @@ std::vector<tensor_type> infer_concat(const op_call& call) {
 std::vector<constant> fold_concat(const op_call& call) {
   const std::size_t axis = call.axis(call.integer("axis", 0), call.rank()), size = size_of(call.type());
   const extents& dims = call.out().dims;
-  const std::int64_t blocks = elements_of(extents(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axis)));
+  const std::int64_t blocks = elements_between(dims, 0, axis);
   std::vector<std::byte> bytes;
   for (std::int64_t block = 0; block < blocks; ++block)
     for (std::size_t i = 0; i < call.inputs(); ++i) {
@@ -242,16 +234,13 @@ std::vector<tensor_type> infer_split(const op_call& call) {
 /// The part from `begin` on, `step` apart, along each axis.
 std::vector<std::int64_t> slice_offsets(const extents& from, const extents& dims,
                                         const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& step) {
-  const std::vector<std::int64_t> strides = strides_of(from);
-  std::vector<std::int64_t> index(dims.size()), offsets;
-  for (std::int64_t i = 0, count = elements_of(dims); i < count; ++i) {
-    std::int64_t at = 0;
-    for (std::size_t axis = 0; axis < dims.size(); ++axis)
-      at += (begin[axis] + index[axis] * step[axis]) * strides[axis];
-    offsets.push_back(at);
-    for (std::size_t axis = dims.size(); axis-- > 0 && ++index[axis] == dims[axis];) index[axis] = 0;
+  std::vector<std::int64_t> steps = strides_of(from);
+  std::int64_t at = 0;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    at += begin[axis] * steps[axis];
+    steps[axis] *= step[axis];
   }
-  return offsets;
+  return strided_offsets(dims, steps, at);
 }
 std::vector<constant> fold_split(const op_call& call) {
   const std::size_t axis = call.axis(call.integer("axis", 0), call.rank());
@@ -421,16 +410,16 @@ std::vector<tensor_type> infer_tile(const op_call& call) {
   return {{call.type(), dims}};
 }
 std::vector<constant> fold_tile(const op_call& call) {
-  const extents &from = call.dims(), &dims = call.out().dims;
-  const std::vector<std::int64_t> strides = strides_of(from);
-  std::vector<std::int64_t> index(dims.size()), offsets;
-  for (std::int64_t i = 0, count = elements_of(dims); i < count; ++i) {
-    std::int64_t at = 0;
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) at += index[axis] % from[axis] * strides[axis];
-    offsets.push_back(at);
-    for (std::size_t axis = dims.size(); axis-- > 0 && ++index[axis] == dims[axis];) index[axis] = 0;
+  // Each axis is two: the repetitions, which go on in the same place, and the axis itself.
+  const extents& from = call.dims();
+  const std::vector<std::int64_t> times = call.integers_in(1, "repeats"), strides = strides_of(from);
+  extents both;
+  std::vector<std::int64_t> steps;
+  for (std::size_t axis = 0; axis < from.size(); ++axis) {
+    both.insert(both.end(), {times[axis], from[axis]});
+    steps.insert(steps.end(), {0, strides[axis]});
   }
-  return {picked(*call.in(0).known, dims, offsets)};
+  return {picked(*call.in(0).known, call.out().dims, strided_offsets(both, steps))};
 }
 void lower_tile(lowering& to, const op_call& call) {
   std::vector<std::int64_t> times = call.integers_in(1, "repeats");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "../output/lowering.hpp"
 #include "folding.hpp"
@@ -34,7 +33,7 @@ void lower_batch_norm(lowering& to, const op_call& call) {
   // Channels stand first: several items are brought behind them and back.
   const std::string op = "nn::batch_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type());
   if (d[0] == 1) return to.give_op(call, op, {to.in(call, 0)});
-  const std::int64_t pixels = elements_of(extents(d.begin() + 2, d.end()));
+  const std::int64_t pixels = elements_between(d, 2, d.size());
   const extents in{d[0], d[1], pixels}, turned{d[1], d[0], pixels};
   const int from = to.add("nn::transpose<1, 0, 2>", {to.in_shape(call, 0, in)}, call.type(), turned);
   const int made = to.add(name, op, {from}, call.type(), turned);
@@ -48,10 +47,7 @@ void lower_instance_norm(lowering& to, const op_call& call) {
   const std::string op =
       "nn::instance_norm<\"" + name + "\">" + with_epsilon(call.number("epsilon", 1e-5), call.type());
   const extents item = item_of(call.dims());
-  bool first = true;
-  per_item(to, call, item, item, [&](int from) {
-    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.type(), item);
-  });
+  per_item(to, call, item, item, name, op);
 }
 
 /// Groups of channels are what instance_norm calls channels; scale and bias follow, of each channel or each group.

@@ -3,6 +3,7 @@
 // ops/per_item.hpp: levada's items have no batch axis: an op of several items is one of each.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../output/lowering.hpp"
@@ -32,6 +33,15 @@ void per_item(lowering& to, const op_call& call, const extents& item, const exte
   }
   out[0] = items;
   to.give(call, 0, to.add("nn::concat<0>", made, call.out().type, out));
+}
+
+/// An op whose weights are those of the node `name`, which is the first of them.
+inline void per_item(lowering& to, const op_call& call, const extents& item, const extents& item_out,
+                     const std::string& name, const std::string& op) {
+  bool first = true;
+  per_item(to, call, item, item_out, [&](int from) {
+    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.type(), item_out);
+  });
 }
 
 /// The shape of an item: without the batch axis.

@@ -114,11 +114,7 @@ void lower_reduce(lowering& to, const op_call& call) {
 template <class F>
 int along_last(lowering& to, const op_call& call, std::size_t axis, F op) {
   const extents& d = call.dims();
-  const auto product = [&](std::size_t from, std::size_t until) {
-    return elements_of(
-        extents(d.begin() + static_cast<std::ptrdiff_t>(from), d.begin() + static_cast<std::ptrdiff_t>(until)));
-  };
-  const std::int64_t outer = product(0, axis), inner = product(axis + 1, d.size());
+  const std::int64_t outer = elements_between(d, 0, axis), inner = elements_between(d, axis + 1, d.size());
   if (inner == 1) return op(to.in_shape(call, 0, outer == 1 ? extents{d[axis]} : extents{outer, d[axis]}));
   const int turned = to.add("nn::transpose<0, 2, 1>", {to.in_shape(call, 0, {outer, d[axis], inner})}, call.type(),
                             {outer, inner, d[axis]});
@@ -135,8 +131,7 @@ void lower_softmax(lowering& to, const op_call& call) {
   if (d.empty()) call.fail("a scalar has no axis");
   if (call.opset() < 13) {  // over all axes from that one on
     const std::size_t axis = call.axis(call.integer("axis", 1), call.rank());
-    const auto middle = d.begin() + static_cast<std::ptrdiff_t>(axis);
-    const std::int64_t outer = elements_of(extents(d.begin(), middle)), inner = elements_of(extents(middle, d.end()));
+    const std::int64_t outer = elements_between(d, 0, axis), inner = elements_between(d, axis, d.size());
     extents from = outer == 1 ? extents{inner} : extents{outer, inner};
     if (axis + 1 == d.size()) from = stored_dims(d);
     return to.give(call, 0, to.add(op, {to.in_shape(call, 0, from)}, call.type(), from));
@@ -151,8 +146,8 @@ void lower_softmax(lowering& to, const op_call& call) {
 void lower_hardmax(lowering& to, const op_call& call) {
   const extents& d = call.dims();
   if (call.opset() < 13) {  // over all axes from that one on
-    const auto middle = d.begin() + static_cast<std::ptrdiff_t>(call.axis(call.integer("axis", 1), call.rank()));
-    const extents from{elements_of(extents(d.begin(), middle)), elements_of(extents(middle, d.end()))};
+    const std::size_t axis = call.axis(call.integer("axis", 1), call.rank());
+    const extents from{elements_between(d, 0, axis), elements_between(d, axis, d.size())};
     return to.give(call, 0, to.add("nn::hardmax_along<1>", {to.in_shape(call, 0, from)}, call.type(), from));
   }
   const std::size_t axis = call.axis(call.integer("axis", -1), call.rank());

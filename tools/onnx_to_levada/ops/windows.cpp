@@ -142,12 +142,7 @@ void lower_conv(lowering& to, const op_call& call) {
                          std::to_string(weight.dims()[0]) + ", " + options_of(w) +
                          (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
                          (bias ? "" : ", lv::no_bias") + ">(w)";
-  const extents item(call.dims().begin() + 1, call.dims().end()),
-      out(call.out().dims.begin() + 1, call.out().dims.end());
-  bool first = true;
-  per_item(to, call, item, out, [&](int from) {
-    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.type(), out);
-  });
+  per_item(to, call, item_of(call.dims()), item_of(call.out().dims), name, op);
 }
 
 // --- ConvTranspose --------------------------------------------------------------------------------------------------
@@ -210,11 +205,7 @@ void lower_conv_transpose(lowering& to, const op_call& call) {
   const std::string op = "nn::conv_transpose2d<\"" + name + "\", " + std::to_string(call.out().dims[1]) + ", " +
                          options + (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
                          (bias ? "" : ", lv::no_bias") + ">(w)";
-  const extents out = picture_of(call.out().dims);
-  bool first = true;
-  per_item(to, call, picture_of(call.dims()), out, [&](int from) {
-    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.type(), out);
-  });
+  per_item(to, call, picture_of(call.dims()), picture_of(call.out().dims), name, op);
 }
 
 // --- pools ----------------------------------------------------------------------------------------------------------
@@ -301,7 +292,7 @@ void lower_global_pool(lowering& to, const op_call& call) {
   const std::string op = kind == "GlobalAveragePool" ? "nn::global_avg_pool2d"
                          : kind == "GlobalMaxPool"   ? "nn::global_max_pool2d"
                                                      : "nn::global_l2_pool2d";
-  extents in{d[0] * d[1], d[2], d.size() == 3 ? 1 : elements_of(extents(d.begin() + 3, d.end()))};
+  extents in{d[0] * d[1], d[2], d.size() == 3 ? 1 : elements_between(d, 3, d.size())};
   to.give(call, 0, to.add(op, {to.in_shape(call, 0, in)}, call.type(), {d[0] * d[1], 1, 1}));
 }
 
@@ -393,11 +384,7 @@ void lower_resize(lowering& to, const op_call& call) {
   if (last > first + 1) call.fail("it changes axes that are not neighbours, or more than two");
   const bool single = last == first;  // the first axis of all
   const std::size_t y = first, x = last;
-  const auto product = [&](const extents& dims, std::size_t from, std::size_t until) {
-    return elements_of(
-        extents(dims.begin() + static_cast<std::ptrdiff_t>(from), dims.begin() + static_cast<std::ptrdiff_t>(until)));
-  };
-  const std::int64_t front = product(d, 0, y), behind = product(d, x + 1, d.size());
+  const std::int64_t front = elements_between(d, 0, y), behind = elements_between(d, x + 1, d.size());
   if (front != 1 && behind != 1) call.fail("it changes axes in the middle");
   const bool chw = behind == 1;
   const auto shape = [&](const extents& dims) {

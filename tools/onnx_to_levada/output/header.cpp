@@ -71,14 +71,13 @@ fused_graph fuse(const lowering& lowered) {
     const auto line = n.from.size() == 1 ? line_of.find(before) : line_of.end();
     if (line != line_of.end() && consumers[static_cast<std::size_t>(before)] == 1) {
       const std::size_t index = line->second;
-      graph.lines[index].ops.push_back(n.op);
-      graph.lines[index].name = n.name;
-      graph.lines[index].sources.push_back(n.source);
+      graph.lines[index].add(n);
       line_of.erase(line);
       line_of[at] = index;
       continue;
     }
-    fused_line made{n.name, {}, {n.op}, {n.source}};
+    fused_line made;
+    made.add(n);
     // Names of lines are final only at the end: refer to nodes by their index for now.
     for (const int from : n.from) made.from.push_back(std::to_string(from));
     line_of[at] = graph.lines.size();
@@ -131,8 +130,7 @@ class header_writer {
   const std::string& onnx_name(int port) const { return net_[net_.inputs[static_cast<std::size_t>(port)]].name; }
 
   void head() {
-    line("// Made by onnx_to_levada ", ONNX_TO_LEVADA_VERSION, " of ", text_.model, " (", text_.model_hash,
-         "); do not edit.");
+    line("// Made by onnx_to_levada ", tool_version, " of ", text_.model, " (", text_.model_hash, "); do not edit.");
     if (!text_.options.empty()) line("// Options: ", text_.options);
     line("#pragma once\n");
     for (const char* header : {"cstddef", "limits", "span", "string_view"}) line("#include <", header, ">");
@@ -229,10 +227,7 @@ class header_writer {
   /// The nodes of ONNX that the line stands for.
   std::string comment_of(const fused_line& one) const {
     std::string comment;
-    int last = -1;
     for (const int source : one.sources) {
-      if (source < 0 || source == last) continue;
-      last = source;
       const node& n = net_.nodes[static_cast<std::size_t>(source)];
       comment += (comment.empty() ? "" : "; ") + n.op + " " + n.name;
       for (const std::string& other : n.stands_for) comment += ", " + other;

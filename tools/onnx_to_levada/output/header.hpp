@@ -3,18 +3,29 @@
 // output/header.hpp: the header that a model becomes: ports, one line a fused node, outputs.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowering.hpp"
 
 namespace levada::onnx {
 
+/// Stands in the first line of every header: what another version made may differ.
+inline constexpr std::string_view tool_version = "0.1.0";
+
 /// A line of the graph: ops in a row, each of whose values only the next one takes.
 struct fused_line {
   std::string name;  ///< of its last node
   std::vector<std::string> from;
   std::vector<std::string> ops;
-  std::vector<int> sources;  ///< nodes of the network
+  std::vector<int> sources;  ///< nodes of the network, each once
+
+  /// Goes on with that node.
+  void add(const levada_node& n) {
+    name = n.name;
+    ops.push_back(n.op);
+    if (n.source >= 0 && (sources.empty() || sources.back() != n.source)) sources.push_back(n.source);
+  }
 };
 
 /// Ports and outputs keep their order.

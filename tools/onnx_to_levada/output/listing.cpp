@@ -59,10 +59,7 @@ std::vector<entry> entries_of(const lowering& lowered, const fused_graph& graph,
   std::vector<char> counted(net.nodes.size());
   for (const fused_line& line : graph.lines) {
     entry e{line.name, extents_text(by_name.at(line.name)->type, by_name.at(line.name)->dims), {}, 0};
-    int last = -1;
     for (const int source : line.sources) {
-      if (source < 0 || source == last) continue;
-      last = source;
       const node& n = net.nodes[static_cast<std::size_t>(source)];
       e.nodes.push_back(n.op + " " + n.name);
       e.nodes.insert(e.nodes.end(), n.stands_for.begin(), n.stands_for.end());

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../model/problems.hpp"
 #include "../ops/op_definition.hpp"
 #include "names.hpp"
 
@@ -61,8 +62,7 @@ lowering::lowering(const network& net) : net_(net), named_(net.nodes.size()), ma
 }
 
 void lowering::run() {
-  std::map<std::string, std::pair<std::size_t, std::string>> unwritable;
-  std::string problems;
+  problems found;
   std::vector<bool> missing(net_.values.size());
   for (std::size_t n = 0; n < net_.nodes.size(); ++n) {
     const node& lowered = net_.nodes[n];
@@ -74,37 +74,31 @@ void lowering::run() {
       possible = possible && (id == no_value || !missing[static_cast<std::size_t>(id)]);
     try {
       if (op->lower == nullptr) {
-        auto& seen = unwritable[lowered.op];
-        if (seen.first++ == 0) seen.second = lowered.name;
+        found.add_op(lowered.op, lowered.name);
         possible = false;
       } else if (possible) {
         op->lower(*this, call);
       }
     } catch (const conversion_error& failure) {
-      problems += (problems.empty() ? "" : "\n") + std::string(failure.what());
+      found.add(failure.what());
       possible = false;
     } catch (const std::out_of_range&) {
-      problems += (problems.empty() ? "" : "\n") + lowered.op + " \"" + lowered.name +
-                  "\": it has too few inputs, outputs or numbers";
+      found.add(lowered.op + " \"" + lowered.name + "\": it has too few inputs, outputs or numbers");
       possible = false;
     }
     if (!possible)
       for (const value_id id : lowered.outputs)
         if (id != no_value) missing[static_cast<std::size_t>(id)] = true;
   }
-  for (const auto& [op, where] : unwritable)
-    problems += (problems.empty() ? "" : "\n") + std::string("unsupported op ") + op +
-                " of values that are not constant, " + std::to_string(where.first) +
-                (where.first == 1 ? " time: \"" : " times, first: \"") + where.second + "\"";
   source_ = -1;
   for (const auto& [name, id] : net_.outputs) {
     if (missing[static_cast<std::size_t>(id)]) continue;
     if (net_[id].known)
-      problems += (problems.empty() ? "" : "\n") + std::string("output \"") + name + "\" is a constant";
+      found.add("output \"" + name + "\" is a constant");
     else
       outputs_.emplace_back(name, own(made_[static_cast<std::size_t>(id)], name));
   }
-  if (!problems.empty()) throw conversion_error(problems);
+  found.throw_any(" of values that are not constant");
 }
 
 /// What leaves is no port itself.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "../ops/folding.hpp"
 #include "passes.hpp"
@@ -121,18 +122,12 @@ class pushing {
     std::copy(known.dims().begin(), known.dims().end(), from.end() - static_cast<std::ptrdiff_t>(known.dims().size()));
     const std::vector<std::int64_t> strides = strides_of(from);
     extents dims(axes.size());
-    std::vector<std::int64_t> step(axes.size()), index(axes.size()), offsets;
+    std::vector<std::int64_t> steps(axes.size());
     for (std::size_t i = 0; i < axes.size(); ++i) {
       dims[static_cast<std::size_t>(axes[i])] = from[i];
-      step[static_cast<std::size_t>(axes[i])] = strides[i];
+      steps[static_cast<std::size_t>(axes[i])] = strides[i];
     }
-    for (std::int64_t i = 0, count = elements_of(dims); i < count; ++i) {
-      std::int64_t at = 0;
-      for (std::size_t axis = 0; axis < dims.size(); ++axis) at += index[axis] * step[axis];
-      offsets.push_back(at);
-      for (std::size_t axis = dims.size(); axis-- > 0 && ++index[axis] == dims[axis];) index[axis] = 0;
-    }
-    return net_.add(picked(known, dims, offsets), net_[id].name);
+    return net_.add(picked(known, dims, strided_offsets(dims, steps)), net_[id].name);
   }
 
   void plain(node n) {
@@ -145,7 +140,7 @@ class pushing {
     const auto found = pending_.find(id);
     if (found == pending_.end()) return id;
     if (is_identity(found->second.axes)) return found->second.of;
-    if (!made_.insert({id, true}).second) return id;
+    if (!made_.insert(id).second) return id;
     node n;
     n.op = "Transpose";
     n.opset = 13;
@@ -159,7 +154,7 @@ class pushing {
 
   network net_;
   std::map<value_id, pending> pending_;
-  std::map<value_id, bool> made_;
+  std::set<value_id> made_;
 };
 
 }  // namespace
