@@ -132,21 +132,21 @@ struct planned {
   static constexpr const auto& parts = partition_to_plan();
   static constexpr std::size_t asked_slots = slots_to_plan();
 
+  static consteval auto prices_of_units() {
+    if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
+      return chooser::prices_for(graph, parts, backend_infos());
+    else
+      return unit_prices(graph, parts, backend_infos());
+  }
+  static constexpr auto prices = prices_of_units();
+  static constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
+
   /// A plan of so many slots, as `plan_with_slots` makes it, each step a constant of its own.
   template <std::size_t Slots>
   struct with_slots {
-    static consteval auto begin() {
-      const auto prices = [&] {
-        if constexpr (requires { chooser::prices_for(graph, parts, backend_infos()); })
-          return chooser::prices_for(graph, parts, backend_infos());
-        else
-          return unit_prices(graph, parts, backend_infos());
-      }();
-      constexpr bool has_workers = !(std::same_as<Options, without_workers> || ...);
-      return plan_without_places(graph, parts, {Slots, {prices.data(), prices.size()}, has_workers, transfer_costs()},
-                                 Slots, devices, candidates(), backend_infos());
-    }
-    static constexpr auto begun = begin();
+    static constexpr auto begun =
+        plan_without_places(graph, parts, {Slots, {prices.data(), prices.size()}, has_workers, transfer_costs()}, Slots,
+                            devices, candidates(), backend_infos());
     template <bool Join>
     static constexpr auto placed = with_places(begun, Join, devices);
     static consteval const auto& smaller() {
