@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "backend/compare.hpp"
+#include "nn/function_check.hpp"
 
 #include <levada/nn/element_wise.hpp>
 
@@ -29,24 +30,9 @@ const samples& inputs() {
   return *made;
 }
 
-/// Both backends give `expected` within `ulps` units in the last place or `absolute`; NaN where that is NaN.
 template <class Stage>
 void check_function(const Stage& stage, double (*expected)(double), double ulps, double absolute = 0) {
-  const auto check = [&](const samples& results) {
-    for (std::size_t i = 0; i < samples::elements; ++i) {
-      const double x = static_cast<double>(inputs()[i]), y = expected(x), got = static_cast<double>(results[i]);
-      CAPTURE(x);
-      if (std::isnan(y) || std::isinf(static_cast<float>(y))) {
-        CHECK((std::isnan(y) ? std::isnan(got) : got == static_cast<double>(static_cast<float>(y))));
-        continue;
-      }
-      const double unit = std::ldexp(1.0, std::max(std::ilogb(y == 0 ? 1e-38 : y), -126) - 23);
-      CHECK(std::abs(got - y) <= std::max(ulps * unit, absolute));
-    }
-  };
-  CAPTURE(std::string(decltype(stage.name)(stage.name).view()));
-  check(*by_one_kernel<reference>(inputs(), {}, stage.description));
-  check(*by_one_kernel<simd>(inputs(), {}, stage.description));
+  check_function_on(inputs(), stage, expected, ulps, absolute);
 }
 
 }  // namespace
