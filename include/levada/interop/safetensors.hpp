@@ -14,7 +14,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <set>
@@ -201,10 +200,10 @@ class safetensors_json {
 
 }  // namespace detail
 
-/// The tensors of one safetensors file, found by name. Movable; what `find` returns is valid as long as the object is.
-/// Of a file on disk the header is read and checked at once, and a tensor when it is found for the first time. Every
-/// way in which a file can be wrong, short or corrupt is a `levada::error` that names the file, the tensor and what is
-/// wrong. Element types that it does not read (F8_*) are such an error too.
+/// The tensors of one safetensors file, found by name. Movable. Of a file on disk the header is read and checked at
+/// once. A tensor is read each time that it is found, and kept by what `find` returns: `deploy` never holds more of the
+/// file than one kernel's part. Every way in which a file can be wrong, short or corrupt is a `levada::error` that names
+/// the file, the tensor and what is wrong. Element types that it does not read (F8_*) are such an error too.
 class safetensors {
  public:
   /// The largest header that is accepted, in bytes; the limit of the format's own library.
@@ -239,13 +238,17 @@ class safetensors {
   safetensors(safetensors&&) = default;
   safetensors& operator=(safetensors&&) = default;
 
-  /// The tensor of that name. Its data need not be aligned. Throws levada::error where the file cannot be read. Several
-  /// threads may ask at once.
+  /// The tensor of that name. Its data need not be aligned. It is valid as long as the tensor returned or a copy of it
+  /// is; from memory, as long as that memory. Throws levada::error where the file cannot be read. Several threads may
+  /// ask at once.
   std::optional<stored_tensor> find(std::string_view name) const {
     const auto at = tensors_.find(name);
     if (at == tensors_.end()) return std::nullopt;
     stored_tensor tensor = at->second.tensor;
-    if (disk_) tensor.data = disk_->values_of(at->first, at->second);
+    if (disk_) {
+      tensor.owner = disk_->values_of(at->first, at->second);
+      tensor.data = tensor.owner.get();
+    }
     return tensor;
   }
 
@@ -272,27 +275,23 @@ class safetensors {
     std::string name;
     detail::open_file file;
     std::uint64_t data_at = 0;
-    std::mutex reading;
-    std::map<std::string_view, std::unique_ptr<std::byte[]>> values;  ///< of the tensors that were found
 
     bool read(void* to, std::size_t count, std::uint64_t at) const {
       return file.read(to, count, at) == static_cast<ssize_t>(count);
     }
-    const std::byte* values_of(const std::string& tensor, const stored_place& where) {
+    std::shared_ptr<const std::byte[]> values_of(const std::string& tensor, const stored_place& where) const {
       const auto fail = [&](const std::string& what) {
         throw error(name + ": tensor " + detail::printable(tensor) + ": " + what);
       };
-      const std::lock_guard lock(reading);
-      if (const auto at = values.find(tensor); at != values.end()) return at->second.get();
       // Where the system promises more than it has, the file of a terabyte that takes no room would take all there is.
       const auto memory =
           static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-      std::unique_ptr<std::byte[]> read_now;
-      if (where.size <= memory) read_now.reset(new (std::nothrow) std::byte[where.size]);
-      if (!read_now) fail("there is no memory for its " + std::to_string(where.size) + " bytes");
-      if (!read(read_now.get(), where.size, data_at + where.begin)) fail("cannot be read to its end");
-      if (!are_values(where.tensor.type, {read_now.get(), where.size})) fail(wrong_bool);
-      return values.emplace(tensor, std::move(read_now)).first->second.get();
+      std::unique_ptr<std::byte[]> values;
+      if (where.size <= memory) values.reset(new (std::nothrow) std::byte[where.size]);
+      if (!values) fail("there is no memory for its " + std::to_string(where.size) + " bytes");
+      if (!read(values.get(), where.size, data_at + where.begin)) fail("cannot be read to its end");
+      if (!are_values(where.tensor.type, {values.get(), where.size})) fail(wrong_bool);
+      return values;
     }
   };
 

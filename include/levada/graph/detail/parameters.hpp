@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@ struct stored_tensor {
   element type = element::other;
   shape extents;
   const void* data = nullptr;
+  /// Keeps the data as long as a copy of the tensor is there; null where the source itself keeps it.
+  std::shared_ptr<const void> owner = nullptr;
 };
 
 /// Where parameters come from: finds a stored tensor by its whole name ("conv1.weight"). A source that has `names()`, a
