@@ -11,10 +11,6 @@
 set(LEVADA_ONNX_TOOL
     ""
     CACHE FILEPATH "onnx_to_levada, built before; empty: build it")
-set(levada_onnx_tool_source "${CMAKE_CURRENT_LIST_DIR}/../tools/onnx_to_levada")
-if(NOT EXISTS "${levada_onnx_tool_source}/CMakeLists.txt")  # installed: beside the examples
-  set(levada_onnx_tool_source "${levada_DATA_DIR}/onnx_to_levada")
-endif()
 
 # levada_onnx_tool(RESULT): the tool's file, and the target that builds it.
 function(levada_onnx_tool result)
@@ -32,7 +28,13 @@ function(levada_onnx_tool result)
   set(build "${CMAKE_BINARY_DIR}/onnx_to_levada")
   set(tool "${build}/onnx_to_levada")
   if(NOT TARGET levada_onnx_tool)
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${levada_onnx_tool_source}/*.cpp" "${levada_onnx_tool_source}/*.hpp")
+    # In a checkout, or installed.
+    cmake_path(SET here NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
+    find_path(
+      source CMakeLists.txt
+      PATHS "${here}/../tools/onnx_to_levada" "${here}/../../levada/onnx_to_levada"
+      NO_CACHE REQUIRED NO_DEFAULT_PATH)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${source}/*.cpp" "${source}/*.hpp")
     # A project of its own: it neither takes the toolchain nor the flags of what is built for the target.
     set(host_compiler)
     if(NOT CMAKE_CROSSCOMPILING)
@@ -41,9 +43,9 @@ function(levada_onnx_tool result)
     endif()
     add_custom_command(
       OUTPUT "${tool}"
-      COMMAND "${CMAKE_COMMAND}" -S "${levada_onnx_tool_source}" -B "${build}" -G "${CMAKE_GENERATOR}" ${host_compiler}
+      COMMAND "${CMAKE_COMMAND}" -S "${source}" -B "${build}" -G "${CMAKE_GENERATOR}" ${host_compiler}
       COMMAND "${CMAKE_COMMAND}" --build "${build}"
-      DEPENDS ${sources} "${levada_onnx_tool_source}/CMakeLists.txt"
+      DEPENDS ${sources} "${source}/CMakeLists.txt"
       COMMENT "Building onnx_to_levada for this machine"
       USES_TERMINAL VERBATIM)
     add_custom_target(levada_onnx_tool DEPENDS "${tool}")
@@ -69,7 +71,7 @@ function(levada_add_onnx name)
       cmake_path(ABSOLUTE_PATH onnx_${file} BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     endif()
   endforeach()
-  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}.onnx")
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/levada_onnx/${name}")  # a model made by the build may be NAME.onnx
   set(header "${folder}/${name}.onnx.hpp")
   set(weights "${folder}/${name}.safetensors")
   add_library(${name} INTERFACE)
@@ -101,6 +103,9 @@ function(levada_add_onnx name)
     COMMENT "Converting ${onnx_MODEL}"
     VERBATIM)
   add_custom_target(${name}_onnx DEPENDS "${header}" "${weights}")
+  if(TARGET levada_onnx_tool)
+    add_dependencies(${name}_onnx levada_onnx_tool)
+  endif()
   add_dependencies(${name} ${name}_onnx)
   target_include_directories(${name} INTERFACE "${folder}")
   if(onnx_WEIGHTS STREQUAL "EMBED")

@@ -15,6 +15,27 @@ run(${CMAKE_COMMAND} -S ${project} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/network)
 
+# As a part of another project, from a folder of its own and without a tool that is there already. In the first tier the
+# rules are looked at; the others build the tool by them.
+foreach(way IN ITEMS find_package add_subdirectory)
+  set(outer ${WORK}/${way})
+  file(WRITE ${outer}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(outer LANGUAGES CXX)\n"
+                                     "add_subdirectory(levada)\nadd_subdirectory(use)\n")
+  file(WRITE ${outer}/use/CMakeLists.txt "levada_add_onnx(small MODEL ${project}/small.onnx DIMS batch=1)\n")
+  if(way STREQUAL "find_package")
+    file(WRITE ${outer}/levada/CMakeLists.txt "find_package(levada REQUIRED GLOBAL)\n")
+  else()
+    file(WRITE ${outer}/levada/CMakeLists.txt "add_subdirectory(${LEVADA_SOURCE} levada EXCLUDE_FROM_ALL)\n")
+  endif()
+  run(${CMAKE_COMMAND} -S ${outer} -B ${outer}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
+      -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+  if(TIER STREQUAL "test" OR way STREQUAL "add_subdirectory")
+    run(${CMAKE_COMMAND} --build ${outer}/build --target small_onnx -- -n)
+  else()
+    run(${CMAKE_COMMAND} --build ${outer}/build --target small_onnx --parallel)
+  endif()
+endforeach()
+
 # Another model under the same name: the copy is stale.
 run(${PYTHON} ${LEVADA_SOURCE}/tests/onnx_models/small.py ${project}/small.onnx 5)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build RESULT_VARIABLE failed OUTPUT_VARIABLE said

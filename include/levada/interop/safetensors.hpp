@@ -24,6 +24,7 @@
 #include <vector>
 
 #include <levada/core/detail/shape.hpp>
+#include <levada/core/detail/storage.hpp>
 #include <levada/core/detail/whole_file.hpp>
 #include <levada/core/error.hpp>
 #include <levada/graph/detail/parameters.hpp>
@@ -279,19 +280,27 @@ class safetensors {
     bool read(void* to, std::size_t count, std::uint64_t at) const {
       return file.read(to, count, at) == static_cast<ssize_t>(count);
     }
-    std::shared_ptr<const std::byte[]> values_of(const std::string& tensor, const stored_place& where) const {
+    std::shared_ptr<const std::byte> values_of(const std::string& tensor, const stored_place& where) const {
       const auto fail = [&](const std::string& what) {
         throw error(name + ": tensor " + detail::printable(tensor) + ": " + what);
       };
+      const std::shared_ptr<detail::arena_bytes> memory = memory_of(where.size);
+      if (!memory) fail("there is no memory for its " + std::to_string(where.size) + " bytes");
+      if (!read(memory->get(), where.size, data_at + where.begin)) fail("cannot be read to its end");
+      if (!are_values(where.tensor.type, {memory->get(), where.size})) fail(wrong_bool);
+      return {memory, memory->get()};
+    }
+    /// Null where there is none.
+    static std::shared_ptr<detail::arena_bytes> memory_of(std::uint64_t size) {
       // Where the system promises more than it has, the file of a terabyte that takes no room would take all there is.
-      const auto memory =
+      const auto all =
           static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-      std::unique_ptr<std::byte[]> values;
-      if (where.size <= memory) values.reset(new (std::nothrow) std::byte[where.size]);
-      if (!values) fail("there is no memory for its " + std::to_string(where.size) + " bytes");
-      if (!read(values.get(), where.size, data_at + where.begin)) fail("cannot be read to its end");
-      if (!are_values(where.tensor.type, {values.get(), where.size})) fail(wrong_bool);
-      return values;
+      if (size > all) return nullptr;
+      try {
+        return std::make_shared<detail::arena_bytes>(size, 64);  // as kernels want it: `deploy` copies nothing
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
     }
   };
 

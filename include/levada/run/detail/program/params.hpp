@@ -45,7 +45,7 @@ class replaceable_kernel final : public replaceable_unit {
   owner<replaceable_unit> copy() const override {
     auto* const other = new replaceable_kernel(*this);
     owner<replaceable_unit> owned(other);
-    other->parameters_ = std::make_shared<collected_parameters>(count);
+    other->parameters_ = std::make_shared<collected_parameters>(count, parameter_use::changed);
     std::size_t next = 0;
     const auto copy_each = [&](const auto& infos) {
       for (const parameter_info& info : infos) {
@@ -61,7 +61,7 @@ class replaceable_kernel final : public replaceable_unit {
   template <std::size_t... I>
   replaceable_kernel(const stage_address* stages, std::index_sequence<I...>)
       : ops_(*static_cast<const typename Ops::op*>(stages[I].object)...),
-        parameters_(std::make_shared<collected_parameters>(count)) {
+        parameters_(std::make_shared<collected_parameters>(count, parameter_use::changed)) {
     (collect_parameters<Ops>(*parameters_, stages[I]), ...);
   }
   /// The first parameter of a stage of the run.

@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -299,10 +300,14 @@ template <class Kernel, class In, class Out>
 inline constexpr unit_descriptor kernel_text<Kernel, In, Out>{
     .on_device = [](const void* kernel) -> const device_kernel* { return static_cast<const Kernel*>(kernel); }};
 
-/// The stored parameters of one op under "<stage>.<parameter>", checked and copied to aligned memory.
+/// Whether parameters are only read, or changed in place later.
+enum class parameter_use : std::uint8_t { read, changed };
+
+/// The stored parameters of one op under "<stage>.<parameter>", checked and in aligned memory.
 class collected_parameters {
  public:
-  explicit collected_parameters(std::size_t count) : memory_(count), pointers_(count) {}
+  explicit collected_parameters(std::size_t count, parameter_use use = parameter_use::read)
+      : use_(use), memory_(count), owners_(count), pointers_(count) {}
 
   /// Throws levada::error naming stage, tensor, and what was found instead.
   void collect(std::string_view stage, const parameter_source_ref& source, const parameter_info& wanted) {
@@ -324,6 +329,12 @@ class collected_parameters {
                        : ""));
     if (found->extents != wanted.extents)
       throw error(place + " has shape " + text_of(found->extents) + ", not " + text_of(wanted.extents));
+    if (use_ == parameter_use::read && found->owner != nullptr && found->type == wanted.type &&
+        reinterpret_cast<std::uintptr_t>(found->data) % alignment == 0) {
+      pointers_[collected_] = found->data;
+      owners_[collected_++] = std::move(found->owner);
+      return;
+    }
     const std::size_t count = wanted.extents.elements();
     copy(keep(count * size_of(wanted.type)), wanted.type, static_cast<const std::byte*>(found->data), found->type,
          count);
@@ -331,16 +342,18 @@ class collected_parameters {
 
   /// Memory for the next one.
   std::byte* keep(std::size_t bytes) {
-    std::byte* const to = (memory_[collected_] = arena_bytes(bytes, 64)).get();
+    std::byte* const to = (memory_[collected_] = arena_bytes(bytes, alignment)).get();
     pointers_[collected_++] = to;
     return to;
   }
 
   parameter_values values() const { return parameter_values({pointers_.begin(), pointers_.size()}); }
-  /// Where the `i`-th is kept.
+  /// Where the `i`-th is kept, of parameters that are changed.
   void* at(std::size_t i) { return memory_[i].get(); }
 
  private:
+  static constexpr std::size_t alignment = 64;
+
   static constexpr bool is_floating(element e) {
     return e == element::f16 || e == element::bf16 || e == element::f32 || e == element::f64;
   }
@@ -396,7 +409,9 @@ class collected_parameters {
     return text + "]";
   }
 
+  parameter_use use_;
   fixed_array<arena_bytes> memory_;
+  fixed_array<std::shared_ptr<const void>> owners_;  ///< of what the source gave away
   fixed_array<const void*> pointers_;
   std::size_t collected_ = 0;
 };
