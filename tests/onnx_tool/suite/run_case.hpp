@@ -18,6 +18,7 @@
 #include <levada/ops.hpp>
 
 #include "model/read_model.hpp"
+#include "output/lowering.hpp"
 
 namespace levada_test {
 
@@ -48,9 +49,10 @@ constexpr levada::onnx::element onnx_type() {
 }
 
 /// The elements in `file` are those of `into`; float16 and bfloat16 were widened.
-inline void read_elements(const std::string& file, levada::onnx::element type, void* into, std::size_t count) {
+inline void read_elements(const std::string& file, levada::onnx::element type, void* into,
+                          const levada::onnx::extents& dims) {
   levada::onnx::constant given = tensor_in(file, type);
-  REQUIRE(static_cast<std::size_t>(given.elements()) == count);
+  REQUIRE(levada::onnx::stored_dims(given.dims()) == dims);
   if (given.type() != type) {
     REQUIRE(levada::onnx::is_floating(type));
     REQUIRE(levada::onnx::is_floating(given.type()));
@@ -58,17 +60,27 @@ inline void read_elements(const std::string& file, levada::onnx::element type, v
   }
   std::memcpy(into, given.bytes().data(), given.bytes().size());
 }
+
+/// As ONNX has them; one element has an axis.
 template <class T, std::size_t... Dims>
-void read_input(const std::string& file, levada::tensor<T, Dims...>& into) {
-  read_elements(file, onnx_type<T>(), into.data(), into.size());
+levada::onnx::extents extents_of() {
+  return sizeof...(Dims) == 0 ? levada::onnx::extents{1} : levada::onnx::extents{static_cast<std::int64_t>(Dims)...};
 }
 
-/// Within 1e-5 of the magnitude and 1e-6, integers and bool exactly; what the suite has as half is rounded to that.
-inline void check_elements(const std::string& file, levada::onnx::element type, const void* data, std::size_t count) {
+template <class T, std::size_t... Dims>
+void read_input(const std::string& file, levada::tensor<T, Dims...>& into) {
+  read_elements(file, onnx_type<T>(), into.data(), extents_of<T, Dims...>());
+}
+
+/// Within 1e-5 of the magnitude, 1e-6 and the `inaccuracy` of the suite's own numbers, integers and bool exactly; what
+/// the suite has as half is rounded to that.
+inline void check_elements(const std::string& file, levada::onnx::element type, const void* data,
+                           const levada::onnx::extents& dims, double inaccuracy) {
   using levada::onnx::constant;
   using levada::onnx::element;
   const constant expected = tensor_in(file, type);
-  REQUIRE(static_cast<std::size_t>(expected.elements()) == count);
+  REQUIRE(levada::onnx::stored_dims(expected.dims()) == dims);
+  const auto count = static_cast<std::size_t>(expected.elements());
   const bool is_half = expected.type() == element::f16, is_bfloat16 = expected.type() == element::bf16;
   if (!is_half && !is_bfloat16) REQUIRE(expected.type() == type);
   const std::byte* begin = static_cast<const std::byte*>(data);
@@ -81,13 +93,14 @@ inline void check_elements(const std::string& file, levada::onnx::element type, 
   const double relative = is_half ? 2e-3 : is_bfloat16 ? 2e-2 : 1e-5;
   for (std::size_t i = 0; i < count; ++i) {
     CAPTURE(i);
-    CHECK((std::isnan(y[i]) ? std::isnan(got[i])
-                            : y[i] == got[i] || std::abs(y[i] - got[i]) <= relative * std::abs(y[i]) + 1e-6));
+    CHECK((std::isnan(y[i])
+               ? std::isnan(got[i])
+               : y[i] == got[i] || std::abs(y[i] - got[i]) <= relative * std::abs(y[i]) + 1e-6 + inaccuracy));
   }
 }
 template <class T, std::size_t... Dims>
-void check_output(const std::string& file, const levada::tensor<T, Dims...>& computed) {
-  check_elements(file, onnx_type<T>(), computed.data(), computed.size());
+void check_output(const std::string& file, const levada::tensor<T, Dims...>& computed, double inaccuracy = 0) {
+  check_elements(file, onnx_type<T>(), computed.data(), extents_of<T, Dims...>(), inaccuracy);
 }
 
 /// A file of weights that has none.

@@ -66,6 +66,13 @@ inline const std::set<std::string> dynamic_ops{"Loop",
                                                "SequenceInsert",
                                                "SequenceLength"};
 
+/// How far from the truth the suite's own numbers of a case are: some are rounded to four digits, and its windows are
+/// computed with 3.1415.
+inline double inaccuracy_of(const std::string& name) {
+  if (name.find("window") != std::string::npos) return 1e-4;
+  return name == "node/test_gridsample_bicubic" ? 5e-5 : 0;
+}
+
 struct suite_case {
   explicit suite_case(const fs::path& suite, const std::string& given) : name(given), folder(suite / given) {
     try {
@@ -153,7 +160,10 @@ struct suite_case {
       std::optional<onnx::network> made = attempt(model, inputs, given, constants, why);
       if (made) {
         try {
-          onnx::lowering(*made).run();
+          onnx::lowering lowered(*made);
+          lowered.run();
+          if (lowered.outputs().size() != output_names.size())
+            return give(outcome::wrong, std::to_string(lowered.outputs().size()) + " outputs are left");
           net = std::move(made);
           for (std::size_t i = 0; i < inputs.size(); ++i)
             if (constants[i]) bound += (bound.empty() ? "" : ", ") + inputs[i].name;
@@ -214,19 +224,17 @@ struct suite_case {
     }
   }
 
-  /// "" of the same tensors: within 1e-5 of the magnitude and 1e-6, rounding of half left aside.
+  /// "" of the same tensors: within 1e-5 of the magnitude and 1e-6, rounding of half and of the suite left aside.
   std::string differs(const onnx::constant& known, const onnx::constant& expected) const {
     if (known.dims() != expected.dims()) return "its extents are " + onnx::list_of(known.dims());
     const bool is_half = expected.type() == onnx::element::f16 || expected.type() == onnx::element::bf16;
     if (known.type() != expected.type() && !is_half) return "its type is another";
     const std::vector<double> a = known.as<double>(), b = expected.as<double>();
-    // The suite computed its windows with 3.1415.
-    const bool is_window = name.find("window") != std::string::npos;
     const double relative = expected.type() == onnx::element::bf16 ? 2e-2 : is_half ? 2e-3 : 1e-5;
     for (std::size_t i = 0; i < a.size(); ++i) {
       const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ||
                         (onnx::is_floating(known.type()) &&
-                         std::abs(a[i] - b[i]) <= relative * std::abs(b[i]) + (is_window ? 1e-4 : 1e-6));
+                         std::abs(a[i] - b[i]) <= relative * std::abs(b[i]) + 1e-6 + inaccuracy_of(name));
       if (!same)
         return "element " + std::to_string(i) + " is " + std::to_string(a[i]) + ", not " + std::to_string(b[i]);
     }
