@@ -45,7 +45,7 @@ const floats = (file) => {
     const results = await session.run(feeds);
     for (const name of session.outputNames)
       if (name in states) feeds[states[name].split(':')[0]] = results[name];
-      else (recorded[name] ??= []).push(...results[name].data);
+      else recorded[name] = [...(recorded[name] ?? []), ...results[name].data];
   }
   const metadata = {}, header = {}, parts = [];
   let at = 0;

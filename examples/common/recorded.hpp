@@ -21,8 +21,8 @@ class recorded_outputs {
  public:
   explicit recorded_outputs(const std::filesystem::path& file) : file_(file) {}
 
-  /// The difference, in parts of the largest element, is at most 1e-5.
-  void check(const std::string& name, std::span<const float> computed) {
+  /// The difference is at most `tolerance` in parts of the largest element.
+  void check(const std::string& name, std::span<const float> computed, double tolerance = 1e-5) {
     const auto found = file_.find(name);
     if (!found) throw levada::error("nothing is recorded of the output " + name);
     const auto step = file_.metadata().find(name + ".step");
@@ -38,7 +38,7 @@ class recorded_outputs {
       largest = std::max(largest, std::fabs(wanted));
     }
     std::printf("%s: %.1e of the largest element beside ONNX Runtime\n", name.c_str(), worst / largest);
-    equal_ = equal_ && worst <= 1e-5 * largest;
+    equal_ = equal_ && worst <= tolerance * largest;
   }
 
   bool report() const {

@@ -51,7 +51,10 @@ line_box box_around(std::span<const pixel> pixels) {
 /// The lines of a map: connected pixels above a threshold that are likely in the mean.
 class lines_of {
  public:
+  explicit lines_of(std::vector<float>* seen) : seen_map_(seen) {}
+
   line_boxes operator()(const likely& map) {
+    if (seen_map_ != nullptr) seen_map_->assign(map.begin(), map.end());
     constexpr double least_mean = 0.6;
     std::fill(seen_.begin(), seen_.end(), char{0});
     line_boxes found;
@@ -88,13 +91,14 @@ class lines_of {
     return {pixels_.data(), count};
   }
 
+  std::vector<float>* seen_map_;
   std::vector<pixel> pixels_ = std::vector<pixel>(map_height * map_width);
   std::vector<char> seen_ = std::vector<char>(map_height * map_width);
 };
 
 }  // namespace
 
-lv::any_pipeline<line_boxes(page)> make_finder() {
+lv::any_pipeline<line_boxes(page)> make_finder(std::vector<float>* map) {
   const lv::safetensors weights{page_lines::weights_file};
   // clang-format off
   auto find = lv::input<page>
@@ -102,7 +106,7 @@ lv::any_pipeline<line_boxes(page)> make_finder() {
       | lv::image::to_chw
       | lv::image::normalize(std::array{0.485f, 0.456f, 0.406f}, std::array{0.229f, 0.224f, 0.225f}, 1 / 255.0f)
       | page_lines::graph(weights)
-      | lv::stage<"boxes">(lines_of{});
+      | lv::stage<"boxes">(lines_of(map));
   // clang-format on
   return lv::deploy<lv::target<lv::cpu<2>>, lv::slots<2>>(std::move(find));
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include <levada/core/tensor.hpp>
 #include <levada/run/any_pipeline.hpp>
@@ -36,15 +37,13 @@ struct line_text {
   std::string_view text() const { return {bytes.data(), size}; }
 };
 
-/// Outputs of the networks as they are, where they are compared with recorded ones.
-using probabilities = lv::tensor<float, 384, 768>;
 using turn_scores = lv::tensor<float, 2>;
 
-/// Where the lines are.
-lv::any_pipeline<line_boxes(page)> make_finder();
+/// Where the lines are. `map`, where it is given, becomes what the network said of the last page.
+lv::any_pipeline<line_boxes(page)> make_finder(std::vector<float>* map = nullptr);
 /// The probability that a line stands upside down.
 lv::any_pipeline<turn_scores(strip)> make_turner();
-/// What is written there.
-lv::any_pipeline<line_text(strip)> make_reader(std::string_view keys_file);
+/// What is written there. `map`, where it is given, becomes what the network said of the last line.
+lv::any_pipeline<line_text(strip)> make_reader(std::string_view keys_file, std::vector<float>* map = nullptr);
 
 }  // namespace read_page

@@ -23,8 +23,9 @@ using likely = page_text::softmax_11_tmp_0_result;
 /// Characters by their numbers: 0 is the blank, the last one a space.
 struct text_of {
   std::vector<std::string> characters;
+  std::vector<float>* seen;
 
-  explicit text_of(std::string_view file) : characters{""} {
+  text_of(std::string_view file, std::vector<float>* map) : characters{""}, seen(map) {
     std::ifstream lines{std::filesystem::path(file)};
     for (std::string line; std::getline(lines, line);) characters.push_back(line);
     characters.emplace_back(" ");
@@ -34,6 +35,7 @@ struct text_of {
   }
 
   line_text operator()(const likely& map) const {
+    if (seen != nullptr) seen->assign(map.begin(), map.end());
     line_text result;
     std::size_t before = 0, count = 0;
     for (std::size_t place = 0; place < likely::extents[0]; ++place) {
@@ -55,9 +57,9 @@ struct text_of {
 
 }  // namespace
 
-lv::any_pipeline<line_text(strip)> make_reader(std::string_view keys_file) {
+lv::any_pipeline<line_text(strip)> make_reader(std::string_view keys_file, std::vector<float>* map) {
   const lv::safetensors weights{page_text::weights_file};
-  auto read = lv::input<strip> | page_text::graph(weights) | lv::stage<"text">(lv::parallel(text_of(keys_file)));
+  auto read = lv::input<strip> | page_text::graph(weights) | lv::stage<"text">(lv::parallel(text_of(keys_file, map)));
   return lv::deploy<lv::target<lv::cpu<2>>, lv::slots<2>>(std::move(read));
 }
 
