@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that programs shown in documents are those that are compiled and run as tests, line for line.
 
-The README's smallest program is examples/minimal/main.cpp; the code of docs/backends.md stands between the marks
-`// docs: TITLE` and `// docs: end` of tests/backend/own_backend.cpp, block by block.
+The README's smallest program is examples/minimal/main.cpp; the code of other documents stands between the marks
+`// docs: TITLE` and `// docs: end` of a source, block by block. Links lead to files, and the README has 150 lines at
+most.
 """
 
 import re
@@ -12,6 +13,7 @@ import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = {"docs/backends.md": "tests/backend/own_backend.cpp", "docs/start.md": "examples/tracker/main.cpp"}
 
 
 def code(text):
@@ -33,19 +35,41 @@ def differs(name, shown, compiled):
     return len(shown) != len(compiled)
 
 
+def links_lead_somewhere():
+    wrong = False
+    documents = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")]
+    for document in documents + sorted(ROOT.glob("docs/*.md")):
+        prose = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
+        for place in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", re.sub(r"`[^`\n]*`(?!\])", "", prose)):
+            if "://" not in place and not (document.parent / place).exists():
+                print(f"{document.relative_to(ROOT)}: nothing is at {place}")
+                wrong = True
+    return not wrong
+
+
+def is_short(name, most=150):
+    lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
+    if lines > most:
+        print(f"{name} has {lines} lines, {most} at most")
+    return lines <= most
+
+
 def main():
     readme = (ROOT / "README.md").read_text(encoding="utf-8").split("## The smallest program", 1)[1]
     example = (ROOT / "examples/minimal/main.cpp").read_text(encoding="utf-8").split("\n\n", 1)[1]
     failed = differs("README.md", code(blocks(readme)[0]), code(example))
 
-    shown = blocks((ROOT / "docs/backends.md").read_text(encoding="utf-8"))
-    test = (ROOT / "tests/backend/own_backend.cpp").read_text(encoding="utf-8")
-    compiled = re.findall(r"// docs: (?!end)[^\n]*\n(.*?)\n *// docs: end", test, re.S)
-    if len(shown) != len(compiled):
-        print(f"docs/backends.md shows {len(shown)} blocks of {len(compiled)}")
-        failed = True
-    for a, b in zip(shown, compiled):
-        failed |= differs("docs/backends.md", code(a), code(b))
+    for document, source in DOCUMENTS.items():
+        shown = blocks((ROOT / document).read_text(encoding="utf-8"))
+        text = (ROOT / source).read_text(encoding="utf-8")
+        compiled = re.findall(r"// docs: (?!end)[^\n]*\n(.*?)\n *// docs: end", text, re.S)
+        if len(shown) != len(compiled):
+            print(f"{document} shows {len(shown)} blocks of {len(compiled)}")
+            failed = True
+        for a, b in zip(shown, compiled):
+            failed |= differs(document, code(a), code(b))
+    failed |= not links_lead_somewhere()
+    failed |= not is_short("README.md")
     return 1 if failed else 0
 
 
