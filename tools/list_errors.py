@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/errors.md: each compile-time error with the program that gives it, each run-time error with its header.
+
+list_errors.py            writes it
+list_errors.py --check    says whether it is what the sources give, and which mistake no program makes
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = ROOT / "include" / "levada"
+PROGRAMS = ROOT / "tests" / "must_not_compile"
+DOCUMENT = ROOT / "docs" / "errors.md"
+
+MISTAKE = re.compile(r"^(?:inline )?struct (\w+)\s*(?:final )?:\s*(?:levada::)?(?:detail::)?mistake\b", re.M)
+THROWN = re.compile(r"\bthrow\s+(?:levada::)?(?:detail::)?\w*(?:error|cancelled|no_result)\w*\s*[({]|\bfail\s*\(")
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+HEAD = """# Errors
+
+Made by `tools/list_errors.py` of the headers and of `tests/must_not_compile`; a test compares.
+
+## While compiling
+
+The message has `mistake_found<NAME<...>>`. Each program shows the mistake, and behind `#ifdef LEVADA_CORRECT` how the
+same is written right. [mistakes.md](mistakes.md) is the short list.
+
+| name | program | shows |
+|---|---|---|
+"""
+
+RUN_TIME = """
+## At run time
+
+`levada::error` is a `std::runtime_error`; `device_error` and others derive from it. `...` stands for names and numbers.
+An item that fails is delivered as the exception of its stage, and is none of these.
+
+| message | header |
+|---|---|
+"""
+
+
+def headers():
+    for path in sorted(INCLUDE.rglob("*.hpp")):
+        yield path, path.read_text(encoding="utf-8")
+
+
+def programs():
+    """What each wrong program is to give, and what it is about."""
+    for path in sorted(PROGRAMS.glob("*.cpp")):
+        lines = path.read_text(encoding="utf-8").splitlines()[1:]
+        comment = [line[2:].strip() for line in lines[: next((i for i, l in enumerate(lines) if l[:2] != "//"), 0)]]
+        wanted = [line.removeprefix("error: ") for line in comment if line.startswith("error: ")]
+        about = " ".join(line for line in comment if line and not re.match(r"[\w-]+: ", line))
+        yield path.name, wanted, about
+
+
+def compile_time():
+    found = {}
+    for path, text in headers():
+        for name in MISTAKE.findall(text):
+            found[name] = []
+    for file, wanted, about in programs():
+        for name in found:
+            if any(re.search(rf"\b{name}\b", text) for text in wanted):
+                found[name].append((file, about))
+    return found
+
+
+def statement(text, begin):
+    """From there to the semicolon that ends it, strings left whole."""
+    depth, at = 0, begin
+    while at < len(text):
+        literal = LITERAL.match(text, at) if text[at] == '"' else None
+        if literal:
+            at = literal.end()
+            continue
+        if text[at] == ";" and depth == 0:
+            break
+        depth += (text[at] in "({") - (text[at] in ")}")
+        at += 1
+    return text[begin:at]
+
+
+def run_time():
+    """Messages that stand where they are thrown, or are given to a `fail` that throws them."""
+    found = set()
+    for path, text in headers():
+        code = re.sub(r"//[^\n]*", "", text)
+        for thrown in THROWN.finditer(code):
+            said = statement(code, thrown.start())
+            pieces, end = [], 0
+            for literal in LITERAL.finditer(said):
+                between = said[end:literal.start()].strip()
+                if pieces and between not in ("", "+") or not pieces and "+" in between:
+                    pieces.append(" ... ")
+                pieces.append(literal.group(1))
+                end = literal.end()
+            if pieces and "+" in said[end:]:
+                pieces.append(" ...")
+            message = re.sub(r"\s+", " ", "".join(pieces).replace('\\"', '"')).strip()
+            if len(re.findall(r"[A-Za-z]{2,}", message)) > 1:
+                found.add((message, path.relative_to(INCLUDE).as_posix()))
+    return sorted(found)
+
+
+def document(mistakes):
+    text = HEAD
+    for name, shown in sorted(mistakes.items()):
+        file, about = shown[0] if shown else ("", "")
+        link = f"[{file.removesuffix('.cpp')}](../tests/must_not_compile/{file})" if file else "-"
+        text += f"| `{name}` | {link} | {about} |\n"
+    text += RUN_TIME
+    for message, header in run_time():
+        text += f"| {message.replace('|', chr(92) + '|')} | `{header}` |\n"
+    return text
+
+
+def main():
+    mistakes = compile_time()
+    made = document(mistakes)
+    if sys.argv[1:] != ["--check"]:
+        DOCUMENT.write_text(made, encoding="utf-8")
+        return 0
+    failed = DOCUMENT.read_text(encoding="utf-8") != made
+    if failed:
+        print("docs/errors.md is not what the sources give: run tools/list_errors.py")
+    for name, shown in mistakes.items():
+        if not shown:
+            print(f"no program in tests/must_not_compile makes the mistake {name}")
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
