@@ -69,11 +69,12 @@ constexpr window_range reached_by(axis_range out, std::size_t stride, std::size_
 }  // namespace detail
 
 /// How an op is cut along an axis of its output, where it can be:
-///   static constexpr axis_range input(axis_range out)   of the input, along the same axis
-///   template <axis_range Out> using op                  that makes this range of that part of the input
-///   template <axis_range Out> static op<Out> part(const Op&)
-///   static constexpr bool cuts_input                    else each device gets the whole input
-///   static constexpr bool cuts_parameters               along their first axis, else each device gets them whole
+///
+///     static constexpr axis_range input(axis_range out)   of the input, along the same axis
+///     template <axis_range Out> using op                  that makes this range of that part of the input
+///     template <axis_range Out> static op<Out> part(const Op&)
+///     static constexpr bool cuts_input                    else each device gets the whole input
+///     static constexpr bool cuts_parameters               along their first axis, else each device gets them whole
 template <class In, class Op, std::size_t Axis>
 struct shard_rule;
 
