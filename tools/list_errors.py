@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/errors.md: each compile-time error with the program that gives it, each run-time error with its header.
+"""Writes docs/errors.md: each compile-time error with the program that gives it, each run-time error with its source.
 
 list_errors.py            writes it
 list_errors.py --check    says whether it is what the sources give, and which mistake no program makes
@@ -38,7 +38,7 @@ RUN_TIME = """
 `levada::error` is a `std::runtime_error`; `device_error` and others derive from it. `...` stands for names and numbers.
 An item that fails is delivered as the exception of its stage, and is none of these.
 
-| message | header |
+| message | source |
 |---|---|
 """
 
@@ -103,7 +103,7 @@ def run_time():
                 pieces.append(" ...")
             message = re.sub(r"\s+", " ", "".join(pieces).replace('\\"', '"')).strip()
             if len(re.findall(r"[A-Za-z]{2,}", message)) > 1:
-                found.add((message, path.relative_to(INCLUDE).as_posix()))
+                found.add((message, f"{path.relative_to(INCLUDE).parts[0]}/{path.stem}"))
     return sorted(found)
 
 
