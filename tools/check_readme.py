@@ -3,8 +3,8 @@
 """Checks that programs shown in documents are those that are compiled and run as tests, line for line.
 
 The README's smallest program is examples/minimal/main.cpp; the code of other documents stands between the marks
-`// docs: TITLE` and `// docs: end` of a source, block by block. Links lead to files, and the README has 150 lines at
-most.
+`// docs: TITLE` and `// docs: end` of a source, block by block. Links lead to files, the README has 150 lines at
+most, and a paragraph 60 words.
 """
 
 import re
@@ -47,6 +47,27 @@ def links_lead_somewhere():
     return not wrong
 
 
+def paragraphs(text):
+    """Those of prose: a list item is one, a table's row, a heading and what is indented are none."""
+    text = re.sub(r"```.*?```", "", text, flags=re.S)
+    for paragraph in re.split(r"\n\s*\n|\n(?=- |\d+\. |\|)", text):
+        if not paragraph.lstrip("\n").startswith(("|", "#", "    ")):
+            yield paragraph
+
+
+def paragraphs_are_short(most=60):
+    long = False
+    made = ("onnx_cases.md", "onnx_ops.md", "onnx_models.md")  # by tools
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+    for document in (d for d in documents if d.name not in made):
+        for paragraph in paragraphs(document.read_text(encoding="utf-8")):
+            words = len(paragraph.split())
+            if words > most:
+                print(f"{document.relative_to(ROOT)}: {words} words in one paragraph: {paragraph.strip()[:60]}...")
+                long = True
+    return not long
+
+
 def is_short(name, most=150):
     lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
     if lines > most:
@@ -70,6 +91,7 @@ def main():
             failed |= differs(document, code(a), code(b))
     failed |= not links_lead_somewhere()
     failed |= not is_short("README.md")
+    failed |= not paragraphs_are_short()
     return 1 if failed else 0
 
 
