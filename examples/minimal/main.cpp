@@ -10,7 +10,7 @@
 namespace lv = levada;
 
 using picture = lv::tensor<std::uint8_t, 1, 28, 28>;
-using box = lv::target<lv::cpu<2>>;  // what the deployment has
+using box = lv::target<lv::cpu<2>>;  // what the deployment has: two threads of the processor
 
 int main() try {
   const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
@@ -25,6 +25,7 @@ int main() try {
   // clang-format on
 
   auto app = lv::deploy<box>(classify);  // throws where a weight is missing or has another shape
+  // The plan is a constant, of which a program may assert what it relies on.
   static_assert(decltype(app)::plan.segments == 1 && decltype(app)::plan.bytes_total < 4 << 20);
 
   // A pair of trousers, drawn by hand.
@@ -36,7 +37,7 @@ int main() try {
 
   const std::vector<picture> pictures(1000, trousers);
   int count = 0;
-  for (auto&& label : app.stream(pictures)) count += *label == 1;
+  for (auto&& label : app.stream(pictures)) count += label.value() == 1;  // throws what its stages threw
   std::printf("a thousand pictures: %d times label 1, trouser\n", count);
   return count == 1000 ? 0 : 1;
 } catch (const lv::error& e) {
