@@ -167,7 +167,7 @@ TEST_CASE("a push behind a second swap waits for another thread that pops the re
   CHECK(!session.try_push(4));
   CHECK(session.credits() == 0);
   wanted.store(3);
-  session.push(4);  // until then
+  session.push(4);           // until then
   CHECK(begun.load() >= 2);  // and no check of `popped`: the pop makes room before it is counted
   wanted.store(4);
   popper.join();
