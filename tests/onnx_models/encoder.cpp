@@ -2,8 +2,6 @@
 // An encoder of a hundred million parameters: `deploy` takes little more memory than they do, and its result is that of
 // the reference backend.
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -17,6 +15,8 @@
 #include <levada/levada.hpp>
 
 #include <doctest/doctest.h>
+
+#include "onnx_models/close.hpp"
 
 namespace lv = levada;
 
@@ -45,13 +45,7 @@ TEST_CASE("deploying needs at most 1.2 times the weights, and computes what the 
   auto plain = lv::deploy<lv::target<lv::cpu<2>>, lv::backends<lv::reference>>(lv::input<encoder::x0_type> |
                                                                                encoder::graph(weights));
   const auto wanted = std::make_unique<encoder::x12_result>(plain(*input));
-  float largest = 0, error = 0;
-  for (std::size_t i = 0; i < wanted->size(); ++i) {
-    largest = std::max(largest, std::abs(wanted->data()[i]));
-    error = std::max(error, std::abs(result->data()[i] - wanted->data()[i]));
-  }
-  CHECK(largest > 0.1f);
-  CHECK(error <= 1e-5f * largest);
+  lv::testing::check_close(*result, *wanted);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks that from_torch.py exported give what PyTorch gave.
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <memory>
@@ -15,6 +13,8 @@
 #include <levada/levada.hpp>
 
 #include <doctest/doctest.h>
+
+#include "onnx_models/close.hpp"
 
 namespace lv = levada;
 
@@ -37,13 +37,7 @@ void check(const std::string& name, Network network) {
   const auto x = recorded<In>(name + ".x");
   const auto wanted = recorded<Out>(name + ".y");
   const auto result = std::make_unique<Out>(app(*x));
-  float largest = 0, error = 0;
-  for (std::size_t i = 0; i < wanted->size(); ++i) {
-    largest = std::max(largest, std::abs(wanted->data()[i]));
-    error = std::max(error, std::abs(result->data()[i] - wanted->data()[i]));
-  }
-  CHECK(largest > 0.1f);
-  CHECK(error <= 1e-5f * largest);
+  lv::testing::check_close(*result, *wanted);
 }
 
 TEST_CASE("a network of convolutions and attention gives what PyTorch gives") {
