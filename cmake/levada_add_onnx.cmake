@@ -29,7 +29,7 @@ function(levada_onnx_tool result)
   set(tool "${build}/onnx_to_levada")
   if(NOT TARGET levada_onnx_tool)
     # In a checkout, or installed.
-    cmake_path(SET here NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
+    set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
     find_path(
       source CMakeLists.txt
       PATHS "${here}/../tools/onnx_to_levada" "${here}/../../levada/onnx_to_levada"

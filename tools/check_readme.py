@@ -35,12 +35,16 @@ def differs(name, shown, compiled):
     return len(shown) != len(compiled)
 
 
+def documents():
+    """Each with its text, but for blocks of code."""
+    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))):
+        yield document, re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
+
+
 def links_lead_somewhere():
     wrong = False
-    documents = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")]
-    for document in documents + sorted(ROOT.glob("docs/*.md")):
-        prose = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
-        for place in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", re.sub(r"`[^`\n]*`(?!\])", "", prose)):
+    for document, text in documents():
+        for place in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", re.sub(r"`[^`\n]*`(?!\])", "", text)):
             if "://" not in place and not (document.parent / place).exists():
                 print(f"{document.relative_to(ROOT)}: nothing is at {place}")
                 wrong = True
@@ -49,7 +53,6 @@ def links_lead_somewhere():
 
 def paragraphs(text):
     """Those of prose: a list item is one, a table's row, a heading and what is indented are none."""
-    text = re.sub(r"```.*?```", "", text, flags=re.S)
     for paragraph in re.split(r"\n\s*\n|\n(?=- |\d+\. |\|)", text):
         if not paragraph.lstrip("\n").startswith(("|", "#", "    ")):
             yield paragraph
@@ -58,11 +61,10 @@ def paragraphs(text):
 def paragraphs_are_short(most=60):
     long = False
     made = ("onnx_cases.md", "onnx_ops.md", "onnx_models.md")  # by tools
-    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
-    for document in (d for d in documents if d.name not in made):
-        for paragraph in paragraphs(document.read_text(encoding="utf-8")):
+    for document, text in documents():
+        for paragraph in paragraphs(text):
             words = len(paragraph.split())
-            if words > most:
+            if words > most and document.name not in made:
                 print(f"{document.relative_to(ROOT)}: {words} words in one paragraph: {paragraph.strip()[:60]}...")
                 long = True
     return not long

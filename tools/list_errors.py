@@ -10,6 +10,8 @@ import re
 import sys
 from pathlib import Path
 
+from check_must_not_compile import EXPECTED, expectations
+
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include" / "levada"
 PROGRAMS = ROOT / "tests" / "must_not_compile"
@@ -51,10 +53,10 @@ def headers():
 def programs():
     """What each wrong program is to give, and what it is about."""
     for path in sorted(PROGRAMS.glob("*.cpp")):
-        lines = path.read_text(encoding="utf-8").splitlines()[1:]
-        comment = [line[2:].strip() for line in lines[: next((i for i, l in enumerate(lines) if l[:2] != "//"), 0)]]
-        wanted = [line.removeprefix("error: ") for line in comment if line.startswith("error: ")]
-        about = " ".join(line for line in comment if line and not re.match(r"[\w-]+: ", line))
+        text = path.read_text(encoding="utf-8")
+        wanted = [said for kind, said in expectations(text, "gcc") if kind == "error"]
+        comment = re.match(r"(?:(?://.*)?\n)*", text)[0].splitlines()[1:]
+        about = " ".join(line[3:] for line in comment if line[3:] and not EXPECTED.match(line))
         yield path.name, wanted, about
 
 

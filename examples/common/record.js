@@ -45,7 +45,7 @@ const floats = (file) => {
     const results = await session.run(feeds);
     for (const name of session.outputNames)
       if (name in states) feeds[states[name].split(':')[0]] = results[name];
-      else recorded[name] = [...(recorded[name] ?? []), ...results[name].data];
+      else for (const x of results[name].data) (recorded[name] ??= []).push(x);
   }
   const metadata = {}, header = {}, parts = [];
   let at = 0;

@@ -91,7 +91,8 @@ bool are_as_recorded(const std::filesystem::path& recorded, const page& picture,
   example::recorded_outputs lines(recorded / "lines.safetensors"), turn(recorded / "turn.safetensors"),
       text(recorded / "text.safetensors");
   std::vector<float> map;
-  (void)make_finder (&map)(picture);
+  const auto find = make_finder(&map);
+  (void)find(picture);
   // This network makes much of little at the rims of letters: of the same input ONNX Runtime is off by 2.1e-5 beside
   // float64, levada by 5.1e-5, and the last bits of the resized page change its output by 3.8e-4.
   lines.check("sigmoid_0.tmp_0", map, 1e-3);
@@ -99,7 +100,8 @@ bool are_as_recorded(const std::filesystem::path& recorded, const page& picture,
   cut(picture, fourth, *line);
   const turn_scores turned = make_turner()(*line);
   turn.check("softmax_0.tmp_0", {turned.data(), turned.size()});
-  (void)make_reader(keys, &map)(*line);
+  const auto reader = make_reader(keys, &map);
+  (void)reader(*line);
   text.check("softmax_11.tmp_0", map);
   return lines.report() && turn.report() && text.report();
 }

@@ -297,7 +297,7 @@ class safetensors {
           static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
       if (size > all) return nullptr;
       try {
-        return std::make_shared<detail::arena_bytes>(size, 64);  // as kernels want it: `deploy` copies nothing
+        return std::make_shared<detail::arena_bytes>(size, parameter_alignment);  // `deploy` copies nothing
       } catch (const std::bad_alloc&) {
         return nullptr;
       }

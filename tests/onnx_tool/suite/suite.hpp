@@ -231,10 +231,11 @@ struct suite_case {
     if (known.type() != expected.type() && !is_half) return "its type is another";
     const std::vector<double> a = known.as<double>(), b = expected.as<double>();
     const double relative = expected.type() == onnx::element::bf16 ? 2e-2 : is_half ? 2e-3 : 1e-5;
+    const double absolute = 1e-6 + inaccuracy_of(name);
     for (std::size_t i = 0; i < a.size(); ++i) {
-      const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ||
-                        (onnx::is_floating(known.type()) &&
-                         std::abs(a[i] - b[i]) <= relative * std::abs(b[i]) + 1e-6 + inaccuracy_of(name));
+      const bool same =
+          a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ||
+          (onnx::is_floating(known.type()) && std::abs(a[i] - b[i]) <= relative * std::abs(b[i]) + absolute);
       if (!same)
         return "element " + std::to_string(i) + " is " + std::to_string(a[i]) + ", not " + std::to_string(b[i]);
     }

@@ -41,8 +41,11 @@ struct parameter_info {
   std::string_view other_name = {};
 };
 
-/// The parameters of a run of ops in order, as a kernel gets them at start-up: aligned to 64 bytes, of the types and
-/// shapes that the ops asked for, valid only during the kernel's constructor.
+/// Of a parameter's address, where a kernel gets it.
+inline constexpr std::size_t parameter_alignment = 64;
+
+/// The parameters of a run of ops in order, as a kernel gets them at start-up: aligned, of the types and shapes that
+/// the ops asked for, valid only during the kernel's constructor.
 class parameter_values {
  public:
   explicit parameter_values(std::span<const void* const> values) : values_(values) {}

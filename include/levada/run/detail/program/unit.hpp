@@ -330,7 +330,7 @@ class collected_parameters {
     if (found->extents != wanted.extents)
       throw error(place + " has shape " + text_of(found->extents) + ", not " + text_of(wanted.extents));
     if (use_ == parameter_use::read && found->owner != nullptr && found->type == wanted.type &&
-        reinterpret_cast<std::uintptr_t>(found->data) % alignment == 0) {
+        reinterpret_cast<std::uintptr_t>(found->data) % parameter_alignment == 0) {
       pointers_[collected_] = found->data;
       owners_[collected_++] = std::move(found->owner);
       return;
@@ -342,7 +342,7 @@ class collected_parameters {
 
   /// Memory for the next one.
   std::byte* keep(std::size_t bytes) {
-    std::byte* const to = (memory_[collected_] = arena_bytes(bytes, alignment)).get();
+    std::byte* const to = (memory_[collected_] = arena_bytes(bytes, parameter_alignment)).get();
     pointers_[collected_++] = to;
     return to;
   }
@@ -352,8 +352,6 @@ class collected_parameters {
   void* at(std::size_t i) { return memory_[i].get(); }
 
  private:
-  static constexpr std::size_t alignment = 64;
-
   static constexpr bool is_floating(element e) {
     return e == element::f16 || e == element::bf16 || e == element::f32 || e == element::f64;
   }
