@@ -13,7 +13,6 @@
 #include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 
-// docs: items
 namespace lv = levada;
 using namespace lv::literals;
 
@@ -24,9 +23,7 @@ using heat = lv::tensor<float, 1, height, width>;          // how likely an obje
 struct spot {
   float row = 0, column = 0;
 };
-// docs: end
 
-// docs: stages
 /// The likeliest pixel.
 spot locate(const heat& map) {
   const auto best = static_cast<std::size_t>(std::max_element(map.begin(), map.end()) - map.begin());
@@ -43,9 +40,7 @@ struct tracker {
     return at;
   }
 };
-// docs: end
 
-// docs: pipeline
 /// Stages in the order in which a frame goes through them. Weights stand for those of a trained network.
 auto watch(const lv::parameter_map& weights) {
   // clang-format off
@@ -56,7 +51,6 @@ auto watch(const lv::parameter_map& weights) {
       | lv::stage<"track">(tracker{});
   // clang-format on
 }
-// docs: end
 
 namespace {
 
@@ -78,15 +72,12 @@ int main() {
   weights.set("detect.weight", filter);
   weights.set("detect.bias", lv::tensor<float, 1>{});
 
-  // docs: deploy
   using box = lv::target<lv::cpu<2>>;
   auto app = lv::deploy<box>(watch(weights));
   const spot first = app(shot(10));
   std::printf("%s", lv::report(app).c_str());
-  // docs: end
   if (std::abs(first.row - 23) > 1) return 1;
 
-  // docs: live
   auto session = app.open<lv::latest_only, lv::deadline<200_ms>>();
   session.measure();
   std::jthread camera([&] {
@@ -98,14 +89,11 @@ int main() {
   });
   spot last;
   while (const auto result = session.pop()) last = result->value();
-  // docs: end
   std::printf("the spot is at row %.0f, column %.0f\n", static_cast<double>(last.row),
               static_cast<double>(last.column));
 
-  // docs: measured
   std::printf("%s", lv::report(session.statistics()).c_str());
   lv::report(app, session, "plan.html");
-  // docs: end
   const lv::item_counts counts = session.counts();
   if (counts.delivered + counts.dropped != 50) return 1;
   return counts.delivered == 0 || std::abs(last.row - 22) < 2 ? 0 : 1;  // on a busy machine all may be too old

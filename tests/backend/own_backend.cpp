@@ -30,7 +30,6 @@
 
 namespace lv = levada;
 
-// docs: a kernel for each op
 template <class In, class... Ops>
 struct halves_kernel;  // not complete: not taken
 
@@ -70,7 +69,6 @@ struct halves_kernel<In, lv::dense_op<Outputs>, lv::relu_op> {
   lv::tensor<float, Outputs * In::elements> weight_;
   lv::tensor<float, Outputs> bias_;
 };
-// docs: end
 
 namespace {
 
@@ -97,17 +95,14 @@ vector some_input() {
 
 TEST_CASE("a user's kernel computes the run that it is there for, and other backends the rest") {
   const lv::parameter_map weights = dense_weights();
-  // docs: deployed
   const auto pipeline = lv::input<vector> | lv::nn::dense<"head", 3>(weights) | lv::nn::relu | lv::nn::softmax;
   const auto app = lv::deploy<box, lv::backends<halves, lv::reference>>(pipeline);
   static_assert(decltype(app)::plan.unit.size() == 2 && decltype(app)::plan.unit[0].count == 2);
-  // docs: end
   static_assert(decltype(app)::plan.unit[0].backend == 0 && decltype(app)::plan.unit[1].backend == 1);
   const auto naive = lv::deploy<box, lv::backends<lv::reference>>(pipeline);
   CHECK(app(some_input()) == naive(some_input()));  // sums of eighths are exact
 }
 
-// docs: a backend that looks at values
 struct tables {
   static constexpr std::string_view name = "tables";
   static constexpr lv::device_kind device = lv::device_kind::cpu;
@@ -135,7 +130,6 @@ struct tables {
   template <class In, class... Ops>
   using kernel = lv::prepared_kernel<tables, In, Ops...>;
 };
-// docs: end
 
 TEST_CASE("a backend that looks at values takes what it says, however long") {
   static_assert(lv::op_kernel<tables, vector, lv::relu_op, lv::relu_op, lv::relu_op>);
@@ -148,7 +142,6 @@ TEST_CASE("a backend that looks at values takes what it says, however long") {
   CHECK(app(some_input()) == naive(some_input()));
 }
 
-// docs: a region of any shape
 struct gates {
   static constexpr std::string_view name = "gates";
   static constexpr lv::device_kind device = lv::device_kind::cpu;
@@ -176,7 +169,6 @@ struct gates {
   template <class Region>
   using region_kernel = lv::prepared_region_kernel<gates, Region>;
 };
-// docs: end
 
 TEST_CASE("a backend that looks at regions takes one of two ops that share their input") {
   const auto pipeline = lv::input<vector> | lv::fork(lv::identity, lv::nn::sigmoid) | lv::nn::mul | lv::nn::relu;
@@ -274,7 +266,6 @@ std::atomic<int> regions_on_npu{0}, runs_on_npu{0};
 std::atomic<bool> npu_overlapped{false};
 }  // namespace
 
-// docs: an accelerator with odd rules
 struct npu {
   static constexpr std::string_view name = "npu";
   static constexpr lv::device_kind device = lv::device_kind::simulated;
@@ -315,7 +306,6 @@ struct npu {
   template <class In, class... Ops>
   using kernel = lv::prepared_kernel<npu, In, Ops...>;
 };
-// docs: end
 
 void npu::run(const ready& r, const void* const* inputs, void* output, std::byte*) {
   if (regions_on_npu.fetch_add(1) != 0) npu_overlapped = true;
@@ -343,12 +333,10 @@ void set_weight(lv::parameter_map& to, const std::string& name, const lv::shape&
   to.set(name, lv::element::i8, extents, values.data());
 }
 
-// docs: what the processor takes, and the way to the accelerator
 constexpr lv::roofline processor[] = {{"reference", 1e8, 1e9, 0}};
 constexpr lv::transfer_cost ways[] = {{lv::cpu<2>::id, lv::simulated<0>::id, 20e-6, 1e-9},
                                       {lv::simulated<0>::id, lv::cpu<2>::id, 20e-6, 1e-9}};
 constexpr lv::cost_table guessed{.machine = "nobody measured", .transfers = ways, .rooflines = processor};
-// docs: end
 
 }  // namespace
 

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// snippets/modules.hpp: for docs/modules.md.
+#include <levada/run/any_pipeline.hpp>
+#include <levada/run/hot_swap.hpp>
+#include <levada/run/load_pipeline.hpp>
+
+#include "common.hpp"
