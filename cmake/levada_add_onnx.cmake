@@ -76,6 +76,11 @@ function(levada_add_onnx name)
   set(weights "${folder}/${name}.safetensors")
   add_library(${name} INTERFACE)
   target_link_libraries(${name} INTERFACE levada::levada)
+  # By default g++ collects its garbage when its heap has doubled. A large network's plan makes much of it: 1.15 GB
+  # instead of 1.42 for 3 % more time.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${name} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-expand=60>")
+  endif()
   if(onnx_HEADER AND NOT EXISTS "${onnx_MODEL}")
     cmake_path(GET onnx_HEADER PARENT_PATH committed)
     target_include_directories(${name} INTERFACE "${committed}")

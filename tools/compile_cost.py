@@ -10,7 +10,7 @@ Reported beside them: seconds and peak memory of the compiler.
 
 compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--kernels] [--growth OPS] [--pin]
     --kernels  only what kernels and their SPIR-V modules cost, 1, 10 and 50 in a unit, on top of the header
-    --growth   only residual blocks of so many ops and of half as many: they compile, and memory and object grow linearly
+    --growth   only residual blocks of so many ops and of half as many: they compile, and memory grows linearly
     --report   adds fifty plain stages, and the time of the include against the same two headers, \
 as the median of paired runs
     --pin      writes what was counted into pinned.json
@@ -192,7 +192,7 @@ def residual_blocks(ops):
 
 
 def growth_is_linear(compiler, ops):
-    """Twice as many ops compile with the compiler's default limits, in about twice the memory and the object at most."""
+    """Twice as many ops compile with the compiler's default limits, in about twice the memory at most."""
     seconds, memory, size = [], [], []
     with tempfile.TemporaryDirectory() as name:
         unit = Path(name) / "unit.o"
