@@ -4,6 +4,7 @@
 
 list_errors.py            writes it
 list_errors.py --check    says whether it is what the sources give, and which mistake no program makes
+list_errors.py --untested lists the run-time errors of which no test has a part of the text
 """
 
 import re
@@ -43,6 +44,12 @@ An item that fails is delivered as the exception of its stage, and is none of th
 | message | source |
 |---|---|
 """
+
+
+# What stands between strings that are one behind the other.
+BESIDE = re.compile(r'"((?:\s|//[^\n]*)*)"')
+# `a ? "one" : "the other"`, either with more behind it.
+CHOICE = re.compile(r'\?\s*({0})\s*:\s*({0})'.format(r'"(?:[^"\\]|\\.)*"(?:\s*\+\s*[^"()?:;]*(?:"(?:[^"\\]|\\.)*")?)*'))
 
 
 def headers():
@@ -87,26 +94,65 @@ def statement(text, begin):
     return text[begin:at]
 
 
+def choices(said):
+    """The statements that a statement is, by what its conditions give."""
+    choice = CHOICE.search(said)
+    if not choice:
+        return [said]
+    one, other = said[:choice.start()] + choice[1], said[:choice.start()] + choice[2]
+    return [each for part in (one, other) for each in choices(part + said[choice.end():])]
+
+
+def message_of(said):
+    pieces, end = [], 0
+    for literal in LITERAL.finditer(said):
+        between = said[end:literal.start()].strip()
+        if literal.group(1):
+            if pieces and between not in ("", "+") or not pieces and "+" in between:
+                pieces.append(" ... ")
+            pieces.append(literal.group(1))
+        end = literal.end()
+    if pieces and "+" in said[end:]:
+        pieces.append(" ...")
+    return re.sub(r"\s+", " ", "".join(pieces).replace('\\"', '"')).strip()
+
+
 def run_time():
     """Messages that stand where they are thrown, or are given to a `fail` that throws them."""
     found = set()
     for path, text in headers():
         code = re.sub(r"//[^\n]*", "", text)
         for thrown in THROWN.finditer(code):
-            said = statement(code, thrown.start())
-            pieces, end = [], 0
-            for literal in LITERAL.finditer(said):
-                between = said[end:literal.start()].strip()
-                if pieces and between not in ("", "+") or not pieces and "+" in between:
-                    pieces.append(" ... ")
-                pieces.append(literal.group(1))
-                end = literal.end()
-            if pieces and "+" in said[end:]:
-                pieces.append(" ...")
-            message = re.sub(r"\s+", " ", "".join(pieces).replace('\\"', '"')).strip()
-            if len(re.findall(r"[A-Za-z]{2,}", message)) > 1:
-                found.add((message, f"{path.relative_to(INCLUDE).parts[0]}/{path.stem}"))
+            if re.match(r"fail\s*\((?:const|Fail) ", thrown[0] + code[thrown.end():thrown.end() + 6]):
+                continue  # its definition
+            for said in choices(statement(code, thrown.start())):
+                message = message_of(said)
+                if len(re.findall(r"[A-Za-z]{2,}", message)) > 1:
+                    found.add((message, f"{path.relative_to(INCLUDE).parts[0]}/{path.stem}"))
     return sorted(found)
+
+
+def tested_texts():
+    """The strings of all tests, those one behind the other as one."""
+    found = []
+    for path in sorted((ROOT / "tests").rglob("*.[ch]pp")):
+        if path.parent.name not in ("must_not_compile", "snippets"):
+            text = BESIDE.sub("", path.read_text(encoding="utf-8"))
+            found += [said.replace('\\"', '"') for said in LITERAL.findall(text)]
+    return [text for text in found if len(text.split()) > 1]
+
+
+def untested(messages):
+    """Those of which no test has a part that is in no other message."""
+    texts = tested_texts()
+    every = "\n".join(texts)
+    for message, _ in messages:
+        others = [other for other, _ in messages if other != message]
+        parts = [part.strip(' "') for part in message.split("...")]
+        parts = [part for part in parts if len(part.split()) > 1 and not any(part in other for other in others)]
+        is_part = (text for text in texts if text in message and not any(text in other for other in others))
+        if not any(part in every for part in parts) and next(is_part, None) is None:
+            yield message
 
 
 def document(mistakes):
@@ -122,6 +168,12 @@ def document(mistakes):
 
 
 def main():
+    if sys.argv[1:] == ["--untested"]:
+        messages = run_time()
+        sources = dict(messages)
+        for message in untested(messages):
+            print(f"{sources[message]}: {message}")
+        return 0
     mistakes = compile_time()
     made = document(mistakes)
     if sys.argv[1:] != ["--check"]:
