@@ -7,6 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include <levada/core/detail/wrapping.hpp>
 #include <levada/kernel/detail/uniform.hpp>
 
 namespace levada {
@@ -24,8 +25,8 @@ struct lane_traits {
 };
 
 /// One number (V is arithmetic) or several side by side (V is a SIMD vector). Has the arithmetic and comparisons of
-/// C++, lane by lane. A literal beside it takes the type of the lanes, and a floating literal turns integer lanes into
-/// float.
+/// C++, lane by lane; sums, differences and products of integers wrap around. A literal beside it takes the type of the
+/// lanes, and a floating literal turns integer lanes into float.
 template <class V>
 struct lanes {
   using value_type = V;
@@ -112,9 +113,9 @@ M negated(const M& m) {
     return detail::in_all(b, s) op b;                                \
   }
 
-LEVADA_LANES_OPERATOR(+, a.value + b.value)
-LEVADA_LANES_OPERATOR(-, a.value - b.value)
-LEVADA_LANES_OPERATOR(*, a.value* b.value)
+LEVADA_LANES_OPERATOR(+, detail::wrapping_sum(a.value, b.value))
+LEVADA_LANES_OPERATOR(-, detail::wrapping_difference(a.value, b.value))
+LEVADA_LANES_OPERATOR(*, detail::wrapping_product(a.value, b.value))
 LEVADA_LANES_OPERATOR(/, a.value / b.value)
 LEVADA_LANES_OPERATOR(<, a.value < b.value)
 LEVADA_LANES_OPERATOR(<=, a.value <= b.value)
@@ -134,7 +135,10 @@ LEVADA_LANES_OPERATOR(>>, static_cast<V>(a.value >> b.value))
 
 template <class V>
 constexpr lanes<V> operator-(const lanes<V>& a) {
-  return lanes<V>(-a.value);
+  if constexpr (std::is_integral_v<V>)
+    return lanes<V>(static_cast<V>(detail::wrapping_difference(V{}, a.value)));
+  else
+    return lanes<V>(-a.value);
 }
 
 /// Where `condition` holds `a`, else `b`.
@@ -178,6 +182,16 @@ constexpr lanes<V> max(S a, const lanes<V>& b) {
   return max(detail::in_all(b, a), b);
 }
 
+/// The magnitude; that of the smallest integer, which has none, is itself.
+template <class V>
+lanes<V> abs(const lanes<V>& a) {
+  using std::abs;
+  if constexpr (std::is_integral_v<V>)
+    return a.value < V{} ? -a : a;
+  else
+    return lanes<V>(V(abs(a.value)));
+}
+
 /// The function of the C library of each lane; `round` is to the nearest, halves to the even one.
 #define LEVADA_LANES_FUNCTION(name, of) \
   template <class V>                    \
@@ -185,7 +199,6 @@ constexpr lanes<V> max(S a, const lanes<V>& b) {
     using std::of;                      \
     return lanes<V>(V(of(a.value)));    \
   }
-LEVADA_LANES_FUNCTION(abs, abs)
 LEVADA_LANES_FUNCTION(sqrt, sqrt)
 LEVADA_LANES_FUNCTION(exp, exp)
 LEVADA_LANES_FUNCTION(log, log)
