@@ -173,6 +173,30 @@ TEST_CASE("the median is not moved by a few samples that something else disturbe
   const lv::cost disturbed = lv::detail::summary_of(samples);
   CHECK(disturbed.seconds == doctest::Approx(calm.seconds).epsilon(0.005));
   CHECK(disturbed.spread < 0.01);
+  CHECK(calm.p95 == doctest::Approx(1.019));
+  CHECK(disturbed.p95 == 50);
+}
+
+TEST_CASE("a header keeps the upper quantile and the date, and reads headers that have neither") {
+  const temporary_file to("levada_profile_quantile.costs.hpp");
+  lv::detail::cost_header header(to.path, "a machine");
+  header.set("simd", "relu(float[1]) -> float[1]", lv::cost::measured(2e-6, 1e-7, 3e-6));
+  header.set("simd", "neg(float[1]) -> float[1]", lv::cost::measured(4e-6, 1e-7));
+  header.write();
+  const std::string text = contents_of(to.path);
+  CHECK(text.find("relu(float[1]) -> float[1]\", 2e-06, 1e-07, 3e-06}") != std::string::npos);
+  CHECK(text.find("neg(float[1]) -> float[1]\", 4e-06, 1e-07}") != std::string::npos);
+  lv::detail::cost_header again(to.path, "a machine");
+  REQUIRE(again.size() == 2);
+  CHECK(again.find("simd", "relu(float[1]) -> float[1]")->p95 == 3e-6);
+  CHECK(again.find("simd", "neg(float[1]) -> float[1]")->p95 == 0);
+  CHECK(again.table().date.size() == std::string_view("2026-11-25").size());
+
+  std::ofstream(to.path) << "    {\"simd\", \"neg(float[1]) -> float[1]\", 4e-06, 1e-07},\n"
+                            "inline constexpr levada::cost_table old{.machine = \"a machine\"};\n";
+  lv::detail::cost_header old(to.path, "a machine");
+  CHECK(old.size() == 1);
+  CHECK(old.table().date.empty());
 }
 
 TEST_CASE("a whole is compared with the sum of what its units take") {

@@ -80,6 +80,7 @@ double keep_in_place(const graph_info<N>& graph, const partition<N>& parts, std:
     for (const cost& c : all) {
       mean.seconds += c.seconds / static_cast<double>(all.size());
       mean.spread += c.spread / static_cast<double>(all.size());
+      mean.p95 += c.p95 / static_cast<double>(all.size());
     }
     costs.set(key.first, key.second, mean);
   }

@@ -28,6 +28,7 @@ struct kernel_cost {
   std::string_view signature;  ///< see plan/detail/signature.hpp
   double seconds = 0;
   double spread = 0;
+  double p95 = 0;  ///< 19 of 20 samples take no more; 0 where nobody measured that
 };
 
 /// A partition that was measured as a whole, and found the fastest of those that were tried:
@@ -41,11 +42,12 @@ struct whole_cost {
 
 /// The costs of a machine. Values of static storage, each sorted or not.
 struct cost_table {
-  std::string_view machine;  ///< where it was measured, and when
+  std::string_view machine;  ///< where it was measured
   std::span<const kernel_cost> kernels{};
   std::span<const transfer_cost> transfers{};
   std::span<const roofline> rooflines{};
   std::span<const whole_cost> wholes{};
+  std::string_view date{};  ///< of the last measurement, in UTC: "2026-11-25"
 };
 
 /// The cost of moving values between two devices; of equal ones that of the first.
@@ -142,7 +144,7 @@ class graph_costs {
     const entry* found = std::lower_bound(entries_.begin(), entries_.end(), wanted);
     if (found == entries_.end() || found->key != wanted.key) return {};
     const kernel_cost& by = table_.kernels[found->index];
-    return cost::measured(by.seconds, by.spread);
+    return cost::measured(by.seconds, by.spread, by.p95);
   }
 
   const graph_info<N>& graph_;

@@ -186,6 +186,7 @@ constexpr bounded<cost, N> unit_prices(const graph_info<N>& graph, const partiti
 /// An option of `deploy`: backends, devices and what is fused are chosen by the costs of a table of static storage.
 template <const cost_table& Table, objective Goal = objective::latency>
 struct costs {
+  static constexpr const cost_table& table = Table;
   static constexpr const std::string_view& machine = Table.machine;
   static constexpr const std::span<const transfer_cost>& transfers = Table.transfers;
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <sstream>
 #include <string>
@@ -34,6 +35,7 @@ class cost_header {
   }
   void set(std::string_view backend, std::string_view signature, const cost& c) {
     kernels_[{std::string(backend), std::string(signature)}] = c;
+    date_ = today();
   }
   /// Of a backend: what is estimated by where nobody measured.
   void set(const roofline& line) { rooflines_[std::string(line.backend)] = line; }
@@ -58,12 +60,12 @@ class cost_header {
   /// All as a table, which lasts until something is set.
   cost_table table() {
     kernel_rows_.clear(), roofline_rows_.clear();
-    for (const auto& [key, c] : kernels_) kernel_rows_.push_back({key.first, key.second, c.seconds, c.spread});
+    for (const auto& [key, c] : kernels_) kernel_rows_.push_back({key.first, key.second, c.seconds, c.spread, c.p95});
     for (const auto& [backend, line] : rooflines_) {
       roofline_rows_.push_back(line);
       roofline_rows_.back().backend = backend;
     }
-    return {machine_, kernel_rows_, transfers_, roofline_rows_, {}};
+    return {machine_, kernel_rows_, transfers_, roofline_rows_, {}, date_};
   }
 
   std::size_t size() const { return kernels_.size(); }
@@ -77,6 +79,14 @@ class cost_header {
   std::string table_name() const { return constant_of_header(path_, "_costs"); }
 
  private:
+  static std::string today() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&now, &parts);
+    char text[16];
+    std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
+    return text;
+  }
   static std::string number(double x) {
     char digits[32];
     std::snprintf(digits, sizeof digits, "%.4g", x);
@@ -93,7 +103,7 @@ class cost_header {
       t += "inline constexpr levada::kernel_cost " + name + "_kernels[] = {\n";
       for (const auto& [key, c] : kernels_)
         t += "    {\"" + key.first + "\", \"" + literal_text(key.second) + "\", " + number(c.seconds) + ", " +
-             number(c.spread) + "},\n";
+             number(c.spread) + (c.p95 > 0 ? ", " + number(c.p95) : "") + "},\n";
       t += "};\n";
     }
     if (!rooflines_.empty()) {
@@ -122,6 +132,7 @@ class cost_header {
     if (!transfers_.empty()) t += ", .transfers = " + name + "_transfers";
     if (!rooflines_.empty()) t += ", .rooflines = " + name + "_rooflines";
     if (!wholes_.empty()) t += ", .wholes = " + name + "_wholes";
+    if (!date_.empty()) t += ", .date = \"" + literal_text(date_) + "\"";
     return t + "};\n";
   }
 
@@ -176,15 +187,16 @@ class cost_header {
     decltype(transfers_) transfers;
     decltype(wholes_) wholes;
     decltype(rooflines_) rooflines;
-    std::string line, of;
+    std::string line, of, date;
     while (std::getline(from, line)) {
       const row r = row_of(line);
       if (line.find("levada::cost_table ") != std::string::npos)
-        of = r.texts.empty() ? "" : r.texts[0];
+        of = r.texts.empty() ? "" : r.texts[0], date = r.texts.size() < 2 ? "" : r.texts[1];
       else if (!line.starts_with("    {"))
         continue;
-      else if (r.texts.size() == 2 && r.numbers.size() == 2)
-        kernels[{r.texts[0], r.texts[1]}] = cost::measured(r.numbers[0], r.numbers[1]);
+      else if (r.texts.size() == 2 && (r.numbers.size() == 2 || r.numbers.size() == 3))
+        kernels[{r.texts[0], r.texts[1]}] =
+            cost::measured(r.numbers[0], r.numbers[1], r.numbers.size() == 3 ? r.numbers[2] : 0);
       else if (r.texts.size() == 1 && r.numbers.size() == 3 && line.starts_with("    {\""))
         rooflines[r.texts[0]] = {{}, r.numbers[0], r.numbers[1], r.numbers[2]};
       else if (r.texts.size() == 1 && r.numbers.size() == 3)
@@ -200,12 +212,13 @@ class cost_header {
       transfers_ = std::move(transfers);
       wholes_ = std::move(wholes);
       rooflines_ = std::move(rooflines);
+      date_ = std::move(date);
     } else {
       stale_ = of;
     }
   }
 
-  std::string path_, machine_, stale_;
+  std::string path_, machine_, stale_, date_;
   std::map<std::pair<std::string, std::string>, cost> kernels_;
   std::map<std::string, roofline> rooflines_;
   std::vector<transfer_cost> transfers_;

@@ -24,8 +24,11 @@ struct cost {
   double seconds = 0;
   double spread = 0;  ///< measured again, it lies within so many seconds of it
   cost_origin origin = cost_origin::unknown;
+  double p95 = 0;  ///< 19 of 20 samples take no more; 0: nobody knows
 
-  static constexpr cost measured(double seconds, double spread = 0) { return {seconds, spread, cost_origin::measured}; }
+  static constexpr cost measured(double seconds, double spread = 0, double p95 = 0) {
+    return {seconds, spread, cost_origin::measured, p95};
+  }
   static constexpr cost estimated(double seconds) { return {seconds, 0, cost_origin::estimated}; }
 };
 

@@ -70,6 +70,10 @@ consteval std::size_t memory_bound_of() {
   return bound;
 }
 
+/// Whether an option bounds time: run/promises.hpp.
+template <class Option>
+inline constexpr bool promises_time = false;
+
 template <class Option>
 inline constexpr bool pins_plan = false;
 template <fixed_string Line>

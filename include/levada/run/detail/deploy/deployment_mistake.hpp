@@ -25,9 +25,14 @@ inline constexpr bool goes_with_rates = !pins_plan<Option> && !std::same_as<Opti
 template <class Pipeline>
 using flat_parts = typename flatten<Pipeline, void>::type;
 
+/// What a deployment promises and its plan does not keep: run/promises.hpp.
+template <class Pipeline, class Target, class... Options>
+struct promise_mistake : type_tag<no_mistake> {};
+
 /// The mistake of a deployment, its fallback aside.
 template <class Pipeline, class Target, class... Options>
 consteval auto find_deployment_mistake() {
+  constexpr bool promises = (promises_time<Options> || ...);
   using call_check = decltype(call_mistake<Pipeline, Target, Options...>());
   if constexpr (call_check::is_mistake) {
     return call_check{};
@@ -37,10 +42,17 @@ consteval auto find_deployment_mistake() {
     constexpr std::size_t other = first_true<sizeof...(Options) + 1>({!goes_with_rates<Options>..., true});
     if constexpr (other < sizeof...(Options))
       return deploy_option_is_not_for_a_pipeline_that_changes_its_rate<type_at<type_list<Options...>, other>>{};
+    else if constexpr (promises &&
+                       !decltype(mistake_of_region_plans<flat_parts<Pipeline>, 0, Target, Options...>())::is_mistake)
+      return typename promise_mistake<Pipeline, Target, Options...>::type{};
     else
       return mistake_of_region_plans<flat_parts<Pipeline>, 0, Target, Options...>();
   } else {
-    return plan_mistake<flat<Pipeline>, Target, Options...>();
+    using found = decltype(plan_mistake<flat<Pipeline>, Target, Options...>());
+    if constexpr (promises && !found::is_mistake)
+      return typename promise_mistake<Pipeline, Target, Options...>::type{};
+    else
+      return found{};
   }
 }
 
