@@ -135,8 +135,8 @@ void print(const options& o, const figures& f, const std::string& plan) {
   std::printf("  inline, one thread  %.0f pictures/s (%.2f us each)\n", f.items_per_s_inline,
               1e6 / f.items_per_s_inline);
   if (counts_allocations)
-    std::printf("  allocations         %g a picture%s; pooled oneTBB messages %.3f a picture\n", f.allocations_per_item,
-                f.unlike_cpu ? ", the driver's among them" : "", f.pooled_messages_per_item);
+    std::printf("  allocations         %g a picture%s, and %.3f messages from the pool of oneTBB\n",
+                f.allocations_per_item, f.unlike_cpu ? ", the driver's among them" : "", f.pooled_messages_per_item);
 
   if (!o.json.empty()) {
     // What could not be counted is null.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/detail/wrapping.hpp: arithmetic of integers that wraps around (two's complement), as vectors and ONNX have it. In
-// C++ the overflow of a signed integer is undefined, and so is that of short unsigned ones, which become int.
+// core/detail/wrapping.hpp: arithmetic of integers that wraps around (two's complement), as vectors and ONNX have it.
+// In C++ the overflow of a signed integer is undefined, and so is that of short unsigned ones, which become int.
 
 #include <concepts>
 #include <type_traits>
