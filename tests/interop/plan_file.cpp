@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/backend/simd/detail/activation.hpp>
+#include <levada/backend/simd/detail/region.hpp>
 #include <levada/interop/plan_file.hpp>
 #include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
@@ -129,6 +130,9 @@ TEST_CASE("a file that is no saved plan is an error that says why") {
     const std::string text = error_of(path), before = "levada: plan: \"" + path + "\" ";
     return text.starts_with(before) ? text.substr(before.size()) : text;
   };
+  CHECK(refused("{") == "is no JSON from its byte 2 on");
+  std::filesystem::resize_file(path, 64'000'001);
+  CHECK(error_of(path).ends_with("has 64000001 bytes; at most 64000000 are accepted"));
   CHECK(refused("") == "is no JSON from its byte 1 on");
   CHECK(refused("{}") == "is no saved plan: it has no text \"plan\"");
   CHECK(refused(R"(["plan","x"])") == "is no saved plan: it has no text \"plan\"");

@@ -232,6 +232,14 @@ TEST_CASE("the interpreter says where a kernel reaches outside its buffers") {
                     "interpret: a kernel reads outside buffer 0, at element 8");
   CHECK_THROWS_WITH(lv::interpret(writes, in.const_pointers(), out.pointers()),
                     "interpret: a kernel writes outside buffer 1, at element -1");
+  constexpr auto shares =
+      lv::grid_kernel<"shares", tensor<float, 8>, tensor<float, 8>>(lv::grid<8>{}, [](auto g, auto from, auto to) {
+        auto few = g.template shared<float, 4>();
+        few(g.x()) = from(g.x());
+        to(g.x()) = few(g.x());
+      });
+  CHECK_THROWS_WITH(lv::interpret(shares, in.const_pointers(), out.pointers()),
+                    "interpret: a kernel reaches outside a shared array");
 }
 
 TEST_CASE("the text shows loops and branches") {

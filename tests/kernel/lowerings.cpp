@@ -101,5 +101,7 @@ TEST_CASE("captured uniforms are read when the kernel runs") {
 
 TEST_CASE("the interpreter refuses other buffers than the kernel has") {
   const auto f = [](auto x) { return x + 1.0f; };
-  CHECK_THROWS_AS(lv::interpret(lv::program_of<decltype(f), float>, 0, {}, {}), lv::error);
+  CHECK_THROWS_WITH_AS(lv::interpret(lv::program_of<decltype(f), float>, 0, {}, {}),
+                       "interpret: a kernel was given other inputs, outputs or uniforms than it was traced with",
+                       lv::error);
 }

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <link.h>
 #include <sys/stat.h>
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -119,6 +121,27 @@ TEST_CASE("a library whose pipeline is null is refused") {
   CHECK(says(error_of(at("library_of_null_2")), "what it says of itself is null in part"));
   CHECK(error_of(at("library_of_null_3")) == "levada: any_pipeline: there is no pipeline in it");
   CHECK(says(error_of(at("library_of_null_4")), "the pipeline that it makes is null"));
+}
+
+TEST_CASE("a file that cannot be a library is refused with its fault") {
+  const std::string path = at("broken");
+  copy(at("library_1"), path);
+  std::filesystem::resize_file(path, 7);
+  CHECK(says(error_of(path), "the file is too short for a library"));
+  copy(at("library_1"), path);
+  std::filesystem::resize_file(path, 4096);
+  CHECK(says(error_of(path), "the file is cut off: it has 4096 bytes and needs "));
+  // Its table of parts, and the first of these, lie behind all that a file may have.
+  const auto overwritten = [&](std::streamoff where) {
+    copy(at("library_1"), path);
+    std::fstream(path, std::ios::binary | std::ios::in | std::ios::out)
+        .seekp(where)
+        .write("\xff\xff\xff\xff\xff\xff\xff\xff", sizeof(ElfW(Off)));
+    return error_of(path);
+  };
+  CHECK(says(overwritten(offsetof(ElfW(Ehdr), e_phoff)), "its headers lie nowhere"));
+  CHECK(says(overwritten(sizeof(ElfW(Ehdr)) + offsetof(ElfW(Phdr), p_offset)), "a part of it lies nowhere"));
+  std::remove(path.c_str());
 }
 
 TEST_CASE("a library without its end is refused, wherever it is cut") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that come to the caller: callback, future, coroutine, event descriptor; and pushes from many threads.
 
+#include <sys/resource.h>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -481,6 +483,22 @@ TEST_CASE("cancel lets go of all threads that push") {
   popper.join();
   for (std::thread& t : pushing) t.join();
   CHECK(refused == 8);
+}
+
+TEST_CASE("where no file can be opened any more a session has no descriptor, and says so") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  std::string text;
+  try {
+    const lv::event_session session(app.open());
+  } catch (const lv::error& e) {
+    text = e.what();
+  }
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(text == "levada: the system gives no event descriptor");
 }
 
 TEST_CASE("the descriptor of a session that is over stays readable, and a cancelled one wakes the loop") {

@@ -299,7 +299,8 @@ TEST_CASE("on_error hears of each failed item before it is delivered, with its s
   CHECK(unheard == 0);
   auto late = app.open();
   late.push(1);
-  CHECK_THROWS_AS(late.on_error([](std::uint64_t, const std::exception_ptr&) noexcept {}), lv::error);
+  CHECK_THROWS_WITH_AS(late.on_error([](std::uint64_t, const std::exception_ptr&) noexcept {}),
+                       "levada: on_error: an item was pushed before it", lv::error);
 }
 
 TEST_CASE("on_error hears of what a device fails") {

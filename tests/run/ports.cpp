@@ -211,6 +211,10 @@ TEST_CASE(
                        lv::error);
   CHECK_THROWS_WITH_AS(session.push({text(1), 1}),
                        "levada: push: items were pushed by ports before, and cannot be pushed whole now", lv::error);
+  auto whole = app.open();
+  whole.push({text(1), 1});
+  CHECK_THROWS_WITH_AS(whole.push<"n">(1),
+                       "levada: push: items were pushed whole before, and cannot be pushed by ports now", lv::error);
   CHECK(session.push<"name">(text(4)));
   session.close();
   const lv::item_counts counts = session.counts();

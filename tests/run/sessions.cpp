@@ -68,7 +68,7 @@ TEST_CASE("push and pop by one thread") {
   session.close();
   CHECK(!session.pop());
   CHECK(session.is_over());
-  CHECK_THROWS_AS(session.push(1), lv::cancelled);
+  CHECK_THROWS_WITH_AS(session.push(1), "levada: push: the session is closed or cancelled", lv::cancelled);
   CHECK(!session.try_push(1));
 }
 

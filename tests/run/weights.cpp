@@ -102,6 +102,12 @@ TEST_CASE("a missing parameter's error has the names looked for, the nearest and
   CHECK(says(inner, "nearest: \"model.net.bn.scale\", \"bn.sca\", \"c.scale\";"));
 }
 
+TEST_CASE("a parameter of another shape is refused with both") {
+  lv::parameter_map w = norm_named({"bn.scale", "bn.bias", "bn.mean", "bn.variance"});
+  w.set("bn.mean", lv::tensor<float, 3>{});
+  CHECK(says(refusal(w), "stage \"bn\": parameter \"bn.mean\" has shape [3], not [2]"));
+}
+
 TEST_CASE("the error of a source of many, long or broken names is short and printable") {
   lv::parameter_map w;
   for (int i = 0; i < 5000; ++i) w.set("n" + std::to_string(i), channels{});

@@ -140,8 +140,8 @@ TEST_CASE("the caller's arena brings the workers") {
   CHECK(seen == 100);
   CHECK(elsewhere == 0);
   using threads = lv::run_by<lv::thread_executor>;
-  CHECK_THROWS_AS(static_cast<void>(lv::deploy<lv::target<lv::cpu<2>>, threads>(where(), lv::in_arena(mine))),
-                  lv::error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<lv::target<lv::cpu<2>>, threads>(where(), lv::in_arena(mine))),
+                       "levada: thread_executor works in no arena", lv::error);
 }
 
 }  // namespace run_workers
