@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/prepared.hpp>
 #include <levada/backend/reference.hpp>
 #include <levada/backend/reference/detail/definition.hpp>
 #include <levada/backend/reference/ops.hpp>

@@ -8,7 +8,7 @@
 
 #include <levada/levada.hpp>
 
-#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/prepared.hpp>
 #include <levada/plan/rules.hpp>
 
 namespace lv = levada;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/prepared.hpp>
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/backend/reference/detail/transform.hpp>
 #include <levada/backend/simd/detail/activation.hpp>

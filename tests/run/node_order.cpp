@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/prepared.hpp>
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/graph/detail/graph.hpp>
 #include <levada/graph/detail/join.hpp>

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/prepared.hpp>
 #include <levada/backend/reference/detail/activation.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/interop/report.hpp>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <levada/backend/detail/prepared.hpp>
+#include <levada/backend/prepared.hpp>
 
 namespace levada::detail {
 

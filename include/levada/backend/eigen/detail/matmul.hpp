@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <levada/backend/detail/prepared.hpp>
 #include <levada/backend/eigen/detail/product.hpp>
+#include <levada/backend/prepared.hpp>
 
 namespace levada::detail {
 

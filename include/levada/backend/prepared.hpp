@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/detail/prepared.hpp: backends that look at runs of ops as values and make them ready when the program starts,
+// backend/prepared.hpp: backends that look at runs of ops as values and make them ready when the program starts,
 // as libraries with objects of their own want it. Such a backend names one kernel for all:
 //
 //   struct mine {
@@ -9,8 +9,9 @@
 //     static constexpr std::size_t longest_run = 3;
 //     static constexpr bool takes(lv::op_run run);                                   // decided while compiling
 //     static ready prepare(lv::op_run run, lv::parameter_values p);                  // once, at start-up
-//     static void run(const ready&, const void* const* inputs, void* output, std::byte* scratch);   // any thread,
-//     several at once template <class In, class... Ops>
+//     // From any thread, several at once.
+//     static void run(const ready&, const void* const* inputs, void* output, std::byte* scratch);
+//     template <class In, class... Ops>
 //     using kernel = lv::prepared_kernel<mine, In, Ops...>;
 //   };
 
