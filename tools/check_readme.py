@@ -9,12 +9,14 @@ import re
 import sys
 from pathlib import Path
 
+import check_snippets
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def documents():
     """Each with its text, but for blocks of code."""
-    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))):
+    for document in check_snippets.documents():
         yield document, re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
 
 

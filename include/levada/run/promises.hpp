@@ -7,12 +7,10 @@
 // does not compile when the plan is expected to take longer by its costs (plan/detail/expected_time.hpp), which have to
 // be measured. Programs that promise nothing do not include it.
 
-#include <array>
+#include <concepts>
 #include <cstddef>
-#include <span>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/detail/units.hpp>
