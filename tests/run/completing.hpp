@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -27,6 +26,8 @@
 #include <levada/run/dispatcher.hpp>
 #include <levada/run/event_session.hpp>
 #include <levada/run/multi_producer.hpp>
+
+#include <detached.hpp>
 
 #include "failing.hpp"
 
@@ -52,17 +53,6 @@ inline long expected_outcome(const expectation& e, int item) {
   if (found != e.values.end()) return found->second;
   return -1 - static_cast<long>(fails(item) ? missing::failed : missing::filtered);
 }
-
-/// A coroutine that starts at once and frees itself.
-struct detached {
-  struct promise_type {
-    detached get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
 
 /// Waits for one item and counts.
 template <class Session>

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <concepts>
-#include <coroutine>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -26,6 +25,8 @@
 #include <levada/run/event_session.hpp>
 #include <levada/run/hot_swap.hpp>
 #include <levada/run/simulated.hpp>
+
+#include <detached.hpp>
 
 namespace run_large_items {
 
@@ -273,15 +274,7 @@ TEST_CASE("large results of ports, of pipelines known by their types, of callbac
     {
       lv::async_session session(app.open());
       std::atomic<int> seen{-1};
-      struct task {
-        struct promise_type {
-          task get_return_object() { return {}; }
-          std::suspend_never initial_suspend() noexcept { return {}; }
-          std::suspend_never final_suspend() noexcept { return {}; }
-          void return_void() {}
-          void unhandled_exception() { std::terminate(); }
-        };
-      };
+      using task = lv::test::detached;
       const auto await = [](auto& of, const large& given, std::atomic<int>& to) -> task {
         const auto r = co_await of.push_async(given);
         to = r->bytes[0];

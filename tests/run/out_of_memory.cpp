@@ -42,6 +42,7 @@
 #include <levada/run/multi_producer.hpp>
 #include <levada/run/simulated.hpp>
 
+#include <detached.hpp>
 #include <files.hpp>
 #include <support/shortage.hpp>
 
@@ -543,18 +544,8 @@ void futures(attack& now) {
   now.expect(sizeof...(Options) != 0 || (all.values >= 3 && all.dropped == 0), "futures are dropped");
 }
 
-/// A coroutine that starts at once and frees itself.
-struct detached {
-  struct promise_type {
-    detached get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
 template <class Session>
-detached await_one(Session& session, int item, outcomes& all) {
+lv::test::detached await_one(Session& session, int item, outcomes& all) {
   auto r = co_await session.push_async(tracked<>(item));
   all.take([&] { static_cast<void>(r.value()); });
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // snippets/running.hpp: for docs/running.md.
-#include <coroutine>
-#include <exception>
 #include <string>
 #include <thread>
 
@@ -14,6 +12,7 @@
 #include <levada/run/event_session.hpp>
 #include <levada/run/multi_producer.hpp>
 
+#include "../detached.hpp"
 #include "common.hpp"
 
 extern const decltype(classifier(weights)) pipeline;
@@ -21,12 +20,4 @@ extern classifier_app app;
 extern decltype(app.open()) session;
 extern int into;
 
-struct task {
-  struct promise_type {
-    task get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
+using task = levada::test::detached;
