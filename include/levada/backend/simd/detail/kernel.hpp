@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include <levada/backend/simd/detail/region_kind.hpp>
 #include <levada/core/detail/batch_tensor.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/detail/op_info.hpp>
@@ -24,13 +25,6 @@ struct simd_batch_kernel;
 /// The kernel of a region that is no chain: backend/simd/detail/region.hpp.
 template <class Arch, class Region>
 struct simd_region_kernel;
-
-namespace detail {
-constexpr bool is_element_region(const region_info& region);
-constexpr bool is_joined_region(const region_info& region);
-constexpr bool is_row_region(const region_info& region);
-constexpr bool takes_operands(const region_info& region);
-}  // namespace detail
 
 /// Kernels for one instruction set.
 template <class Arch>

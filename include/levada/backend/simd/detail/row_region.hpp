@@ -24,47 +24,6 @@ namespace levada {
 
 namespace detail {
 
-/// The largest tensor of a region: its last axis is the row.
-constexpr shape rows_of(const region_info& region) {
-  shape largest = region.gives().extents;
-  for (const op_info& op : region.ops())
-    for (const tensor_info& in : op.takes)
-      if (in.extents.elements() > largest.elements()) largest = in.extents;
-  return largest;
-}
-constexpr bool is_row_reduction(const op_info& op, const shape& rows) {
-  if (op.fuses_as != op_kind::reduction || op.takes.size() != 1 || op.parameters.size() != 0) return false;
-  return op.input().extents == rows && op.gives.extents.rank == rows.rank &&
-         layout_beside(op.gives.extents, rows, 1) == operand_layout::by_channel;
-}
-/// Reductions of rows among element-wise ops, all of float.
-constexpr bool is_row_region(const region_info& region) {
-  bool may_reduce = false;
-  for (const op_info& op : region.ops()) {
-    may_reduce = may_reduce || op.fuses_as == op_kind::reduction;
-    if (!op.has_function && op.fuses_as != op_kind::reduction) return false;
-  }
-  if (!may_reduce) return false;
-  const shape rows = rows_of(region);
-  if (rows.rank == 0 || rows[rows.rank - 1] == 1) return false;
-  bool reduces = false;
-  for (std::size_t op = 0; op < region.size(); ++op) {
-    const op_info& info = region[op];
-    for (const tensor_info& in : info.takes)
-      if (in.type != element::f32 || layout_beside(in.extents, rows, 1) == operand_layout::other) return false;
-    if (info.gives.type != element::f32) return false;
-    if (is_row_reduction(info, rows)) {
-      reduces = true;
-      continue;
-    }
-    const operand_layout gives = layout_beside(info.gives.extents, rows, 1);
-    const bool is_whole = info.gives.extents.rank == rows.rank;
-    if (!info.has_function || !is_whole || (gives != operand_layout::full && gives != operand_layout::by_channel))
-      return false;
-  }
-  return reduces;
-}
-
 /// The op on a row of `Length`, or on a number of each row. `In`: rows or numbers.
 template <class Arch, std::size_t Length, class Op, class... In>
 struct row_op;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/region_kind.hpp: which regions the simd backend computes as one kernel, and how an operand lies
+// beside a region's results. Plain values: the kernels stand in region.hpp and row_region.hpp.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <levada/core/detail/bounded.hpp>
+#include <levada/core/detail/shape.hpp>
+#include <levada/graph/detail/op_info.hpp>
+
+namespace levada::detail {
+
+/// How another value lies beside results: a number for each, for each channel, for each place of all channels, or one.
+enum class operand_layout { full, by_channel, by_place, single, other };
+
+/// Of a value of that shape beside results of `results`, whose channels are rows of the last `place_axes` axes.
+constexpr operand_layout layout_beside(const shape& value, const shape& results, std::size_t place_axes) {
+  if (value.rank > results.rank) return operand_layout::other;
+  bool is_full = true, is_single = true, is_by_channel = true, is_by_place = true;
+  for (std::size_t back = 1; back <= results.rank; ++back) {
+    const std::size_t extent = back <= value.rank ? value[value.rank - back] : 1;
+    const std::size_t all = results[results.rank - back];
+    const bool is_place = back <= place_axes;
+    is_full = is_full && extent == all;
+    is_single = is_single && extent == 1;
+    is_by_channel = is_by_channel && extent == (is_place ? 1 : all);
+    is_by_place = is_by_place && extent == (is_place ? all : 1);
+  }
+  return is_full         ? operand_layout::full
+         : is_single     ? operand_layout::single
+         : is_by_channel ? operand_layout::by_channel
+         : is_by_place   ? operand_layout::by_place
+                         : operand_layout::other;
+}
+
+constexpr bool is_product(std::string_view kind) {
+  return kind == "matmul" || kind == "matmul_parameter" || kind == "parameter_matmul";
+}
+
+/// The ops from the first that is no part of the chain at the head of a region, or joins it with another value.
+/// `kind` is that of its first op, `producer(op, operand)` an op of the region, or `outside`, and `operands(op)` the
+/// number of its operands.
+template <class Producer, class Operands>
+constexpr std::size_t first_join(std::string_view kind, std::size_t ops, Producer producer, Operands operands) {
+  std::size_t first = 1;
+  if (is_product(kind)) return first;  // nothing else is a part of its kernel
+  while (first < ops && operands(first) == 1 && producer(first, 0) == first - 1) ++first;
+  // What is taken behind it has to be the chain's result.
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t op = first; op < ops; ++op)
+      for (std::size_t k = 0; k < operands(op); ++k)
+        if (const std::size_t from = producer(op, k); from != region_info::outside && from + 1 < first)
+          first = from + 1, again = true;
+  }
+  return first;
+}
+constexpr std::size_t first_join(const region_info& region) {
+  return first_join(
+      region[0].kind, region.size(), [&](std::size_t op, std::size_t k) { return region.producer(op, k); },
+      [&](std::size_t op) { return region[op].takes.size(); });
+}
+
+/// The axes along which results of an op lie in a row: those of a picture, or the last.
+constexpr std::size_t place_axes(std::string_view kind) { return kind == "conv2d" ? 2 : 1; }
+
+constexpr bool is_float_op(const op_info& op) {
+  for (const tensor_info& in : op.takes)
+    if (in.type != element::f32) return false;
+  return op.gives.type == element::f32;
+}
+
+/// All ops are element-wise, of float.
+constexpr bool is_element_region(const region_info& region) {
+  for (const op_info& op : region.ops())
+    if (!op.has_function || !is_float_op(op)) return false;
+  return true;
+}
+
+/// An op with weights and what follows it in its kernel, then element-wise ops over all of its results.
+constexpr bool is_joined_region(const region_info& region) {
+  const std::string_view kind = region[0].kind;
+  if (region[0].has_function || !region[region.size() - 1].has_function) return false;
+  if (kind != "conv2d" && kind != "dense" && !is_product(kind)) return false;
+  for (std::size_t op = 1; op < region.size(); ++op)  // another one with weights, or one with an operand of its own
+    if (region[op].joins_parameter ||
+        (region[op].fuses_as == op_kind::out_fusable && region[op].parameters.size() != 0))
+      return false;
+  const std::size_t first = first_join(region);
+  if (first == region.size()) return false;
+  const shape& results = region[first - 1].gives.extents;
+  for (std::size_t op = 0; op < region.size(); ++op) {
+    if (!is_float_op(region[op])) return false;
+    if (op < first) continue;
+    if (!region[op].has_function || region[op].gives.extents != results) return false;
+    for (std::size_t k = 0; k < region[op].takes.size(); ++k)
+      if (region.producer(op, k) == region_info::outside &&
+          layout_beside(region[op].takes[k].extents, results, place_axes(kind)) == operand_layout::other)
+        return false;
+  }
+  return true;
+}
+
+/// The largest tensor of a region: its last axis is the row.
+constexpr shape rows_of(const region_info& region) {
+  shape largest = region.gives().extents;
+  for (const op_info& op : region.ops())
+    for (const tensor_info& in : op.takes)
+      if (in.extents.elements() > largest.elements()) largest = in.extents;
+  return largest;
+}
+constexpr bool is_row_reduction(const op_info& op, const shape& rows) {
+  if (op.fuses_as != op_kind::reduction || op.takes.size() != 1 || op.parameters.size() != 0) return false;
+  return op.input().extents == rows && op.gives.extents.rank == rows.rank &&
+         layout_beside(op.gives.extents, rows, 1) == operand_layout::by_channel;
+}
+/// Reductions of rows among element-wise ops, all of float.
+constexpr bool is_row_region(const region_info& region) {
+  bool may_reduce = false;
+  for (const op_info& op : region.ops()) {
+    may_reduce = may_reduce || op.fuses_as == op_kind::reduction;
+    if (!op.has_function && op.fuses_as != op_kind::reduction) return false;
+  }
+  if (!may_reduce) return false;
+  const shape rows = rows_of(region);
+  if (rows.rank == 0 || rows[rows.rank - 1] == 1) return false;
+  bool reduces = false;
+  for (std::size_t op = 0; op < region.size(); ++op) {
+    const op_info& info = region[op];
+    for (const tensor_info& in : info.takes)
+      if (in.type != element::f32 || layout_beside(in.extents, rows, 1) == operand_layout::other) return false;
+    if (info.gives.type != element::f32) return false;
+    if (is_row_reduction(info, rows)) {
+      reduces = true;
+      continue;
+    }
+    const operand_layout gives = layout_beside(info.gives.extents, rows, 1);
+    const bool is_whole = info.gives.extents.rank == rows.rank;
+    if (!info.has_function || !is_whole || (gives != operand_layout::full && gives != operand_layout::by_channel))
+      return false;
+  }
+  return reduces;
+}
+
+/// Parameters among the operands of its ops, and a region of those above where they are inputs.
+constexpr bool takes_operands(const region_info& region) {
+  std::array<op_info, 16> ops{};
+  bool joins = false;
+  if (region.size() > ops.size()) return false;
+  for (std::size_t op = 0; op < region.size(); ++op) {
+    ops[op] = region[op];
+    if (!ops[op].joins_parameter) continue;
+    joins = true;
+    ops[op].takes.push_back({ops[op].input().type, ops[op].parameters[0].extents});
+    ops[op].from.push_back(static_cast<std::uint16_t>(0xffff - op));  // no value of the graph
+    ops[op].parameters = {};
+    ops[op].has_function = true;
+    ops[op].joins_parameter = false;
+  }
+  if (!joins) return false;
+  const region_info among_inputs(op_run(ops).first(region.size()));
+  return is_element_region(among_inputs) || is_joined_region(among_inputs) || is_row_region(among_inputs);
+}
+
+}  // namespace levada::detail
