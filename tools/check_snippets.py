@@ -6,11 +6,12 @@
     check_snippets.py --write FILE                   writes the unit that is compiled
 
 All blocks of C++ are one unit. Each is a function of its own, behind the declarations of tests/snippets/STEM.hpp, where
-STEM is the document's name. A comment before the block says what else it is:
+STEM is the name of the document or of its folder. A comment before the block says what else it is:
 
     <!-- snippet: declarations -->            it stands outside a function
     <!-- snippet: continues -->               its function goes on from the block before
     <!-- snippet: needs HEADER -->            it is compiled where that header is
+    <!-- snippet: needs HEADER of MODULE -->  the same, with the flags that pkg-config has for the module
     <!-- snippet: as in FILE -->              its lines stand in that source, one behind the other
     <!-- snippet: all of FILE -->             and nothing but the file's first comment stands before or behind them
 
@@ -44,6 +45,11 @@ class Block:
     def mark(self, word):
         """What stands behind that word among the marks: "" for nothing, None where the word is missing."""
         return next((m.removeprefix(word).strip() for m in self.marks if m == word or m.startswith(f"{word} ")), None)
+
+    def needed(self):
+        """The header without which it is not compiled, and the module of pkg-config that has it; or None."""
+        header, _, module = (self.mark("needs") or "").partition(" of ")
+        return header or None, module or None
 
 
 def blocks(document):
@@ -99,6 +105,12 @@ def common(shown, there):
         yield a
 
 
+def preamble_of(document):
+    """The declarations that a document's blocks stand behind."""
+    names = document.stem, document.parent.name
+    return next((file for file in (PREAMBLES / f"{name}.hpp" for name in names) if file.exists()), None)
+
+
 def quoted(path):
     return '"' + str(path).replace("\\", "\\\\") + '"'
 
@@ -111,9 +123,9 @@ def unit(all_blocks):
         names.setdefault(block.document, []).append(block)
     for document, its_blocks in names.items():
         space = re.sub(r"\W", "_", str(document.relative_to(ROOT).with_suffix("")))
-        preamble = PREAMBLES / f"{document.stem}.hpp"
+        preamble = preamble_of(document)
         body.append(f"namespace {space} {{")
-        if preamble.exists():
+        if preamble:
             text = preamble.read_text(encoding="utf-8")
             includes += [line for line in text.splitlines() if INCLUDE.match(line)]
             text = "\n".join("" if INCLUDE.match(line) or line == "#pragma once" else line for line in text.split("\n"))
@@ -123,7 +135,7 @@ def unit(all_blocks):
             if opened and block.mark("continues") is None:
                 body.append(opened)
                 opened = None
-            needed = block.mark("needs")
+            needed = block.needed()[0]
             if needed:
                 needs[block.place] = needed
                 body.append(f"#if __has_include(<{needed}>)")
@@ -148,8 +160,21 @@ def unit(all_blocks):
     return "\n".join([*includes, *body, ""]), needs
 
 
+def flags_of_modules(all_blocks):
+    """What pkg-config says of the modules that blocks need. System folders: their headers are not ours to warn of."""
+    flags = []
+    for module in sorted({block.needed()[1] for block in all_blocks} - {None}):
+        try:
+            said = subprocess.run(["pkg-config", "--cflags", module], capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return []
+        flags += [re.sub("^-I", "-isystem", flag) for flag in said.stdout.split()]
+    return flags
+
+
 def compiles(all_blocks, compiler, flags):
     text, needs = unit(all_blocks)
+    flags = [*flags, *flags_of_modules(all_blocks)]
     with tempfile.NamedTemporaryFile("w", suffix=".cpp", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -225,7 +250,7 @@ def names_exist(all_blocks):
 
 def marks_are_known(block):
     for mark in block.marks:
-        if not re.fullmatch(r"declarations|continues|needs \S+|(as in|all of) \S+", mark):
+        if not re.fullmatch(r"declarations|continues|needs \S+( of \S+)?|(as in|all of) \S+", mark):
             print(f"{block.place}: nobody knows the mark {mark!r}")
             return False
     return True

@@ -118,10 +118,8 @@ class prepared_kernel<Backend, In, Ops...> {
 };
 
 /// The kernel of any region that `Backend::takes(const region_info&)`: as `prepared_kernel`, with a `region_info` in
-/// the place of an `op_run`. A backend of regions names it as
-///
-///   template <class Region>
-///   using region_kernel = lv::prepared_region_kernel<mine, Region>;
+/// the place of an `op_run`. A backend of regions names it so:
+/// `template <class Region> using region_kernel = lv::prepared_region_kernel<mine, Region>;`
 template <class Backend, class Region>
 class prepared_region_kernel;
 
