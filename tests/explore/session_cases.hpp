@@ -90,6 +90,7 @@ constexpr auto one_slow = [] { return input<int> | stage<"a">(slow); };
 constexpr auto two_slow = [] { return one_slow() | stage<"b">(slow); };
 constexpr auto three_slow = [] { return two_slow() | stage<"c">(slow); };
 constexpr auto mixed_slow = [] { return one_slow() | stage<"p">(parallel(anywhere{})) | stage<"c">(slow); };
+constexpr auto pairs_slow = [] { return one_slow() | batch<2> | unbatch; };
 constexpr auto segments_slow = [] { return one_slow() | split_here | stage<"b">(slow); };
 constexpr auto segments = [] { return input<int> | stage<"a">(in_order{}) | split_here | stage<"b">(in_order{}); };
 
@@ -435,6 +436,7 @@ inline constexpr session_case small_cases[] = {
     {"closed by another", [] { closed_by_another(2); }},
     {"abandoned", abandoned},
     {"reopened", [] { reopened(2); }},
+    {"rates: streamed", [] { streamed<2, slots<2>>(pairs_slow, 4); }},
     {"rates: cancelled", [] { cancelled_between_rates(1); }},
     {"rates: drained", drained},
     {"device", [] { on_a_device(3, false); }},
@@ -470,6 +472,7 @@ inline constexpr session_case large_cases[] = {
     {"two sessions, two permits", [] { several_sessions<2>(2, 2); }},
     {"four sessions, two permits", [] { several_sessions<2>(4, 2); }},
     {"reopened", [] { reopened(3); }},
+    {"stream, where the rate changes", [] { streamed<2, slots<4>>(pairs_slow, 10); }},
     {"cancelled where the rate changes", [] { cancelled_between_rates(5); }},
     {"drained where the rate changes", drained},
     {"device", [] { on_a_device(5, false); }},

@@ -356,6 +356,7 @@ class item_stream {
     if (Feed::live && core_->results().has_result()) return;
     const std::size_t free = items.free_slots();
     std::size_t count = 0;
+    bool more = true;
     try {
       if constexpr (Feed::live) {
         while (count < free) {
@@ -372,7 +373,6 @@ class item_stream {
           if (core_->results().has_result() || items.free_slots() == 0) return;
         }
       } else {
-        bool more = true;
         const bool watched = watches_caller_ && fills_++ % watched_every == 0;
         const auto start = watched ? clock::now() : clock::time_point{};
         if constexpr (Feed::in_a_row) {
@@ -400,18 +400,20 @@ class item_stream {
           }
         }
         if (watched && count != 0) feeding_ns_ = detail::nanoseconds_since(start) / count;
-        if (!more) core_->close();
       }
     } catch (...) {
       // The feed failed: the items before that are delivered first.
       feed_error_ = std::current_exception();
-      core_->close();
+      more = false;
     }
-    if (count == 0) return;
-    if (takes_row_)
-      items.publish_from_row(count);
-    else
-      items.publish(count);
+    if (count != 0) {
+      if (takes_row_)
+        items.publish_from_row(count);
+      else
+        items.publish(count);
+    }
+    // Behind the last item: a worker that finds the end before it has carried all to the next region ends that, too.
+    if (!more) core_->close();
   }
 
   const std::size_t stride_;
