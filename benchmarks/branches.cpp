@@ -12,7 +12,7 @@
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 
 #include "kernels/alternate.hpp"
 

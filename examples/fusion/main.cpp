@@ -13,7 +13,6 @@
 
 #include <levada/graph/sync.hpp>
 #include <levada/levada.hpp>
-#include <levada/run/virtual_clock.hpp>
 
 namespace lv = levada;
 using namespace lv::literals;

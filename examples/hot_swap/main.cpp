@@ -10,7 +10,7 @@
 #include <thread>
 
 #include <levada/run/hot_swap.hpp>
-#include <levada/run/load_pipeline.hpp>
+#include <levada/run/pipeline_library.hpp>
 
 #include "detector.hpp"
 

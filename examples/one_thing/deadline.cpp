@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include <levada/levada.hpp>
-#include <levada/run/virtual_clock.hpp>
 
 namespace lv = levada;
 using namespace lv::literals;

@@ -8,7 +8,6 @@
 #include "../fashion_mnist/network.hpp"
 #include "network.scales.hpp"
 
-#include <levada/backend/simd/bfloat16.hpp>
 #include <levada/backend/simd/quantized.hpp>
 #include <levada/nn/quantize.hpp>
 #include <levada/nn/quantize_bfloat16.hpp>

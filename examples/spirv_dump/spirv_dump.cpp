@@ -9,7 +9,6 @@
 
 #include <levada/kernel.hpp>
 #include <levada/kernel/grid_kernel.hpp>
-#include <levada/kernel/text_grid.hpp>
 
 namespace lv = levada;
 

@@ -10,4 +10,5 @@
 #include <levada/kernel/detail/math.hpp>
 #include <levada/kernel/detail/spirv.hpp>
 #include <levada/kernel/detail/text.hpp>
+#include <levada/kernel/detail/text_grid.hpp>
 #include <levada/kernel/detail/trace.hpp>

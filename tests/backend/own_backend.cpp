@@ -22,7 +22,7 @@
 #include <levada/nn/broadcast.hpp>
 #include <levada/nn/dense.hpp>
 #include <levada/nn/element_wise.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/rules.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>

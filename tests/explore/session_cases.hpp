@@ -18,7 +18,7 @@
 #include <explore/device.hpp>
 
 #include <levada/core/detail/units.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada::test {

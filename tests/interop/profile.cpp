@@ -16,7 +16,7 @@
 #include <levada/nn/activation.hpp>
 #include <levada/nn/element_wise.hpp>
 #include <levada/nn/reshape.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <levada/interop/recording.hpp>
 #include <levada/levada.hpp>
-#include <levada/run/load_pipeline.hpp>
+#include <levada/run/pipeline_library.hpp>
 
 #include <files.hpp>
 

@@ -13,7 +13,7 @@
 // A plan that takes longer between results than its budget, with what is loaded and the stage and the device that take most.
 
 #include <levada/levada.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/promises.hpp>
 
 namespace lv = levada;

@@ -11,7 +11,7 @@
 // A plan that takes longer than its budget of latency, with the stage and the device that take most.
 
 #include <levada/levada.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/promises.hpp>
 
 namespace lv = levada;

@@ -6,7 +6,7 @@
 // A budget by an upper quantile that the costs of a stage do not have.
 
 #include <levada/levada.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/promises.hpp>
 
 namespace lv = levada;

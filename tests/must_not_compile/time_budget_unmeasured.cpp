@@ -7,7 +7,7 @@
 // A budget of time where nobody measured what a stage takes.
 
 #include <levada/levada.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/promises.hpp>
 
 namespace lv = levada;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <levada/levada.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/promises.hpp>
 
 namespace lv = levada;

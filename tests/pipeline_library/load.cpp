@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <levada/run/hot_swap.hpp>
-#include <levada/run/load_pipeline.hpp>
+#include <levada/run/pipeline_library.hpp>
 
 #include "libraries/answer.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <levada/plan/detail/combine.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 
 #include <plan/residual_blocks.hpp>
 

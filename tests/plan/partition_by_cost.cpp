@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 
 #include "random_graph.hpp"
 #include "soak.hpp"

@@ -12,10 +12,10 @@
 
 #include <doctest/doctest.h>
 
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/detail/plan.hpp>
 #include <levada/plan/detail/region_runs.hpp>
 #include <levada/plan/detail/saved.hpp>
-#include <levada/plan/partition_by_cost.hpp>
 
 #include "random_graph.hpp"
 #include "small_graph.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <levada/core/aligned_frame.hpp>
+#include <levada/core/detail/aligned_frame.hpp>
 #include <levada/core/tensor.hpp>
 #include <levada/run/async_session.hpp>
 #include <levada/run/deploy.hpp>

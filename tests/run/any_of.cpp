@@ -17,7 +17,7 @@
 #include <levada/core/detail/units.hpp>
 #include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 
 #include "equal_devices.hpp"

@@ -10,8 +10,8 @@
 #include <levada/graph/detail/batch.hpp>
 #include <levada/graph/sync.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/program/virtual_clock.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
-#include <levada/run/virtual_clock.hpp>
 
 namespace run_clocks {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <levada/core/detail/units.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada::test {

@@ -14,8 +14,8 @@
 #include <levada/interop/report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/element_wise.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/detail/pinned.hpp>
-#include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>

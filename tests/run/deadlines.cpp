@@ -19,10 +19,10 @@
 #include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/program/virtual_clock.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/event_session.hpp>
 #include <levada/run/hot_swap.hpp>
-#include <levada/run/virtual_clock.hpp>
 
 #include "items.hpp"
 #include "overflow_race.hpp"

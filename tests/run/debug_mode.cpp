@@ -12,8 +12,8 @@
 #include <levada/levada.hpp>
 #include <levada/plan/detail/annotation.hpp>
 #include <levada/plan/detail/combine.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/detail/pinned.hpp>
-#include <levada/plan/partition_by_cost.hpp>
 
 namespace lv = levada;
 

@@ -19,9 +19,9 @@
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/measure/statistics_report.hpp>
+#include <levada/run/detail/program/virtual_clock.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/hot_swap.hpp>
-#include <levada/run/virtual_clock.hpp>
 
 #include "overflow_race.hpp"
 

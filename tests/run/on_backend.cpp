@@ -13,7 +13,7 @@
 #include <levada/nn/activation.hpp>
 #include <levada/nn/broadcast.hpp>
 #include <levada/plan/detail/combine.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/simulated.hpp>

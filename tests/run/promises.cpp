@@ -9,7 +9,7 @@
 
 #include <levada/core/detail/units.hpp>
 #include <levada/graph/detail/feedback.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
 #include <levada/run/promises.hpp>
 #include <levada/run/simulated.hpp>

@@ -15,8 +15,8 @@
 
 #include <doctest/doctest.h>
 #include <levada/levada.hpp>
+#include <levada/run/detail/program/virtual_clock.hpp>
 #include <levada/run/simulated.hpp>
-#include <levada/run/virtual_clock.hpp>
 
 namespace run_rates {
 

@@ -24,8 +24,8 @@
 #include <levada/graph/sync.hpp>
 #include <levada/levada.hpp>
 #include <levada/run/callback_session.hpp>
+#include <levada/run/detail/program/virtual_clock.hpp>
 #include <levada/run/event_session.hpp>
-#include <levada/run/virtual_clock.hpp>
 
 #include "items.hpp"
 #include "overflow_race.hpp"

@@ -10,8 +10,8 @@
 
 #include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/detail/transfers.hpp>
-#include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/simulated.hpp>
 
 namespace run_transfers {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/simulated.hpp>
 

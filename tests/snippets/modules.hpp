@@ -3,6 +3,6 @@
 // snippets/modules.hpp: for docs/modules.md.
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/hot_swap.hpp>
-#include <levada/run/load_pipeline.hpp>
+#include <levada/run/pipeline_library.hpp>
 
 #include "common.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <levada/interop/profile.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 
 #include <files.hpp>
 

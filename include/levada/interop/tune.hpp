@@ -19,7 +19,7 @@
 #include <levada/interop/profile/cost_header.hpp>
 #include <levada/interop/save_plan.hpp>
 #include <levada/plan/detail/measured_whole.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada {

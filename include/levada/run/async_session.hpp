@@ -25,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/core/aligned_frame.hpp>
+#include <levada/core/detail/aligned_frame.hpp>
 #include <levada/core/detail/indirect.hpp>
 #include <levada/run/detail/session/push_calls.hpp>
 #include <levada/run/detail/session/started_items.hpp>

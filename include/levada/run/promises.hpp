@@ -16,8 +16,8 @@
 #include <levada/core/detail/units.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/plan/detail/options.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/detail/time_words.hpp>
-#include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/deploy/expected.hpp>
 

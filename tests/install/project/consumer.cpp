@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include <levada/run/load_pipeline.hpp>
+#include <levada/run/pipeline_library.hpp>
 
 #include "twice.hpp"
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/quantized.hpp: kernels of integer networks, for programs that are not to compile all of ops.hpp.
+// backend/simd/quantized.hpp: kernels of networks in integers and in bfloat16, for programs that are not to compile all
+// of ops.hpp.
 
+#include <levada/backend/simd/detail/bfloat16_conv2d.hpp>
+#include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>
 #include <levada/backend/simd/detail/quantize_linear.hpp>

@@ -16,7 +16,7 @@
 #include <levada/interop/profile/measure.hpp>
 #include <levada/interop/profile/options.hpp>
 #include <levada/plan/detail/neighbours.hpp>
-#include <levada/plan/partition_by_cost.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 
 namespace levada {
 

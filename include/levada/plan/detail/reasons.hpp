@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/detail/plan_info.hpp>
-#include <levada/plan/partition_by_cost.hpp>
 
 namespace levada {
 

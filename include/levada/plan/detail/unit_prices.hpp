@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // plan/detail/unit_prices.hpp: what the units of a partition take, by which it is decided which branches run at once
-// (plan/detail/branches.hpp): estimated where there is no cost table (plan/partition_by_cost.hpp has the measured
-// ones).
+// (plan/detail/branches.hpp). Where there is no cost table the prices are estimated; measured ones are those of
+// plan/detail/partition_by_cost.hpp.
 
 #include <cstddef>
 #include <span>

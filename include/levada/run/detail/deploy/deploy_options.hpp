@@ -90,7 +90,7 @@ struct pinned_option : type_tag<void> {};
 template <class First, class... Rest>
 struct pinned_option<First, Rest...> : std::conditional_t<pins_plan<First>, type_tag<First>, pinned_option<Rest...>> {};
 
-/// The option that chooses the partition, if any: `costs<table>` (plan/partition_by_cost.hpp).
+/// The option that chooses the partition, if any: `costs<table>` (plan/detail/partition_by_cost.hpp).
 template <class Option>
 inline constexpr bool chooses_partition = requires { &Option::template partition_for<1>; };
 template <class... Options>

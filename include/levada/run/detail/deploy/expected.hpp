@@ -14,9 +14,9 @@
 #include <levada/graph/detail/rated_graph.hpp>
 #include <levada/graph/detail/rated_tee.hpp>
 #include <levada/graph/detail/region.hpp>
+#include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/plan/detail/pipeline_time.hpp>
 #include <levada/plan/detail/unit_costs.hpp>
-#include <levada/plan/partition_by_cost.hpp>
 #include <levada/run/detail/deploy/deploy_options.hpp>
 #include <levada/run/detail/deploy/planned.hpp>
 

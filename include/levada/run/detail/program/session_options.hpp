@@ -16,7 +16,7 @@
 #include <levada/core/detail/units.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/said_once.hpp>
-#include <levada/run/virtual_clock.hpp>
+#include <levada/run/detail/program/virtual_clock.hpp>
 
 namespace levada {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/aligned_frame.hpp: coroutines whose own objects may be tensors.
+// core/detail/aligned_frame.hpp: coroutines whose own objects may be tensors.
 
 #include <cstddef>
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// kernel/text_grid.hpp: a grid kernel to be read by people, as a list of its instructions and as GLSL.
+// kernel/detail/text_grid.hpp: a grid kernel to be read by people, as a list of its instructions and as GLSL.
 
 #include <vector>
 

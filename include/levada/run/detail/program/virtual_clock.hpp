@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/virtual_clock.hpp: time that passes when it is told to, for sessions whose lateness must not depend on the
-// machine.
+// run/detail/program/virtual_clock.hpp: time that passes when it is told to, for sessions whose lateness must not
+// depend on the machine.
 
 #include <atomic>
 

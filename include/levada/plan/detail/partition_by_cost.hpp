@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/partition_by_cost.hpp: the partition that a deployment with a cost table has: `deploy<box,
+// plan/detail/partition_by_cost.hpp: the partition that a deployment with a cost table has: `deploy<box,
 // costs<table>>(pipeline)`.
 //
 // The offers are the candidates on each device that computes them, and every other stage on each device that runs
