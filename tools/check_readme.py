@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that links of documents lead to files, that the README has 150 lines at most, and a paragraph 60 words.
+"""Checks that links of documents lead to files, that the README has 150 lines at most and a paragraph 60 words, and
+that the section of a figure names the command that prints it.
 
-tools/check_snippets.py checks the code of documents.
+tools/check_snippets.py checks the code of documents, and that commands and files that they name are there.
 """
 
 import re
@@ -39,14 +40,40 @@ def paragraphs(text):
 
 def paragraphs_are_short(most=60):
     long = False
-    made = ("onnx_cases.md", "onnx_ops.md", "onnx_models.md")  # by tools
     for document, text in documents():
         for paragraph in paragraphs(text):
             words = len(paragraph.split())
-            if words > most and document.name not in made:
+            if words > most:
                 print(f"{document.relative_to(ROOT)}: {words} words in one paragraph: {paragraph.strip()[:60]}...")
                 long = True
     return not long
+
+
+# What was measured, or a constant of the library: a number with a unit of time or rate, a ratio, a share. Numbers in
+# code are settings and no figures; what a command printed stands indented.
+UNITS = "|".join(["ns", "us", "ms", "s", "h", "seconds?", "minutes?", "hours?", "%", "points", "times", "[kMGT]B",
+                  "[kKMGT]i?B/s", "[MGT]FLOP/s", "(?:pictures|items)/s"])
+FIGURE = re.compile(rf"(?<![\w.<-])\d[\d.,]* ?(?:{UNITS})(?![\w/])|\b\d[\d.]*x(?!\w)|\b\d[\d.]*e-\d+")
+COMMAND = r"\./\w+|\btools/\w+\.py|\\time|\bbin/\w+"
+SOURCE = re.compile(rf"`[^`]*(?:{COMMAND})[^`]*`|^    \./run ", re.M)
+CONSTANT = re.compile(r"^ *(?:(?:inline|static) constexpr [\w:]+|double|int) (\w+_\w+)(?:\{| = \d)", re.M)
+
+
+def figures_have_commands():
+    """In the section from one heading to the next; or the name of the constant that the library has for it."""
+    right = True
+    headers = (ROOT / "include").rglob("*.hpp")
+    constants = {name for path in headers for name in CONSTANT.findall(path.read_text(encoding="utf-8"))}
+    for document in check_snippets.documents():
+        line = 1
+        for section in re.split(r"^(?=#+ )", document.read_text(encoding="utf-8"), flags=re.M):
+            found = FIGURE.search(re.sub(r"```.*?```|`[^`]*`", "", section, flags=re.S))
+            names = re.findall(r"`(?:\w+::)*(\w+)`", section)
+            if found and not SOURCE.search(section) and constants.isdisjoint(names):
+                print(f"{document.relative_to(ROOT)}:{line}: no command in the section of the figure {found[0]!r}")
+                right = False
+            line += section.count("\n")
+    return right
 
 
 def is_short(name, most=150):
@@ -57,7 +84,7 @@ def is_short(name, most=150):
 
 
 def main():
-    right = [links_lead_somewhere(), is_short("README.md"), paragraphs_are_short()]
+    right = [links_lead_somewhere(), is_short("README.md"), paragraphs_are_short(), figures_have_commands()]
     return 0 if all(right) else 1
 
 

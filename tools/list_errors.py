@@ -9,6 +9,7 @@ list_errors.py --untested lists the run-time errors that no test makes, but thos
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from check_must_not_compile import EXPECTED, expectations
@@ -35,17 +36,67 @@ UNPROVOKED = [
     ("run/library_file", "cannot be read", "a disk that fails behind the call that opened the file"),
 ]
 
+# Of the run-time errors of a header, by its name: what a user does about them.
+REMEDIES = {
+    "backend/device": "Install a driver of Vulkan 1.2 with timeline semaphores; name a device that is there; or deploy "
+                      "with `cpu_fallback`.",
+    "backend/library": "The status is oneDNN's. Name another backend before `onednn`.",
+    "backend/loader": "Install `libvulkan1`, or deploy with `cpu_fallback`.",
+    "backend/memory": "Deploy with fewer slots, or close sessions: each has slots of its own.",
+    "backend/prepared": "Pin the stage to another device, or let its grid kernel need less.",
+    "backend/run": "Name another backend before `onednn`.",
+    "core/foreign": "Give a hook that releases the memory; look at a view before its item moves on.",
+    "core/start_thread": "The process has as many threads as the system allows (`ulimit -u`): open fewer sessions.",
+    "core/whole_file": "Look at the path, its rights, and the room on the disk.",
+    "image/view": "Give the address of the pixels, and a pitch of a row's bytes or more.",
+    "interop/calibrate": "Calibrate with items that reach the stage with numbers that are no NaN.",
+    "interop/model_weights": "Convert the model and its weights together ([onnx.md](onnx.md)).",
+    "interop/onnx_runtime": "Install a library at least as new as the header, and give it a model of one input and one "
+                            "output.",
+    "interop/opencv": "Convert the `cv::Mat` to the type and the extents of the view.",
+    "interop/recording": "Read a recording as the type that it was written as. One that ends in the middle has the "
+                         "items before; look for room on the disk.",
+    "interop/safetensors": "The file is damaged, or no safetensors file: write it again.",
+    "interop/saved_plan": "Write the file again: `save(app, file)`.",
+    "interop/tune": "Profile on this machine first; name backends that take all stages; bound devices less.",
+    "kernel/interpret_grid": "Bound the index in the kernel; give the buffers that it was traced with.",
+    "kernel/interpreter": "Give as many inputs, outputs and uniforms as the kernel was traced with.",
+    "kernel/spirv_grid": "Divide the kernel.",
+    "run/any_pipeline": "Give it a pipeline before it is called.",
+    "run/choose_deployment": "Put a deployment last that every machine can run.",
+    "run/event_session": "The process has as many open files as the system allows (`ulimit -n`).",
+    "run/for_each": "Give the `for_each` more room, or let the stage before it give fewer parts.",
+    "run/held_results": "Let results end before more are popped, or deploy with more slots.",
+    "run/inline_call": "Call another app there, or make those stages part of this pipeline.",
+    "run/library_file": "The library is cut off: build or copy it again.",
+    "run/pipeline_library": "The reason is the system's, or how the library differs: build it with the same headers.",
+    "run/pop_results": "Ask for a type that a stage attaches.",
+    "run/prometheus": "Give each session labels of its own, of letters, digits and underscores.",
+    "run/result_dispatcher": "Open a plain session, and pop.",
+    "run/route": "Return an index below the number of branches.",
+    "run/session": "Call `on_error` before the first push; pop all results before `reset`; push by ports to close one.",
+    "run/session_calls": "Drain on another thread.",
+    "run/session_chain": "Stop pushing where a session may be closed: the exception is `cancelled`.",
+    "run/session_entry": "Push either whole items or by ports. A closed session takes none: the exception is "
+                         "`cancelled`.",
+    "run/session_exit": "Pop either whole results or by outputs.",
+    "run/simulated": "Tests ask for it.",
+    "run/thread_executor": "Leave `in_arena` out, or use oneTBB's workers.",
+    "run/time_feed": "Push the items of a port in the order of their capture.",
+    "run/unit": "Give the parameter as the op wants it: another name (`renamed`), transposed or converted where it is "
+                "stored.",
+    "run/worker": "Name processors that the process may use: `taskset -p PID` prints them.",
+}
+
 HEAD = """# Errors
 
-Made by `tools/list_errors.py` of the headers and of `tests/must_not_compile`; a test compares.
+Made by `tools/list_errors.py` of the headers and of the tests; a test compares.
 
 ## While compiling
 
 The message has `mistake_found<NAME<...>>`. Each program shows the mistake, and behind `#ifdef LEVADA_CORRECT` how the
 same is written right. [mistakes.md](mistakes.md) is the short list.
 
-| name | program | shows |
-|---|---|---|
 """
 
 RUN_TIME = """
@@ -54,8 +105,8 @@ RUN_TIME = """
 `levada::error` is a `std::runtime_error`; `device_error` and others derive from it. `...` stands for names and numbers.
 An item that fails is delivered as the exception of its stage, and is none of these.
 
-| message | source |
-|---|---|
+Each header is followed by what to do about its errors. Behind each message is the test that provokes it; a few cannot
+be provoked: a full device, a failing disk.
 """
 
 
@@ -146,40 +197,53 @@ def run_time():
 
 
 def tested_texts():
-    """The strings of all tests, those one behind the other as one."""
-    found = []
+    """The strings of all tests, those one behind the other as one, each with its file."""
     for path in sorted((ROOT / "tests").rglob("*.[ch]pp")):
         if path.parent.name not in ("must_not_compile", "snippets"):
             text = BESIDE.sub("", RAW.sub('""', path.read_text(encoding="utf-8")))
-            found += [said.replace('\\"', '"') for said in LITERAL.findall(text)]
-    return [text for text in found if len(text.split()) > 1]
+            for said in LITERAL.findall(text):
+                if len(said.split()) > 1:
+                    yield said.replace('\\"', '"'), path.relative_to(ROOT).as_posix()
 
 
-def untested(messages):
-    """Those of which no test has the whole text, or a part that no message of another header has."""
-    texts = tested_texts()
-    every = "\n".join(texts)
+def provoked(messages):
+    """Each message with the first test that has its whole text, or a part that no message of another header has."""
+    texts = list(tested_texts())
     for message, source in messages:
         others = [other for other, of in messages if of != source]
         parts = [part.strip(' "') for part in message.split("...")]
         whole = re.compile(".*".join(re.escape(part.strip()) for part in message.split("...")))
         parts = [part for part in parts if len(part.split()) > 1 and not any(part in other for other in others)]
-        is_part = (text for text in texts if text in message and not any(text in other for other in others))
-        if not any(part in every for part in parts) and next(is_part, None) is None \
-                and not any(whole.fullmatch(text) for text in texts) \
-                and not any(source == of and part in message for of, part, _ in UNPROVOKED):
+        tests = [file for text, file in texts if any(part in text for part in parts) or whole.fullmatch(text)]
+        tests += [file for text, file in texts
+                  if len(text.split()) > 2 and text in message and not any(text in other for other in others)]
+        yield message, source, tests[0] if tests else None
+
+
+def untested(messages):
+    for message, source, test in provoked(messages):
+        if test is None and not any(source == of and part in message for of, part, _ in UNPROVOKED):
             yield f"{source}: {message}"
+
+
+def wrapped(text, first=""):
+    """Lines of 120 columns, the later ones under the text of the first."""
+    return textwrap.fill(text, 120, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
+                         break_on_hyphens=False) + "\n"
 
 
 def document(mistakes):
     text = HEAD
     for name, shown in sorted(mistakes.items()):
         file, about = shown[0] if shown else ("", "")
-        link = f"[{file.removesuffix('.cpp')}](../tests/must_not_compile/{file})" if file else "-"
-        text += f"| `{name}` | {link} | {about} |\n"
+        text += wrapped(f"`{name}`: {about} [{file}](../tests/must_not_compile/{file})", "- ")
     text += RUN_TIME
-    for message, header in run_time():
-        text += f"| {message.replace('|', chr(92) + '|')} | `{header}` |\n"
+    before = None
+    for message, header, test in sorted(provoked(run_time()), key=lambda each: (each[1], each[0])):
+        if header != before:
+            text += "\n" + wrapped(f"**`{header}`**: {REMEDIES.get(header, '')}") + "\n"
+        text += wrapped(message + (f" [{Path(test).name}](../{test})" if test else ""), "- ")
+        before = header
     return text
 
 
@@ -201,6 +265,13 @@ def main():
             failed = True
     for message in untested(run_time()):
         print(f"no test makes the run-time error {message}")
+        failed = True
+    sources = {source for _, source in run_time()}
+    for source in sorted(sources - set(REMEDIES)):
+        print(f"REMEDIES of tools/list_errors.py does not say what to do about the errors of {source}")
+        failed = True
+    for source in sorted(set(REMEDIES) - sources):
+        print(f"REMEDIES of tools/list_errors.py has {source}, which throws nothing")
         failed = True
     return 1 if failed else 0
 

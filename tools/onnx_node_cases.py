@@ -900,17 +900,20 @@ def listing(folder):
              "`tools/onnx_node_cases.py CASES --list` wrote this. `./run nightly` runs what is mapped, "
              "and all of it has to pass;",
              "`./run test` runs those cases of each op that differ in their attributes or in what they are given.",
+             "",
              f"Of {floats + floats_dropped} node cases of float, half or double whose op levada has, "
              f"{floats} are mapped: "
              f"{100 * floats / (floats + floats_dropped):.1f} %. "
-             f"Of other elements it is {len(mapped) - floats - exported}; "
+             f"Of other elements it is",
+             f"{len(mapped) - floats - exported}; "
              f"of {exported + exported_dropped} that PyTorch exported, {exported}.", "",
              "| op | mapped | left out |", "|---|---|---|"]  # fmt: skip
     lines += [f"| {op} | {len(programs[op])} | {len(left_out[op]) or ''} |" for op in ops]
     lines += ["", "| left out | because |", "|---|---|"]
     lines += [f"| {case.name} | {reason} |" for op in ops for case, reason in left_out[op]]
-    lines += ["", f"{graphs} cases are graphs of several nodes. Ops without a twin in levada, with their cases: "
-              + ", ".join(f"{op} {count}" for op, count in sorted(others.items())) + "."]  # fmt: skip
+    lines += ["", f"{graphs} cases are graphs of several nodes.", "",
+              "| op without a twin in levada | cases |", "|---|---|"]  # fmt: skip
+    lines += [f"| {op} | {count} |" for op, count in sorted(others.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -148,9 +148,9 @@ int main(int argc, char** argv) {
   const std::size_t passed = count[outcome::converted] + count[outcome::folded],
                     all = passed + count[outcome::refused] + count[outcome::wrong];
   std::ostringstream text;
-  text << "# Models of ONNX's suite through onnx_to_levada\n\n`write_cases CASES` of tests/onnx_tool/suite wrote "
+  text << "# Models of ONNX's suite through onnx_to_levada\n\n`bin/write_cases CASES` of tests/onnx_tool/suite wrote "
           "this. Of "
-       << all << " static cases of numbers " << count[outcome::converted] << " are converted, "
+       << all << " static cases of numbers " << count[outcome::converted] << " are converted,\n"
        << count[outcome::folded] << " are constants that are folded, and " << count[outcome::refused]
        << " are refused: " << static_cast<double>(1000 * passed / all) / 10 << " % pass. " << count[outcome::not_static]
        << " more are not static.\n\n| refused | because |\n|---|---|\n";

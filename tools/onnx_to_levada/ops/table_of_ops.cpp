@@ -89,10 +89,9 @@ std::string table_of_ops() {
       "# The ops of ONNX that onnx_to_levada takes\n\n`onnx_to_levada --list-ops` wrote this. An op is folded where "
       "its inputs are constants, computed where they depend\non the item, or written as nodes of other ops. "
       "`Identity`, "
-      "`Dropout` that drops nothing, `If` of a constant and\nfunctions of the model are resolved by the tool itself. "
-      "An "
-      "op that is not here ends in an error, as does a form of an op\nthat levada lacks: the error names all of them "
-      "with their numbers.\n\n| op | opsets | folded | computed |\n|---|---|---|---|\n";
+      "`Dropout` that drops nothing, `If` of a constant and\nfunctions of the model are resolved by the tool itself."
+      "\n\nAn op that is not here ends in an error, as does a form of an op that levada lacks. The error names all of "
+      "them with\ntheir numbers.\n\n| op | opsets | folded | computed |\n|---|---|---|---|\n";
   for (const op_definition* op : all_ops()) {
     if (op->name == "Silu") continue;  // no op of ONNX: what a pattern becomes
     const bool expanded = op->expand != nullptr;
