@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def documents():
     """Each with its text, but for blocks of code."""
-    for document in check_snippets.documents():
+    for document in [*check_snippets.documents(), ROOT / "CHANGELOG.md", *sorted(ROOT.glob("tests/*/*.md"))]:
         yield document, re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
 
 
@@ -32,9 +32,11 @@ def links_lead_somewhere():
 
 
 def paragraphs(text):
-    """Those of prose: a list item is one, a table's row, a heading and what is indented are none."""
-    for paragraph in re.split(r"\n\s*\n|\n(?=- |\d+\. |\|)", text):
-        if not paragraph.lstrip("\n").startswith(("|", "#", "    ")):
+    """Those of prose: a list item is one, and a table's cell; a heading and what is indented are none."""
+    for paragraph in re.split(r"\n\s*\n|\n(?= *- |\d+\. |\|)", text):
+        if paragraph.lstrip("\n").startswith("|"):
+            yield from re.split(r"(?<!\\)\|", paragraph)
+        elif not paragraph.lstrip("\n").startswith(("#", "    ")):
             yield paragraph
 
 
