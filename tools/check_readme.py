@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that links of documents lead to files, that the README has 150 lines at most and a paragraph 60 words, and
-that the section of a figure names the command that prints it.
+"""Checks that links of documents lead to files, that the README has 150 lines at most and a paragraph 60 words, that
+the section of a figure names the command that prints it, and that the glossary's words are used.
 
 tools/check_snippets.py checks the code of documents, and that commands and files that they name are there.
 """
@@ -21,12 +21,25 @@ def documents():
         yield document, re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
 
 
+def anchors(document):
+    """Of its headings, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def links_lead_somewhere():
     wrong = False
     for document, text in documents():
-        for place in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", re.sub(r"`[^`\n]*`(?!\])", "", text)):
-            if "://" not in place and not (document.parent / place).exists():
+        for place, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", re.sub(r"`[^`\n]*`(?!\])", "", text)):
+            to = (document.parent / place) if place else document
+            if "://" in place:
+                continue
+            if not to.exists():
                 print(f"{document.relative_to(ROOT)}: nothing is at {place}")
+                wrong = True
+            elif anchor and anchor not in anchors(to):
+                print(f"{document.relative_to(ROOT)}: {place or 'it'} has no heading #{anchor}")
                 wrong = True
     return not wrong
 
@@ -78,6 +91,23 @@ def figures_have_commands():
     return right
 
 
+# docs/concepts.md has one word for each thing. Pages about other libraries and lists of ONNX's cases have theirs.
+OTHER_WORDS = {r"sub-?graphs?": "region", r"operators?": "op", r"workspaces?": "scratchpad", r"tokens?": "slot or item",
+               r"chunks? of items": "grain", r"device (?:moves?|copy|copies)": "transfer"}
+
+
+def words_are_those_of_the_glossary():
+    right = True
+    for document, text in documents():
+        if document.parent.name == "beside" or document.name.startswith("onnx_"):
+            continue
+        for other, word in OTHER_WORDS.items():
+            for found in re.findall(rf"\b{other}\b", re.sub(r"`[^`]*`", "", text), re.I):
+                print(f"{document.relative_to(ROOT)}: {found!r} is called {word} here")
+                right = False
+    return right
+
+
 def is_short(name, most=150):
     lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
     if lines > most:
@@ -86,7 +116,8 @@ def is_short(name, most=150):
 
 
 def main():
-    right = [links_lead_somewhere(), is_short("README.md"), paragraphs_are_short(), figures_have_commands()]
+    right = [links_lead_somewhere(), is_short("README.md"), paragraphs_are_short(), figures_have_commands(),
+             words_are_those_of_the_glossary()]
     return 0 if all(right) else 1
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// plan/rules.hpp: the sub-graphs that a backend takes as one: values that find all of them in a graph (the
-// partition rules of Collage, TVM RFC 62). plan/detail/combine.hpp has the rule that joins what another finds.
+// plan/rules.hpp: the regions that a backend takes as one: values that find all of them in a graph (the partition
+// rules of Collage, TVM RFC 62). plan/detail/combine.hpp has the rule that joins what another finds.
 //
 //   constexpr auto takes = union_of(matching(is("relu")(is("conv2d"))), every(named_kind{"dense"}));
 //   const auto regions = regions_of(takes, rule_graph(graph));
@@ -55,7 +55,7 @@ constexpr regions<N> regions_of(const Rule& takes, const rule_graph<N>& graph) {
 
 namespace detail {
 
-/// The limit for which a rule leaves out a sub-graph that it would find otherwise, if that is why.
+/// The limit for which a rule leaves out a region that it would find otherwise, if that is why.
 template <class Rule, std::size_t N>
 constexpr subgraph_fault limit_exceeded(const Rule& rule, const rule_graph<N>& graph, const node_set<N>& nodes) {
   if constexpr (requires { rule.limit_exceeded(graph, nodes); })
@@ -94,7 +94,7 @@ constexpr auto every(op_kind kind) {
   return every([kind](const node_info& node) { return is_op(node) && node.fuses_as == kind; });
 }
 
-/// Every sub-graph that matches the pattern.
+/// Every region that matches the pattern.
 template <graph_pattern Pattern>
 struct pattern_rule {
   Pattern pattern;
