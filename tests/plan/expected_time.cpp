@@ -157,15 +157,15 @@ TEST_CASE("regions are loaded as often as they come to an item") {
   CHECK(unpaced.items_a_result == doctest::Approx(1));
 
   // An item waits for three others, and the last of the batch for three before it.
-  const lv::pipeline_time paced = lv::pipeline_time_of(regions, rates, 10 * ms);
+  const lv::pipeline_time paced = lv::pipeline_time_of(regions, rates, {10 * ms});
   CHECK(paced.waits_without_pace.empty());
   CHECK(paced.waiting == doctest::Approx(30 * ms));
   CHECK(paced.latency == doctest::Approx(30 * ms + 3 * ms + 12 * ms + 2 * ms + 3 * ms));
 
   const lv::timed_rate impatient[] = {{.name = "batch", .ratio = {4, 1}, .waits = 3, .timeout = 20 * ms}, rates[1]};
-  CHECK(lv::pipeline_time_of(regions, impatient, 10 * ms).waiting == doctest::Approx(20 * ms));
+  CHECK(lv::pipeline_time_of(regions, impatient, {10 * ms}).waiting == doctest::Approx(20 * ms));
   CHECK(lv::pipeline_time_of(regions, impatient).waiting == doctest::Approx(20 * ms));
-  CHECK(lv::pipeline_time_of(regions, impatient, 1 * ms).waiting == doctest::Approx(3 * ms));
+  CHECK(lv::pipeline_time_of(regions, impatient, {1 * ms}).waiting == doctest::Approx(3 * ms));
 
   const lv::timed_rate unknown[] = {{.name = "window", .ratio = {0, 0}}, rates[1]};
   CHECK(lv::pipeline_time_of(regions, unknown).depends_on_items == "window");
@@ -174,9 +174,35 @@ TEST_CASE("regions are loaded as often as they come to an item") {
 TEST_CASE("results further apart than items count as such") {
   const lv::expected_time regions[] = {chain(1 * ms, 1 * ms, 1 * ms).time(), chain(1 * ms, 1 * ms, 4 * ms).time()};
   const lv::timed_rate rates[] = {{.name = "window", .ratio = {10, 1}, .waits = 9}};
-  const lv::pipeline_time time = lv::pipeline_time_of(regions, rates, 5 * ms);
+  const lv::pipeline_time time = lv::pipeline_time_of(regions, rates);
   CHECK(time.items_a_result == doctest::Approx(10));
   CHECK(time.interval() == doctest::Approx((10 * 3 + 6) / 2.0 * ms));
+  CHECK(lv::pipeline_time_of(regions, rates, {5 * ms}).interval() == doctest::Approx(50 * ms));
+}
+
+TEST_CASE("a plan keeps up with a pace where no load reaches the time between two items") {
+  const lv::expected_time regions[] = {chain(3 * ms, 7 * ms, 2 * ms).time()};
+  const auto at = [&](double pace) { return lv::pipeline_time_of(regions, {}, {pace}); };
+  CHECK(lv::keeps_up(at(7 * ms).busiest, 7 * ms));
+  CHECK_FALSE(lv::keeps_up(at(6 * ms).busiest, 6 * ms));  // it would never be done with what waits
+  CHECK(at(7 * ms).interval() == doctest::Approx(7 * ms));
+  CHECK(at(7 * ms).dropped() == 0);
+  CHECK(at(4.5 * ms).dropped() == doctest::Approx(0.25));
+  CHECK(at(4.5 * ms).interval() == doctest::Approx(6 * ms));
+  // Twelve milliseconds in a slot.
+  CHECK(at(1 * ms).fullest.work == doctest::Approx(12 * ms));
+  CHECK(lv::slots_needed(at(1 * ms).fullest, 5 * ms) == 3);
+  CHECK(lv::slots_needed(at(1 * ms).fullest, 6 * ms) == 3);
+  CHECK(lv::slots_needed(at(1 * ms).fullest, 6.1 * ms) == 2);
+  CHECK(lv::slots_needed(at(1 * ms).fullest, 1) == 1);
+}
+
+TEST_CASE("an item waits for its partners as long as they may take") {
+  const lv::expected_time regions[] = {chain(3 * ms, 7 * ms, 2 * ms).time()};
+  const lv::pipeline_time time = lv::pipeline_time_of(regions, {}, {33 * ms, 20 * ms});
+  CHECK(time.latency == doctest::Approx(32 * ms));
+  CHECK(time.waiting == doctest::Approx(20 * ms));
+  CHECK(lv::pipeline_time_of(regions, {}, {33 * ms, 0, "gyro"}).waits_without_pace == "gyro");
 }
 
 TEST_CASE("times are written in four digits and the unit that suits them") {
@@ -205,6 +231,12 @@ TEST_CASE("a load is named by what is loaded") {
   CHECK(written({lv::expected_load::serial_stage, {}, {"track"}, 8 * ms, 1}) ==
         "load of serial stage track: 8 ms on 1 worker");
   CHECK(written({lv::expected_load::slots, {}, {"track"}, 8 * ms, 4}) == "load of slots: 8 ms on 4 slots");
+  const auto needs = [](const lv::expected_load& load) {
+    return text_of([&](auto& t) { lv::detail::append_needs(t, load); });
+  };
+  CHECK(needs({lv::expected_load::device, lv::cpu<2>::id, {}, 8 * ms, 2}) == "cpu needs 8 ms of 2 workers");
+  CHECK(needs({lv::expected_load::device, lv::vulkan<1>::id, {}, 8 * ms, 1}) == "vulkan<1> needs 8 ms");
+  CHECK(needs({lv::expected_load::serial_stage, {}, {"track"}, 8 * ms, 1}) == "serial stage track needs 8 ms");
   const auto part = [](const lv::timed_part& p) { return text_of([&](auto& t) { lv::detail::append_part(t, p); }); };
   CHECK(part({"detect", lv::cpu<2>::id, 1}) == "detect");
   CHECK(part({"detect", lv::vulkan<0>::id, 1, true}) == "the way of detect to vulkan<0>");

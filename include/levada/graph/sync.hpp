@@ -65,7 +65,7 @@ struct linear {
   }
 };
 
-template <fixed_string Name, class T, class How>
+template <fixed_string Name, class T, class How, class... Pace>
 struct timed_port {};
 
 }  // namespace detail
@@ -75,10 +75,20 @@ template <fixed_string Name, class T>
 constexpr detail::timed_port<Name, T, detail::held_in_time> held(port_part<Name, T>) {
   return {};
 }
+template <fixed_string Name, class T, class Pace>
+constexpr detail::timed_port<Name, T, detail::held_in_time, Pace> held(paced_port<Name, T, Pace>) {
+  return {};
+}
 /// The value between its neighbours in time: `f(before, behind, at)`, linear for numbers and tensors of them.
 template <fixed_string Name, class T, class F = detail::linear>
   requires(std::is_empty_v<F> && std::is_invocable_r_v<T, const F&, const T&, const T&, double>)
 constexpr detail::timed_port<Name, T, detail::between_in_time<F>> interpolated(port_part<Name, T>, F = {}) {
+  return {};
+}
+template <fixed_string Name, class T, class Pace, class F = detail::linear>
+  requires(std::is_empty_v<F> && std::is_invocable_r_v<T, const F&, const T&, const T&, double>)
+constexpr detail::timed_port<Name, T, detail::between_in_time<F>, Pace> interpolated(paced_port<Name, T, Pace>,
+                                                                                     F = {}) {
   return {};
 }
 
@@ -160,30 +170,52 @@ struct timed_item;
 template <fixed_string Name, class T>
 struct timed_item<port_part<Name, T>> : type_tag<named_item<Name, T>> {
   using way = nearest_in_time;
+  using pace = void;
+};
+template <fixed_string Name, class T, class Pace>
+struct timed_item<paced_port<Name, T, Pace>> : timed_item<port_part<Name, T>> {
+  using pace = Pace;
 };
 template <fixed_string Name, class T, class How>
 struct timed_item<timed_port<Name, T, How>> : type_tag<named_item<Name, T>> {
   using way = How;
+  using pace = void;
+};
+template <fixed_string Name, class T, class How, class Pace>
+struct timed_item<timed_port<Name, T, How, Pace>> : timed_item<timed_port<Name, T, How>> {
+  using pace = Pace;
 };
 template <class T>
 concept is_timed = requires { typename timed_item<T>::way; };
+
+/// When the items of each port come; `void`: nobody said.
+template <class... Pace>
+struct port_paces {};
+template <class... Pace>
+inline constexpr bool is_pace<port_paces<Pace...>> = true;
 
 }  // namespace detail
 
 /// The head of a pipeline of several ports whose items meet by their capture times. Sessions are pushed to by port,
 /// each port in the order of its times.
-template <class... Options, fixed_string Name, class T, class... Ports>
-  requires(sizeof...(Ports) > 0 && (detail::is_timed<Ports> && ...) &&
+template <class... Options, class First, class... Ports>
+  requires(sizeof...(Ports) > 0 && detail::is_port<First> && (detail::is_timed<Ports> && ...) &&
            correct<decltype(detail::sync_mistake<Options...>())>)
-constexpr auto sync_by_time(port_part<Name, T>, Ports...) {
+constexpr auto sync_by_time(First, Ports...) {
   using rule = detail::sync_rule<detail::the_tolerance<Options...>, detail::the_stall<Options...>,
-                                 detail::nearest_in_time, typename detail::timed_item<Ports>::way...>;
-  return input<synced_items<rule, named_item<Name, T>, typename detail::timed_item<Ports>::type...>>;
+                                 typename detail::timed_item<First>::way, typename detail::timed_item<Ports>::way...>;
+  using items =
+      synced_items<rule, typename detail::timed_item<First>::type, typename detail::timed_item<Ports>::type...>;
+  if constexpr (std::is_void_v<typename detail::timed_item<First>::pace> &&
+                (std::is_void_v<typename detail::timed_item<Ports>::pace> && ...))
+    return input<items>;
+  else
+    return input<items, detail::port_paces<typename detail::timed_item<First>::pace,
+                                           typename detail::timed_item<Ports>::pace...>>;
 }
 /// Deduced and never defined: the use is the one error.
-template <class... Options, fixed_string Name, class T, class... Ports,
-          class Mistake = decltype(detail::sync_mistake<Options...>())>
-  requires(Mistake::is_mistake)
-auto sync_by_time(port_part<Name, T>, Ports...);
+template <class... Options, class First, class... Ports, class Mistake = decltype(detail::sync_mistake<Options...>())>
+  requires(detail::is_port<First> && Mistake::is_mistake)
+auto sync_by_time(First, Ports...);
 
 }  // namespace levada

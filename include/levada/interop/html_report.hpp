@@ -14,6 +14,7 @@
 #include <levada/interop/html/data.hpp>
 #include <levada/interop/html/page.hpp>
 #include <levada/interop/planned_from.hpp>
+#include <levada/plan/detail/promises_report.hpp>
 
 namespace levada {
 namespace detail {
@@ -51,6 +52,12 @@ template <class App>
   detail::json_writer json;
   json.open('{');
   detail::write_regions<App>(json);
+  if constexpr (requires { typename App::types::promises; }) {
+    constexpr promised_times promises = App::types::promises::values;
+    json.key("promises");
+    detail::write_promises(json, promises);
+    json.field("promised", text_report(promises));
+  }
   detail::write_run(json, statistics, trace);
   json.close('}');
   return detail::html_page(json.take());

@@ -4,19 +4,36 @@
 
 #include <string>
 
+#include <levada/plan/detail/promises_report.hpp>
 #include <levada/plan/detail/regions_report.hpp>
 #include <levada/plan/detail/report.hpp>
 #include <levada/plan/detail/saved.hpp>
 #include <levada/run/detail/measure/statistics_report.hpp>
 
 namespace levada {
+namespace detail {
+
+/// Adds what an app promises of its time (run/promises.hpp), if anything, to its plan.
+template <format As, class App>
+[[gnu::always_inline]] inline std::string with_promises_of(std::string plan) {
+  if constexpr (As != format::dot && requires { typename App::types::promises; }) {
+    constexpr promised_times promises = App::types::promises::values;
+    if constexpr (As == format::json)
+      plan.insert(plan.size() - 1, ",\"promises\":" + json_report(promises));
+    else
+      plan += "\npromises\n" + text_report(promises);
+  }
+  return plan;
+}
+
+}  // namespace detail
 
 /// The plan of an app: text, or `report<format::json>(app)`, `report<format::dot>(app)`.
 template <format As = format::text, class App>
   requires requires { App::plan.unit; }
 [[gnu::always_inline]] inline std::string report(const App&) {
   constexpr auto plan = App::plan;  // the constant itself would become a symbol that spells out the pipeline
-  return report(As, plan);
+  return detail::with_promises_of<As, App>(report(As, plan));
 }
 
 /// Of one that changes its rate: text, or `report<format::json>(app)`.
@@ -25,9 +42,9 @@ template <format As = format::text, class App>
 [[gnu::always_inline]] inline std::string report(const App&) {
   constexpr auto plan = App::plan;
   if constexpr (As == format::json)
-    return json_report(plan);
+    return detail::with_promises_of<As, App>(json_report(plan));
   else
-    return text_report(plan);
+    return detail::with_promises_of<As, App>(text_report(plan));
 }
 
 /// The partition of an app as one line, to be given back as `pinned<"...">`.

@@ -119,7 +119,8 @@ template <class Rim, class Parts, class Executor, class Pipeline, std::size_t...
 /// A pipeline of one rate.
 template <class Pipeline, class Target, class Executor, class... Options>
 [[gnu::always_inline]] inline auto deploy_line(Pipeline& pipeline, const worker_settings& workers) {
-  using deployment_types = detail::deployment_types<flat<Pipeline>, Target, Options...>;
+  using deployment_types = typename with_promises<detail::deployment_types<flat<Pipeline>, Target, Options...>,
+                                                  Pipeline, Target, Options...>::type;
   if constexpr ((std::same_as<Options, cpu_fallback> || ...) && deployment_types::on_devices) {
     using planning = typename fallback<Pipeline, Target, Options...>::planning;
     try {
@@ -143,7 +144,8 @@ template <class Target, class... Options, class Pipeline>
   workers.arena = arena;
   (check_machine_of<Options>(), ...);
   if constexpr (changes_rate<parts>) {
-    using deployment_types = deployment_types_of_regions<parts, Target, Options...>;
+    using deployment_types = typename with_promises<deployment_types_of_regions<parts, Target, Options...>, Pipeline,
+                                                    Target, Options...>::type;
     return deploy_regions<deployment_types, parts, executor>(pipeline, workers,
                                                              std::make_index_sequence<deployment_types::regions - 1>());
   } else {

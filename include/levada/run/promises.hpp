@@ -2,13 +2,16 @@
 #pragma once
 // run/promises.hpp: what a deployment promises of its time, checked while it compiles:
 //
-//   deploy<box, costs<box_costs>, budget<latency<2_ms>, interval<33_ms>, memory<1_MiB>>>(pipeline)
+//   deploy<box, costs<box_costs>, budget<latency<2_ms>, interval<33_ms>, memory<1_MiB>>>(
+//       input<frame, every<33_ms>> | ...)
 //
-// does not compile when the plan is expected to take longer by its costs (plan/detail/expected_time.hpp), which have to
-// be measured. Programs that promise nothing do not include it.
+// does not compile when the plan is expected to take longer by its costs (plan/detail/expected_time.hpp), or cannot
+// keep up with its items. The costs have to be measured. Programs that promise nothing do not include it.
 
+#include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -17,9 +20,12 @@
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/plan/detail/options.hpp>
 #include <levada/plan/detail/partition_by_cost.hpp>
+#include <levada/plan/detail/promised_times.hpp>
 #include <levada/plan/detail/time_words.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/deploy/expected.hpp>
+#include <levada/run/detail/deploy/paces.hpp>
+#include <levada/run/detail/program/session_options.hpp>
 
 namespace levada {
 
@@ -57,6 +63,15 @@ struct not_measured {};
 
 template <fixed_string Rate>
 struct behind_rate {};
+/// What is busy longer than it may, in each time between two items, and the part of it that takes most.
+template <fixed_string Load, fixed_string InEach, fixed_string... Most>
+struct plan_needs {};
+template <fixed_string Stages, fixed_string Time, std::size_t Slots>
+struct items_stay_in_slots {};
+template <std::size_t Slots>
+struct slots_needed_are {};
+template <fixed_string Age>
+struct deadline_is {};
 
 template <class Promised, class Takes, class Most, class CostsFrom>
 struct plan_takes_more_time_than_its_budget : detail::mistake {};
@@ -69,15 +84,41 @@ struct budget_of_time_cannot_be_checked_behind_a_rate_that_depends_on_its_items 
 template <class Promised, class Rate>
 struct budget_of_latency_needs_a_pace_or_a_timeout_where_items_wait_for_later_ones : detail::mistake {};
 
+template <class Paced, class Needs, class Most, class CostsFrom>
+struct items_come_faster_than_the_plan_takes_them_and_no_policy_drops_any : detail::mistake {};
+template <class Paced, class Has, class Needs, class CostsFrom>
+struct slots_are_too_few_for_the_latency_at_this_pace : detail::mistake {};
+template <class Paced, class Stage, class CostsFrom>
+struct pace_needs_measured_costs_or_the_option_estimates_count : detail::mistake {};
+template <class Paced, class Rate>
+struct pace_cannot_be_checked_behind_a_rate_that_depends_on_its_items : detail::mistake {};
+template <class Deadline, class Takes, class Most, class CostsFrom>
+struct deadline_is_below_the_latency_that_the_plan_expects : detail::mistake {};
+
 namespace detail {
 
-// ---- bounds ----
+template <class Pipeline>
+  requires(paces_of<Pipeline>::value.are_said())
+inline constexpr bool is_paced<Pipeline> = true;
 
-struct time_bound {
-  bool of_latency = false;
-  duration most{};
-  quantile at = quantile::median;
-};
+// ---- sessions that drop by design ----
+
+/// Given to `deploy`, its sessions are opened with it: what finds no room is dropped.
+template <class Option>
+inline constexpr bool drops_by_design = std::same_as<Option, latest_only>;
+template <overflow_policy Policy>
+inline constexpr bool drops_by_design<overflow<Policy>> = drops(Policy);
+template <class Option>
+  requires drops_by_design<Option>
+inline constexpr bool is_option<Option> = true;
+template <class Option>
+  requires drops_by_design<Option>
+inline constexpr bool promises_time<Option> = true;
+template <class One, class Other>
+  requires(drops_by_design<One> && drops_by_design<Other>)
+inline constexpr bool say_the_same<One, Other> = true;
+
+// ---- bounds ----
 
 template <class Bound>
 inline constexpr bool bounds_time = false;
@@ -114,43 +155,76 @@ using time_bounds = decltype((type_list<>{} + ... + typename time_bounds_in<Opti
 
 // ---- mistakes ----
 
-template <class Text>
-constexpr void append_bound(Text& text, const time_bound& bound) {
-  text += bound.of_latency ? std::string_view("latency ") : std::string_view("interval ");
-  append_time(text, bound.most.seconds());
-  if (bound.at == quantile::p95) text += " at p95";
-}
+/// What takes most: of the latency, of what bounds the results, of what bounds the items.
+enum class most_of : std::uint8_t { latency, bottleneck, busiest };
+template <class Timing, quantile At, most_of Which>
+struct most_text {
+  static constexpr const pipeline_time& time = Timing::template time<At>;
+  static constexpr timed_part part = Which == most_of::latency      ? time.longest
+                                     : Which == most_of::bottleneck ? time.bottleneck.most
+                                                                    : time.busiest.most;
+  using type = most_time_at<written_fixed_string<[](auto& t) { append_part(t, part); }>(),
+                            written_fixed_string<[](auto& t) { append_device(t, part.device); }>(),
+                            written_fixed_string<[](auto& t) { append_time(t, part.seconds); }>()>;
+};
 
-/// What sentences say of a bound, and of the plan that it is of.
-template <class Timing, time_bound Bound>
-struct time_texts {
-  static constexpr const pipeline_time& time = Timing::template time<Bound.at>;
-  static constexpr const timed_part& worst = Bound.of_latency ? time.longest : time.bottleneck.most;
+/// "cpu needs 82 ms of 2 workers", "in each 33 ms", "detect 70 ms of it".
+template <class Timing>
+struct needs_text {
+  static constexpr const pipeline_time& time = Timing::template time<quantile::median>;
+  static consteval auto written() {
+    constexpr auto needs = written_fixed_string<[](auto& t) { append_needs(t, time.busiest); }>();
+    constexpr auto in_each = written_fixed_string<[](auto& t) { append_in_each(t, time.pace); }>();
+    if constexpr (time.busiest.of != expected_load::device || time.busiest.most.seconds >= time.busiest.work)
+      return plan_needs<needs, in_each>{};
+    else
+      return plan_needs<needs, in_each, written_fixed_string<[](auto& t) { append_most(t, time.busiest.most); }>()>{};
+  }
+  using type = decltype(written());
+};
 
-  using promise = promised<written_fixed_string<[](auto& t) { append_bound(t, Bound); }>()>;
+/// What sentences say of the times of a plan.
+template <class Timing, quantile At>
+struct plan_texts {
+  static constexpr const pipeline_time& time = Timing::template time<At>;
+
   using from = costs_from<written_fixed_string<[](auto& t) { t += Timing::table.machine; }>(),
                           written_fixed_string<[](auto& t) { t += Timing::table.date; }>(),
                           written_fixed_string<[](auto& t) { append_known(t, time.known); }>()>;
-  static consteval auto takes_of() {
-    if constexpr (!Bound.of_latency)
-      return plan_takes<
-          written_fixed_string<[](auto& t) { append_time(t, time.interval()); }>(),
-          written_fixed_string<[](auto& t) { append_load(t, time.bottleneck); }>(),
-          written_fixed_string<[](auto& t) { append_shared(t, time.bottleneck, time.items_a_result); }>()>{};
-    else if constexpr (time.waiting > 0)
+  static consteval auto latency_of() {
+    if constexpr (time.waiting > 0)
       return plan_takes<written_fixed_string<[](auto& t) { append_time(t, time.latency); }>(),
                         written_fixed_string<[](auto& t) { append_waiting(t, time); }>()>{};
     else
       return plan_takes<written_fixed_string<[](auto& t) { append_time(t, time.latency); }>()>{};
   }
-  using takes = decltype(takes_of());
-  using most = most_time_at<written_fixed_string<[](auto& t) { append_part(t, worst); }>(),
-                            written_fixed_string<[](auto& t) { append_device(t, worst.device); }>(),
-                            written_fixed_string<[](auto& t) { append_time(t, worst.seconds); }>()>;
+  using latency = decltype(latency_of());
   using unmeasured = not_measured<written_fixed_string<[](auto& t) { t += time.known.unmeasured; }>()>;
   using without_p95 = not_measured<written_fixed_string<[](auto& t) { t += time.known.without_p95; }>()>;
   using rate_of_items = behind_rate<written_fixed_string<[](auto& t) { t += time.depends_on_items; }>()>;
   using rate_that_waits = behind_rate<written_fixed_string<[](auto& t) { t += time.waits_without_pace; }>()>;
+};
+
+/// And of a bound.
+template <class Timing, time_bound Bound>
+struct time_texts : plan_texts<Timing, Bound.at> {
+  using base = plan_texts<Timing, Bound.at>;
+  using base::time;
+  using promise = promised<written_fixed_string<[](auto& t) { append_bound(t, Bound); }>()>;
+  static consteval auto takes_of() {
+    if constexpr (!Bound.of_latency && time.pace > time.bottleneck.seconds())
+      return plan_takes<written_fixed_string<[](auto& t) { append_time(t, time.interval()); }>(),
+                        "pace of its items">{};
+    else if constexpr (!Bound.of_latency)
+      return plan_takes<
+          written_fixed_string<[](auto& t) { append_time(t, time.interval()); }>(),
+          written_fixed_string<[](auto& t) { append_load(t, time.bottleneck); }>(),
+          written_fixed_string<[](auto& t) { append_shared(t, time.bottleneck, time.items_a_result); }>()>{};
+    else
+      return typename base::latency{};
+  }
+  using takes = decltype(takes_of());
+  using most = typename most_text<Timing, Bound.at, Bound.of_latency ? most_of::latency : most_of::bottleneck>::type;
 };
 
 /// The mistake of a bound. `Timing` has `table` and `time<quantile>`.
@@ -171,7 +245,7 @@ consteval auto time_bound_mistake() {
   else if constexpr (bound.of_latency && !time.waits_without_pace.empty())
     return budget_of_latency_needs_a_pace_or_a_timeout_where_items_wait_for_later_ones<
         typename says::promise, typename says::rate_that_waits>{};
-  else if constexpr ((bound.of_latency ? time.latency : time.interval()) > bound.most.seconds())
+  else if constexpr (bound.expected(time) > bound.most.seconds())
     return plan_takes_more_time_than_its_budget<typename says::promise, typename says::takes, typename says::most,
                                                 typename says::from>{};
   else
@@ -187,12 +261,126 @@ consteval auto first_time_mistake(type_list<Bounds...>) {
     return no_mistake{};
 }
 
+/// The mistake of the pace of a pipeline's items.
+template <class Timing, bool EstimatesCount, bool Drops>
+consteval auto pace_mistake_of_plan() {
+  constexpr const pipeline_time& time = Timing::template time<quantile::median>;
+  using says = plan_texts<Timing, quantile::median>;
+  using pace = paced<written_fixed_string<[](auto& t) { append_time(t, time.pace); }>()>;
+  if constexpr (time.pace == 0 || Drops)
+    return no_mistake{};
+  else if constexpr (!EstimatesCount && time.known.measured != time.known.all)
+    return pace_needs_measured_costs_or_the_option_estimates_count<pace, typename says::unmeasured,
+                                                                   typename says::from>{};
+  else if constexpr (!time.depends_on_items.empty())
+    return pace_cannot_be_checked_behind_a_rate_that_depends_on_its_items<pace, typename says::rate_of_items>{};
+  else if constexpr (!keeps_up(time.busiest, time.pace))
+    return items_come_faster_than_the_plan_takes_them_and_no_policy_drops_any<
+        pace, typename needs_text<Timing>::type, typename most_text<Timing, quantile::median, most_of::busiest>::type,
+        typename says::from>{};
+  else if constexpr (!keeps_up(time.fullest, time.pace))
+    return slots_are_too_few_for_the_latency_at_this_pace<
+        pace,
+        items_stay_in_slots<written_fixed_string<[](auto& t) { t += time.fullest.most.stage; }>(),
+                            written_fixed_string<[](auto& t) { append_time(t, time.fullest.work); }>(),
+                            time.fullest.workers>,
+        slots_needed_are<slots_needed(time.fullest, time.pace)>, typename says::from>{};
+  else
+    return no_mistake{};
+}
+
+template <class... Options>
+inline constexpr bool estimates_count_in = (std::same_as<Options, estimates_count> || ...);
+
+/// The first mistake of all: of the paces, then of the budgets.
 template <class Pipeline, class Target, class... Options>
-  requires(promises_time<Options> || ...)
+consteval auto find_promise_mistake() {
+  using timing = timing_of<Pipeline, Target, Options...>;
+  constexpr bool estimates = estimates_count_in<Options...>;
+  using of_paces = decltype(mistake_of_paces<timing::paces>());
+  if constexpr (of_paces::is_mistake) {
+    return of_paces{};
+  } else {
+    using of_pace = decltype(pace_mistake_of_plan<timing, estimates, (drops_by_design<Options> || ...)>());
+    if constexpr (of_pace::is_mistake)
+      return of_pace{};
+    else
+      return first_time_mistake<timing, estimates>(time_bounds<Options...>{});
+  }
+}
+template <class Pipeline, class Target, class... Options>
+  requires(promises_time<Options> || ... || is_paced<Pipeline>)
 struct promise_mistake<Pipeline, Target, Options...>
-    : type_tag<decltype(first_time_mistake<timing_of<Pipeline, Target, Options...>,
-                                           (std::same_as<Options, estimates_count> || ...)>(
-          time_bounds<Options...>{}))> {};
+    : type_tag<decltype(find_promise_mistake<Pipeline, Target, Options...>())> {};
+
+// ---- of what was deployed ----
+
+/// What an app promises, and what that means to its sessions.
+template <class Pipeline, class Target, class... Options>
+struct promises_of {
+  using timing = timing_of<Pipeline, Target, Options...>;
+
+  /// The options of a session: those that the deployment was made with first.
+  template <class... Own>
+  using with_own =
+      decltype((type_list<>{} + ... + std::conditional_t<drops_by_design<Options>, type_list<Options>, type_list<>>{}) +
+               type_list<Own...>{});
+
+  template <class Item, class... Own>
+  static constexpr session_settings settings() {
+    return []<class... All>(type_list<All...>) { return settings_for<Item, All...>(); }(with_own<Own...>{});
+  }
+  template <class In, class Out, bool ChangesRate, class... Own>
+  static consteval auto session_mistake() {
+    using found = decltype([]<class... All>(type_list<All...>) {
+      return app_session_mistake<In, Out, ChangesRate, All...>();
+    }(with_own<Own...>{}));
+    if constexpr (found::is_mistake || settings_of<Own...>().deadline.count() == 0)
+      return found{};
+    else
+      return deadline_mistake<settings_of<Own...>().deadline.count()>();
+  }
+
+ private:
+  template <std::int64_t Age>
+  static consteval auto deadline_mistake() {
+    constexpr const pipeline_time& time = timing::template time<quantile::median>;
+    using says = plan_texts<timing, quantile::median>;
+    if constexpr (time.latency > seconds_of(Age))
+      return deadline_is_below_the_latency_that_the_plan_expects<
+          deadline_is<written_fixed_string<[](auto& t) { append_nanoseconds(t, Age); }>()>, typename says::latency,
+          typename most_text<timing, quantile::median, most_of::latency>::type, typename says::from>{};
+    else
+      return no_mistake{};
+  }
+  template <class... Bounds>
+  struct bounds_of {
+    static constexpr std::array<time_bound, sizeof...(Bounds)> list{time_bound_of<Bounds>...};
+    static constexpr std::array<double, sizeof...(Bounds)> expected{
+        time_bound_of<Bounds>.expected(timing::template time<time_bound_of<Bounds>.at>)...};
+  };
+  template <class... Bounds>
+  static bounds_of<Bounds...> as_bounds(type_list<Bounds...>);
+  using bounds = decltype(as_bounds(time_bounds<Options...>{}));
+
+ public:
+  static constexpr promised_times values{timing::template time<quantile::median>,
+                                         timing::loads,
+                                         bounds::list,
+                                         bounds::expected,
+                                         timing::table.machine,
+                                         timing::table.date,
+                                         (drops_by_design<Options> || ...)};
+};
+
+template <class Types, class Promises>
+struct promising_types : Types {
+  using promises = Promises;
+};
+template <class Types, class Pipeline, class Target, class... Options>
+  requires(promises_time<Options> || ... || is_paced<Pipeline>)
+struct with_promises<Types, Pipeline, Target, Options...>
+    : type_tag<promising_types<Types, promises_of<Pipeline, Target, Options...>>> {};
 
 }  // namespace detail
 }  // namespace levada

@@ -30,8 +30,14 @@ namespace levada {
 /// What enters a graph, by name.
 template <fixed_string Name, class T>
 struct port_part {};
-template <fixed_string Name, class T>
+template <fixed_string Name, class T, class... Pace>
 inline constexpr port_part<Name, T> port{};
+
+/// And when: `port<"frame", image, every<33_ms>>`.
+template <fixed_string Name, class T, class... Pace>
+struct paced_port {};
+template <fixed_string Name, class T, class Pace, class... More>
+inline constexpr paced_port<Name, T, Pace, More...> port<Name, T, Pace, More...>{};
 
 /// A part as a node of a graph.
 template <class Part, fixed_string Name, fixed_string... From>
@@ -66,6 +72,8 @@ template <class T>
 inline constexpr bool is_port = false;
 template <fixed_string Name, class T>
 inline constexpr bool is_port<port_part<Name, T>> = true;
+template <fixed_string Name, class T, class Pace>
+inline constexpr bool is_port<paced_port<Name, T, Pace>> = is_pace<Pace>;
 template <class T>
 inline constexpr bool is_node = false;
 template <class Part, fixed_string Name, fixed_string... From>
@@ -95,6 +103,8 @@ template <class Part>
 inline constexpr graph_member member_of{};
 template <fixed_string Name, class T>
 inline constexpr graph_member member_of<port_part<Name, T>>{graph_member::port, Name.view()};
+template <fixed_string Name, class T, class Pace>
+inline constexpr graph_member member_of<paced_port<Name, T, Pace>>{graph_member::port, Name.view()};
 template <class Part, fixed_string Name, fixed_string... From>
 inline constexpr graph_member member_of<node_part<Part, Name, From...>>{
     graph_member::node, Name.view(), sizeof...(From), {From.view()...}};
@@ -189,6 +199,8 @@ template <fixed_string Name, class T>
 struct graph_boundary<port_part<Name, T>> : graph_boundary<void> {
   using ports = type_list<port_part<Name, T>>;
 };
+template <fixed_string Name, class T, class Pace>
+struct graph_boundary<paced_port<Name, T, Pace>> : graph_boundary<port_part<Name, T>> {};
 template <fixed_string Name, fixed_string From>
 struct graph_boundary<output_part<Name, From>> : graph_boundary<void> {
   using names = type_list<fixed_text<Name>>;
@@ -211,6 +223,8 @@ template <class Part, class Device>
 struct flatten_node : flatten<Part, Device> {};
 template <fixed_string Name, class T, class Device>
 struct flatten_node<port_part<Name, T>, Device> : type_tag<type_list<>> {};
+template <fixed_string Name, class T, class Pace, class Device>
+struct flatten_node<paced_port<Name, T, Pace>, Device> : type_tag<type_list<>> {};
 template <fixed_string Name, fixed_string From, class Device>
 struct flatten_node<output_part<Name, From>, Device> : type_tag<type_list<>> {};
 template <class Device, class... Parts>

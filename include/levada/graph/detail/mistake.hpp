@@ -93,6 +93,8 @@ template <class Given>
 struct no_part_of_a_pipeline_write_stage_with_a_name_around_it : detail::mistake {};
 template <class Given>
 struct input_is_not_a_plain_object_type : detail::mistake {};
+template <class... Given>
+struct input_takes_a_pace_longer_than_nothing_and_nothing_else : detail::mistake {};
 struct pipeline_has_no_stage : detail::mistake {};
 template <fixed_string Stage, class Parameter>
 struct stage_takes_beside_its_item_what_is_no_reference_to_plain_data : detail::mistake {};

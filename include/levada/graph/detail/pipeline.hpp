@@ -23,8 +23,22 @@ struct input_part {
 };
 
 /// `input<tensor<float, 3>> | ...`: what enters here. At the head of a nested pipeline it states what that one takes.
-template <class T>
+template <class T, class... Pace>
 inline constexpr input_part<T> input{};
+
+namespace detail {
+/// It says when items come: `every<33_ms>` (run/promises.hpp).
+template <class T>
+inline constexpr bool is_pace = false;
+}  // namespace detail
+
+/// And when: `input<frame, every<33_ms>>`.
+template <class T, class... Pace>
+struct paced_input {
+  using item = T;
+};
+template <class T, class Pace, class... More>
+inline constexpr paced_input<T, Pace, More...> input<T, Pace, More...>{};
 
 /// The parts of a line in order, as types alone.
 template <class... Parts>
@@ -134,6 +148,8 @@ template <class T>
 inline constexpr bool is_part = is_stage<T>;
 template <class T>
 inline constexpr bool is_part<input_part<T>> = true;
+template <class T, class... Pace>
+inline constexpr bool is_part<paced_input<T, Pace...>> = true;
 template <class... S>
 inline constexpr bool is_part<pipeline<S...>> = true;
 template <class D, class P>
@@ -227,6 +243,10 @@ template <class... Stages, class Device>
 struct flatten<pipeline<Stages...>, Device> : flatten_all<stage_list<Stages...>, Device> {};
 template <class Inner, class Part, class Outer>
 struct flatten<pinned_part<Inner, Part>, Outer> : flatten<Part, Inner> {};
+/// When items come changes no plan.
+template <class T, class Pace, class Device>
+  requires is_pace<Pace>
+struct flatten<paced_input<T, Pace>, Device> : flatten<input_part<T>, Device> {};
 
 /// Calls `visit(stage)` for each stage object of a pipeline, in order, moving it out.
 template <class Part, class Visit>

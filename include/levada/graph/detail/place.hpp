@@ -84,6 +84,14 @@ struct at_part<input_part<T>, Before> {
   static constexpr auto name = Before::name;
 };
 
+/// With something that is no pace.
+template <class T, class... Given, class Before>
+struct at_part<paced_input<T, Given...>, Before> {
+  using out = unknown_item;
+  using mistake = input_takes_a_pace_longer_than_nothing_and_nothing_else<Given...>;
+  static constexpr auto name = Before::name;
+};
+
 /// What comes in by several ports: items by their names, or the branches of a fork; at the head of a pipeline it is
 /// stated.
 template <class... Named, class Before>

@@ -33,6 +33,8 @@ struct graph_piece<port_part<Name, T>> {
   static constexpr auto name = Name;
   using item = T;
 };
+template <fixed_string Name, class T, class Pace>
+struct graph_piece<paced_port<Name, T, Pace>> : graph_piece<port_part<Name, T>> {};
 template <class Part, fixed_string Name, fixed_string... From>
 struct graph_piece<node_part<Part, Name, From...>> {
   static constexpr auto name = Name;

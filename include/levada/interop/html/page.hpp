@@ -27,6 +27,7 @@ inline constexpr std::string_view html_body = R"html(<header>
 </div>
 </header>
 <main>
+<section id="promises" hidden><h2>Promises</h2><pre></pre></section>
 <section id="graph"><h2>Graph</h2><p class="note"></p><div id="legend"></div>
   <div class="drawing"><svg id="picture" role="img" aria-label="the graph of the plan"></svg></div></section>
 <section id="kernels"><h2>Kernels</h2><p class="note"></p><div class="drawing"></div></section>

@@ -186,6 +186,10 @@ const leastText = reasons => reasons.least_seconds <= 0 ? ''
         leastText(reasons)
       : ''].filter(part => part).join(' \u00b7 ');
 }
+if (data.promised) {
+  byId('promises').hidden = false;
+  byId('promises').querySelector('pre').textContent = data.promised;
+}
 )js";
 
 }  // namespace levada::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // plan/detail/pipeline_time.hpp: what time a pipeline takes, whose regions run at different rates: from an item to the
-// result that it is in, and the loads for each item that comes in.
+// result that it is in, and the loads for each item that comes in; where it is known when items come, whether that
+// keeps up with them.
 
 #include <algorithm>
 #include <array>
@@ -23,41 +24,72 @@ struct timed_rate {
   bool calls_stages = false;  ///< it runs callables or pipelines itself, of which no cost is known here
 };
 
+/// How items come in.
+struct item_arrival {
+  double pace = 0;               ///< seconds from one to the next; 0: nobody said
+  double waits = 0;              ///< for partners at other ports, at most
+  std::string_view waits_for{};  ///< a port of which nobody said when its items come
+};
+
 /// Of a whole pipeline.
 struct pipeline_time {
+  double pace = 0;  ///< seconds between two items that come in; 0: nobody said
   double latency = 0;
   double waiting = 0;    ///< as much of it for later items
   timed_part longest{};  ///< the stage or way that takes most of it
   /// The largest load, in seconds for an item that comes in.
   expected_load bottleneck{};
+  expected_load busiest{};    ///< of devices and serial stages
+  expected_load fullest{};    ///< of the slots of a region
   double items_a_result = 1;  ///< that come in for one that comes out
   known_costs known{};
   std::string_view depends_on_items{};    ///< a rate that does: the loads are not known
   std::string_view waits_without_pace{};  ///< a rate that waits for items of which nobody knows when they come
 
-  constexpr double interval() const { return bottleneck.seconds() * items_a_result; }
+  constexpr double interval() const { return std::max(bottleneck.seconds(), pace) * items_a_result; }
+  /// What part of the items find no room, where they come faster than they are taken.
+  constexpr double dropped() const {
+    return pace > 0 && bottleneck.seconds() > pace ? 1 - pace / bottleneck.seconds() : 0;
+  }
 };
+
+/// Work that takes all of the time between two items, or more, is never done with: what waits for it grows. Times are
+/// known to a nanosecond.
+constexpr bool keeps_up(const expected_load& load, double pace) { return load.seconds() < pace - 0.5e-9; }
+/// How many slots keep up where an item stays so long.
+constexpr std::size_t slots_needed(const expected_load& load, double pace) {
+  auto slots = static_cast<std::size_t>(load.work / pace);
+  while (!keeps_up({.of = load.of, .work = load.work, .workers = std::max<std::size_t>(slots, 1)}, pace)) ++slots;
+  return std::max<std::size_t>(slots, 1);
+}
 
 namespace detail {
 
 /// Adds up the regions of a pipeline.
 class pipeline_sum {
  public:
-  /// `pace`: seconds between two items that come in; 0: nobody said.
-  constexpr pipeline_sum(std::span<const expected_time> regions, std::span<const timed_rate> rates, double pace)
-      : regions_(regions), rates_(rates), pace_(pace) {}
+  constexpr pipeline_sum(std::span<const expected_time> regions, std::span<const timed_rate> rates,
+                         const item_arrival& arrival)
+      : regions_(regions), rates_(rates), pace_(arrival.pace) {
+    time_.pace = pace_;
+    time_.latency = time_.waiting = arrival.waits;
+    time_.waits_without_pace = arrival.waits_for;
+  }
 
   constexpr pipeline_time sum() {
     for (std::size_t r = 0; r < regions_.size(); ++r) {
       if (r != 0) pass(rates_[r - 1]);
       add(regions_[r]);
     }
-    expected_time all;
-    all.loads = static_cast<constexpr_vector<expected_load>&&>(loads_);
-    if (!all.loads.empty()) time_.bottleneck = all.bottleneck();
+    for (const expected_load& load : loads_) {
+      if (load.seconds() > time_.bottleneck.seconds() || time_.bottleneck.most.stage.empty()) time_.bottleneck = load;
+      expected_load& largest = load.of == expected_load::slots ? time_.fullest : time_.busiest;
+      if (load.seconds() > largest.seconds() || largest.most.stage.empty()) largest = load;
+    }
     time_.items_a_result = 1 / runs_;
     return time_;
   }
+  constexpr const constexpr_vector<expected_load>& loads() const { return loads_; }
 
  private:
   constexpr void pass(const timed_rate& rate) {
@@ -79,6 +111,7 @@ class pipeline_sum {
     if (region.longest.seconds > time_.longest.seconds || time_.longest.stage.empty()) time_.longest = region.longest;
     time_.known.add(region.known);
     for (expected_load load : region.loads) {
+      if (load.of == expected_load::slots && load.work == 0) continue;  // it only hands items on
       load.work *= runs_;
       load.most.seconds *= runs_;
       add(load);
@@ -108,8 +141,8 @@ class pipeline_sum {
 
 /// What time a pipeline takes whose regions take so long; `rates[r]` leads to region r + 1.
 constexpr pipeline_time pipeline_time_of(std::span<const expected_time> regions, std::span<const timed_rate> rates,
-                                         double pace = 0) {
-  return detail::pipeline_sum(regions, rates, pace).sum();
+                                         const item_arrival& arrival = {}) {
+  return detail::pipeline_sum(regions, rates, arrival).sum();
 }
 
 }  // namespace levada

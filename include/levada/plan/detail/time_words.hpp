@@ -88,6 +88,38 @@ constexpr void append_shared(Text& text, const expected_load& load, double items
   text += load.of == expected_load::slots ? (one ? " slot" : " slots") : (one ? " worker" : " workers");
 }
 
+/// "cpu needs 41 ms", "cpu needs 82 ms of 2 workers".
+template <class Text>
+constexpr void append_needs(Text& text, const expected_load& load) {
+  append_loaded(text, load);
+  text += " needs ";
+  append_time(text, load.work);
+  if (load.of != expected_load::device || load.workers == 1) return;
+  text += " of ";
+  append_number(text, load.workers);
+  text += " workers";
+}
+/// "in each 33 ms".
+template <class Text>
+constexpr void append_in_each(Text& text, double pace) {
+  text += "in each ";
+  append_time(text, pace);
+}
+/// "detect 35 ms of it".
+template <class Text>
+constexpr void append_most(Text& text, const timed_part& part) {
+  append_part(text, part);
+  text += ' ';
+  append_time(text, part.seconds);
+  text += " of it";
+}
+/// "20.5 %".
+template <class Text>
+constexpr void append_percent(Text& text, double share) {
+  append_decimals(text, share * 100, 1);
+  text += " %";
+}
+
 /// "measured", "3 of 7 measured, 3 estimated, 1 unknown".
 template <class Text>
 constexpr void append_known(Text& text, const known_costs& known) {

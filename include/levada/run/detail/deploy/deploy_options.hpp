@@ -70,9 +70,14 @@ consteval std::size_t memory_bound_of() {
   return bound;
 }
 
-/// Whether an option bounds time: run/promises.hpp.
+/// Whether an option bounds time, and whether a pipeline says when its items come: run/promises.hpp.
 template <class Option>
 inline constexpr bool promises_time = false;
+template <class Pipeline>
+inline constexpr bool is_paced = false;
+/// The types of a deployment, and what it promises, if anything.
+template <class Types, class Pipeline, class Target, class... Options>
+struct with_promises : type_tag<Types> {};
 
 template <class Option>
 inline constexpr bool pins_plan = false;

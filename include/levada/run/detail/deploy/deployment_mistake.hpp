@@ -32,7 +32,7 @@ struct promise_mistake : type_tag<no_mistake> {};
 /// The mistake of a deployment, its fallback aside.
 template <class Pipeline, class Target, class... Options>
 consteval auto find_deployment_mistake() {
-  constexpr bool promises = (promises_time<Options> || ...);
+  constexpr bool promises = (promises_time<Options> || ... || is_paced<Pipeline>);
   using call_check = decltype(call_mistake<Pipeline, Target, Options...>());
   if constexpr (call_check::is_mistake) {
     return call_check{};

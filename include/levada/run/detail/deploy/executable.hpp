@@ -126,6 +126,24 @@ struct app_of_items {
   }
 };
 
+/// The first mistake in the options of a session of an app, which may promise its time (run/promises.hpp).
+template <class Rim, class... Options>
+consteval auto mistake_of_session() {
+  using in = typename Rim::input_item;
+  using out = typename Rim::output_item;
+  if constexpr (requires { typename Rim::promises; })
+    return Rim::promises::template session_mistake<in, out, Rim::changes_rate, Options...>();
+  else
+    return app_session_mistake<in, out, Rim::changes_rate, Options...>();
+}
+template <class Rim, class... Options>
+consteval session_settings settings_of_session() {
+  if constexpr (requires { typename Rim::promises; })
+    return Rim::promises::template settings<typename Rim::input_item, Options...>();
+  else
+    return settings_for<typename Rim::input_item, Options...>();
+}
+
 /// What is wrong with `any_pipeline<Result(In)>` of an executable, if anything.
 template <class Signature>
 struct erasure;
@@ -156,8 +174,12 @@ struct erasure<Result(In)> {
 template <class Rim, class Executor>
 class executable {
  public:
+  using types = Rim;
   using item = typename Rim::input_item;
   using output = typename Rim::output_item;
+  /// What is wrong with the options of a session, if anything.
+  template <class... Options>
+  using session_mistake = decltype(detail::mistake_of_session<Rim, Options...>());
 
   /// What was decided while compiling.
   static constexpr const auto& plan = Rim::plan;
@@ -247,25 +269,22 @@ class executable {
 
   /// A session: push and pop, with the options of run/detail/program/session_options.hpp.
   template <class... Options>
-    requires(!Rim::has_source) &&
-            correct<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())>
+    requires(!Rim::has_source) && correct<session_mistake<Options...>>
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
-    return session<item, popped<Options...>, Executor>(app_, std::move(stop), detail::settings_for<item, Options...>());
+    return session<item, popped<Options...>, Executor>(app_, std::move(stop),
+                                                       detail::settings_of_session<Rim, Options...>());
   }
   /// The same in the time of `clock`, which outlives the session.
   template <class... Options>
-    requires(!Rim::has_source) &&
-            correct<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())>
+    requires(!Rim::has_source) && correct<session_mistake<Options...>>
   [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
-    detail::session_settings settings = detail::settings_for<item, Options...>();
+    detail::session_settings settings = detail::settings_of_session<Rim, Options...>();
     settings.clock = &clock;
     return session<item, popped<Options...>, Executor>(app_, std::move(stop), settings);
   }
   template <class... Options>
-    requires(!Rim::has_source &&
-             decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())::is_mistake)
-  mistake_found<decltype(detail::app_session_mistake<item, output, Rim::changes_rate, Options...>())> open(
-      std::stop_token = {}) const;
+    requires(!Rim::has_source && session_mistake<Options...>::is_mistake)
+  mistake_found<session_mistake<Options...>> open(std::stop_token = {}) const;
 
   /// The parameters of the stages in `lv::params<Group>(...)`.
   template <fixed_string Group>

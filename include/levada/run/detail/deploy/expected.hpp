@@ -3,6 +3,7 @@
 // run/detail/deploy/expected.hpp: what time a deployment is expected to take: its regions' plans by the costs that its
 // options have.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -18,6 +19,7 @@
 #include <levada/plan/detail/pipeline_time.hpp>
 #include <levada/plan/detail/unit_costs.hpp>
 #include <levada/run/detail/deploy/deploy_options.hpp>
+#include <levada/run/detail/deploy/paces.hpp>
 #include <levada/run/detail/deploy/planned.hpp>
 
 namespace levada::detail {
@@ -90,21 +92,46 @@ struct timing_of {
   using plannings = plannings_of<Pipeline, Target, Options...>;
   static constexpr const cost_table& table = table_of_chooser<typename partition_option<Options...>::type>();
 
-  template <std::size_t... R>
-  static constexpr pipeline_time expected(quantile at, double pace, std::index_sequence<R...>) {
+  static constexpr const head_paces& paces = paces_of<Pipeline>::value;
+
+  /// Calls `take(regions, rates)`.
+  template <class Take, std::size_t... R>
+  static constexpr auto with_regions(quantile at, Take take, std::index_sequence<R...>) {
     const std::array<expected_time, sizeof...(R)> regions{
         expected_time_of_region<typename plannings::template planning<R>>(at)...};
     if constexpr (sizeof...(R) > 1) {
       return [&]<std::size_t... Border>(std::index_sequence<Border...>) {
         const timed_rate rates[] = {plannings::template rate<Border>...};
-        return pipeline_time_of(regions, rates, pace);
+        return take(regions, rates);
       }(std::make_index_sequence<sizeof...(R) - 1>{});
     } else {
-      return pipeline_time_of(regions, {}, pace);
+      return take(regions, std::span<const timed_rate>());
     }
   }
   template <quantile At>
-  static constexpr pipeline_time time = expected(At, 0, std::make_index_sequence<plannings::regions>{});
+  static constexpr pipeline_time time = with_regions(
+      At, [](const auto& regions, const auto& rates) { return pipeline_time_of(regions, rates, arrival_of(paces)); },
+      std::make_index_sequence<plannings::regions>{});
+
+  /// For each item that comes in, by the median.
+  static constexpr auto with_loads(auto use) {
+    return with_regions(
+        quantile::median,
+        [&](const auto& regions, const auto& rates) {
+          pipeline_sum sum(regions, rates, {});
+          sum.sum();
+          return use(sum.loads());
+        },
+        std::make_index_sequence<plannings::regions>{});
+  }
+  static constexpr auto loads = [] {
+    std::array<expected_load, with_loads([](const auto& all) { return all.size(); })> loads;
+    with_loads([&](const auto& all) {
+      std::copy(all.begin(), all.end(), loads.begin());
+      return 0;
+    });
+    return loads;
+  }();
 };
 
 }  // namespace levada::detail
