@@ -98,6 +98,17 @@ FAULTS = [
     ("items on the way to the next rate are not seen", "rate_converter.hpp",
      "    return to_.all_settled() && !has_something(no_more) && !busy_.load() && to_.pushed() == pushed;",
      "    return static_cast<void>(pushed), to_.all_settled() && !has_something(no_more);"),
+    ("a stream ends before its last items", "stream.hpp",
+     "    if (count != 0) {\n      if (takes_row_)",
+     "    if (!more) core_->close();\n    if (count != 0) {\n      if (takes_row_)"),
+    ("no permit is asked back for a session that is away", "permits.hpp",
+     "called = std::min(called, away->since_);",
+     "static_cast<void>(away);"),
+    ("who brings a worker counts as one", "session_core.hpp",
+     "    static_cast<session_core*>(session)->invite_from_elsewhere();",
+     "    auto& self = *static_cast<session_core*>(session);\n"
+     "    self.for_each_engine([](engine& e) { e.worker_awake_again(); });\n"
+     "    self.invite();\n    self.worker_asleep();"),
     ("a session that is over may not be", "session_engines.hpp",
      "    if (is_over) is_over_.store(true, std::memory_order_relaxed);\n",
      ""),

@@ -3,108 +3,25 @@
 // explore/session_cases.hpp: cases of everything that threads do with a session. Each checks its results, their order
 // and the counts; the scheduler checks that some thread can go on as long as one has not ended.
 
-#include <explore/executor.hpp>
+#include <explore/stages.hpp>
 
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <explore/device.hpp>
+#include <explore/sink_cases.hpp>
 
 #include <levada/core/detail/units.hpp>
 #include <levada/plan/detail/partition_by_cost.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada::test {
-
-inline void require(bool so, const char* what) {
-  if (!so) explorer()->fail(what);
-}
-
-/// Threads that run a stage of the case, and how many may.
-inline int at_work = 0, permits_of_case = 0;
-struct working {
-  working() { require(++at_work <= permits_of_case, "more threads at work than there are permits"); }
-  working(const working&) = delete;
-  working& operator=(const working&) = delete;
-  ~working() { --at_work; }
-};
-
-/// A stage that must never be in two threads at once, and sees the items in order. Each takes so long: a microsecond is
-/// worth another thread.
-struct in_order {
-  std::chrono::nanoseconds ns{0};
-  int next = 0;
-  bool inside = false;
-  int operator()(const int& x) {
-    const working here;
-    require(!inside, "two threads in one serial stage");
-    inside = true;
-    explorer()->changes(this);
-    explorer()->takes(ns);
-    explorer()->changes(this);
-    require(x == next, "out of order");
-    ++next;
-    inside = false;
-    return x;
-  }
-};
-struct in_order_fails : in_order {
-  int operator()(const int& x) {
-    in_order::operator()(x);
-    if (x % 3 == 1) throw std::runtime_error("one of three");
-    return x;
-  }
-};
-struct on_the_device {
-  int operator()(const int& x) const {
-    explorer()->takes(std::chrono::microseconds(5));
-    return x;
-  }
-};
-struct anywhere : on_the_device {
-  int operator()(const int& x) const {
-    const working here;
-    return on_the_device::operator()(x);
-  }
-};
-
-template <int Threads, class... Options>
-auto deployed(auto pipeline) {
-  at_work = 0, permits_of_case = Threads;
-  return deploy<target<cpu<Threads>>, run_by<explored_executor>, Options...>(std::move(pipeline));
-}
-constexpr auto two_serial = [] { return input<int> | stage<"a">(in_order{}) | stage<"b">(in_order{}); };
-constexpr auto three_serial = [] { return two_serial() | stage<"c">(in_order{}); };
-constexpr auto mixed = [] {
-  return input<int> | stage<"a">(in_order{}) | stage<"p">(parallel(anywhere{})) | stage<"c">(in_order{});
-};
-constexpr in_order slow{.ns = std::chrono::microseconds(5)};
-constexpr auto one_slow = [] { return input<int> | stage<"a">(slow); };
-constexpr auto two_slow = [] { return one_slow() | stage<"b">(slow); };
-constexpr auto three_slow = [] { return two_slow() | stage<"c">(slow); };
-constexpr auto mixed_slow = [] { return one_slow() | stage<"p">(parallel(anywhere{})) | stage<"c">(slow); };
-constexpr auto pairs_slow = [] { return one_slow() | batch<2> | unbatch; };
-constexpr auto segments_slow = [] { return one_slow() | split_here | stage<"b">(slow); };
-constexpr auto segments = [] { return input<int> | stage<"a">(in_order{}) | split_here | stage<"b">(in_order{}); };
-
-inline void check_counts(const item_counts& c, std::uint64_t pushed) {
-  require(c.pushed == pushed, "a push is not counted");
-  require(c.pushed == c.delivered + c.failed + c.filtered + c.dropped + c.cancelled + c.in_flight,
-          "counts do not add up");
-  require(c.in_flight == 0, "an item is still in flight");
-}
-
-/// What is over stays so.
-void check_over(auto& session) {
-  for (int i = 0; i < 3; ++i) require(session.is_over(), "the session is not over");
-}
 
 template <int Threads, class... Options>
 void streamed(auto pipeline, int count) {
@@ -165,28 +82,6 @@ inline void answered(int count) {
   }
   pusher.join();
   require(next == count, "a result is missing");
-}
-
-/// Nobody asks for what comes to an end in a sink: a worker has to be brought.
-inline void into_a_sink(int count, bool by_trying) {
-  static detail::atomic<int> arrived{0};
-  arrived.store(0);
-  const auto app = deployed<2>(input<int> | stage<"a">(slow) | sink<"s">([](const int& x) {
-                                 arrived.store(x + 1);
-                                 arrived.notify_all();
-                               }));
-  auto session = app.open();
-  for (int i = 0; i < count; ++i) {
-    if (by_trying)
-      require(session.try_push(i), "no room");
-    else
-      session.push(i);
-    arrived.wait(i);
-  }
-  session.close();
-  session.drain();
-  check_over(session);
-  check_counts(session.counts(), static_cast<std::uint64_t>(count));
 }
 
 inline void failing(int count) {
@@ -463,6 +358,11 @@ inline constexpr session_case large_cases[] = {
     {"answers", [] { answered(4); }},
     {"sink", [] { into_a_sink(4, false); }},
     {"sink, pusher that tries", [] { into_a_sink(4, true); }},
+    {"beside a fed one", [] { beside_a_fed_one<explored_executor>(3); }},
+    {"beside a fed one, one worker", [] { beside_a_fed_one<one_worker_for_all>(3); }},
+    {"beside a fed one and another app", [] { beside_a_fed_one<one_worker_for_all>(3, true); }},
+    {"sinks of two apps, two sessions", [] { sinks_of_two_apps(2, 3); }},
+    {"sinks of two apps, four sessions", [] { sinks_of_two_apps(4, 2); }},
     {"failures", [] { failing(5); }},
     {"cancelled", [] { cancelled_on_the_way(5); }},
     {"cancelled by the pusher", [] { cancelled_by_pusher(3); }},

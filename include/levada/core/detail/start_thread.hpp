@@ -16,10 +16,10 @@ namespace levada::detail {
 }
 
 /// Throws levada::error where the system gives none.
-template <class F>
-std::thread start_thread(const char* whose, F f) {
+template <class Thread = std::thread, class F>
+Thread start_thread(const char* whose, F f) {
   try {
-    return std::thread(std::move(f));
+    return Thread(std::move(f));
   } catch (const std::system_error& why) {
     refuse_thread(whose, why);
   }

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <stop_token>
-#include <thread>
 #include <utility>
 
 #include <levada/core/detail/clock.hpp>
@@ -49,7 +48,7 @@ class session_core final : public helped_session<Executor> {
         on_stop_(std::move(stop), cancel_session{this}) {
     if (!deployment_->last_code().has_result) this->invite_always();
     if (deployment_->measures.load()) this->measure(true);
-    if (settings.dedicated) own_worker_ = start_thread("the worker of a session", [this] { serve_alone(); });
+    if (settings.dedicated) own_worker_ = start_thread<thread>("the worker of a session", [this] { serve_alone(); });
   }
 
   /// Cancels the items in flight; returns when nothing of this session runs any more.
@@ -68,8 +67,24 @@ class session_core final : public helped_session<Executor> {
 
   void invite() noexcept override {
     if (engine_.settings().dedicated) return;
-    gate_.get()->add_holder();
     worker_awake();
+    bring_awake_worker();
+  }
+
+ private:
+  using base::at_work_, base::deployment_, base::engine_, base::event_;
+  using base::can_help, base::for_each_engine, base::has_work, base::isolated, base::let_in, base::look_again_soon;
+  using base::pays_for_a_worker, base::spin_until, base::visit_all, base::visit_with_permit, base::wait_for_permit;
+  using base::worker_asleep, base::worker_awake, base::worker_begins, base::worker_ends;
+
+  /// As `invite`, by a thread that is not at this session, or leaves it. It counts the worker as awake, and nothing of
+  /// its own: who pushes meanwhile relies on one that is.
+  void invite_from_elsewhere() noexcept {
+    for_each_engine([](engine& e) { e.worker_awake_again(); });
+    bring_awake_worker();
+  }
+  void bring_awake_worker() noexcept {
+    gate_.get()->add_holder();
     invited_.fetch_add(1);
     try {
       executor().invite({&session_core::work, gate_.get()});
@@ -79,12 +94,6 @@ class session_core final : public helped_session<Executor> {
       gate_.get()->remove_holder();
     }
   }
-
- private:
-  using base::at_work_, base::deployment_, base::engine_, base::event_;
-  using base::can_help, base::for_each_engine, base::has_work, base::isolated, base::let_in, base::look_again_soon;
-  using base::pays_for_a_worker, base::spin_until, base::visit_all, base::visit_with_permit, base::wait_for_permit;
-  using base::worker_asleep, base::worker_awake, base::worker_begins, base::worker_ends;
 
   Executor& executor() const { return static_cast<deployment<Executor>&>(*deployment_).executor; }
 
@@ -178,7 +187,7 @@ class session_core final : public helped_session<Executor> {
       const auto is_wanted = [&] { return Executor::invited_to_all() > invited_.load(); };
       const auto goes = [&] { return is_wanted() && thread_time() - came > stay; };
       if (wait_for_permit(goes, is_wanted, since)) return got_permit();
-      leaves = has_work();
+      leaves = goes() && has_work();  // not where there was none, and some has come since
       // The longer, the more often that was in vain: a permit is left only now and then.
       if (leaves) stay_us_.store(std::min(2 * stay.count(), longest_stay_us));
       return false;
@@ -192,12 +201,7 @@ class session_core final : public helped_session<Executor> {
     return true;
   }
   /// Of the concurrency limit: a permit is left for the worker that has gone.
-  static void call_worker(void* session) noexcept {
-    auto& self = *static_cast<session_core*>(session);
-    self.for_each_engine([](engine& e) { e.worker_awake_again(); });
-    self.invite();
-    self.worker_asleep();
-  }
+  static void call_worker(void* session) noexcept { static_cast<session_core*>(session)->invite_from_elsewhere(); }
 
   /// Sessions that share the workers wait for one; this one's own invitations aside.
   bool others_wait() const { return executor().invited() > invited_.load(); }
@@ -227,10 +231,8 @@ class session_core final : public helped_session<Executor> {
       // What came between the last look and now found a worker awake and invited nobody.
       const bool waits = engine_.invites_always();  // for a permit; else those who have one look for more themselves
       if (!pays_for_a_worker() || !(waits ? has_work() : can_help())) return;
+      if (goes) return invite_from_elsewhere();  // it comes back behind them
       for_each_engine([](engine& e) { e.worker_awake_again(); });
-      if (!goes) continue;
-      invite();  // it comes back behind them
-      return worker_asleep();
     }
   }
 
@@ -242,7 +244,7 @@ class session_core final : public helped_session<Executor> {
   static constexpr std::int64_t shortest_stay_us = 200, longest_stay_us = 100'000;
   atomic<std::int64_t> stay_us_{shortest_stay_us};  ///< in a line, of a worker that is wanted elsewhere
   const open_gate gate_;  ///< behind all that a worker looks at, which has left when it is closed
-  std::thread own_worker_;
+  thread own_worker_;
   std::stop_callback<cancel_session> on_stop_;
 };
 

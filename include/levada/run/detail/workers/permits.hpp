@@ -130,18 +130,22 @@ class permits {
     }
     void become_first(place* of) {
       line().first.store(of);
-      if (hurries_) concurrency_limit_.called_.store(of != nullptr ? std::min(now(), of->since_) : nobody);
+      if (!hurries_) return;
+      if (of != nullptr) of->called_ = std::min(now(), of->since_);
+      concurrency_limit_.note_called();
     }
 
     permits& concurrency_limit_;
     event_count& event_;
     const bool hurries_;
     const clock::rep since_;
+    clock::rep called_ = nobody;  ///< when it became the first that hurries
     place* before_;
     place* behind_ = nullptr;
   };
 
-  /// A session that has work and no thread in the lines: its worker is wanted elsewhere. Called once a permit is left.
+  /// A session that has work and no thread in the lines: its worker is wanted elsewhere. It hurries as the first in the
+  /// line does, and is called once a permit is left.
   class absence {
    public:
     absence(permits& concurrency_limit, void (*call)(void*) noexcept, void* session)
@@ -155,8 +159,10 @@ class permits {
       const std::lock_guard lock(concurrency_limit_.mutex_);
       if (is_listed_ || has_ended_) return;
       is_listed_ = true;
+      since_ = now();
       behind_ = exchange_value(concurrency_limit_.absent_, this);
       concurrency_limit_.waiting_.fetch_add(1);
+      concurrency_limit_.note_called();
       if (concurrency_limit_.any_left()) concurrency_limit_.call_absent_locked();
     }
     /// Never again; to be said while the session can be called.
@@ -175,6 +181,7 @@ class permits {
     void (*const call_)(void*) noexcept;
     void* const session_;
     absence* behind_ = nullptr;
+    clock::rep since_ = nobody;
     bool is_listed_ = false, has_ended_ = false;
   };
   /// The first that hurries has waited long: the next permit is for it.
@@ -206,10 +213,11 @@ class permits {
     const std::lock_guard lock(mutex_);
     tell_first_locked();
   }
+  /// The first in the line behind the absent one: it may find the permit open to it only when nobody is overdue.
   void tell_first_locked() {
+    call_absent_locked();
     place* const first = hurried_.first.load() != nullptr ? hurried_.first.load() : patient_.first.load();
     if (first != nullptr) first->event_.notify_all();
-    call_absent_locked();
   }
   /// The one that has been away longest.
   void call_absent_locked() {
@@ -224,6 +232,13 @@ class permits {
     (*at)->is_listed_ = false;
     *at = (*at)->behind_;
     waiting_.fetch_sub(1);
+    note_called();
+  }
+  void note_called() {
+    const place* const first = hurried_.first.load();
+    clock::rep called = first != nullptr ? first->called_ : nobody;
+    for (const absence* away = absent_; away != nullptr; away = away->behind_) called = std::min(called, away->since_);
+    called_.store(called);
   }
   int open_to_all() const { return are_overdue() ? count_ - 1 : count_; }
   bool try_acquire_below(int most) {
@@ -242,7 +257,7 @@ class permits {
   mutex mutex_;             ///< of these
   waiting_line hurried_, patient_;
   absence* absent_ = nullptr;
-  atomic<clock::rep> called_{nobody};  ///< when the first that hurries became that
+  atomic<clock::rep> called_{nobody};  ///< when the first that hurries became that, or an absent one went
 };
 
 }  // namespace levada::detail

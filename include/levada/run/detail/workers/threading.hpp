@@ -26,6 +26,7 @@ using std::atomic_ref;
 namespace levada::detail {
 
 using std::mutex;
+using std::thread;
 
 inline void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
