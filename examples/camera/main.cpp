@@ -16,7 +16,9 @@
 
 #include <unistd.h>
 #include <CLI/CLI.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
+#include <levada/run/promises.hpp>
 #include <nlohmann/json.hpp>
 
 namespace {
@@ -29,7 +31,13 @@ using namespace std::chrono_literals;
 using picture = lv::tensor<std::uint8_t, example::height, example::width, 3>;
 using box = lv::target<lv::cpu<2>>;
 
-constexpr std::chrono::nanoseconds period = std::chrono::nanoseconds(1s) / 60, service = 50ms;
+using namespace lv::literals;
+constexpr lv::duration between = 16'667_us;  // 60 pictures a second
+constexpr std::chrono::nanoseconds period = between, service = 50ms;
+
+/// What the model takes. What nobody measured counts as estimated.
+constexpr lv::kernel_cost kernels[] = {{"callable", "model(uint8[480x640x3]) -> 4 bytes", 50e-3}};
+constexpr lv::cost_table costs{.machine = "the accelerator that is imitated", .kernels = kernels};
 
 /// Torn pictures are filtered while they still lie in the camera's memory.
 std::optional<frame> whole(frame&& f) {
@@ -70,9 +78,13 @@ struct outcome {
 };
 
 outcome film(example::frame_ring& ring, double seconds) {
-  const auto app = lv::deploy<box, lv::slots<example::frame_ring::buffers>>(
-      lv::input<frame> | lv::stage<"whole">(&whole) | lv::image::to_rgb<> | lv::stage<"model">(lv::serial(&model)));
-  auto session = app.open<lv::latest_only>();
+  // More pictures come than the model takes: each session keeps the latest only, and the report says how many it drops.
+  const auto app = lv::deploy<box, lv::slots<example::frame_ring::buffers>, lv::costs<costs>, lv::estimates_count,
+                              lv::budget<lv::latency<60_ms>, lv::interval<51_ms>>, lv::latest_only>(
+      lv::input<frame, lv::every<between>> | lv::stage<"whole">(&whole) | lv::image::to_rgb<> |
+      lv::stage<"model">(lv::serial(&model)));
+  std::printf("%s\n", lv::report(app).c_str());
+  auto session = app.open();
 
   outcome o;
   const auto frames =

@@ -17,12 +17,14 @@
 
 #include <CLI/CLI.hpp>
 #include <levada/interop/report.hpp>
+#include <levada/run/promises.hpp>
 #include <silero.onnx.hpp>
 
 namespace {
 
 namespace lv = levada;
 
+using namespace lv::literals;
 constexpr std::size_t rate = 16'000, chunk_size = 512, context_size = 64;
 using samples = lv::tensor<std::int16_t, chunk_size>;
 using window = silero::input_type;
@@ -88,11 +90,12 @@ class segments {
 int listen(const std::string& file, const std::string& recorded, bool with_report) {
   const lv::safetensors weights{silero::weights_file};
   // clang-format off
-  auto detect = lv::source<"microphone">(recording(file))
+  auto detect = lv::source<"microphone", lv::every<32_ms>>(recording(file))  // a chunk
       | lv::stage<"context", window>(with_context{})
       | silero::graph(weights);
   // clang-format on
-  auto app = lv::deploy<lv::target<lv::cpu<1>>>(std::move(detect));
+  // Of costs that are estimated: `profile` measures them on the machine that listens.
+  auto app = lv::deploy<lv::target<lv::cpu<1>>, lv::budget<lv::latency<10_ms>>, lv::estimates_count>(std::move(detect));
   if (with_report) std::printf("%s\n", lv::report(app).c_str());
 
   std::printf("%s:\n", file.c_str());

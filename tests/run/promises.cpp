@@ -8,9 +8,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <levada/core/detail/units.hpp>
@@ -130,6 +132,15 @@ TEST_CASE("a pipeline says at its head when its items come, each port for itself
   constexpr auto line = lv::input<int, lv::every<33_ms>> | lv::stage<"decode">(plus_one);
   static_assert(paces_in<decltype(line)>.ports[0].pace == 33'000'000);
   static_assert(!paces_in<decltype(chain)>.are_said());
+  auto source =
+      lv::source<"camera", lv::every<33_ms>>([n = 0]() mutable { return n < 5 ? std::optional(n++) : std::nullopt; }) |
+      lv::stage<"decode">(plus_one);
+  static_assert(paces_in<decltype(source)>.ports[0].pace == 33'000'000);
+  auto filmed = lv::deploy<box, lv::costs<measured>>(std::move(source));
+  int sum = 0;
+  for (auto&& r : filmed.stream()) sum += r.value();
+  CHECK(sum == 15);
+  CHECK(lv::report(filmed).find("an item every 33 ms\n") != std::string::npos);
   constexpr auto two = lv::graph(lv::port<"left", int, lv::every<20_ms>>, lv::port<"right", int>,
                                  lv::node<"both", "left", "right">([](const int& l, const int& r) { return l + r; }),
                                  lv::output<"sum", "both">);

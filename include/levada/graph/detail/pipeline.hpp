@@ -40,6 +40,18 @@ struct paced_input {
 template <class T, class Pace, class... More>
 inline constexpr paced_input<T, Pace, More...> input<T, Pace, More...>{};
 
+/// A source, and when: `source<"camera", every<33_ms>>(f)`.
+template <class Source, class Pace>
+struct paced_source {
+  Source source;
+};
+template <fixed_string Name, class Pace, class F>
+  requires detail::is_pace<Pace>
+[[gnu::always_inline]] constexpr auto source(F f) {
+  auto made = source<Name>(std::move(f));
+  return paced_source<decltype(made), Pace>{std::move(made)};
+}
+
 /// The parts of a line in order, as types alone.
 template <class... Parts>
 struct stage_list {};
@@ -150,6 +162,8 @@ template <class T>
 inline constexpr bool is_part<input_part<T>> = true;
 template <class T, class... Pace>
 inline constexpr bool is_part<paced_input<T, Pace...>> = true;
+template <class Source, class Pace>
+inline constexpr bool is_part<paced_source<Source, Pace>> = true;
 template <class... S>
 inline constexpr bool is_part<pipeline<S...>> = true;
 template <class D, class P>
@@ -247,6 +261,8 @@ struct flatten<pinned_part<Inner, Part>, Outer> : flatten<Part, Inner> {};
 template <class T, class Pace, class Device>
   requires is_pace<Pace>
 struct flatten<paced_input<T, Pace>, Device> : flatten<input_part<T>, Device> {};
+template <class Source, class Pace, class Device>
+struct flatten<paced_source<Source, Pace>, Device> : flatten<Source, Device> {};
 
 /// Calls `visit(stage)` for each stage object of a pipeline, in order, moving it out.
 template <class Part, class Visit>
@@ -258,6 +274,10 @@ template <class Left, class Right, class Visit>
 template <class Device, class Part, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(pinned_part<Device, Part>& pinned, Visit& visit) {
   for_each_stage(pinned.part, visit);
+}
+template <class Source, class Pace, class Visit>
+[[gnu::always_inline]] constexpr void for_each_stage(paced_source<Source, Pace>& paced, Visit& visit) {
+  visit(paced.source);
 }
 template <class Left, class Right, class Visit>
 [[gnu::always_inline]] constexpr void for_each_stage(link<Left, Right>& parts, Visit& visit) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // run/detail/deploy/paces.hpp: when items come, as the head of a pipeline says it: `input<frame, every<33_ms>>`, each
-// port its own; and whether ports that meet can meet at their paces.
+// port its own, or its source; and whether ports that meet can meet at their paces.
 
 #include <algorithm>
 #include <concepts>
@@ -25,7 +25,7 @@
 
 namespace levada {
 
-/// For `input` and `port`: so much time lies between two items.
+/// For `input`, `port` and `source`: so much time lies between two items.
 template <duration Between>
 struct every {};
 
@@ -118,6 +118,8 @@ struct paces_of<paced_input<T, Pace>> {
     return all;
   }();
 };
+template <class Source, class Pace>
+struct paces_of<paced_source<Source, Pace>> : paces_of<paced_input<void, Pace>> {};
 template <class Rule, class... Named, class... Pace>
 struct paces_of<paced_input<synced_items<Rule, Named...>, port_paces<Pace...>>> {
   static constexpr head_paces value = [] {
