@@ -5,18 +5,23 @@
 // An op is a type that says everything but the code:
 //
 //   struct relu_op {
-//     static constexpr std::string_view kind = "relu";             // ONNX's term
-//     template <any_tensor In> using output = In;                  // the shape rule; constrained: not there = not
-//     taken template <class In> static constexpr double flops = ...;     // per item
+//     static constexpr std::string_view kind = "relu";  // ONNX's term
+//     // The shape rule. Constrained: where it is not there, the op does not take that input.
+//     template <any_tensor In> using output = In;
+//     template <class In> static constexpr double flops = ...;  // per item
 //     template <class In> static constexpr std::array<parameter_info, 0> parameters{};
-//     static constexpr std::string_view expects = "a tensor";      // its input, for the message
-//     static constexpr op_kind fuses_as = op_kind::element_wise;   // for rules (plan/rules.hpp); opaque where it does
-//     not say // Where its output may lie in memory that is there already, one of these or none:
+//     static constexpr std::string_view expects = "a tensor";  // its input, for the message
+//     // For rules (plan/rules.hpp); opaque where it does not say.
+//     static constexpr op_kind fuses_as = op_kind::element_wise;
 //     // Only where `kind` does not say what is computed, since a user's lambda does: a hash of that lambda's source.
 //     template <class In> static consteval std::uint64_t source();
-//     static constexpr bool in_place = true;                       // element i needs only the elements i of the inputs
-//     template <class In> static constexpr std::ptrdiff_t view_at; // it is the input from that element on; negative:
-//     no template <class In> static constexpr bool joins_in_a_row;    // it is the inputs, one behind the other
+//     // Where its output may lie in memory that is there already, one of these or none. Element i needs only the
+//     // elements i of the inputs:
+//     static constexpr bool in_place = true;
+//     // It is the input from that element on; negative: no.
+//     template <class In> static constexpr std::ptrdiff_t view_at;
+//     // It is the inputs, one behind the other.
+//     template <class In> static constexpr bool joins_in_a_row;
 //   };
 //
 // How it is computed is a backend's: `Backend::kernel<In, Op...>`, a class that is complete where the backend takes
@@ -100,13 +105,11 @@ using run_output_t = typename detail::run_output<In, Ops...>::type;
 /// - is constructed from the ops and their parameters in order, and packs the weights then (its size is their bytes, or
 ///   `static constexpr std::size_t weight_bytes`),
 /// - has `static constexpr std::size_t scratch_bytes`, which the plan provides, aligned to 64,
-/// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`; or, of a device
-/// that
-///   computes by itself, is a `detail::device_kernel` that the device's driver knows; or, of a stage that holds
-///   pipelines, constructs its output by `kernel.make(in, into, scratch)`,
-/// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them;
-/// what it
-///   moves as a view, or joins in a row, may lie where it is moved to.
+/// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`;
+/// - or, of a device that computes by itself, is a `detail::device_kernel` that the device's driver knows;
+/// - or, of a stage that holds pipelines, constructs its output by `kernel.make(in, into, scratch)`,
+/// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them. What
+///   it moves as a view, or joins in a row, may lie where it is moved to.
 template <class Backend, class In, class... Ops>
 concept op_kernel =
     requires { sizeof(typename Backend::template kernel<In, Ops...>); } &&
