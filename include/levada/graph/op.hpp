@@ -108,8 +108,8 @@ using run_output_t = typename detail::run_output<In, Ops...>::type;
 /// - is called as `kernel(in, out, scratch)` on any thread, several at once, and writes all of `out`;
 /// - or, of a device that computes by itself, is a `detail::device_kernel` that the device's driver knows;
 /// - or, of a stage that holds pipelines, constructs its output by `kernel.make(in, into, scratch)`,
-/// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them. What
-///   it moves as a view, or joins in a row, may lie where it is moved to.
+/// - of ops that are `in_place`, reads element i of all inputs before it writes element i: `out` may be one of them.
+///   What it moves as a view, or joins in a row, may lie where it is moved to.
 template <class Backend, class In, class... Ops>
 concept op_kernel =
     requires { sizeof(typename Backend::template kernel<In, Ops...>); } &&
