@@ -81,7 +81,8 @@ void beside_a_fed_one(int count, bool and_another_app = false) {
   check_counts(now_and_then.counts(), static_cast<std::uint64_t>(count));
 }
 
-/// Sessions of two apps, each with one permit and fed by a thread of its own, that nobody waits for and one worker runs.
+/// Sessions of two apps, each with one permit and fed by a thread of its own, that nobody waits for and one worker
+/// runs.
 inline void sinks_of_two_apps(int sessions, int count) {
   struct place {
     detail::atomic<int> arrived{0};
