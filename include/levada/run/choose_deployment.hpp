@@ -48,6 +48,7 @@ struct deployment_option {
   machine_needs needs{};
 };
 
+/// The first deployment of several that this machine can run.
 template <class Signature>
 struct chosen_deployment {
   any_pipeline<Signature> app;

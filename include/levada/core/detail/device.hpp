@@ -52,6 +52,7 @@ template <int... Numbers>
   requires(sizeof...(Numbers) <= 64 && ((Numbers >= 0 && Numbers < 1024) && ...))
 inline constexpr processor_set affinity{static_cast<int>(sizeof...(Numbers)), {static_cast<short>(Numbers)...}};
 
+/// The size of a cache: `l2<2_MiB>`.
 struct cache_bytes {
   std::size_t bytes;
 };

@@ -74,15 +74,18 @@ class [[nodiscard]] result {
       std::destroy_at(std::addressof(error_));
   }
 
+  /// A value, and no exception.
   bool has_value() const { return has_value_; }
   explicit operator bool() const { return has_value_; }
 
+  /// The value; there has to be one.
   T& operator*() & { return value_; }
   const T& operator*() const& { return value_; }
   T&& operator*() && { return std::move(value_); }
   T* operator->() { return std::addressof(value_); }
   const T* operator->() const { return std::addressof(value_); }
 
+  /// The value; throws what the item's stage threw where there is none.
   T& value() & { return rethrow(), value_; }
   const T& value() const& { return rethrow(), value_; }
   T&& value() && { return rethrow(), std::move(value_); }
