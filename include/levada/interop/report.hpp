@@ -9,6 +9,7 @@
 #include <levada/plan/detail/report.hpp>
 #include <levada/plan/detail/saved.hpp>
 #include <levada/run/detail/measure/statistics_report.hpp>
+#include <levada/run/detail/measure/verification_report.hpp>
 
 namespace levada {
 namespace detail {
@@ -45,6 +46,16 @@ template <format As = format::text, class App>
     return detail::with_promises_of<As, App>(json_report(plan));
   else
     return detail::with_promises_of<As, App>(text_report(plan));
+}
+
+/// What an app takes beside its plan: text, or `report<format::json>(app.verify(sample))`.
+template <format As = format::text>
+  requires(As != format::dot)
+std::string report(const verification& all) {
+  if constexpr (As == format::json)
+    return json_report(all);
+  else
+    return text_report(all);
 }
 
 /// The partition of an app as one line, to be given back as `pinned<"...">`.

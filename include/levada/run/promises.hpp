@@ -25,6 +25,7 @@
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/deploy/expected.hpp>
 #include <levada/run/detail/deploy/paces.hpp>
+#include <levada/run/detail/deploy/verify.hpp>
 #include <levada/run/detail/program/session_options.hpp>
 
 namespace levada {
@@ -371,6 +372,11 @@ struct promises_of {
                                          timing::table.machine,
                                          timing::table.date,
                                          (drops_by_design<Options> || ...)};
+
+  template <class App, class Sample>
+  static verification verify(const App& app, const Sample& sample, std::size_t items) {
+    return verify_app<timing>(app, sample, items, values);
+  }
 };
 
 template <class Types, class Promises>

@@ -297,6 +297,14 @@ class executable {
     requires(std::is_void_v<typename Rim::template flat_of_group<Group>>)
   mistake_found<pipeline_has_no_parameters_of_that_name<Group>> params() const;
 
+  /// Runs some copies of `sample`, or items that it makes as a callable, and puts what they take beside the plan and
+  /// its budgets; throws what a stage throws. Of an app that promises its time (run/promises.hpp).
+  template <class Sample, class Of = Rim>
+    requires(!Of::has_source && requires { typename Of::promises; })
+  auto verify(const Sample& sample, std::size_t items = 32) const {
+    return Of::promises::verify(*this, sample, items);
+  }
+
   /// Sessions and streams that begin from now on measure themselves from their start, or do not: `statistics()` of
   /// each.
   void measure(bool on = true) const { app_->measures.store(on); }
