@@ -11,11 +11,13 @@
 namespace levada {
 
 /// conv2d and dense, each with a batch_norm, bias and relu behind it, max_pool2d and avg_pool2d, and runs of these, a
-/// flatten before a dense layer included: inside a run values keep oneDNN's layouts, and only input and output
-/// is reordered. Name another backend beside it for everything else.
-/// oneDNN works on the calling thread (a libdnnl built on OpenMP). Its relus and largest elements lose a NaN. What
-/// values inside a run take is its to say, so that it is not planned: it lies beside the scratchpads, once for each
-/// call that was ever under way at the same time. oneDNN itself allocates a few small objects in each primitive's call.
+/// flatten before a dense layer included: inside a run values keep oneDNN's layouts, and only input and output is
+/// reordered. Name another backend beside it for everything else. oneDNN works on the calling thread (a libdnnl built
+/// on OpenMP).
+///
+/// Its relus and largest elements lose a NaN. What values inside a run take is its to say, so that it is not planned:
+/// it lies beside the scratchpads, once for each call that was ever under way at the same time. oneDNN itself allocates
+/// a few small objects in each primitive's call.
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr device_kind device = device_kind::cpu;

@@ -48,9 +48,12 @@ class promised_item final : public started_item<Session> {
 }  // namespace detail
 
 /// Starts an item of an async_session: `as_future(session.push_async(item))`. Its result is a std::future, a shared one
-/// where it is larger than `largest_result_by_value`: `get` then gives a reference. A future without value has the
-/// exception of the stage or of a move, no_result where the item was filtered or dropped, or cancelled. Waits while the
-/// session is full and its `overflow` says so, but where the thread that hands out results calls it.
+/// where it is larger than `largest_result_by_value`: `get` then gives a reference.
+///
+/// A future without value has the exception of the stage or of a move, no_result where the item was filtered or
+/// dropped, or cancelled.
+///
+/// Waits while the session is full and its `overflow` says so, but where the thread that hands out results calls it.
 template <class Session, class Execution>
 auto as_future(pushed_item<Session, Execution>&& given) {
   using output = typename Session::output;

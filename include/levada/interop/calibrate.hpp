@@ -307,8 +307,10 @@ std::string origin_of(const Samples& samples, const calibration_options& options
 
 /// Observes what the ops with weights take in those parts of a pipeline that are `quantize<...>(part, to_calibrate)`,
 /// computed in float, while it is called with the samples on this thread; and writes the header at `path`:
-/// "box.scales.hpp" has the table box_scales. From the smallest to the largest number, zero included, or the percentile
-/// of the options. `Options` are those of `deploy`.
+/// "box.scales.hpp" has the table box_scales.
+///
+/// From the smallest to the largest number, zero included, or the percentile of the options. `Options` are those of
+/// `deploy`.
 template <class... Options, class Pipeline, class Samples>
 calibration_result calibrate(const Pipeline& pipeline, const Samples& samples, const std::string& path,
                              const calibration_options& options = {}) {

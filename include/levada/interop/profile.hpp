@@ -137,10 +137,11 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
 
 /// Measures, on this thread, each kernel that could compute a part of the pipeline, with the first of the `samples` on
 /// its way, each plain callable, and the ways to devices and back; and writes the header at `path` after each, whole at
-/// any moment: what a header that is there already has of this machine is not measured again. Then whole plans of the
-/// processor are called by turns, and the fastest goes into the header, too: those of one backend each, what the costs
-/// choose, and neighbours. A device of the target that is not there is left out. `Options` are those of `deploy`; the
-/// backends are those that it would have.
+/// any moment: what a header that is there already has of this machine is not measured again.
+///
+/// Then whole plans of the processor are called by turns, and the fastest goes into the header, too: those of one
+/// backend each, what the costs choose, and neighbours. A device of the target that is not there is left out. `Options`
+/// are those of `deploy`; the backends are those that it would have.
 template <class Target, class... Options, class Pipeline, class Samples>
   requires correct<detail::deployment_mistake<Pipeline, Target, Options...>> &&
            (!detail::changes_rate<detail::flat_parts<Pipeline>>)

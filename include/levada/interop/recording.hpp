@@ -116,10 +116,12 @@ struct recorded_item {
   std::chrono::steady_clock::time_point captured{}, pushed{};
 };
 
-/// Pushes items into a session and writes down those that it took. One thread at a time. Where the file cannot be
-/// written, as on a full disk, levada::error says so behind the push of that item and before every later one, and the
-/// file ends with the last whole item that it has. What is left when the recorder is destroyed and cannot be written is
-/// a warning in the log.
+/// Pushes items into a session and writes down those that it took. One thread at a time.
+///
+/// Where the file cannot be written, as on a full disk, levada::error says so behind the push of that item and before
+/// every later one, and the file ends with the last whole item that it has.
+///
+/// What is left when the recorder is destroyed and cannot be written is a warning in the log.
 template <class Item>
   requires correct<decltype(detail::recording_mistake<Item>())>
 class recorder {
@@ -300,9 +302,10 @@ class recording {
 };
 
 /// Pushes what is left of the recording into a session of `app` with these options, each item at its own time on a
-/// clock that nothing else moves and when all before it are finished: to the stages, work takes no time. So what comes
-/// out depends on the recording and the stages alone, to the last bit, on any machine and number of threads.
-/// `use(result, envelope)` has each result, in order. Says what became of the items.
+/// clock that nothing else moves and when all before it are finished: to the stages, work takes no time.
+///
+/// So what comes out depends on the recording and the stages alone, to the last bit, on any machine and number of
+/// threads. `use(result, envelope)` has each result, in order. Says what became of the items.
 template <class... Options, class Item, class App, class Use>
   requires correct<decltype(detail::replay_mistake<Item, App, Options...>())>
 item_counts replay(recording<Item>& from, const App& app, Use use) {

@@ -203,8 +203,10 @@ class safetensors_json {
 
 /// The tensors of one safetensors file, found by name. Movable. Of a file on disk the header is read and checked at
 /// once. A tensor is read each time that it is found, and kept by what `find` returns: `deploy` never holds more of the
-/// file than the part of one kernel. Every way in which a file can be wrong, short or corrupt is a `levada::error` that
-/// names the file, the tensor and what is wrong. Element types that it does not read (F8_*) are such an error too.
+/// file than the part of one kernel.
+///
+/// Every way in which a file can be wrong, short or corrupt is a `levada::error` that names the file, the tensor and
+/// what is wrong. Element types that it does not read (F8_*) are such an error too.
 class safetensors {
  public:
   /// The largest header that is accepted, in bytes; the limit of the format's own library.

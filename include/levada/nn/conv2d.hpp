@@ -27,6 +27,7 @@ struct convolution_op {
 
 /// Cross-correlation of a tensor C, H, W with `Filters` filters: output[f, y, x] = bias[f] + sum over c, ky, kx of
 /// weight[f, c, ky, kx] * padded[c, y * stride + ky * dilation, x * stride + kx * dilation].
+///
 /// Parameters: "weight" [Filters, C / groups, height, width], "bias" [Filters] unless `no_bias`. The options are
 /// `size`, `stride`, `padding` (all sides; height, width; or top, left, bottom, right), `dilation`, `groups` and
 /// `no_bias`.

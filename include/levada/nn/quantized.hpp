@@ -118,9 +118,10 @@ concept quantized_tensor = any_tensor<T> && quantized_element<typename T::value_
 }  // namespace detail
 
 /// conv2d of integers. The sum of (x - x.zero_point) * (weight - weight_zero_point) and of an int32 bias in steps of
-/// x.scale * weight_scale is exact; it is given as a number of float, or in steps of y.scale, rounded once. Padding
-/// stands for 0. Parameters: "weight" [Filters, C / groups, height, width], "weight_scale" [Filters], "bias" [Filters]
-/// unless `no_bias`; where `Weight` is float, those of conv2d.
+/// x.scale * weight_scale is exact; it is given as a number of float, or in steps of y.scale, rounded once.
+///
+/// Padding stands for 0. Parameters: "weight" [Filters, C / groups, height, width], "weight_scale" [Filters], "bias"
+/// [Filters] unless `no_bias`; where `Weight` is float, those of conv2d.
 template <std::size_t Filters, qlinear_result To, qlinear_weight Weight, conv2d_option... Options>
   requires(Filters > 0)
 struct qlinear_conv2d_op : convolution_op<Filters, Options...> {

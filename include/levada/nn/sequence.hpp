@@ -93,9 +93,11 @@ const auto& steps_of(const In& in) {
 
 /// x [T, Inputs], or (x, h) or, of an LSTM, (x, h, c) with the initial states [Directions, Hidden], zeros where they
 /// are not given -> (all hidden states [T, Directions, Hidden], the last hidden state and, of an LSTM, the last cell
-/// [Directions, Hidden]). Parameters as in ONNX, gates one behind the other: "weight" [Directions, G Hidden, Inputs],
-/// "recurrence" [Directions, G Hidden, Hidden], "bias" [Directions, 2 G Hidden] unless `no_bias`, and with `peepholes`
-/// "peephole" [Directions, 3 Hidden].
+/// [Directions, Hidden]).
+///
+/// Parameters as in ONNX, gates one behind the other: "weight" [Directions, G Hidden, Inputs], "recurrence"
+/// [Directions, G Hidden, Hidden], "bias" [Directions, 2 G Hidden] unless `no_bias`, and with `peepholes` "peephole"
+/// [Directions, 3 Hidden].
 template <class Cell, std::size_t Hidden, direction Way, class... Options>
   requires(Hidden > 0)
 struct sequence_op {

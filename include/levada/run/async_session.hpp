@@ -135,9 +135,12 @@ class item_operation final : kept_outcome<Session> {
 }  // namespace detail
 
 /// An item for a session, which is started by `co_await`, by the `start` of what a receiver is connected to, or by
-/// `as_future`; until then nothing happens. As a sender it completes with the value; with the exception of its stage,
-/// or no_result where it was filtered or dropped, as the error; it is stopped where the session gives it up. It and
-/// its operations may lie in a coroutine's frame, whatever the alignment of item and value.
+/// `as_future`; until then nothing happens.
+///
+/// As a sender it completes with the value; with the exception of its stage, or no_result where it was filtered or
+/// dropped, as the error; it is stopped where the session gives it up.
+///
+/// It and its operations may lie in a coroutine's frame, whatever the alignment of item and value.
 ///
 /// A coroutine's frame is aligned as plain `operator new` aligns: where that is too little for item or value, they lie
 /// elsewhere, and `co_await` gives a `result<indirect<output>>`, used as any result. The coroutine's own locals,
@@ -187,10 +190,13 @@ class [[nodiscard]] pushed_item {
 
 /// A session whose items are started one by one: `async_session session(app.open())`. Any thread may start them, in any
 /// number; they enter in the order in which they were started. A full session lets them wait, and never blocks the
-/// thread that starts them. Each is told what became of it in input order, by the session's thread or that of a
-/// dispatcher: a coroutine resumes there, and holds up the others while it runs there; one whose item is refused at
-/// once goes on where it is. The session outlives what was started in it, and is not destroyed by that; its end cancels
-/// what is in flight and tells all.
+/// thread that starts them.
+///
+/// Each is told what became of it in input order, by the session's thread or that of a dispatcher: a coroutine resumes
+/// there, and holds up the others while it runs there; one whose item is refused at once goes on where it is.
+///
+/// The session outlives what was started in it, and is not destroyed by that; its end cancels what is in flight and
+/// tells all.
 template <class Session, class Execution = plain_execution>
 class async_session : public detail::session_calls<async_session<Session, Execution>, Session> {
   friend detail::session_calls<async_session, Session>;

@@ -27,10 +27,11 @@ concept takes_results_of =
 
 /// Calls `f(result)`, or `f(result, envelope)`, for each result in input order, never twice at once, on a thread of the
 /// session or of a dispatcher: `callback_session session(app.open(), f)`. `result` is a `result<Out&>` whose value may
-/// be moved from and is gone after the call. Filtered, dropped and cancelled items are passed over. `f` may not throw,
-/// nor destroy the session; while it runs no other result is handed out, so it may push only what fits in: a push that
-/// has to wait throws levada::error there. One thread pushes at a time. The session's end cancels what is in flight,
-/// and hands out what was finished.
+/// be moved from and is gone after the call. Filtered, dropped and cancelled items are passed over.
+///
+/// `f` may not throw, nor destroy the session; while it runs no other result is handed out, so it may push only what
+/// fits in: a push that has to wait throws levada::error there. One thread pushes at a time. The session's end cancels
+/// what is in flight, and hands out what was finished.
 template <class Session, class F>
 class callback_session : public detail::pushed_session_calls<callback_session<Session, F>, Session> {
   friend detail::session_calls<callback_session, Session>;

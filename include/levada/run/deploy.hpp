@@ -157,8 +157,10 @@ template <class Target, class... Options, class Pipeline>
 
 /// Decides, while compiling, which device and backend runs what, where the pipeline is split, what is fused and
 /// buffered; then binds the weights and returns the executable. A mistake is one compile error that names it: the
-/// overload below. Throws levada::error when a parameter is missing from its source or has another shape or type, or
-/// when an affinity names a processor that is not ours. `arena`: its workers work in place of some of our own.
+/// overload below.
+///
+/// Throws levada::error when a parameter is missing from its source or has another shape or type, or when an affinity
+/// names a processor that is not ours. `arena`: its workers work in place of some of our own.
 template <class Target, class... Options, class Pipeline>
   requires correct<detail::deploy_call_mistake<Pipeline, Target, Options...>>
 [[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline&& pipeline, worker_arena arena = {}) {

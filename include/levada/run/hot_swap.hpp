@@ -106,12 +106,14 @@ class hot_swap<Result(In)> {
 
   /// A session of whatever pipeline is current, with the options of run/detail/program/session_options.hpp; it opens
   /// one of the new pipeline with them at the first push behind a swap. The old pipeline lives until all that was
-  /// pushed into it is popped. Stage state does not go over. Where there was another swap before that a push waits
-  /// for the thread that pops, as into a full pipeline; one thread that does both goes on at once, and each pipeline
-  /// keeps its slots until its results are popped. In a session whose push does not wait the pipeline before takes
-  /// the item. Sequence numbers and `counts` go on across swaps; `statistics` and `traced` are of the newest
-  /// pipeline, whose stages may be others; `reset` gives that its first state back, and is called by the pushing
-  /// thread.
+  /// pushed into it is popped. Stage state does not go over.
+  ///
+  /// Where there was another swap before that a push waits for the thread that pops, as into a full pipeline; one
+  /// thread that does both goes on at once, and each pipeline keeps its slots until its results are popped. In a
+  /// session whose push does not wait the pipeline before takes the item.
+  ///
+  /// Sequence numbers and `counts` go on across swaps; `statistics` and `traced` are of the newest pipeline, whose
+  /// stages may be others; `reset` gives that its first state back, and is called by the pushing thread.
   template <class... Options>
     requires correct<decltype(detail::erased_session_mistake<In, output, Options...>())>
   any_session<In, output> open() const {

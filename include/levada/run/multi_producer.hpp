@@ -61,9 +61,11 @@ class fifo_mutex {
 }  // namespace detail
 
 /// Any number of threads push through it: `multi_producer producers(session)`. The items' order is the order in which
-/// `push` was entered. A push that waits for room holds up the pushes behind it, and nobody who pops. It refers to the
-/// session, of an app or an any_pipeline, with callbacks or events, which is popped, closed and cancelled as before;
-/// meanwhile all pushes go through it. `try_push` says false, too, where another thread is pushing.
+/// `push` was entered. A push that waits for room holds up the pushes behind it, and nobody who pops.
+///
+/// It refers to the session, of an app or an any_pipeline, with callbacks or events, which is popped, closed and
+/// cancelled as before; meanwhile all pushes go through it. `try_push` says false, too, where another thread is
+/// pushing.
 template <class Session>
 class multi_producer : public detail::push_calls<multi_producer<Session>, typename Session::item> {
  public:

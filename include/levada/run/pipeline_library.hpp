@@ -186,9 +186,11 @@ inline const pipeline_library& open_library(const std::string& path, const pipel
 
 /// A new deployment of the pipeline in the shared library at `path`. Throws levada::error where the library is not
 /// whole, its version or its types are not those of this program, or its pipeline is null, and what the deployment
-/// throws. Types are compared by name, size and alignment: whoever changes the inside of one and keeps these breaks
-/// both sides. What a result refers to by virtual functions or deleters of its own is code of the library, which stays.
-/// The log of the library goes to the program's sink, unless the library set one itself.
+/// throws.
+///
+/// Types are compared by name, size and alignment: whoever changes the inside of one and keeps these breaks both sides.
+/// What a result refers to by virtual functions or deleters of its own is code of the library, which stays. The log of
+/// the library goes to the program's sink, unless the library set one itself.
 template <class Signature>
 any_pipeline<Signature> load_pipeline(const std::string& path) {
   const pipeline_library& library = detail::open_library(path, detail::library_of<Signature>::describe(nullptr));

@@ -144,9 +144,10 @@ inline void check_labels(std::span<const labelled_statistics> sessions) {
 }  // namespace detail
 
 /// The statistics of several sessions as Prometheus scrapes them: one page, since none may have a metric in two places.
-/// Times are in seconds; `labels` tell sessions apart; stages are labelled with their name and their position. Throws
-/// levada::error for a label name that Prometheus does not take, or that is used here, and for two sessions of the same
-/// labels.
+/// Times are in seconds; `labels` tell sessions apart; stages are labelled with their name and their position.
+///
+/// Throws levada::error for a label name that Prometheus does not take, or that is used here, and for two sessions of
+/// the same labels.
 inline std::string prometheus_text(std::span<const labelled_statistics> sessions) {
   detail::check_labels(sessions);
   using writer = detail::prometheus_writer;

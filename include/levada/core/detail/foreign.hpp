@@ -28,8 +28,10 @@ inline constexpr bool points_elsewhere<std::array<T, N>> = points_elsewhere<T>;
 
 /// A view of foreign memory that gives the memory back: the hook is called exactly once per buffer, with the context
 /// and the view, when the item is destroyed, wherever that is: behind its last stage, where it failed or was filtered,
-/// dropped or cancelled, or with its session. Move-only; never allocates. The hook runs on whichever thread ends the
-/// item, several at once for several buffers, and must not call the session that the item was in.
+/// dropped or cancelled, or with its session.
+///
+/// Move-only; never allocates. The hook runs on whichever thread ends the item, several at once for several buffers,
+/// and must not call the session that the item was in.
 template <class View>
   requires std::is_nothrow_copy_constructible_v<View>
 class foreign {

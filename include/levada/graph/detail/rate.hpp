@@ -72,10 +72,12 @@ struct rate_step {
   std::uint32_t parts = 0;  ///< of a padded batch: how many of its items are some; 0: all
 };
 
-/// A part that changes the rate. `Rate` has a name, `output<In>`, `ratio<In>`, and `state<In>` with
-/// `rate_step step(In&, std::uint32_t parts, void* out)`, called until it took the item, and `rate_step end(void*
-/// out)`, called until it gave nothing, at the end and, where there is a `timeout`, so long after the first item of
-/// what is begun; `out` stays where it is until something was given, `abandon(out)` ends what was begun there.
+/// A part that changes the rate.
+///
+/// `Rate` has a name, `output<In>`, `ratio<In>`, and `state<In>` with `rate_step step(In&, std::uint32_t parts, void*
+/// out)`, called until it took the item, and `rate_step end(void* out)`, called until it gave nothing, at the end and,
+/// where there is a `timeout`, so long after the first item of what is begun; `out` stays where it is until something
+/// was given, `abandon(out)` ends what was begun there.
 template <class Rate>
 struct rate_part {
   [[no_unique_address]] Rate rate;

@@ -9,9 +9,11 @@
 
 namespace levada {
 
-/// `Count` items in flight at most. By default 64; fewer of large ones, so that all slots take 16 MiB, but two for each
-/// thread and each segment; 256 where all segments run on the processor, the item that comes in and the one that goes
-/// out hold nothing but their own bytes, and all slots together take half of a first-level cache.
+/// `Count` items in flight at most.
+///
+/// By default 64; fewer of large ones, so that all slots take 16 MiB, but two for each thread and each segment; 256
+/// where all segments run on the processor, the item that comes in and the one that goes out hold nothing but their own
+/// bytes, and all slots together take half of a first-level cache.
 template <std::size_t Count>
 struct slots {};
 

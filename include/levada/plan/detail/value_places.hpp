@@ -91,9 +91,10 @@ constexpr device_info device_of(const planned_segment& s, std::span<const device
   return {};
 }
 
-/// Branches of an item that run at once have no step in common with which to tell what is alive. A buffer that begins
-/// in one of them is kept from those of the others by its name; one in which several write is alive from the first unit
-/// of all to the last, and so to the end is one that was there before.
+/// Branches of an item that run at once have no step in common with which to tell what is alive.
+///
+/// A buffer that begins in one of them is kept from those of the others by its name; one in which several write is
+/// alive from the first unit of all to the last, and so to the end is one that was there before.
 template <std::size_t N>
 constexpr void keep_branches_apart(plan_info<N>& plan) {
   for (const planned_fork& fork : plan.fork) {

@@ -192,8 +192,10 @@ class executable {
 
   /// One item on the calling thread. Throws what its stage throws; `optional` where the pipeline filters; not for
   /// results larger than `largest_result_by_value`. Thread-safe; calls of a pipeline with stage state take turns on one
-  /// state. Where the rate changes and each item gives one result, or the plan has devices, a call is a session of one
-  /// item, with states of its own: what a branch has begun ends with it.
+  /// state.
+  ///
+  /// Where the rate changes and each item gives one result, or the plan has devices, a call is a session of one item,
+  /// with states of its own: what a branch has begun ends with it.
   [[gnu::always_inline]] auto operator()(const item& given) const
     requires(!Rim::has_source && Rim::gives_one_each && !detail::is_large_result<output> &&
              (!Rim::owns_input || std::copy_constructible<item>))

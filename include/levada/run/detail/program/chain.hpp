@@ -125,8 +125,10 @@ struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps
 };
 
 /// Items that their owner has in a row, and that a chain changes: each is copied to its place as the loop comes to it,
-/// so that its way here hides behind the work on those before. Of small ones many share a line, and all are copied at
-/// once; one of a word goes through a register on its way into the first callable.
+/// so that its way here hides behind the work on those before.
+///
+/// Of small ones many share a line, and all are copied at once; one of a word goes through a register on its way into
+/// the first callable.
 template <class Item>
 class copied_row {
   static constexpr std::size_t line = 64, at_once = 2 * line;

@@ -48,8 +48,10 @@ using enum deadline_scope;
 
 /// An item older than this, counted from its capture time, or from its push where none was given, is dropped before its
 /// next stage and counted. That bounds no age at the output: a stage that has begun an item goes through with it, and a
-/// result may wait. With `at_output` a value is dropped, too, that is older when it would be popped or handed to a
-/// callback, future or coroutine; failures are handed out however old. Such a session is not popped by outputs.
+/// result may wait.
+///
+/// With `at_output` a value is dropped, too, that is older when it would be popped or handed to a callback, future or
+/// coroutine; failures are handed out however old. Such a session is not popped by outputs.
 template <duration Age, deadline_scope Scope = before_stages>
 struct deadline {};
 

@@ -49,9 +49,11 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
       : core_(new core_state(std::move(of), std::move(stop), settings)) {}
 
   /// Gives an item to the pipeline, captured at a time that travels with it, and says whether the pipeline has it: else
-  /// the item is as it was, and is the caller's or was dropped. While it is full it waits, and works, or does what the
-  /// session's `overflow` says. Throws levada::error when the session is closed or cancelled, or when it is full of
-  /// results and no other thread has come to pop any for some seconds.
+  /// the item is as it was, and is the caller's or was dropped.
+  ///
+  /// While it is full it waits, and works, or does what the session's `overflow` says. Throws levada::error when the
+  /// session is closed or cancelled, or when it is full of results and no other thread has come to pop any for some
+  /// seconds.
   push_result push(In&& value, time_point captured = {})
     requires(!writes_outside)
   {
@@ -126,9 +128,10 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
   }
 
   /// Gives an item to a port of a graph of several: the items of all ports with the same number are one item of the
-  /// session, and are captured when that of the first port is. One thread at a time a port, any thread for each. Waits
-  /// for room as `push` does. Where ports meet by time, an item without a capture time is one of the moment of its
-  /// push, however long it took to come there.
+  /// session, and are captured when that of the first port is. One thread at a time a port, any thread for each.
+  ///
+  /// Waits for room as `push` does. Where ports meet by time, an item without a capture time is one of the moment of
+  /// its push, however long it took to come there.
   template <fixed_string Port, class Given>
     requires correct<decltype(detail::port_mistake<In, Out, Port, Given>())>
   push_result push(Given&& given, time_point captured = {}) {
@@ -165,9 +168,11 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
 
   /// The next result in input order; filtered, dropped and cancelled items are passed over. Works while it waits. Empty
   /// when the session is closed or cancelled and nothing more comes. One whose move throws is that exception, and
-  /// counts as delivered. Throws levada::error when nothing is in flight and only the calling thread has ever pushed. A
-  /// result larger than `largest_result_by_value` stays in its slot until what is popped ends, which does so before the
-  /// session: `slot_result`.
+  /// counts as delivered.
+  ///
+  /// Throws levada::error when nothing is in flight and only the calling thread has ever pushed. A result larger than
+  /// `largest_result_by_value` stays in its slot until what is popped ends, which does so before the session:
+  /// `slot_result`.
   std::optional<popped_result<Out>> pop() {
     core_->pop_whole();
     std::optional<popped_result<Out>> taken;
@@ -192,9 +197,10 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
   }
 
   /// The next result of one of several outputs, in input order: of each item every output is popped, by one thread at a
-  /// time an output, any thread for each, and its slot is free behind the last. An item that failed is the exception at
-  /// each of them. Waits as `pop` does; throws levada::error, too, when the session is full of what another output has
-  /// not popped, and only the calling thread has ever popped from any.
+  /// time an output, any thread for each, and its slot is free behind the last.
+  ///
+  /// An item that failed is the exception at each of them. Waits as `pop` does; throws levada::error, too, when the
+  /// session is full of what another output has not popped, and only the calling thread has ever popped from any.
   template <fixed_string Output>
     requires correct<decltype(detail::output_mistake<Out, Output>())>
   auto pop() {
@@ -228,10 +234,13 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
     core_->running.close();
   }
 
-  /// No more items will be pushed to that port; those of others that lack a partner from it are dropped. Where ports
-  /// meet by number, a push of such an item, also one that waits, throws levada::cancelled, and the session is closed
-  /// when the others have given as many. Where they meet by time, items of the first port meet what the closed one gave
-  /// and wait for no more, and the session is closed with its first port.
+  /// No more items will be pushed to that port; those of others that lack a partner from it are dropped.
+  ///
+  /// Where ports meet by number, a push of such an item, also one that waits, throws levada::cancelled, and the session
+  /// is closed when the others have given as many.
+  ///
+  /// Where they meet by time, items of the first port meet what the closed one gave and wait for no more, and the
+  /// session is closed with its first port.
   template <fixed_string Port>
     requires correct<decltype(detail::port_mistake<In, Out, Port>())>
   void close() {

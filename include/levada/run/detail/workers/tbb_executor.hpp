@@ -57,9 +57,12 @@ struct waiting_workers {
   }
 };
 
-/// Of the caller's arena; or of one of ours for each number of threads and priority. To the end of the process: workers
-/// may come late, and an arena that is destroyed keeps its memory while a task of it was not run (6 KB each, oneTBB
-/// 2021.8). How many threads run the stages of a deployment is up to its permits.
+/// Of the caller's arena; or of one of ours for each number of threads and priority.
+///
+/// To the end of the process: workers may come late, and an arena that is destroyed keeps its memory while a task of it
+/// was not run (6 KB each, oneTBB 2021.8).
+///
+/// How many threads run the stages of a deployment is up to its permits.
 inline arena_workers& workers_of(oneapi::tbb::task_arena* given, int threads, priority wanted) {
   using oneapi::tbb::task_arena;
   struct arenas {
