@@ -25,12 +25,12 @@
 
 namespace levada {
 
-/// The instruction set for which a unit was compiled, by compiler flags.
+/// The instruction set for which a source was compiled, by compiler flags.
 enum class instruction_set : std::uint8_t {
   any,  ///< that of the whole program
   avx2,
   avx512,
-  /// what quantized networks gain by; a program has units of this or of avx512, which share the names of their kernels
+  /// what quantized networks gain by; a program has sources of this or of avx512: these share the names of kernels
   avx512_vnni
 };
 

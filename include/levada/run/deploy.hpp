@@ -58,14 +58,14 @@ struct stage_and_rate_addresses {
   }
 };
 
-/// The devices of the target that any region uses, each once.
+/// The devices of the target that any rate region uses, each once.
 template <class... Planning>
 struct uses_of_all {
   static consteval bool uses(device_id id) { return (Planning::uses(id) || ...); }
   static constexpr bool uses_devices = (detail::uses_devices(Planning::plan) || ...);
 };
 
-/// As many of the stages as there are before region `R`.
+/// As many of the stages as there are before rate region `R`.
 template <class Parts, std::size_t R>
 consteval std::size_t stages_before() {
   if constexpr (R == 0)

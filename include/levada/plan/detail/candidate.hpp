@@ -17,7 +17,7 @@ namespace detail {
 inline constexpr std::size_t usual_slots = 64;
 }  // namespace detail
 
-/// A sub-graph with the backend that could take it (Collage, TVM RFC 62).
+/// A region with the backend that could take it (Collage, TVM RFC 62).
 struct candidate {
   std::size_t first = 0;          ///< the first node
   std::size_t count = 0;          ///< how many nodes

@@ -29,7 +29,7 @@ struct place {
 
 inline constexpr std::size_t most_places = 8;
 
-/// A sub-graph that a backend could take at a place.
+/// A region that a backend could take at a place.
 template <std::size_t N>
 struct offer {
   node_set<N> nodes;
