@@ -2,6 +2,7 @@
 #pragma once
 // snippets/promises.hpp: for docs/promises.md.
 #include <cstdio>
+#include <string>
 
 #include <levada/interop/report.hpp>
 

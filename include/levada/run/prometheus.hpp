@@ -223,6 +223,15 @@ inline std::string prometheus_text(std::span<const labelled_statistics> sessions
               });
   metric("levada_age_seconds", "summary", "Age of items at the output, since their capture.",
          [&](statistics s) { w.summary({}, s.age); });
+  const auto is_watched = [](const labelled_statistics& one) { return one.statistics.latency_budget != 0; };
+  if (std::any_of(sessions.begin(), sessions.end(), is_watched)) {
+    metric("levada_late_items_total", "counter", "Items that took longer than their deployment promises.",
+           [&](statistics s) {
+             if (s.latency_budget != 0) w.sample({}, s.late);
+           });
+    of_stages("levada_stage_late_items_total", "counter", "Late items that spent most at a stage, or before it.",
+              [&](list of, const stage_statistics& s) { w.sample(of, s.late); });
+  }
   metric("levada_slots_occupied_max", "gauge", "Most items that were in the pipeline at once, as pushes found it.",
          [&](statistics s) { w.sample({}, s.occupied.max); });
   return std::move(w).text();

@@ -8,6 +8,7 @@
 // does not compile when the plan is expected to take longer by its costs (plan/detail/expected_time.hpp), or cannot
 // keep up with its items. The costs have to be measured. Programs that promise nothing do not include it.
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -25,7 +26,9 @@
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/deploy/expected.hpp>
 #include <levada/run/detail/deploy/paces.hpp>
+#include <levada/run/detail/deploy/time_texts.hpp>
 #include <levada/run/detail/deploy/verify.hpp>
+#include <levada/run/detail/measure/late_watch.hpp>
 #include <levada/run/detail/program/session_options.hpp>
 
 namespace levada {
@@ -47,32 +50,11 @@ struct budget<interval<Most, At>> {};
 /// callable that nobody measured as nothing.
 struct estimates_count {};
 
-// What sentences about time say.
-template <fixed_string Bound>
-struct promised {};
-/// So long, and by what.
-template <fixed_string Time, fixed_string... By>
-struct plan_takes {};
-/// The stage, or the way of what it gives to another device; where; and for how long.
-template <fixed_string Stage, fixed_string Device, fixed_string Time>
-struct most_time_at {};
-/// The machine, the date, and how they are known.
-template <fixed_string Machine, fixed_string Date, fixed_string How>
-struct costs_from {};
-template <fixed_string Stage>
-struct not_measured {};
-
-template <fixed_string Rate>
-struct behind_rate {};
-/// What is busy longer than it may, in each time between two items, and the part of it that takes most.
-template <fixed_string Load, fixed_string InEach, fixed_string... Most>
-struct plan_needs {};
-template <fixed_string Stages, fixed_string Time, std::size_t Slots>
-struct items_stay_in_slots {};
-template <std::size_t Slots>
-struct slots_needed_are {};
-template <fixed_string Age>
-struct deadline_is {};
+/// An option of the sessions of an app with a budget of latency: `F(late_item)` for each item that took longer, on the
+/// thread that pops it. Without it they are counted only, and not where items may come every 20 us or faster:
+/// `statistics()`, `prometheus_text`.
+template <auto F>
+struct on_late {};
 
 template <class Promised, class Takes, class Most, class CostsFrom>
 struct plan_takes_more_time_than_its_budget : detail::mistake {};
@@ -93,6 +75,8 @@ template <class Paced, class Stage, class CostsFrom>
 struct pace_needs_measured_costs_or_the_option_estimates_count : detail::mistake {};
 template <class Paced, class Rate>
 struct pace_cannot_be_checked_behind_a_rate_that_depends_on_its_items : detail::mistake {};
+template <class Given>
+struct on_late_takes_a_late_item_and_does_not_throw : detail::mistake {};
 template <class Deadline, class Takes, class Most, class CostsFrom>
 struct deadline_is_below_the_latency_that_the_plan_expects : detail::mistake {};
 
@@ -155,78 +139,6 @@ template <class... Options>
 using time_bounds = decltype((type_list<>{} + ... + typename time_bounds_in<Options>::type{}));
 
 // ---- mistakes ----
-
-/// What takes most: of the latency, of what bounds the results, of what bounds the items.
-enum class most_of : std::uint8_t { latency, bottleneck, busiest };
-template <class Timing, quantile At, most_of Which>
-struct most_text {
-  static constexpr const pipeline_time& time = Timing::template time<At>;
-  static constexpr timed_part part = Which == most_of::latency      ? time.longest
-                                     : Which == most_of::bottleneck ? time.bottleneck.most
-                                                                    : time.busiest.most;
-  using type = most_time_at<written_fixed_string<[](auto& t) { append_part(t, part); }>(),
-                            written_fixed_string<[](auto& t) { append_device(t, part.device); }>(),
-                            written_fixed_string<[](auto& t) { append_time(t, part.seconds); }>()>;
-};
-
-/// "cpu needs 82 ms of 2 workers", "in each 33 ms", "detect 70 ms of it".
-template <class Timing>
-struct needs_text {
-  static constexpr const pipeline_time& time = Timing::template time<quantile::median>;
-  static consteval auto written() {
-    constexpr auto needs = written_fixed_string<[](auto& t) { append_needs(t, time.busiest); }>();
-    constexpr auto in_each = written_fixed_string<[](auto& t) { append_in_each(t, time.pace); }>();
-    if constexpr (time.busiest.of != expected_load::device || time.busiest.most.seconds >= time.busiest.work)
-      return plan_needs<needs, in_each>{};
-    else
-      return plan_needs<needs, in_each, written_fixed_string<[](auto& t) { append_most(t, time.busiest.most); }>()>{};
-  }
-  using type = decltype(written());
-};
-
-/// What sentences say of the times of a plan.
-template <class Timing, quantile At>
-struct plan_texts {
-  static constexpr const pipeline_time& time = Timing::template time<At>;
-
-  using from = costs_from<written_fixed_string<[](auto& t) { t += Timing::table.machine; }>(),
-                          written_fixed_string<[](auto& t) { t += Timing::table.date; }>(),
-                          written_fixed_string<[](auto& t) { append_known(t, time.known); }>()>;
-  static consteval auto latency_of() {
-    if constexpr (time.waiting > 0)
-      return plan_takes<written_fixed_string<[](auto& t) { append_time(t, time.latency); }>(),
-                        written_fixed_string<[](auto& t) { append_waiting(t, time); }>()>{};
-    else
-      return plan_takes<written_fixed_string<[](auto& t) { append_time(t, time.latency); }>()>{};
-  }
-  using latency = decltype(latency_of());
-  using unmeasured = not_measured<written_fixed_string<[](auto& t) { t += time.known.unmeasured; }>()>;
-  using without_p95 = not_measured<written_fixed_string<[](auto& t) { t += time.known.without_p95; }>()>;
-  using rate_of_items = behind_rate<written_fixed_string<[](auto& t) { t += time.depends_on_items; }>()>;
-  using rate_that_waits = behind_rate<written_fixed_string<[](auto& t) { t += time.waits_without_pace; }>()>;
-};
-
-/// And of a bound.
-template <class Timing, time_bound Bound>
-struct time_texts : plan_texts<Timing, Bound.at> {
-  using base = plan_texts<Timing, Bound.at>;
-  using base::time;
-  using promise = promised<written_fixed_string<[](auto& t) { append_bound(t, Bound); }>()>;
-  static consteval auto takes_of() {
-    if constexpr (!Bound.of_latency && time.pace > time.bottleneck.seconds())
-      return plan_takes<written_fixed_string<[](auto& t) { append_time(t, time.interval()); }>(),
-                        "pace of its items">{};
-    else if constexpr (!Bound.of_latency)
-      return plan_takes<
-          written_fixed_string<[](auto& t) { append_time(t, time.interval()); }>(),
-          written_fixed_string<[](auto& t) { append_load(t, time.bottleneck); }>(),
-          written_fixed_string<[](auto& t) { append_shared(t, time.bottleneck, time.items_a_result); }>()>{};
-    else
-      return typename base::latency{};
-  }
-  using takes = decltype(takes_of());
-  using most = typename most_text<Timing, Bound.at, Bound.of_latency ? most_of::latency : most_of::bottleneck>::type;
-};
 
 /// The mistake of a bound. `Timing` has `table` and `time<quantile>`.
 template <class Timing, class Bound, bool EstimatesCount>
@@ -316,33 +228,92 @@ struct promise_mistake<Pipeline, Target, Options...>
 
 // ---- of what was deployed ----
 
+template <class Option>
+inline constexpr bool is_on_late = false;
+template <auto F>
+inline constexpr bool is_on_late<on_late<F>> = true;
+template <auto F>
+constexpr void set(session_settings&, on_late<F>) {}
+template <class Option>
+struct called_when_late {
+  static constexpr void (*call)(const late_item&) = nullptr;
+  using mistake = no_mistake;
+};
+template <auto F>
+struct called_when_late<on_late<F>> {
+  static constexpr bool fits = std::is_nothrow_invocable_v<decltype(F), const late_item&>;
+  static constexpr void (*call)(const late_item&) = [](const late_item& item) {
+    if constexpr (fits) F(item);
+  };
+  using mistake = std::conditional_t<fits, no_mistake, on_late_takes_a_late_item_and_does_not_throw<decltype(F)>>;
+};
+/// What a session with these options watches.
+template <duration Most, class... Own>
+inline constexpr watched_latency watched_with{Most,
+                                              [] {
+                                                void (*call)(const late_item&) = nullptr;
+                                                ((call = is_on_late<Own> ? called_when_late<Own>::call : call), ...);
+                                                return call;
+                                              }(),
+                                              &late_watch::make};
+
 /// What an app promises, and what that means to its sessions.
 template <class Pipeline, class Target, class... Options>
 struct promises_of {
   using timing = timing_of<Pipeline, Target, Options...>;
 
-  /// The options of a session: those that the deployment was made with first.
+  /// The largest of the budgets of latency; 0: there is none.
+  static constexpr duration latency_promised = []<class... Bounds>(type_list<Bounds...>) {
+    duration most{};
+    ((most = time_bound_of<Bounds>.of_latency ? std::max(most, time_bound_of<Bounds>.most) : most), ...);
+    return most;
+  }(time_bounds<Options...>{});
+
+  /// Watching takes a tenth of a microsecond an item or two: where items may follow each other faster than this, more
+  /// than a hundredth of their time, and a session has to ask for it.
+  static constexpr double least_watched = 20e-6;
+  template <class... Own>
+  static constexpr bool watches =
+      latency_promised != duration{} &&
+      ((is_on_late<Own> || ...) || std::max(timing::template time<quantile::median>.bottleneck.seconds(),
+                                            timing::template time<quantile::median>.pace) >= least_watched);
+
+  /// The options of a session: those that the deployment was made with first. `on_late` is none of the others.
   template <class... Own>
   using with_own =
       decltype((type_list<>{} + ... + std::conditional_t<drops_by_design<Options>, type_list<Options>, type_list<>>{}) +
-               type_list<Own...>{});
+               (type_list<>{} + ... +
+                std::conditional_t<is_on_late<Own> && latency_promised != duration{}, type_list<>, type_list<Own>>{}));
 
   template <class Item, class... Own>
   static constexpr session_settings settings() {
-    return []<class... All>(type_list<All...>) { return settings_for<Item, All...>(); }(with_own<Own...>{});
+    session_settings s = []<class... All>(type_list<All...>) {
+      return settings_for<Item, All...>();
+    }(with_own<Own...>{});
+    if constexpr (watches<Own...>) s.watched = &watched_with<latency_promised, Own...>;
+    return s;
   }
   template <class In, class Out, bool ChangesRate, class... Own>
   static consteval auto session_mistake() {
     using found = decltype([]<class... All>(type_list<All...>) {
       return app_session_mistake<In, Out, ChangesRate, All...>();
     }(with_own<Own...>{}));
-    if constexpr (found::is_mistake || settings_of<Own...>().deadline.count() == 0)
+    constexpr std::int64_t deadline = deadline_of(with_own<Own...>{});
+    if constexpr (found::is_mistake)
       return found{};
+    else if constexpr ((called_when_late<Own>::mistake::is_mistake || ...))
+      return first_mistake(typename called_when_late<Own>::mistake{}...);
+    else if constexpr (deadline != 0)
+      return deadline_mistake<deadline>();
     else
-      return deadline_mistake<settings_of<Own...>().deadline.count()>();
+      return found{};
   }
 
  private:
+  template <class... All>
+  static consteval std::int64_t deadline_of(type_list<All...>) {
+    return settings_of<All...>().deadline.count();
+  }
   template <std::int64_t Age>
   static consteval auto deadline_mistake() {
     constexpr const pipeline_time& time = timing::template time<quantile::median>;

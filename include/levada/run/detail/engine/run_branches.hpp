@@ -121,13 +121,13 @@ inline void branch_runner::run_branch(segment& seg, grain& g, std::size_t branch
     unit.run(call);
     if (call.lost_some) {
       item.state = item.state == item_state::failing ? item_state::failed : item_state::filtered;
-      if (watch) watch.ended(u, item.state), watch.ran(u, call);
+      if (watch) watch.ended(u, item.state), watch.ran(u, call, g.begin);
       return all.end_at(u);
     }
     // What was there before the fork others may take yet.
     for (const std::size_t v : unit.dying)
       if (code_.values[v].born > fork.first) destroy(seg, g, v, 0);
-    if (watch) watch.ran(u, call);
+    if (watch) watch.ran(u, call, g.begin);
   }
 }
 

@@ -190,7 +190,7 @@ inline void unit_runner::call_unit(segment& seg, grain& g, std::size_t u, std::s
     g.some_ended = true;
     settle_lost(seg, g, code_.units[u], first, call.count);
   }
-  if (g.watch && call.count != 0) g.watch.ran(u, call);
+  if (g.watch && call.count != 0) g.watch.ran(u, call, g.begin + first);
   if (call.count != count) [[unlikely]] {                              // cancelled meanwhile
     static_cast<void>(end_of_items_.load(std::memory_order_acquire));  // which was said behind that
     run_unit_with_care(seg, g, u, first + call.count, count - call.count);

@@ -8,6 +8,7 @@
 
 #include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/program/program.hpp>
+#include <levada/run/detail/program/session_options.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {
@@ -31,6 +32,13 @@ class switched_meter {
     if (on) make();
     measuring_.store(on ? made_.load() : nullptr);
   }
+  /// Measures, and items that take too long are heard of. Before the session is used.
+  [[gnu::cold]] void watch(const watched_latency& what) {
+    if constexpr (!has_statistics) return;
+    make();
+    made_.load()->watch_by(what.make(what, code_));
+    measure(true);
+  }
   /// Measures, and keeps so many events a worker, from now on; goes on as before where there is no memory for them.
   void trace(std::size_t events) {
     if constexpr (!has_statistics) return;
@@ -40,7 +48,7 @@ class switched_meter {
   }
 
  private:
-  void make() {
+  [[gnu::noinline, gnu::cold]] void make() {
     if (made_.load() != nullptr) return;
     auto* const fresh = new meter(code_);
     meter* none = nullptr;

@@ -67,8 +67,8 @@ class grain_watch {
     if (as == item_state::failed || as == item_state::filtered) ++lost_;
     meter::ended(turn_->lane(), unit, as);
   }
-  /// The unit ran.
-  [[gnu::noinline]] void ran(std::size_t unit, const unit_call& call) {
+  /// The unit ran, with items from that on.
+  [[gnu::noinline]] void ran(std::size_t unit, const unit_call& call, std::uint64_t first) {
     std::size_t count = call.count;
     const std::size_t lost = exchange_value(lost_, 0);
     if (call.some_ended) {
@@ -82,6 +82,7 @@ class grain_watch {
     const std::uint64_t at = meter::now(), took = at - mark_;
     note(trace_kind::stage, unit, mark_, at);
     mark_ = at;
+    turn_->of().ran(unit, first, call.count, at);
     record.time.add(count == 1 ? took : took / count, count, took);
     if (waited_ != 0 && unit == waited_at_) record.waited.add(waited_, count);
   }

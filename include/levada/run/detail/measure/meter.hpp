@@ -21,6 +21,21 @@
 
 namespace levada::detail {
 
+/// Hears what became of items, and when, by the steady clock: run/detail/measure/late_watch.hpp.
+class item_watcher {
+ public:
+  using sequence = std::uint64_t;
+  using nanoseconds = std::uint64_t;
+
+  virtual ~item_watcher() = default;
+  virtual void entered(sequence first, std::size_t count, nanoseconds at) = 0;
+  virtual void ran(std::size_t unit, sequence first, std::size_t count, nanoseconds at) = 0;
+  virtual void returned(std::size_t segment, sequence item, nanoseconds at) = 0;
+  /// `at` is 0 where ages are of another clock.
+  virtual void left(sequence item, nanoseconds age, nanoseconds at) = 0;
+  virtual void write_to(session_statistics& all) const = 0;
+};
+
 class meter {
  public:
   using sequence = std::uint64_t;
@@ -96,6 +111,7 @@ class meter {
   [[gnu::noinline]] void entered(sequence first, std::size_t count, std::uint64_t occupied) {
     const nanoseconds at = now();
     for_each_stamp(first, count, [&](sequence i, stamp& is) { is = {i, at, at, 0, 0}; });
+    if (watcher_) watcher_->entered(first, count, at);
     occupied_.add(occupied);
     if (lanes_.traces())
       turn(this).note({trace_kind::occupied, 0, 0, small(static_cast<std::size_t>(occupied)), first, at, at});
@@ -109,6 +125,10 @@ class meter {
     });
     const nanoseconds at = now();
     *before = {first + count - 1, at, at, 0, 0};
+    if (!watcher_) return;
+    for_each_stamp(first, count, [&](sequence i, const stamp& is) {
+      if (is.item == i) watcher_->entered(i, 1, is.entered);
+    });
   }
 
   // ---- told by the popper ----
@@ -121,10 +141,11 @@ class meter {
     adding_runs ages(age_);
     for_each_stamp(first, count, [&](sequence i, const stamp& is) {
       const auto captured = envelope++->captured;
-      if (clock != nullptr || captured != std::chrono::steady_clock::time_point())
-        ages.add(age_at(at, captured));
-      else if (is.item == i)
-        ages.add(at - is.entered);
+      const bool is_stamped = clock != nullptr || captured != std::chrono::steady_clock::time_point();
+      if (!is_stamped && is.item != i) return;
+      const nanoseconds age = is_stamped ? age_at(at, captured) : at - is.entered;
+      ages.add(age);
+      if (watcher_ && is.item == i) watcher_->left(i, age, clock == nullptr ? at : 0);
     });
   }
 
@@ -171,6 +192,11 @@ class meter {
         if (is.item == i && is.handed != 0) turn(this).note({trace_kind::device, small(s), 0, 1, i, is.handed, at});
       });
     ready(s + 1, item, 1, at);
+    if (watcher_) watcher_->returned(s, item, at);
+  }
+  /// A unit of a timed grain is done with these.
+  void ran(std::size_t unit, sequence first, std::size_t count, nanoseconds at) {
+    if (watcher_) watcher_->ran(unit, first, count, at);
   }
   static void ended(lane& l, std::size_t unit, item_state as) {
     lane::unit_record& r = l.units[unit];
@@ -182,6 +208,9 @@ class meter {
   }
 
   // ---- told by any thread ----
+
+  /// Before anything is measured.
+  void watch_by(item_watcher* watcher) { watcher_ = owner<item_watcher>(watcher); }
 
   /// So many of the last events of each lane are kept from now on: meter_lanes::trace.
   void trace(std::size_t events) { lanes_.trace(events); }
@@ -209,6 +238,7 @@ class meter {
     merged_histogram age, occupied;
     age.add(age_), occupied.add(occupied_);
     s.age = age.summary(), s.occupied = occupied.summary();
+    if (watcher_) watcher_->write_to(s);
   }
 
  private:
@@ -241,6 +271,7 @@ class meter {
   fixed_array<stamp> stamps_;
   fixed_array<device_record> devices_;  ///< of segments; none where all are the processor's
   meter_lanes lanes_;
+  owner<item_watcher> watcher_;  ///< where a deployment promises its latency
   alignas(64) histogram age_;
   alignas(64) histogram occupied_;
 };

@@ -46,6 +46,7 @@ struct stage_statistics {
   std::uint64_t filtered = 0;
   std::uint64_t overdue = 0;  ///< past their deadline, and dropped before it
   std::uint64_t cancelled = 0;
+  std::uint64_t late = 0;  ///< of all late items those that spent most here, or before it
 };
 
 /// A segment as its items find it.
@@ -70,6 +71,8 @@ struct session_statistics {
       age;  ///< ns of values and failures at the output, since their capture, or their push where none was given
   distribution occupied;  ///< slots in use, after each push
   std::size_t slots = 0;
+  std::uint64_t latency_budget = 0;  ///< ns that the deployment promises (run/promises.hpp); 0: nothing
+  std::uint64_t late = 0;            ///< items that took longer, from push, or capture, until they were popped
 };
 
 struct session_trace;  ///< defined in run/detail/measure/trace_log.hpp
@@ -97,6 +100,7 @@ void append(Statistics& all, Statistics behind) {
   all.stages.insert(all.stages.end(), behind.stages.begin(), behind.stages.end());
   all.segments.insert(all.segments.end(), behind.segments.begin(), behind.segments.end());
   all.age = behind.age;
+  all.latency_budget = behind.latency_budget, all.late = behind.late;
 }
 
 }  // namespace detail

@@ -58,6 +58,14 @@ inline text_row statistics_row(const stage_statistics& s) {
           ended.empty() ? "-" : ended};
 }
 
+/// "late              3 above 2.0 ms: 2 at detect".
+inline std::string late_text(const session_statistics& s) {
+  std::string text = "late              " + decimal_text(s.late) + " above " + duration_text(s.latency_budget), where;
+  for (const stage_statistics& stage : s.stages) append_ended(where, stage.late, "at " + printable_text(stage.name));
+  if (!where.empty()) text += ": " + where;
+  return text;
+}
+
 }  // namespace detail
 
 /// The measurements: a table of the stages, then waiting, age, slots and the outcomes of the items.
@@ -69,7 +77,9 @@ inline std::string report(const session_statistics& s) {
   for (std::size_t i = 0; i < s.segments.size(); ++i)
     text += "before segment " + detail::decimal_text(i) + "  " + detail::durations_text(s.segments[i].waited) + '\n' +
             detail::on_device_text(i, s.segments[i]);
-  text += "age at output     " + detail::durations_text(s.age) + "\nslots in use      ";
+  text += "age at output     " + detail::durations_text(s.age);
+  if (s.latency_budget != 0) text += '\n' + detail::late_text(s);
+  text += "\nslots in use      ";
   if (s.occupied.count == 0)
     text += "-";
   else

@@ -73,6 +73,7 @@ struct inline_when_idle {};
 template <class Given>
 struct session_has_no_such_option : detail::mistake {};
 struct deadline_of_no_time_would_drop_every_item : detail::mistake {};
+struct late_item;  ///< defined in run/detail/measure/late_watch.hpp
 struct session_has_two_deadlines : detail::mistake {};
 template <class Option>
 struct session_takes_each_option_once : detail::mistake {};
@@ -100,6 +101,16 @@ struct pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_
 
 namespace detail {
 
+class item_watcher;
+struct program;
+
+/// Which items are late, and who hears of it: run/detail/measure/late_watch.hpp.
+struct watched_latency {
+  std::chrono::nanoseconds most{0};
+  void (*on_late)(const late_item&) = nullptr;
+  item_watcher* (*make)(const watched_latency&, const program&) = nullptr;
+};
+
 constexpr bool drops(overflow_policy policy) {
   return policy == overflow_policy::drop_oldest || policy == overflow_policy::drop_newest;
 }
@@ -113,9 +124,10 @@ struct session_settings {
   bool inline_when_idle = false;
   bool external_results = false;
   bool deadline_at_output = false;
-  std::chrono::nanoseconds deadline{0};    ///< 0: none
-  const virtual_clock* clock = nullptr;    ///< null: the machine's
-  const overflow_policy* ports = nullptr;  ///< what each does; null: as the session
+  std::chrono::nanoseconds deadline{0};      ///< 0: none
+  const virtual_clock* clock = nullptr;      ///< null: the machine's
+  const overflow_policy* ports = nullptr;    ///< what each does; null: as the session
+  const watched_latency* watched = nullptr;  ///< which items are late; null: none
 
   std::chrono::steady_clock::time_point now() const {
     return clock != nullptr ? clock->now() : std::chrono::steady_clock::now();
@@ -145,7 +157,7 @@ struct session_settings {
   constexpr overflow_policy overflow_of(std::size_t port) const { return ports != nullptr ? ports[port] : overflow; }
   /// Items come in as none of them says otherwise.
   constexpr bool is_usual() const {
-    return waits_when_full() && !inline_when_idle && deadline.count() == 0 && clock == nullptr;
+    return waits_when_full() && !inline_when_idle && deadline.count() == 0 && clock == nullptr && watched == nullptr;
   }
   /// push may drop an item that was pushed before.
   constexpr bool drops_older() const { return latest_only || overflow == overflow_policy::drop_oldest; }

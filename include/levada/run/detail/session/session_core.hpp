@@ -47,6 +47,7 @@ class session_core final : public helped_session<Executor> {
         gate_(this),
         on_stop_(std::move(stop), cancel_session{this}) {
     if (!deployment_->last_code().has_result) this->invite_always();
+    if (settings.watched != nullptr) this->results().watch(*settings.watched);
     if (deployment_->measures.load()) this->measure(true);
     if (settings.dedicated) own_worker_ = start_thread<thread>("the worker of a session", [this] { serve_alone(); });
   }

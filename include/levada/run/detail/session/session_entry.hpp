@@ -232,7 +232,9 @@ class session_entry : public session_state<In, Out, Executor> {
   [[gnu::always_inline]] item_envelope envelope_of(time_point captured) const {
     const engine& items = running.items();
     const session_settings& settings = items.settings();
-    if (captured == time_point() && !items.is_usual() && (settings.deadline.count() != 0 || settings.clock != nullptr))
+    if (captured == time_point() && !items.is_usual() &&
+        (settings.deadline.count() != 0 || settings.clock != nullptr ||
+         (settings.watched != nullptr && running.changes_rate())))
       captured = settings.now();
     return {items.next_sequence(), captured};
   }
