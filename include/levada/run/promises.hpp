@@ -83,7 +83,7 @@ struct deadline_is_below_the_latency_that_the_plan_expects : detail::mistake {};
 namespace detail {
 
 template <class Pipeline>
-  requires(paces_of<Pipeline>::value.are_said())
+  requires(paces_of<Pipeline>::value.are_said() || !std::is_void_v<typename paced_behind_head<Pipeline>::type>)
 inline constexpr bool is_paced<Pipeline> = true;
 
 // ---- sessions that drop by design ----
@@ -210,8 +210,11 @@ template <class Pipeline, class Target, class... Options>
 consteval auto find_promise_mistake() {
   using timing = timing_of<Pipeline, Target, Options...>;
   constexpr bool estimates = estimates_count_in<Options...>;
+  using behind = decltype(mistake_of_pace_behind_head<typename paced_behind_head<Pipeline>::type>());
   using of_paces = decltype(mistake_of_paces<timing::paces>());
-  if constexpr (of_paces::is_mistake) {
+  if constexpr (behind::is_mistake) {
+    return behind{};
+  } else if constexpr (of_paces::is_mistake) {
     return of_paces{};
   } else {
     using of_pace = decltype(pace_mistake_of_plan<timing, estimates, (drops_by_design<Options> || ...)>());

@@ -37,6 +37,8 @@ struct tolerance_is {};
 template <fixed_string Tolerance>
 struct tolerance_needed {};
 
+template <class Paced>
+struct pace_is_said_where_items_come_in_and_not_further_on : detail::mistake {};
 template <class One, class Other>
 struct ports_that_meet_by_number_come_at_one_pace : detail::mistake {};
 template <class First, class Other, class Is, class Needed>
@@ -203,6 +205,34 @@ struct tolerance_text {
   using is = tolerance_is<written_fixed_string<[](auto& t) { append_nanoseconds(t, All.tolerance); }>()>;
   using needed = tolerance_needed<written_fixed_string<[](auto& t) { append_nanoseconds(t, needs); }>()>;
 };
+
+/// The first part behind the head that says a pace; `void`: none does.
+template <class List>
+struct paced_behind_head : type_tag<void> {};
+template <class First, class... Rest>
+struct paced_behind_head<stage_list<First, Rest...>>
+    : type_at<type_list<type_tag<Rest>..., type_tag<void>>,
+              first_true<sizeof...(Rest) + 1>({paces_of<Rest>::value.are_said()..., true})> {};
+template <class... Stages>
+struct paced_behind_head<pipeline<Stages...>> : paced_behind_head<stage_list<Stages...>> {};
+template <class Left, class Right>
+struct paced_behind_head<link<Left, Right>> : paced_behind_head<typename link<Left, Right>::stages> {};
+template <class Pipeline>
+struct paced_behind_head<on_processor<Pipeline>> : paced_behind_head<Pipeline> {};
+
+template <class Part>
+consteval auto mistake_of_pace_behind_head() {
+  if constexpr (std::is_void_v<Part>) {
+    return no_mistake{};
+  } else {
+    constexpr std::size_t said = [] {
+      std::size_t p = 0;
+      while (paces_of<Part>::value.ports[p].pace == 0) ++p;
+      return p;
+    }();
+    return pace_is_said_where_items_come_in_and_not_further_on<typename port_text<paces_of<Part>::value, said>::pace>{};
+  }
+}
 
 /// The mistake of the paces among themselves.
 template <const head_paces& All>

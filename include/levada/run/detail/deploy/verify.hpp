@@ -37,9 +37,7 @@ struct repeated_sample {
     using difference_type = std::ptrdiff_t;
     using reference = decltype(item_of_sample<Item>(std::declval<const Sample&>()));
     using pointer = void;
-    using iterator_category =
-        std::conditional_t<std::is_reference_v<reference>, std::forward_iterator_tag, std::input_iterator_tag>;
-    using iterator_concept = iterator_category;
+    using iterator_category = std::forward_iterator_tag;  // else the stream would wait for each as for a camera
 
     const Sample* sample = nullptr;
     std::size_t at = 0;
