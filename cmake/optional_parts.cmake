@@ -23,7 +23,7 @@ levada_part(ZLIB zlib1g-dev "zlib\\.h" ZLIB::ZLIB ZLIB)
 levada_part(CLI11 libcli11-dev "CLI/" CLI11::CLI11 CLI11)
 levada_part(JSON nlohmann-json3-dev "nlohmann/|levada/interop/(plan_file|saved_plan)"
             nlohmann_json::nlohmann_json nlohmann_json)
-levada_part(TASKFLOW "(not in Debian; TASKFLOW_ROOT names its folder)" "taskflow/" taskflow::taskflow taskflow)
+levada_part(TASKFLOW "libtaskflow-cpp-dev (from trixie on; or TASKFLOW_ROOT)" "taskflow/" taskflow::taskflow taskflow)
 levada_part(FASTFLOW "(not in Debian; FASTFLOW_ROOT names its folder)" "ff/ff" fastflow::fastflow fastflow)
 levada_part(ONNXRUNTIME "libonnxruntime-dev (from trixie on)" "onnxruntime_c|levada/interop/onnx_runtime"
             onnxruntime::onnxruntime onnxruntime)
