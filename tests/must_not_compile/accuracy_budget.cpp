@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// error: quantized_region_loses_more_accuracy_than_its_budget
+// error: quantized_stages_lose_more_accuracy_than_their_budget
 // place: "conv"
 // place: "fc"
 // place: 700, 500
 //
-// A region of integers that was measured to lose 0.7 points, where 0.5 are allowed.
+// Stages of integers that were measured to lose 0.7 points, where 0.5 are allowed.
 
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// error: quantized_region_has_no_measured_accuracy_calibrate_it_with_labelled_items
+// error: quantized_stages_have_no_measured_accuracy_calibrate_with_labelled_items
 // place: "fc"
 //
 // A bound on what nobody has measured.

@@ -76,16 +76,16 @@ inline constexpr scales_of<Table> scales{};
 struct uncalibrated {};
 inline constexpr uncalibrated to_calibrate{};
 
-/// What is known of a quantized region: from the first op with weights to the last, and what it lost when it was
+/// What is known of quantized stages: from the first op with weights to the last, and what they lost when they were
 /// calibrated.
 template <class Scales, fixed_string First, fixed_string Last>
-struct quantized_region {
+struct quantized_stages {
   static constexpr auto first = First;
   static constexpr auto last = Last;
   static constexpr bool is_measured = false;
 };
 template <const scale_table& Table, fixed_string First, fixed_string Last>
-struct quantized_region<scales_of<Table>, First, Last> {
+struct quantized_stages<scales_of<Table>, First, Last> {
   static constexpr auto first = First;
   static constexpr auto last = Last;
   static constexpr bool is_measured = Table.labelled != 0;
@@ -137,7 +137,7 @@ struct form_of_integers<dense_op<Outputs, Options...>> {
   }
 };
 
-/// Stages, and what else stands between them, are one of these to a quantized region.
+/// Stages, and what else stands between them, are one of these to quantized stages.
 enum class quantized_role : std::uint8_t {
   weighs,    ///< conv2d, dense
   relu,      ///< part of what weighs
@@ -288,7 +288,7 @@ template <class Scales, class Part>
 constexpr auto quantized_by(Part part, const scale_table& table) {
   using list = parts_of_region<Part>;
   using region =
-      quantized_region<Scales, list::template part<list::first>::name, list::template part<list::last>::name>;
+      quantized_stages<Scales, list::template part<list::first>::name, list::template part<list::last>::name>;
   auto parts = taken_apart(std::move(part));
   return quantized_from<0, region>(parts, table, no_parts_yet{});
 }

@@ -53,7 +53,7 @@ To quantized_steps(float steps, int zero_point, int lowest = std::numeric_limits
 }  // namespace detail
 
 /// Each element of float as an integer: round(x / scale) + zero_point, halves to even, saturated. NaN gives the
-/// smallest. `Region` is what is known of the ops that follow: `quantized_region`.
+/// smallest. `Region` is what is known of the ops that follow: `quantized_stages`.
 template <quantized_element To, class Region = void>
 struct quantize_linear_op : weightless_op {
   static constexpr std::string_view kind = "quantize_linear";

@@ -23,12 +23,12 @@ struct budget<accuracy_loss<Most>> {};
 template <class First, class Second, class... More>
 struct budget<First, Second, More...> {};
 
-/// The region from one stage to another, and thousandths of a point: lost when it was calibrated, and allowed.
+/// The stages from one to another, and thousandths of a point: lost when it was calibrated, and allowed.
 template <fixed_string First, fixed_string Last, std::int64_t Lost, std::int64_t Allowed>
-struct quantized_region_loses_more_accuracy_than_its_budget : detail::mistake {};
+struct quantized_stages_lose_more_accuracy_than_their_budget : detail::mistake {};
 /// Its scales were found without labelled items.
 template <fixed_string First, fixed_string Last>
-struct quantized_region_has_no_measured_accuracy_calibrate_it_with_labelled_items : detail::mistake {};
+struct quantized_stages_have_no_measured_accuracy_calibrate_with_labelled_items : detail::mistake {};
 
 namespace detail {
 
@@ -55,10 +55,10 @@ consteval auto region_mistake() {
   if constexpr (requires { Op::region::first; }) {
     using region = typename Op::region;
     if constexpr (!region::is_measured)
-      return quantized_region_has_no_measured_accuracy_calibrate_it_with_labelled_items<region::first, region::last>{};
+      return quantized_stages_have_no_measured_accuracy_calibrate_with_labelled_items<region::first, region::last>{};
     else if constexpr (region::loss > Allowed)
-      return quantized_region_loses_more_accuracy_than_its_budget<region::first, region::last, region::loss.thousandths,
-                                                                  Allowed.thousandths>{};
+      return quantized_stages_lose_more_accuracy_than_their_budget<region::first, region::last,
+                                                                   region::loss.thousandths, Allowed.thousandths>{};
     else
       return no_mistake{};
   } else {
