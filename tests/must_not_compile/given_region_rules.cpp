@@ -20,7 +20,7 @@ struct npu {
   static constexpr lv::device_kind device = lv::device_kind::cpu;
   static constexpr std::size_t longest_run = 4;
   static constexpr auto rules =
-      lv::union_of(lv::every(lv::named_kind{"relu"}), lv::matching(lv::is("relu")(lv::is("softmax"))));
+      lv::union_of(lv::single(lv::named_kind{"relu"}), lv::matching(lv::is("relu")(lv::is("softmax"))));
 
   static constexpr bool takes(lv::op_run) { return true; }
   static int prepare(lv::op_run, lv::parameter_values) { return 0; }

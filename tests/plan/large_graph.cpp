@@ -65,7 +65,7 @@ TEST_CASE(
   const auto graph = levada::test::residual_blocks<128>(1e5);
   const lv::rule_graph rules(graph);
   const auto any = [](const lv::node_info&) { return true; };
-  const auto regions = lv::regions_of(lv::combine(lv::every(any), {6, 1, true}, lv::unconditionally), rules);
+  const auto regions = lv::regions_of(lv::combine(lv::single(any), {6, 1, true}, lv::unconditionally), rules);
   auto problem = lv::make_problem(graph);
   problem.devices = {{2}, {}};
   problem.places = {{0, 1e-7}, {0, 1e-6}, {1, 5e-6}};

@@ -12,7 +12,7 @@
 #include "small_graph.hpp"
 
 namespace lv = levada;
-using lv::op_kind, lv::subgraph_fault, lv::is, lv::anything, lv::every, lv::matching, lv::named_kind;
+using lv::op_kind, lv::subgraph_fault, lv::is, lv::anything, lv::single, lv::matching, lv::named_kind;
 using lv::test::graph_of, lv::test::are;
 using node_set = lv::node_set<16>;
 
@@ -76,9 +76,9 @@ static_assert(finds(relu, three, {{1}, {2}}));
 static_assert(finds(relu_over, three, {{0, 1}, {1, 2}}));
 static_assert(finds(lv::union_of(relu, relu_over), three, {{1}, {2}, {0, 1}, {1, 2}}));
 static_assert(finds(lv::union_of(relu, relu), three, {{1}, {2}}), "each set of nodes once");
-static_assert(finds(every(named_kind{"abs"}), three, {{0}}) &&
-              finds(every(op_kind::element_wise), three, {{0}, {1}, {2}}));
-static_assert(finds(every(op_kind::reduction), three, {}));
+static_assert(finds(single(named_kind{"abs"}), three, {{0}}) &&
+              finds(single(op_kind::element_wise), three, {{0}, {1}, {2}}));
+static_assert(finds(single(op_kind::reduction), three, {}));
 static_assert(finds(lv::chains(named_kind{"relu"}, 8), three, {{1}, {2}, {1, 2}}));
 constexpr auto any_op = [](const lv::node_info& node) { return lv::is_op(node); };
 static_assert(finds(lv::chains(any_op, 2), three, {{0}, {1}, {2}, {0, 1}, {1, 2}}));
@@ -109,16 +109,16 @@ static_assert(lv::regions_of(lv::composite("relu_relu", matching(is("relu")(is("
                   .composite == "relu_relu");
 
 // ---- combinations ----
-static_assert(finds(lv::combine(every(any_op), {}, lv::unconditionally), three,
+static_assert(finds(lv::combine(single(any_op), {}, lv::unconditionally), three,
                     {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}));
-static_assert(finds(lv::combine(every(any_op), {.depth = 2}, lv::unconditionally), three,
+static_assert(finds(lv::combine(single(any_op), {.depth = 2}, lv::unconditionally), three,
                     {{0}, {1}, {2}, {0, 1}, {1, 2}}));
 static_assert(finds(lv::combine(relu, {}, lv::unconditionally), three, {{1}, {2}, {1, 2}}));
-static_assert(finds(lv::combine(every(any_op), {}), three, {{0}, {1}, {2}}), "no way, no joint");
-static_assert(finds(lv::combine(every(any_op), {.exits = 1, .taps = false}, lv::unconditionally), diamond,
+static_assert(finds(lv::combine(single(any_op), {}), three, {{0}, {1}, {2}}), "no way, no joint");
+static_assert(finds(lv::combine(single(any_op), {.exits = 1, .taps = false}, lv::unconditionally), diamond,
                     {{0}, {1}, {2}, {3}, {1, 3}, {2, 3}, {1, 2, 3}, {0, 1, 2, 3}}));
-static_assert(finds(lv::combine(every(any_op), {.depth = 1}, lv::with_all_it_takes), diamond, {{0}, {1}, {2}, {3}}));
-static_assert(finds(lv::combine(every(any_op), {.exits = 1}, lv::with_all_it_takes), diamond,
+static_assert(finds(lv::combine(single(any_op), {.depth = 1}, lv::with_all_it_takes), diamond, {{0}, {1}, {2}, {3}}));
+static_assert(finds(lv::combine(single(any_op), {.exits = 1}, lv::with_all_it_takes), diamond,
                     {{0}, {1}, {2}, {3}, {1, 2, 3}}),
               "with all that it takes, or with nothing");
 
@@ -127,10 +127,10 @@ constexpr auto mixed = graph_of({{"conv", {}, op_kind::out_fusable},
                                  {"relu", {1}, op_kind::element_wise},
                                  {"conv", {2}, op_kind::out_fusable},
                                  {"softmax", {3}, op_kind::opaque}});
-static_assert(finds(lv::combine(every(any_op), {}, lv::joining{op_kind::out_fusable, op_kind::broadcast}), mixed,
+static_assert(finds(lv::combine(single(any_op), {}, lv::joining{op_kind::out_fusable, op_kind::broadcast}), mixed,
                     {{0}, {1}, {2}, {3}, {4}, {0, 1}, {1, 2}, {0, 1, 2}}),
               "what comes behind a convolution, but no convolution behind it");
-static_assert(finds(lv::combine(every(any_op), {}, lv::joining{op_kind::broadcast, op_kind::out_fusable}), mixed,
+static_assert(finds(lv::combine(single(any_op), {}, lv::joining{op_kind::broadcast, op_kind::out_fusable}), mixed,
                     {{0}, {1}, {2}, {3}, {4}, {1, 2}, {2, 3}, {1, 2, 3}}));
 constexpr auto named = lv::composite("conv_bias", matching(is("bias")(is("conv"))));
 static_assert(
@@ -180,7 +180,7 @@ TEST_CASE("combining unconditionally finds every connected sub-graph within the 
     const lv::subgraph_limits limits{1 + seed % 5, 1 + seed / 5 % 3, seed % 2 == 0};
     const named_kind is_a{"a"};
     std::set<unsigned> found, expected;
-    for (const auto& r : lv::regions_of(lv::combine(every(is_a), limits, lv::unconditionally), g)) {
+    for (const auto& r : lv::regions_of(lv::combine(single(is_a), limits, lv::unconditionally), g)) {
       unsigned mask = 0;
       r.nodes.for_each([&](std::size_t n) { mask |= 1u << n; });
       REQUIRE(found.insert(mask).second);

@@ -47,7 +47,7 @@ constexpr placement collage_problem(const graph& g, collage of, node_set outputs
       return who == L || n.kind == "relu" || n.kind == "add" || n.kind == "concat";
     };
     const lv::subgraph_limits limits{of.depth[who], 1, true};
-    for (const auto& r : lv::regions_of(lv::combine(lv::every(takes), limits, lv::unconditionally), rules))
+    for (const auto& r : lv::regions_of(lv::combine(lv::single(takes), limits, lv::unconditionally), rules))
       p.offers.push_back({r.nodes, who, who, cost::measured(fused(of.cost[who], r.nodes.size()))});
   }
   return p;

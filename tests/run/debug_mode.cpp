@@ -47,7 +47,7 @@ TEST_CASE("a plan by costs is made, run and saved in debug mode") {
 
 TEST_CASE("rules find and merge regions while compiling in debug mode") {
   static constexpr auto graph = lv::describe<std::remove_const_t<decltype(pipeline)>>();
-  static_assert(lv::regions_of(lv::combine(lv::every(lv::named_kind{"relu"}), {6, 1, true}, lv::unconditionally),
+  static_assert(lv::regions_of(lv::combine(lv::single(lv::named_kind{"relu"}), {6, 1, true}, lv::unconditionally),
                                lv::rule_graph(graph))
                     .size() == 1);
   CHECK(graph.nodes.size() == 3);

@@ -48,13 +48,13 @@ struct marking {
 constexpr auto any = [](const lv::node_info&) { return true; };
 struct chains_of_two {
   static constexpr auto value =
-      lv::union_of(lv::composite("alone", lv::every(any)), lv::only_valid(lv::chains(any, 8), {.depth = 2}));
+      lv::union_of(lv::composite("alone", lv::single(any)), lv::only_valid(lv::chains(any, 8), {.depth = 2}));
 };
 struct relu_first {
   static constexpr auto value = lv::matching(lv::is("softmax")(lv::is("relu")));
 };
 struct combined {
-  static constexpr auto value = lv::combine(lv::every(any), {.depth = 2, .exits = 1}, lv::unconditionally);
+  static constexpr auto value = lv::combine(lv::single(any), {.depth = 2, .exits = 1}, lv::unconditionally);
 };
 using pairs = marking<chains_of_two>;
 using with_pairs = lv::backends<lv::reference, pairs>;

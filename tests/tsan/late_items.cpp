@@ -15,7 +15,7 @@
 #include <levada/run/detail/workers/thread_executor.hpp>
 #include <levada/run/promises.hpp>
 
-namespace {
+namespace tsan_late_items {
 
 namespace lv = levada;
 using namespace levada::literals;
@@ -31,8 +31,6 @@ constexpr lv::kernel_cost rows[] = {{"callable", "left(4 bytes) -> 4 bytes", 2e-
                                     {"callable", "right(4 bytes) -> 4 bytes", 2e-4},
                                     {"callable", "both(4 bytes, 4 bytes) -> 4 bytes", 1e-6}};
 constexpr lv::cost_table costs{.machine = "a test", .kernels = rows};
-
-}  // namespace
 
 TEST_CASE("late items are counted once, whoever runs their branches and whoever pops them") {
   constexpr auto line = lv::input<int> | lv::fork(lv::stage<"left">(slept), lv::stage<"right">(slept)) |
@@ -54,3 +52,5 @@ TEST_CASE("late items are counted once, whoever runs their branches and whoever 
   CHECK(popped == items);
   CHECK(session.statistics().late == heard);
 }
+
+}  // namespace tsan_late_items

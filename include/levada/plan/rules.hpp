@@ -3,7 +3,7 @@
 // plan/rules.hpp: the regions that a backend takes as one: values that find all of them in a graph (the partition
 // rules of Collage, TVM RFC 62). plan/detail/combine.hpp has the rule that joins what another finds.
 //
-//   constexpr auto takes = union_of(matching(is("relu")(is("conv2d"))), every(named_kind{"dense"}));
+//   constexpr auto takes = union_of(matching(is("relu")(is("conv2d"))), single(named_kind{"dense"}));
 //   const auto regions = regions_of(takes, rule_graph(graph));
 
 #include <cstddef>
@@ -75,7 +75,7 @@ constexpr bool has_found(const regions<N>& found, const node_set<N>& nodes) {
 
 /// Every node of which the predicate, a function of a node_info, says yes, alone.
 template <class Predicate>
-struct every_rule {
+struct single_rule {
   Predicate predicate;
 
   template <std::size_t N>
@@ -85,13 +85,13 @@ struct every_rule {
   }
 };
 template <class Predicate>
-constexpr auto every(Predicate predicate) {
-  return every_rule<Predicate>{predicate};
+constexpr auto single(Predicate predicate) {
+  return single_rule<Predicate>{predicate};
 }
 
 /// Every op of that kind, alone.
-constexpr auto every(op_kind kind) {
-  return every([kind](const node_info& node) { return is_op(node) && node.fuses_as == kind; });
+constexpr auto single(op_kind kind) {
+  return single([kind](const node_info& node) { return is_op(node) && node.fuses_as == kind; });
 }
 
 /// Every region that matches the pattern.

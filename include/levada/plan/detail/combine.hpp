@@ -3,8 +3,8 @@
 // plan/detail/combine.hpp: the rule that joins what another rule finds into larger sub-graphs, piece by piece, as far
 // as they touch and one of the named ways allows it.
 //
-//   combine(every(op), {.depth = 6, .exits = 1, .taps = false}, unconditionally)
-//   combine(every(op), {}, joining{op_kind::out_fusable, op_kind::broadcast}, with_all_it_takes)
+//   combine(single(op), {.depth = 6, .exits = 1, .taps = false}, unconditionally)
+//   combine(single(op), {}, joining{op_kind::out_fusable, op_kind::broadcast}, with_all_it_takes)
 
 #include <algorithm>
 #include <cstddef>
