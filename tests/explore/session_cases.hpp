@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,40 @@ void by_two_threads(auto pipeline, int count, bool by_trying = false) {
   require(next == count, "a result is missing");
   check_over(session);
   check_counts(session.counts(), static_cast<std::uint64_t>(count));
+}
+
+/// Results leave as they complete: each once, with its number. One of three fails, and one of five gives none.
+template <int Threads, class... Options>
+void unordered_results(int count, bool cancels) {
+  const auto app = deployed<Threads, Options...>(
+      input<int> | stage<"a">(in_order_fails{}) |
+      stage<"f">(parallel([](const int& x) { return x % 5 != 4 ? std::optional(x) : std::nullopt; })) |
+      stage<"p">(parallel(anywhere{})));
+  auto session = app.template open<unordered>();
+  detail::thread pusher([&] {
+    try {
+      for (int i = 0; i < count; ++i) session.push(i);
+    } catch (const cancelled&) {
+    }
+    session.close();
+  });
+  detail::thread other;
+  if (cancels) other = detail::thread([&] { session.cancel(); });
+  std::uint64_t seen = 0;
+  item_envelope envelope;
+  while (auto r = session.pop(envelope)) {
+    const int number = static_cast<int>(envelope.sequence);
+    require(number < count && (seen >> number & 1) == 0, "a result comes twice");
+    seen |= std::uint64_t{1} << number;
+    require(r->has_value() ? **r == number && number % 5 != 4 && number % 3 != 1 : number % 3 == 1, "another result");
+  }
+  pusher.join();
+  if (cancels) other.join();
+  for (int i = 0; i < count && !cancels; ++i)
+    require((seen >> i & 1) == (i % 3 == 1 || i % 5 != 4 ? 1 : 0), "a result is missing");
+  check_over(session);
+  const item_counts c = session.counts();
+  check_counts(c, cancels ? c.pushed : static_cast<std::uint64_t>(count));
 }
 
 /// Another thread pushes the next item only when the one before has come back.
@@ -363,6 +398,9 @@ inline constexpr session_case large_cases[] = {
     {"beside a fed one and another app", [] { beside_a_fed_one<one_worker_for_all>(3, true); }},
     {"sinks of two apps, two sessions", [] { sinks_of_two_apps(2, 3); }},
     {"sinks of two apps, four sessions", [] { sinks_of_two_apps(4, 2); }},
+    {"unordered", [] { unordered_results<2, slots<4>>(10, false); }},
+    {"unordered, three threads", [] { unordered_results<3, slots<4>>(12, false); }},
+    {"unordered, cancelled", [] { unordered_results<2, slots<4>>(8, true); }},
     {"failures", [] { failing(5); }},
     {"cancelled", [] { cancelled_on_the_way(5); }},
     {"cancelled by the pusher", [] { cancelled_by_pusher(3); }},

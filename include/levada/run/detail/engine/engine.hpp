@@ -127,7 +127,8 @@ class engine final : public result_outlet {
   }
 
   bool all_finished() const { return finished() == ring_.pushed.load(); }
-  bool all_popped() const { return ring_.popped.load() == ring_.pushed.load() && all_ended(); }
+  /// Where results leave as they complete, slots may be free a moment later.
+  bool all_popped() const { return (completed_ || ring_.popped.load() == ring_.pushed.load()) && all_ended(); }
   /// Each item has come to an end that is counted. Once that is so it stays so, until one is pushed.
   bool all_ended() const { return counts().in_flight == 0; }
 

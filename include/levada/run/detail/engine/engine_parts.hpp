@@ -13,6 +13,7 @@
 
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
+#include <levada/run/detail/engine/completed_items.hpp>
 #include <levada/run/detail/engine/device_lanes.hpp>
 #include <levada/run/detail/engine/item_tally.hpp>
 #include <levada/run/detail/engine/segment.hpp>
@@ -73,6 +74,8 @@ class engine_parts {
         looks_at_output_(settings.deadline_at_output),
         ring_(code.slots, code.slot_bytes, code.alignment, settings.external_results),
         states_(code),
+        completed_(settings.unordered ? owner<completed_items>(new completed_items(code.slots))
+                                      : owner<completed_items>()),
         versions_(code.board ? code.board->open(code.slots) : owner<object_versions>()),
         objects_(versions_ ? code.slots : 0),
         segments_(code.segments.size(),
@@ -83,7 +86,9 @@ class engine_parts {
         is_chained_(code.units.size()),
         meter_(code),
         waker_(event, host),
-        devices_(std::move(queues), code.first_segment, code.slots, client) {}
+        devices_(std::move(queues), code.first_segment, code.slots, client) {
+    if (completed_) ring_.known_finished = ~sequence{0};  // whether there is a result does not go by the frontier
+  }
   ~engine_parts() { states_.used = ring_.pushed.load() != 0; }
 
   sequence arrived(std::size_t s) const { return s == 0 ? ring_.pushed.load() : segments_[s - 1].finished.load(); }
@@ -104,8 +109,9 @@ class engine_parts {
   failure_hook on_failure_;
   bool hands_out_all_ = false;
   session_states states_;
-  owner<object_versions> versions_;    ///< where parameters can be replaced
-  fixed_array<void* const*> objects_;  ///< of the version of the item in each slot
+  const owner<completed_items> completed_;  ///< where results leave as they complete
+  owner<object_versions> versions_;         ///< where parameters can be replaced
+  fixed_array<void* const*> objects_;       ///< of the version of the item in each slot
   fixed_array<segment> segments_;
   items_end end_of_items_{0};       ///< of all grains that run
   fixed_array<unit_path> paths_;    ///< of each unit

@@ -24,8 +24,10 @@ class item_finisher : public branch_runner {
     return state == item_state::value ? !code_.has_result : state != item_state::failed;
   }
 
-  /// Behind a finished grain. Says whether the frontier moved.
+  /// Behind a finished grain. Says whether there may be more to do or to pop than before.
   bool finish(std::size_t s, sequence begin, sequence end, bool some_silent) {
+    if (completed_) [[unlikely]]
+      return finish_unordered(s, begin, end);
     sequence frontier;
     const bool moved = segments_[s].finish(ring_, begin, end, frontier);
     // Stamps of others may be about silent items, too.
@@ -35,6 +37,8 @@ class item_finisher : public branch_runner {
 
   /// Frees the slots of items that give no result, from the head on; any thread may.
   void pass_over() {
+    if (completed_) [[unlikely]]
+      return free_left();
     bool any = false;
     for (;;) {
       sequence p = ring_.popped.load();
@@ -49,6 +53,35 @@ class item_finisher : public branch_runner {
     if (!any) return;
     passing_over_.fetch_sub(1);
     if (!settings_.polls) waker_.tell_parked();
+  }
+
+ private:
+  /// Results that leave as they complete may be popped before the frontier comes to them.
+  [[gnu::noinline]] bool finish_unordered(std::size_t s, sequence begin, sequence end) {
+    const bool is_last = s + 1 == segments_.size();
+    for (sequence item = is_last ? begin : end; item != end; ++item) {
+      const item_state state = state_of(ring_.state[ring_.index(item)]);
+      if (!is_silent(state)) {
+        completed_->append(item);
+      } else {
+        tally_.of(state).fetch_add(1, std::memory_order_relaxed);
+        completed_->leave(item);
+      }
+    }
+    sequence frontier;
+    const bool moved = segments_[s].finish(ring_, begin, end, frontier);
+    if (moved && is_last) free_left();
+    return moved || is_last;
+  }
+  /// The slots before the frontier whose items have left, in the order of items. Any thread may, behind one that leaves
+  /// and behind a move of the frontier.
+  [[gnu::noinline]] void free_left() {
+    bool any = false;
+    for (sequence p = ring_.popped.load(); p < finished() && completed_->has_left(p);) {
+      any = true;
+      if (ring_.popped.compare_exchange_strong(p, p + 1)) ++p;
+    }
+    if (any && !settings_.polls) waker_.tell_parked();
   }
 };
 

@@ -38,6 +38,8 @@ class result_outlet : public item_intake {
     return !(none && (ring_.kept != 0 || ring_.head == ring_.popped.load())) && has_result_from_there();
   }
   [[gnu::noinline]] bool has_result_from_there() {
+    if (completed_) [[unlikely]]
+      return has_completed();
     if (ring_.kept == 0 && ring_.head != ring_.popped.load()) ring_.move_head(ring_.popped.load());
     for (;;) {
       if (ring_.head >= ring_.known_finished && ring_.head >= (ring_.known_finished = finished())) return false;
@@ -57,6 +59,17 @@ class result_outlet : public item_intake {
         ring_.keep_head();
       }
     }
+  }
+  /// The same of results that leave as they complete: the head is the next of these.
+  [[gnu::noinline]] bool has_completed() {
+    free_kept();
+    for (sequence item = 0; completed_->next(item); free_kept()) {
+      ring_.move_head(item);
+      if (!looks_at_output_ || !drop_overdue_head() || hands_out_all_) return true;
+      tally_.of(head_state()).fetch_add(1, std::memory_order_relaxed);
+      ring_.keep_head();
+    }
+    return false;
   }
   /// A value at the head that is past its deadline becomes an item without a result. By the popper, as nobody else
   /// changes what is finished and not silent.
@@ -128,6 +141,8 @@ class result_outlet : public item_intake {
   void free_kept() {
     if (ring_.kept == 0) return;
     ring_.kept = 0;
+    if (completed_) [[unlikely]]
+      return leave_completed();
     ring_.popped.store(ring_.head);
     if (ring_.head != finished()) pass_over();
     tell_waiters();
@@ -143,11 +158,22 @@ class result_outlet : public item_intake {
     if (meter* m = measuring()) [[unlikely]]
       m->left(ring_.head, 1, &ring_.envelope[ring_.head_index], settings_.clock);
     tally_.count_by_popper(tally_.delivered);
-    ring_.keep_head();
+    if (completed_)
+      completed_->take();
+    else
+      ring_.keep_head();
   }
-  void destroy_held(sequence item) { destroy_value(code_.result, ring_.index(item)); }
+  /// It was looked at for the last time. Its slot is free behind `free_kept` or `free_kept_before`.
+  void leave_held(sequence item) {
+    destroy_value(code_.result, ring_.index(item));
+    if (!completed_) return;
+    completed_->leave(item);
+    pass_over();
+    tell_waiters();
+  }
   /// As `free_kept`, of the first few.
   void free_kept_before(sequence until) {
+    if (completed_) return free_kept();  // those that are held have not left
     if (until == first_kept()) return;
     ring_.kept = static_cast<std::size_t>(ring_.head - until);
     ring_.popped.store(until);
@@ -173,6 +199,14 @@ class result_outlet : public item_intake {
  protected:
   using item_intake::item_intake;
   ~result_outlet() { discard_results(); }
+
+ private:
+  /// Of results that leave as they complete, the one that was the head last.
+  [[gnu::noinline]] void leave_completed() {
+    completed_->leave(completed_->take());
+    pass_over();
+    tell_waiters();
+  }
 };
 
 }  // namespace levada::detail

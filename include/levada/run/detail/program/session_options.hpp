@@ -70,6 +70,14 @@ struct external_results {};
 /// returns, and no thread is woken for it.
 struct inline_when_idle {};
 
+/// Results leave as they complete, and not in the order of items: none waits behind a longer one. Each comes once, with
+/// its number in its envelope. A serial stage sees the items in their order all the same. Like `dedicated`, but with as
+/// many workers of its own as the target has threads, so that no calling thread is held up by a long item either. Slots
+/// are free in the order of items: one item may be `slots<N>` behind the others. Segments before the last, as before
+/// a device or `split_here`, pass items on in their order. For results that are popped whole, handed to callbacks,
+/// awaited or as futures, of a pipeline that gives one for each item.
+struct unordered {};
+
 template <class Given>
 struct session_has_no_such_option : detail::mistake {};
 struct deadline_of_no_time_would_drop_every_item : detail::mistake {};
@@ -96,6 +104,8 @@ struct session_of_the_latest_item_only_is_pushed_whole_items_not_ports : detail:
 struct session_of_any_pipeline_is_pushed_whole_items_not_ports : detail::mistake {};
 struct session_with_external_results_is_pushed_whole_items_not_ports : detail::mistake {};
 struct session_with_external_results_is_popped_whole_results_not_outputs : detail::mistake {};
+struct unordered_session_needs_a_pipeline_that_gives_results : detail::mistake {};
+struct pipeline_that_changes_its_rate_gives_its_results_in_order : detail::mistake {};
 struct pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_memory_of_the_caller : detail::mistake {
 };
 
@@ -123,6 +133,7 @@ struct session_settings {
   bool polls = false;
   bool inline_when_idle = false;
   bool external_results = false;
+  bool unordered = false;
   bool deadline_at_output = false;
   std::chrono::nanoseconds deadline{0};      ///< 0: none
   const virtual_clock* clock = nullptr;      ///< null: the machine's
@@ -182,6 +193,8 @@ template <>
 inline constexpr bool is_session_option<levada::external_results> = true;
 template <>
 inline constexpr bool is_session_option<levada::inline_when_idle> = true;
+template <>
+inline constexpr bool is_session_option<levada::unordered> = true;
 
 template <overflow_policy Policy, fixed_string... Ports>
 constexpr void set([[maybe_unused]] session_settings& s, levada::overflow<Policy, Ports...>) {
@@ -195,6 +208,7 @@ constexpr void set(session_settings& s, levada::deadline<Age, Scope>) {
 }
 constexpr void set(session_settings& s, levada::inline_when_idle) { s.inline_when_idle = true; }
 constexpr void set(session_settings& s, levada::external_results) { s.external_results = true; }
+constexpr void set(session_settings& s, levada::unordered) { s.dedicated = s.unordered = true; }
 constexpr void set(session_settings& s, levada::dedicated) { s.dedicated = true; }
 constexpr void set(session_settings& s, levada::realtime) { s.dedicated = s.polls = true; }
 
@@ -314,6 +328,8 @@ consteval auto session_mistake() {
     return session_has_two_deadlines{};
   else if constexpr (std::is_void_v<Result> && settings_of<Options...>().deadline_at_output)
     return deadline_at_the_output_needs_a_pipeline_that_gives_results{};
+  else if constexpr (std::is_void_v<Result> && settings_of<Options...>().unordered)
+    return unordered_session_needs_a_pipeline_that_gives_results{};
   else if constexpr ((std::size_t{says_when_full<Options>} + ... + 0) > 1)
     return session_is_told_twice_what_it_does_when_full{};
   else if constexpr (settings_of<Options...>().drops_older() && !std::is_nothrow_move_constructible_v<Item>)
@@ -340,6 +356,8 @@ consteval auto app_session_mistake() {
     return found{};
   else if constexpr (settings_of<Options...>().external_results)
     return pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_memory_of_the_caller{};
+  else if constexpr (settings_of<Options...>().unordered)
+    return pipeline_that_changes_its_rate_gives_its_results_in_order{};
   else
     return found{};
 }

@@ -73,7 +73,7 @@ class held_results<Out> final : public slot_holder {
 
   void leave_slot(std::uint64_t item) noexcept override {
     items_.leave(item);
-    of_->destroy_held(item);
+    of_->leave_held(item);
     free(*of_);
   }
 

@@ -45,11 +45,19 @@ class session_core final : public helped_session<Executor> {
       : base(std::move(of), borrows_input, settings, before),
         backbone_(backbone_for(*deployment_)),
         gate_(this),
+        own_workers_(settings.unordered   ? static_cast<std::size_t>(deployment_->concurrency_limit.count())
+                     : settings.dedicated ? 1
+                                          : 0),
         on_stop_(std::move(stop), cancel_session{this}) {
     if (!deployment_->last_code().has_result) this->invite_always();
     if (settings.watched != nullptr) this->results().watch(*settings.watched);
     if (deployment_->measures.load()) this->measure(true);
-    if (settings.dedicated) own_worker_ = start_thread<thread>("the worker of a session", [this] { serve_alone(); });
+    try {
+      for (thread& own : own_workers_) own = start_thread<thread>("a worker of a session", [this] { serve_alone(); });
+    } catch (...) {
+      end_own_workers();
+      throw;
+    }
   }
 
   /// Cancels the items in flight; returns when nothing of this session runs any more.
@@ -58,12 +66,8 @@ class session_core final : public helped_session<Executor> {
     if (!this->all_finished()) this->cancel();
     this->wait_until([&] { return this->all_finished(); });
     for_each_engine([](engine& e) { e.wait_for_devices(); });
-    ending_.store(true);
     absence_.end();
-    if (own_worker_.joinable()) {
-      event_.notify_all();
-      own_worker_.join();
-    }
+    end_own_workers();
   }
 
   void invite() noexcept override {
@@ -134,9 +138,18 @@ class session_core final : public helped_session<Executor> {
     });
   }
 
-  /// The worker of a dedicated session, which is the only one it has.
+  void end_own_workers() {
+    ending_.store(true);
+    event_.notify_all();
+    for (thread& own : own_workers_)
+      if (own.joinable()) own.join();
+  }
+
+  /// The worker of a dedicated session, which is the only one it has; or one of several, who count as awake throughout.
   void serve_alone() noexcept {
     apply_worker_settings_for_good(deployment_->workers);
+    const bool is_one_of_several = own_workers_.size() > 1;
+    if (is_one_of_several) for_each_engine([](engine& e) { e.worker_awake_again(); });
     while (!ending_.load(std::memory_order_relaxed)) {
       if (has_work() && acquire_permit()) {
         serve_with_permit([] { return true; });
@@ -154,6 +167,7 @@ class session_core final : public helped_session<Executor> {
         }
       }
     }
+    if (is_one_of_several) worker_asleep();
   }
 
   /// An invited worker: visits as long as there is work, spins shortly, and goes.
@@ -245,7 +259,7 @@ class session_core final : public helped_session<Executor> {
   static constexpr std::int64_t shortest_stay_us = 200, longest_stay_us = 100'000;
   atomic<std::int64_t> stay_us_{shortest_stay_us};  ///< in a line, of a worker that is wanted elsewhere
   const open_gate gate_;  ///< behind all that a worker looks at, which has left when it is closed
-  thread own_worker_;
+  fixed_array<thread> own_workers_;
   std::stop_callback<cancel_session> on_stop_;
 };
 

@@ -48,6 +48,8 @@ class session_exit : public session_entry<In, Out, Executor> {
     engine& items = running.results();
     if (items.settings().deadline_at_output)
       throw error("levada: pop: a session that looks at its deadline at the output is popped whole, not by outputs");
+    if (items.settings().unordered)
+      throw error("levada: pop: results that leave as they complete are popped whole, not by outputs");
     popper.store(this_thread_mark(), std::memory_order_relaxed);
     if (waits) {
       outputs.template check_free<P>();
