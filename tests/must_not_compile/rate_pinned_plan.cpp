@@ -2,7 +2,7 @@
 // error: deploy_option_is_not_for_a_pipeline_that_changes_its_rate
 // place: pinned
 //
-// A saved plan is that of one region.
+// A saved plan is that of one rate region.
 
 #include <levada/levada.hpp>
 
