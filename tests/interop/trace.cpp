@@ -136,8 +136,8 @@ TEST_CASE("where the rate changes, each region has a counter of its slots") {
     if (e.at("ph") == "C") ++counters[e.at("name")];
   CHECK(counters.size() == 3);
   CHECK(counters["slots"] == 5);
-  CHECK(counters.count("slots of region 1") == 1);
-  CHECK(counters.count("slots of region 2") == 1);
+  CHECK(counters.count("slots of rate region 1") == 1);
+  CHECK(counters.count("slots of rate region 2") == 1);
 }
 
 TEST_CASE("a ring keeps the last events and says how many are lost; switched off, nothing is kept") {

@@ -186,7 +186,7 @@ TEST_CASE("the plan says how large rings are, and how large they would be at lea
   static_assert(rings[0].at == "fork" && rings[0].size == lv::ring_size{3, 1});
   static_assert(rings[1].size == lv::ring_size{6, 3} && rings[1].item_bytes == sizeof(int));
   const std::string plan = lv::report(app);
-  CHECK(plan.find("region 1, behind fork, which gives 3 for 1, 3 items in a period; slots 8, at least 1\n") !=
+  CHECK(plan.find("rate region 1, behind fork, which gives 3 for 1, 3 items in a period; slots 8, at least 1\n") !=
         std::string::npos);
   CHECK(plan.find("  ring at fork, 1: 6 x 4 B; at least 3, with pauses\n") != std::string::npos);
   CHECK(lv::report<lv::format::json>(app).find(R"({"at":"fork","index":1,"room":6,"least":3,"item_bytes":4})") !=

@@ -125,7 +125,7 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
         w.async("download", "device", e);
         break;
       case trace_kind::occupied:
-        w.counter(e.what == 0 ? "slots" : "slots of region " + std::to_string(e.what), e);
+        w.counter(e.what == 0 ? "slots" : "slots of rate region " + std::to_string(e.what), e);
         break;
     }
   }

@@ -36,10 +36,10 @@ inline std::string rate_text(const planned_rate& rate) {
 template <class... Plans>
 std::string text_report(const plan_of_regions<Plans...>& plan) {
   std::string text =
-      detail::decimal_text(plan.regions) + " regions, " + detail::decimal_text(plan.segments) + " segments\n";
+      detail::decimal_text(plan.regions) + " rate regions, " + detail::decimal_text(plan.segments) + " segments\n";
   std::size_t r = 0;
   const auto add = [&](const auto& region) {
-    text += "\nregion " + detail::decimal_text(r);
+    text += "\nrate region " + detail::decimal_text(r);
     if (r != 0) text += detail::rate_text(plan.rate[r]);
     if (plan.repetitions[r] != 0) text += ", " + detail::decimal_text(plan.repetitions[r]) + " items in a period";
     text += "; slots " + detail::decimal_text(region.slots) + ", at least " +
