@@ -22,6 +22,7 @@
 #include <levada/interop/html_report.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
+#include <levada/run/promises.hpp>
 #include <levada/run/simulated.hpp>
 #include <nlohmann/json.hpp>
 
@@ -119,6 +120,25 @@ TEST_CASE("without costs the default is said; names with quotes, ampersands and 
   CHECK(reasons["units"][1]["why"] == "only way");
   CHECK(units[1]["stages"][0]["name"] == "</script><script>alert('x')</script>");
   CHECK(units[2]["stages"][0]["name"] == "<!-- \"a\" & 'b' <b>");
+}
+
+TEST_CASE("what is promised of time is in the page, as numbers and as it is read; else there is no such section") {
+  using namespace levada::literals;
+  static constexpr lv::kernel_cost rows[] = {{"callable", "a(4 bytes) -> 4 bytes", 30e-3}};
+  static constexpr lv::cost_table costs{.machine = "a <board>", .kernels = rows};
+  constexpr auto same = [](const int& i) { return i; };
+  const auto app = lv::deploy<box, lv::costs<costs>, lv::budget<lv::latency<40_ms>>, lv::latest_only>(
+      lv::input<int, lv::every<10_ms>> | lv::stage<"a">(same));
+  const std::string page = lv::html_report(app);
+  keep(page, "promises.html");
+  const json data = data_of(page);
+  CHECK(data["promises"]["pace_seconds"] == 10e-3);
+  CHECK(data["promises"]["drops"] == true);
+  CHECK(data["promises"]["dropped"].get<double>() == doctest::Approx(1.0 / 3));
+  CHECK(data["promises"]["budgets"][0]["most_seconds"] == 40e-3);
+  CHECK(data["promises"]["loads"][0]["load"] == 1.5);
+  CHECK(data["promised"].get<std::string>().find("  cpu: 150 %, 30 ms on 2 workers\n") != std::string::npos);
+  CHECK_FALSE(data_of(lv::html_report(lv::deploy<box>(lv::input<int> | lv::stage<"a">(same)))).contains("promises"));
 }
 
 TEST_CASE("a session's statistics and trace are in the file, with those of its devices") {
