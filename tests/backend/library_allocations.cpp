@@ -19,7 +19,7 @@ using namespace levada;
 
 namespace {
 
-using picture = tensor<float, 20, 24, 24>;
+using features = tensor<float, 20, 24, 24>;
 using conv = conv2d_op<24, levada::size<3>, padding<1>>;
 
 /// Allocations of one call, once warm.
@@ -40,9 +40,9 @@ const void* const parameters[] = {numbers.data(), numbers.data()};
 }  // namespace
 
 TEST_CASE("eigen allocates nothing") {
-  const auto in = std::make_unique<picture>(), out = std::make_unique<picture>();
+  const auto in = std::make_unique<features>(), out = std::make_unique<features>();
   const auto wide = std::make_unique<tensor<float, 24, 24, 24>>();
-  const eigen::kernel<picture, conv, relu_op> k(conv{}, relu_op{}, parameter_values{parameters});
+  const eigen::kernel<features, conv, relu_op> k(conv{}, relu_op{}, parameter_values{parameters});
   CHECK(allocations_a_call(k, *in, *wide) == 0);
 
   const auto row = std::make_unique<tensor<float, 24 * 24 * 24>>();
@@ -52,9 +52,9 @@ TEST_CASE("eigen allocates nothing") {
 }
 
 TEST_CASE("onednn allocates what oneDNN needs for the list of a primitive's arguments") {
-  const auto in = std::make_unique<picture>();
+  const auto in = std::make_unique<features>();
   const auto out = std::make_unique<tensor<float, 24, 12, 12>>();
-  const onednn::kernel<picture, conv, relu_op, max_pool2d_op<levada::size<2>>> k(
+  const onednn::kernel<features, conv, relu_op, max_pool2d_op<levada::size<2>>> k(
       conv{}, relu_op{}, max_pool2d_op<levada::size<2>>(), parameter_values{parameters});
   const double each = allocations_a_call(k, *in, *out);
   MESSAGE("allocations of oneDNN a call of a convolution, a pool and the reorders around them: " << each);

@@ -10,9 +10,6 @@ using namespace levada::testing;
 
 namespace {
 
-template <std::size_t... S>
-using window = levada::size<S...>;
-
 /// oneDNN's convolution in plain layouts.
 template <class Op, class In>
 auto by_onednn(const In& in, std::span<const void* const> parameters) {
@@ -62,10 +59,10 @@ void check_with_onednn(const Op& op) {
 }  // namespace
 
 TEST_CASE("conv2d agrees with oneDNN") {
-  check_with_onednn<tensor<float, 1, 28, 28>>(conv2d_op<8, window<5>, padding<2>>());
-  check_with_onednn<tensor<float, 8, 14, 14>>(conv2d_op<16, window<5>, padding<2>>());
-  check_with_onednn<tensor<float, 3, 19, 23>>(conv2d_op<12, window<3, 5>, stride<2, 3>, padding<1, 2>>());
-  check_with_onednn<tensor<float, 20, 9, 9>>(conv2d_op<40, window<1>>());
-  check_with_onednn<tensor<float, 4, 20, 20>>(conv2d_op<6, window<3>, dilation<2>, padding<2>>());
-  check_with_onednn<tensor<float, 4, 20, 20>>(conv2d_op<6, window<4>, padding<1, 0, 2, 3>>());
+  check_with_onednn<tensor<float, 1, 28, 28>>(conv2d_op<8, size<5>, padding<2>>());
+  check_with_onednn<tensor<float, 8, 14, 14>>(conv2d_op<16, size<5>, padding<2>>());
+  check_with_onednn<tensor<float, 3, 19, 23>>(conv2d_op<12, size<3, 5>, stride<2, 3>, padding<1, 2>>());
+  check_with_onednn<tensor<float, 20, 9, 9>>(conv2d_op<40, size<1>>());
+  check_with_onednn<tensor<float, 4, 20, 20>>(conv2d_op<6, size<3>, dilation<2>, padding<2>>());
+  check_with_onednn<tensor<float, 4, 20, 20>>(conv2d_op<6, size<4>, padding<1, 0, 2, 3>>());
 }

@@ -6,36 +6,31 @@
 using namespace levada;
 using namespace levada::testing;
 
-namespace {
-
-template <std::size_t... S>
-using window = levada::size<S...>;
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("max pools are exact for all windows, strides and paddings") {
   for_lengths([](auto n) {
-    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<window<1>>());
-    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<window<3>, stride<1>, padding<1>>());
-    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<window<3>, stride<2>, padding<1>>());
-    check_agreement<tensor<float, 2, 3, n + 4>>(0, max_pool2d_op<window<2, 5>, stride<1, 3>, padding<1, 0, 0, 4>>());
-    check_agreement<tensor<float, 2, 3, n + 1>>(0, max_pool2d_op<window<2>>());
+    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<size<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<size<3>, stride<1>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<size<3>, stride<2>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n + 4>>(0, max_pool2d_op<size<2, 5>, stride<1, 3>, padding<1, 0, 0, 4>>());
+    check_agreement<tensor<float, 2, 3, n + 1>>(0, max_pool2d_op<size<2>>());
   });
-  check_agreement<tensor<double, 3, 9, 21>>(0, max_pool2d_op<window<3>>());
-  check_agreement<tensor<float, 3, 9, 50>>(0, max_pool2d_op<window<9, 50>>());
+  check_agreement<tensor<double, 3, 9, 21>>(0, max_pool2d_op<size<3>>());
+  check_agreement<tensor<float, 3, 9, 50>>(0, max_pool2d_op<size<9, 50>>());
 }
 
 TEST_CASE("average pools count only the picture, within n epsilon") {
   for_lengths([](auto n) {
-    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<window<1>>());
-    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<window<3>, stride<1>, padding<1>>());
-    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<window<3>, stride<2>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<size<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<size<3>, stride<1>, padding<1>>());
+    check_agreement<tensor<float, 2, 3, n>>(10 * epsilon, avg_pool2d_op<size<3>, stride<2>, padding<1>>());
     check_agreement<tensor<float, 2, 3, n + 4>>(10 * epsilon,
-                                                avg_pool2d_op<window<2, 5>, stride<1, 3>, padding<1, 0, 0, 4>>());
-    check_agreement<tensor<float, 2, 3, n + 1>>(10 * epsilon, avg_pool2d_op<window<2>>());
+                                                avg_pool2d_op<size<2, 5>, stride<1, 3>, padding<1, 0, 0, 4>>());
+    check_agreement<tensor<float, 2, 3, n + 1>>(10 * epsilon, avg_pool2d_op<size<2>>());
   });
-  check_agreement<tensor<double, 3, 9, 21>>(1e-14, avg_pool2d_op<window<3>>());
-  check_agreement<tensor<float, 3, 7, 7>>(49 * epsilon, avg_pool2d_op<window<7>>());
+  check_agreement<tensor<double, 3, 9, 21>>(1e-14, avg_pool2d_op<size<3>>());
+  check_agreement<tensor<float, 3, 7, 7>>(49 * epsilon, avg_pool2d_op<size<7>>());
 }
 
 TEST_CASE("a NaN anywhere in a pool's window makes its output NaN") {
@@ -43,26 +38,26 @@ TEST_CASE("a NaN anywhere in a pool's window makes its output NaN") {
   for (int i = 0; i < 20; ++i) {
     (*in)[generator()() % in->size()] = not_a_number;
     (*in)[generator()() % in->size()] = -infinity;
-    check_agreement(*in, 0, max_pool2d_op<window<3>, stride<2>, padding<1>>());
-    check_agreement(*in, 0, max_pool2d_op<window<2>>());
-    check_agreement(*in, 10 * epsilon, avg_pool2d_op<window<2>>());
+    check_agreement(*in, 0, max_pool2d_op<size<3>, stride<2>, padding<1>>());
+    check_agreement(*in, 0, max_pool2d_op<size<2>>());
+    check_agreement(*in, 10 * epsilon, avg_pool2d_op<size<2>>());
   }
 }
 
 TEST_CASE("pools whose taps lie apart, and averages that count the padding") {
   for_lengths([](auto n) {
-    check_agreement<tensor<float, 2, 7, n + 4>>(0, max_pool2d_op<window<3>, stride<1>, padding<1, 2>, dilation<2>>());
-    check_agreement<tensor<float, 2, 7, n + 4>>(0, avg_pool2d_op<window<2, 3>, stride<2>, dilation<3, 2>>());
+    check_agreement<tensor<float, 2, 7, n + 4>>(0, max_pool2d_op<size<3>, stride<1>, padding<1, 2>, dilation<2>>());
+    check_agreement<tensor<float, 2, 7, n + 4>>(0, avg_pool2d_op<size<2, 3>, stride<2>, dilation<3, 2>>());
     check_agreement<tensor<float, 2, 7, n>>(10 * epsilon,
-                                            avg_pool2d_op<window<3>, stride<1>, padding<1>, count_padding>());
+                                            avg_pool2d_op<size<3>, stride<1>, padding<1>, count_padding>());
   });
   auto in = tensor<float, 1, 1, 7>{{0, 1, 2, 3, 4, 5, 6}};
-  const auto indirect = by_one_kernel<simd>(in, {}, max_pool2d_op<window<1, 2>, stride<1>, dilation<1, 4>>());
+  const auto indirect = by_one_kernel<simd>(in, {}, max_pool2d_op<size<1, 2>, stride<1>, dilation<1, 4>>());
   CHECK(*indirect == tensor<float, 1, 1, 3>{{4, 5, 6}});
   const auto counted =
-      by_one_kernel<simd>(in, {}, avg_pool2d_op<window<1, 4>, stride<1>, padding<0, 2, 0, 0>, count_padding>());
+      by_one_kernel<simd>(in, {}, avg_pool2d_op<size<1, 4>, stride<1>, padding<0, 2, 0, 0>, count_padding>());
   CHECK((*counted)[0] == 0.25f);
-  using apart_by_four = max_pool2d_op<window<1, 2>, stride<1>, padding<0, 3>, dilation<1, 4>>;
+  using apart_by_four = max_pool2d_op<size<1, 2>, stride<1>, padding<0, 3>, dilation<1, 4>>;
   static_assert(op_takes<apart_by_four, tensor<float, 1, 1, 4>>);
   static_assert(!op_takes<apart_by_four, tensor<float, 1, 1, 1>>, "taps on both sides of the picture");
 }

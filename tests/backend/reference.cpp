@@ -11,9 +11,6 @@ using namespace levada::testing;
 
 namespace {
 
-template <std::size_t... S>
-using window = levada::size<S...>;
-
 /// The same small multiples of 1/8 that pytorch_cases.py makes.
 template <std::size_t... Dims>
 tensor<float, Dims...> made(std::size_t seed) {
@@ -47,7 +44,7 @@ void check_both(const In& in, const Op& op, const std::array<float, N>& expected
 TEST_CASE("conv2d gives PyTorch's numbers exactly, padded, strided, dilated and in groups") {
   const auto in = made<2, 5, 6>(1);
   check_both(
-      in, conv2d_op<3, window<3>, padding<1>>(),
+      in, conv2d_op<3, size<3>, padding<1>>(),
       std::array<float, 90>{
           -3.15625f,  -1.515625f, 4.125f,     -0.734375f, -1.359375f, 1.03125f,  -2.984375f, -3.796875f, 4.796875f,
           0.15625f,   -3.34375f,  0.5f,       0.5f,       -4.6875f,   6.421875f, 4.65625f,   -3.875f,    -0.9375f,
@@ -61,19 +58,19 @@ TEST_CASE("conv2d gives PyTorch's numbers exactly, padded, strided, dilated and 
           -3.765625f, 0.328125f,  2.953125f,  -3.234375f, 2.296875f,  1.796875f, -4.171875f, 2.359375f,  1.546875f},
       0, made<3, 2, 3, 3>(2), made<3>(3));
   check_both(
-      in, conv2d_op<2, window<2, 3>, stride<2, 1>, padding<0, 2>, no_bias>(),
+      in, conv2d_op<2, size<2, 3>, stride<2, 1>, padding<0, 2>, no_bias>(),
       std::array<float, 32>{4.296875f,  -3.765625f, -4.609375f, 6.328125f,  -0.421875f, -3.65625f, 0.46875f,   0.1875f,
                             0.34375f,   4.453125f,  -3.3125f,   -0.640625f, 4.828125f,  -3.4375f,  -1.109375f, 0.8125f,
                             -0.609375f, -2.390625f, 1.296875f,  1.703125f,  -1.203125f, 0.84375f,  0.28125f,   -0.0625f,
                             0.390625f,  0.640625f,  -1.59375f,  -1.1875f,   1.296875f,  -1.6875f,  -0.734375f, 1.5625f},
       0, made<2, 2, 2, 3>(2));
   check_both(
-      in, conv2d_op<2, window<2>, dilation<2>>(),
+      in, conv2d_op<2, size<2>, dilation<2>>(),
       std::array<float, 24>{3.15625f,  -1.4375f,  2.28125f,   3.34375f,  -0.0625f,  -1.78125f, -1.296875f, 0.125f,
                             0.3125f,   0.390625f, -0.921875f, 0.5f,      0.375f,    2.234375f, 0.46875f,   0.0625f,
                             0.828125f, 5.203125f, 0.5625f,    0.515625f, 0.203125f, 2.78125f,  -0.0625f,   -0.109375f},
       0, made<2, 2, 2, 2>(2), made<2>(3));
-  check_both(in, conv2d_op<4, window<3>, groups<2>>(),
+  check_both(in, conv2d_op<4, size<3>, groups<2>>(),
              std::array<float, 48>{-0.453125f, 2.875f,     -2.390625f, -0.4375f,   -1.5f,      6.859375f,  -0.921875f,
                                    -1.484375f, -2.1875f,   2.9375f,    0.90625f,   -2.171875f, 5.875f,     -1.4375f,
                                    -1.53125f,  5.59375f,   3.15625f,   0.875f,     -1.734375f, 2.875f,     0.796875f,
@@ -86,11 +83,11 @@ TEST_CASE("conv2d gives PyTorch's numbers exactly, padded, strided, dilated and 
 
 TEST_CASE("pools give PyTorch's numbers") {
   const auto in = made<2, 5, 6>(1);
-  check_both(in, max_pool2d_op<window<3>, stride<2>, padding<1>>(),
+  check_both(in, max_pool2d_op<size<3>, stride<2>, padding<1>>(),
              std::array<float, 18>{0.125f, 1.0f, 0.875f, 1.375f, 1.25f, 1.25f, 1.375f, 1.25f, 1.25f, 0.875f, 0.75f,
                                    1.375f, 1.25f, 1.25f, 1.375f, 1.0f, 1.0f, 0.875f},
              0);
-  check_both(in, avg_pool2d_op<window<3>, stride<2>, padding<1>>(),
+  check_both(in, avg_pool2d_op<size<3>, stride<2>, padding<1>>(),
              std::array<float, 18>{-0.4375f, -0.0416666679f, -0.125f, -0.333333343f, -0.0972222239f, -0.180555552f,
                                    0.25f, 0.166666672f, 0.0833333358f, -0.25f, -0.333333343f, 0.0625f, 0.333333343f,
                                    -0.0694444478f, 0.166666672f, 0.4375f, -0.125f, -0.208333328f},
@@ -157,7 +154,7 @@ TEST_CASE("relu keeps NaN, a pool passes it on") {
     CHECK(out[3] == 3);
     CHECK(out[4] == 0);
   }
-  using pool = max_pool2d_op<window<2>>;
+  using pool = max_pool2d_op<size<2>>;
   for (const auto& out : {*by_one_kernel<reference>(in, {}, pool()), *by_one_kernel<simd>(in, {}, pool())}) {
     CHECK(std::isnan(out[0]));
     CHECK(out[1] == 3);

@@ -64,6 +64,9 @@ class preemption_search {
  public:
   /// `reduces`: leaves out what leads to no other state.
   explicit preemption_search(unsigned most, bool reduces = true) : most_(most), reduces_(reduces) {}
+  /// Goes one way at random, its preemptions some of the first `steps` steps apart.
+  preemption_search(unsigned most, std::uint64_t seed, std::uint64_t steps)
+      : most_(most), reduces_(true), seed_(seed), steps_(steps), preempts_from_(hashed(seed, 0) % steps) {}
   /// Goes one way again: that of `text()`.
   preemption_search(unsigned most, const char* text) : most_(most), reduces_(false), goes_again_(true) {
     for (char* end; *text != '\0'; text = *end == ' ' ? end + 1 : end) {
@@ -82,6 +85,7 @@ class preemption_search {
     if (goes_again_)
       return at_ < taken_again_.size() && taken_again_[at_].first == step ? taken_again_[at_++].second : 0;
     if (count == 1 || is_known_ || (preempts && used_ == most_)) return 0;
+    if (steps_ != 0) return choose_at_random(count, preempts, step);
     if (at_ == path_.size()) {
       if (reduces_ && !met_.add(state(), used_)) {
         is_known_ = true;
@@ -135,8 +139,18 @@ class preemption_search {
     bool preempts;
   };
 
+  std::size_t choose_at_random(std::size_t count, bool preempts, std::uint64_t step) {
+    const std::uint64_t drawn = hashed(seed_, step);
+    if (!preempts) return drawn % count;
+    if (step < preempts_from_) return 0;
+    ++used_, preempts_from_ = step + 1 + hashed(drawn, step) % steps_;
+    return 1 + drawn % (count - 1);
+  }
+
   const unsigned most_;
   const bool reduces_, goes_again_ = false;
+  const std::uint64_t seed_ = 0, steps_ = 0;  ///< steps: of a way at random
+  std::uint64_t preempts_from_ = 0;
   std::vector<choice> path_;
   std::vector<std::pair<std::uint64_t, std::size_t>> taken_again_;
   states_met met_;

@@ -53,6 +53,16 @@ struct searched {
   std::set<std::uint64_t> ends;
 };
 
+/// Some schedules of these, at random, until 500 in a row show no more of what threads share: a search that sees more
+/// begins again.
+void find_shared(scheduler& of, const session_case& c, unsigned preemptions, bool late) {
+  for (std::uint64_t seed = 1, grown_at = 0, steps = 500; seed - grown_at <= 500; ++seed) {
+    preemption_search way(preemptions, seed, steps);
+    steps = of.run({.delays_stores = late, .search = &way}, c.run);
+    if (of.knows_more()) grown_at = seed;
+  }
+}
+
 /// All schedules of a case with so few preemptions, of those that `of` knows to differ; or nothing is left out.
 searched search_all(scheduler& of, const session_case& c, unsigned preemptions, bool late, bool reduces) {
   preemption_search search(preemptions, reduces);
@@ -84,7 +94,7 @@ std::string by_search(const session_case& c, unsigned preemptions, bool compares
   searched all;
   for (const bool late : {false, true}) {
     of.forget_shared();
-    // Fewer first: that shows most of what threads share.
+    find_shared(of, c, preemptions, late);
     for (unsigned most = 0; most < preemptions; ++most) search_all(of, c, most, late, true);
     const searched now = search_all(of, c, preemptions, late, true);
     if (compares && search_all(of, c, preemptions, late, false).ends != now.ends) {
