@@ -138,6 +138,13 @@ TEST_CASE("what is promised of time is in the page, as numbers and as it is read
   CHECK(data["promises"]["budgets"][0]["most_seconds"] == 40e-3);
   CHECK(data["promises"]["loads"][0]["load"] == 1.5);
   CHECK(data["promised"].get<std::string>().find("  cpu: 150 %, 30 ms on 2 workers\n") != std::string::npos);
+  CHECK_FALSE(data.contains("verification"));
+  const temporary_file file("verified.html");
+  lv::report(app, app.verify(1, 2), file.path);
+  const json verified = data_of(contents_of(file.path));
+  CHECK(verified["verification"]["parts"][0]["expected_seconds"] == 30e-3);
+  CHECK(verified["verification"]["costs_of"] == "a <board>");
+  CHECK(verified["verified"].get<std::string>().starts_with("part "));
   CHECK_FALSE(data_of(lv::html_report(lv::deploy<box>(lv::input<int> | lv::stage<"a">(same)))).contains("promises"));
 }
 

@@ -15,6 +15,7 @@
 #include <levada/interop/html/page.hpp>
 #include <levada/interop/planned_from.hpp>
 #include <levada/plan/detail/promises_report.hpp>
+#include <levada/run/detail/measure/verification_report.hpp>
 
 namespace levada {
 namespace detail {
@@ -48,10 +49,16 @@ template <class App>
 /// The page as a text: the plan of an app, and what a run of it measured where that is given.
 template <class App>
 [[gnu::always_inline]] inline std::string html_report(const App&, const session_statistics* statistics = nullptr,
-                                                      const session_trace* trace = nullptr) {
+                                                      const session_trace* trace = nullptr,
+                                                      const verification* verified = nullptr) {
   detail::json_writer json;
   json.open('{');
   detail::write_regions<App>(json);
+  if (verified != nullptr) {
+    json.key("verification");
+    detail::write_verification(json, *verified);
+    json.field("verified", text_report(*verified));
+  }
   if constexpr (requires { typename App::types::promises; }) {
     constexpr promised_times promises = App::types::promises::values;
     json.key("promises");
@@ -83,6 +90,13 @@ template <class App>
   requires requires { typename detail::deployment_types_of<App>::type; }
 [[gnu::always_inline]] inline void report(const App& app, const std::string& path) {
   detail::write_whole(path, html_report(app), "report");
+}
+
+/// With what it takes on this machine: `report(app, app.verify(sample), "plan.html")`.
+template <class App>
+  requires requires { typename detail::deployment_types_of<App>::type; }
+[[gnu::always_inline]] inline void report(const App& app, const verification& verified, const std::string& path) {
+  detail::write_whole(path, html_report(app, nullptr, nullptr, &verified), "report");
 }
 
 /// With what a session or a stream of the app measured, and its trace: `session.measure()` and `session.trace()` switch

@@ -188,7 +188,7 @@ const leastText = reasons => reasons.least_seconds <= 0 ? ''
 }
 if (data.promised) {
   byId('promises').hidden = false;
-  byId('promises').querySelector('pre').textContent = data.promised;
+  byId('promises').querySelector('pre').textContent = [data.promised, data.verified].filter(part => part).join('\n');
 }
 )js";
 

@@ -34,6 +34,48 @@ inline void write_verified(json_writer& json, const verified_time& time) {
   if (time.ratio() > 0) json.field("ratio", time.ratio());
 }
 
+inline void write_verification(json_writer& json, const verification& all) {
+  json.open('{');
+  json.key("parts");
+  json.open('[');
+  for (const verified_part& p : all.parts) {
+    json.open('{');
+    json.field("name", std::string_view(p.name));
+    json.field("device", std::string_view(p.device));
+    json.field("cost", name_of(p.origin));
+    write_verified(json, p);
+    json.close('}');
+  }
+  json.close(']');
+  for (const auto& [name, time] :
+       {std::pair<std::string_view, const verified_time*>{"latency", &all.latency}, {"interval", &all.interval}}) {
+    json.key(name);
+    json.open('{');
+    write_verified(json, *time);
+    json.close('}');
+  }
+  json.key("budgets");
+  json.open('[');
+  for (const verified_budget& b : all.budgets) {
+    json.open('{');
+    json.field("of", b.bound.of_latency ? std::string_view("latency") : std::string_view("interval"));
+    json.field("most_seconds", b.bound.most.seconds());
+    write_verified(json, b);
+    json.field("exceeded", b.is_exceeded());
+    json.close('}');
+  }
+  json.close(']');
+  if (all.pace > 0) json.field("pace_seconds", all.pace);
+  json.field("keeps_up", all.keeps_up());
+  json.field("ratio", all.ratio());
+  json.field("costs_hold", all.costs_hold());
+  json.field("costs_of", std::string_view(all.costs_of));
+  json.field("date", std::string_view(all.date));
+  json.field("here", std::string_view(all.here));
+  json.field("is_of_this_machine", all.is_of_this_machine());
+  json.close('}');
+}
+
 }  // namespace detail
 
 /// A line for each unit and transfer, then the whole, and what does not hold.
@@ -60,45 +102,7 @@ inline std::string text_report(const verification& all) {
 /// The same as one JSON object.
 inline std::string json_report(const verification& all) {
   detail::json_writer json;
-  json.open('{');
-  json.key("parts");
-  json.open('[');
-  for (const verified_part& p : all.parts) {
-    json.open('{');
-    json.field("name", std::string_view(p.name));
-    json.field("device", std::string_view(p.device));
-    json.field("cost", name_of(p.origin));
-    detail::write_verified(json, p);
-    json.close('}');
-  }
-  json.close(']');
-  for (const auto& [name, time] :
-       {std::pair<std::string_view, const verified_time*>{"latency", &all.latency}, {"interval", &all.interval}}) {
-    json.key(name);
-    json.open('{');
-    detail::write_verified(json, *time);
-    json.close('}');
-  }
-  json.key("budgets");
-  json.open('[');
-  for (const verified_budget& b : all.budgets) {
-    json.open('{');
-    json.field("of", b.bound.of_latency ? std::string_view("latency") : std::string_view("interval"));
-    json.field("most_seconds", b.bound.most.seconds());
-    detail::write_verified(json, b);
-    json.field("exceeded", b.is_exceeded());
-    json.close('}');
-  }
-  json.close(']');
-  if (all.pace > 0) json.field("pace_seconds", all.pace);
-  json.field("keeps_up", all.keeps_up());
-  json.field("ratio", all.ratio());
-  json.field("costs_hold", all.costs_hold());
-  json.field("costs_of", std::string_view(all.costs_of));
-  json.field("date", std::string_view(all.date));
-  json.field("here", std::string_view(all.here));
-  json.field("is_of_this_machine", all.is_of_this_machine());
-  json.close('}');
+  detail::write_verification(json, all);
   return json.take();
 }
 
