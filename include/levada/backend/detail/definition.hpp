@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include <levada/graph/detail/window2d.hpp>
 #include <levada/graph/op.hpp>
 
 namespace levada {
@@ -33,6 +34,21 @@ struct plain_definition {
 template <class T>
 [[gnu::always_inline]] inline void move_elements(const T* from, T* to, std::size_t count) {
   if (from != to) std::memcpy(to, from, count * sizeof(T));
+}
+
+/// Calls `f(row, column, place)` for each place of a window that lies on a picture of `height` by `width`. The window is
+/// the one of the output's row `y` and column `x`; `place` counts its places, also those outside.
+template <class F>
+constexpr void for_each_place(const window2d& w, std::size_t height, std::size_t width, std::size_t y, std::size_t x,
+                              F f) {
+  for (std::size_t ky = 0; ky < w.height; ++ky)
+    for (std::size_t kx = 0; kx < w.width; ++kx) {
+      // Row and column in the padded picture
+      const std::size_t row = y * w.stride_y + ky * w.dilation_y, column = x * w.stride_x + kx * w.dilation_x;
+      if (row < w.top || row >= w.top + height) continue;
+      if (column < w.left || column >= w.left + width) continue;
+      f(row - w.top, column - w.left, ky * w.width + kx);
+    }
 }
 
 /// Calls `f(index)` with each index of a shape, the last axis fastest.

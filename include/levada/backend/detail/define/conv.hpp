@@ -51,15 +51,11 @@ struct define_convolution : convolution_parameters<Backend, In, Op> {
     const std::size_t first_channel = f / (Op::filters / Op::groups) * group_channels;
     value sum = this->bias[f];
     for (std::size_t c = 0; c < group_channels; ++c)
-      for (std::size_t ky = 0; ky < w.height; ++ky)
-        for (std::size_t kx = 0; kx < w.width; ++kx) {
-          // Row and column in the padded image; outside the picture there are zeros.
-          const std::size_t row = y * w.stride_y + ky * w.dilation_y, column = x * w.stride_x + kx * w.dilation_x;
-          if (row < w.top || row >= w.top + Height) continue;
-          if (column < w.left || column >= w.left + Width) continue;
-          sum += this->weight[((f * group_channels + c) * w.height + ky) * w.width + kx] *
-                 in[((first_channel + c) * Height + row - w.top) * Width + column - w.left];
-        }
+      // Outside the picture there are zeros.
+      for_each_place(w, Height, Width, y, x, [&](std::size_t row, std::size_t column, std::size_t place) {
+        sum += this->weight[(f * group_channels + c) * w.height * w.width + place] *
+               in[((first_channel + c) * Height + row) * Width + column];
+      });
     return sum;
   }
 };

@@ -27,15 +27,10 @@ void for_each_window(typename Op::template output<In>& out, const In& in, Start 
       for (std::size_t x = 0; x < out.extents[2]; ++x) {
         std::size_t count = 0;
         out(c, y, x) = start;
-        for (std::size_t ky = 0; ky < w.height; ++ky)
-          for (std::size_t kx = 0; kx < w.width; ++kx) {
-            // Row and column in the padded image
-            const std::size_t row = y * w.stride_y + ky * w.dilation_y, column = x * w.stride_x + kx * w.dilation_x;
-            if (row < w.top || row >= w.top + In::extents[1]) continue;
-            if (column < w.left || column >= w.left + In::extents[2]) continue;
-            visit(out(c, y, x), in(c, row - w.top, column - w.left));
-            ++count;
-          }
+        for_each_place(w, In::extents[1], In::extents[2], y, x, [&](std::size_t row, std::size_t column, std::size_t) {
+          visit(out(c, y, x), in(c, row, column));
+          ++count;
+        });
         finish(out(c, y, x), count);
       }
 }

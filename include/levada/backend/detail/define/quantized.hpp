@@ -88,14 +88,11 @@ struct definition<Backend, In, qlinear_conv2d_op<Filters, To, Weight, Options...
     const std::size_t first_channel = f / (Filters / op_type::groups) * group_channels;
     std::int32_t sum = this->weights.bias[f];
     for (std::size_t c = 0; c < group_channels; ++c)
-      for (std::size_t ky = 0; ky < w.height; ++ky)
-        for (std::size_t kx = 0; kx < w.width; ++kx) {
-          const std::size_t row = y * w.stride_y + ky * w.dilation_y, column = x * w.stride_x + kx * w.dilation_x;
-          if (row < w.top || row >= w.top + In::extents[1]) continue;
-          if (column < w.left || column >= w.left + In::extents[2]) continue;
-          sum += this->product(in(first_channel + c, row - w.top, column - w.left),
-                               ((f * group_channels + c) * w.height + ky) * w.width + kx);
-        }
+      detail::for_each_place(w, In::extents[1], In::extents[2], y, x,
+                             [&](std::size_t row, std::size_t column, std::size_t place) {
+                               sum += this->product(in(first_channel + c, row, column),
+                                                    (f * group_channels + c) * w.height * w.width + place);
+                             });
     return sum;
   }
 };
