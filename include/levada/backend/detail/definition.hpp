@@ -36,8 +36,8 @@ template <class T>
   if (from != to) std::memcpy(to, from, count * sizeof(T));
 }
 
-/// Calls `f(row, column, place)` for each place of a window that lies on a picture of `height` by `width`. The window is
-/// the one of the output's row `y` and column `x`; `place` counts its places, also those outside.
+/// Calls `f(row, column, place)` for each place of a window that lies on a picture of `height` by `width`. The window
+/// belongs to row `y` and column `x` of the output. `place` is the number of the place among all of the window.
 template <class F>
 constexpr void for_each_place(const window2d& w, std::size_t height, std::size_t width, std::size_t y, std::size_t x,
                               F f) {
