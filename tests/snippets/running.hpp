@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // snippets/running.hpp: for docs/running.md.
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -19,5 +20,15 @@ extern const decltype(classifier(weights)) pipeline;
 extern classifier_app app;
 extern decltype(app.open()) session;
 extern int into;
+inline auto film() {
+  return lv::deploy<box>(lv::source<"film">([n = 0]() mutable { return n < 3 ? std::optional(n++) : std::nullopt; }) |
+                         lv::stage<"next">(+[](const int& x) { return x + 1; }));
+}
+inline auto record() {
+  return lv::deploy<box>(lv::source<"film">([n = 0]() mutable { return n < 3 ? std::optional(n++) : std::nullopt; }) |
+                         lv::sink<"record">(+[](const int&) {}));
+}
+extern decltype(film()) filmed;
+extern decltype(record()) recorded;
 
 using task = levada::test::detached;

@@ -314,6 +314,7 @@ struct on_error_takes_a_noexcept_function_of_a_sequence_number_and_an_exception 
 template <class Declared, class Actual>
 struct any_pipeline_has_another_signature : detail::mistake {};
 struct any_pipeline_cannot_hold_a_source : detail::mistake {};
+struct pipeline_with_a_source_is_run_or_streamed_not_opened : detail::mistake {};
 
 // ---- splits and places ----
 template <std::size_t Index, std::size_t Stages>

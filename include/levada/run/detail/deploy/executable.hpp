@@ -131,7 +131,9 @@ template <class Rim, class... Options>
 consteval auto mistake_of_session() {
   using in = typename Rim::input_item;
   using out = typename Rim::output_item;
-  if constexpr (requires { typename Rim::promises; })
+  if constexpr (Rim::has_source)
+    return pipeline_with_a_source_is_run_or_streamed_not_opened{};
+  else if constexpr (requires { typename Rim::promises; })
     return Rim::promises::template session_mistake<in, out, Rim::changes_rate, Options...>();
   else
     return app_session_mistake<in, out, Rim::changes_rate, Options...>();
@@ -271,21 +273,21 @@ class executable {
 
   /// A session: push and pop, with the options of run/detail/program/session_options.hpp.
   template <class... Options>
-    requires(!Rim::has_source) && correct<session_mistake<Options...>>
+    requires correct<session_mistake<Options...>>
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
     return session<item, popped<Options...>, Executor>(app_, std::move(stop),
                                                        detail::settings_of_session<Rim, Options...>());
   }
   /// The same in the time of `clock`, which outlives the session.
   template <class... Options>
-    requires(!Rim::has_source) && correct<session_mistake<Options...>>
+    requires correct<session_mistake<Options...>>
   [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
     detail::session_settings settings = detail::settings_of_session<Rim, Options...>();
     settings.clock = &clock;
     return session<item, popped<Options...>, Executor>(app_, std::move(stop), settings);
   }
   template <class... Options>
-    requires(!Rim::has_source && session_mistake<Options...>::is_mistake)
+    requires(session_mistake<Options...>::is_mistake)
   mistake_found<session_mistake<Options...>> open(std::stop_token = {}) const;
 
   /// The parameters of the stages in `lv::params<Group>(...)`.
