@@ -16,13 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
-HEADERS = ["any_pipeline", "hot_swap", "load_pipeline", "pipeline_library"]
+HEADERS = ["any_pipeline", "hot_swap", "pipeline_library"]
 LIMIT = 1.3
 # What a consumer may see of levada.
 SEEN = re.compile(
     r"levada/(core/(detail/)?(clock|error|exchange|fixed_string|item_envelope|log|named_items|needs_exceptions|result"
     r"|slot_result|storage|type_list|type_words|units|whole_file)|graph/detail/(mistake|said_once)"
-    r"|run/(detail/\w+/)?(any_\w+|failure_calls|hot_swap|item_counts|library_file|load_pipeline|observed_calls"
+    r"|run/(detail/\w+/)?(any_\w+|failure_calls|hot_swap|item_counts|library_file|observed_calls"
     r"|pipeline_library|push_calls|push_result|threading"
     r"|session_chain|session_handle|session_options|statistics|swap_point|trace_log|virtual_clock))\.hpp"
 )

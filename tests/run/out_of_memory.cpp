@@ -943,6 +943,7 @@ TEST_CASE("deploy and open, where memory is short") {
   sweep(of, "open", &open<deployed>);
   sweep(of, "open dedicated", &open<deployed, lv::dedicated>);
   sweep(of, "open realtime", &open<deployed, lv::realtime>);
+  sweep(of, "open unordered", &open<deployed, lv::unordered>);
   sweep(of, "open that drops", &open<deployed, lv::overflow<lv::drop_oldest>>);
   sweep(of, "open on threads", &open<deployed_on_threads>);
   sweep(of, "open of segments", &open<segments>, 1);
@@ -1009,6 +1010,7 @@ TEST_CASE("threads that the system does not give") {
   sweep(of, "deploy with equal devices", &deploy<on_equal_devices>);
   sweep(of, "open dedicated", &open<deployed, lv::dedicated>);
   sweep(of, "open realtime", &open<deployed, lv::realtime>);
+  sweep(of, "open unordered", &open<deployed, lv::unordered>);
   sweep(of, "callbacks", &callbacks);
   sweep(of, "futures", &futures<deployed>);
   sweep(of, "awaitables", &awaitables<deployed>);

@@ -53,7 +53,7 @@ class session_core final : public helped_session<Executor> {
     if (settings.watched != nullptr) this->results().watch(*settings.watched);
     if (deployment_->measures.load()) this->measure(true);
     try {
-      for (thread& own : own_workers_) own = start_thread<thread>("a worker of a session", [this] { serve_alone(); });
+      for (thread& own : own_workers_) own = start_thread<thread>("the worker of a session", [this] { serve_alone(); });
     } catch (...) {
       end_own_workers();
       throw;
