@@ -135,8 +135,8 @@ template <class Rule, class First, class... Named>
 struct paces_of<input_part<synced_items<Rule, First, Named...>>> {
   static constexpr head_paces value = [] {
     head_paces all;
-    add_ports(all, type_list<First, Named...>{},
-              type_list<void, std::conditional_t<sizeof(Named) != 0, void, Named>...>{});
+    all.ports.push_back({First::name});
+    (all.ports.push_back({Named::name}), ...);
     rule_of_meeting<Rule>::apply(all);
     return all;
   }();

@@ -142,7 +142,7 @@ class result_outlet : public item_intake {
     if (ring_.kept == 0) return;
     ring_.kept = 0;
     if (completed_) [[unlikely]]
-      return leave_completed();
+      return leave_completed(completed_->take());
     ring_.popped.store(ring_.head);
     if (ring_.head != finished()) pass_over();
     tell_waiters();
@@ -163,13 +163,10 @@ class result_outlet : public item_intake {
     else
       ring_.keep_head();
   }
-  /// It was looked at for the last time. Its slot is free behind `free_kept` or `free_kept_before`.
+  /// It was looked at for the last time. Its slot is free behind `free_kept_before`.
   void leave_held(sequence item) {
     destroy_value(code_.result, ring_.index(item));
-    if (!completed_) return;
-    completed_->leave(item);
-    pass_over();
-    tell_waiters();
+    if (completed_) leave_completed(item);
   }
   /// As `free_kept`, of the first few.
   void free_kept_before(sequence until) {
@@ -201,9 +198,9 @@ class result_outlet : public item_intake {
   ~result_outlet() { discard_results(); }
 
  private:
-  /// Of results that leave as they complete, the one that was the head last.
-  [[gnu::noinline]] void leave_completed() {
-    completed_->leave(completed_->take());
+  /// Of results that leave as they complete, one that was taken.
+  [[gnu::noinline]] void leave_completed(sequence item) {
+    completed_->leave(item);
     pass_over();
     tell_waiters();
   }

@@ -39,8 +39,7 @@ class single_item_runner : public grain_runner {
   template <class... Arguments>
   [[gnu::cold]] explicit single_item_runner(const program& code, Arguments&&... arguments)
       : grain_runner(code, std::forward<Arguments>(arguments)...) {
-    runs_single_items_ =
-        goes_short_ && !settings_.dedicated && !settings_.unordered && code.has_result && is_all_chained();
+    runs_single_items_ = goes_short_ && !settings_.dedicated && code.has_result && is_all_chained();
     if (!runs_single_items_ || !has_heavy_fence) let_others_in();
   }
 
