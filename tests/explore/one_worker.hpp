@@ -2,9 +2,8 @@
 #pragma once
 // explore/one_worker.hpp: an executor with one worker for all apps, whose every step a scheduler chooses.
 
-#include <explore/explored.hpp>
+#include <explore/call_queue.hpp>
 
-#include <deque>
 #include <mutex>
 
 #include <levada/run/detail/workers/event_count.hpp>
@@ -19,30 +18,25 @@ class one_worker_for_all {
  public:
   one_worker_for_all(int, const detail::worker_settings&) {
     pool& all = shared();
-    if (all.executors++ == 0) all.worker = detail::thread([&all] { all.serve(); });
+    if (all.executors++ == 0) all.start();
   }
   one_worker_for_all(const one_worker_for_all&) = delete;
   one_worker_for_all& operator=(const one_worker_for_all&) = delete;
   ~one_worker_for_all() {
     pool& all = shared();
     if (--all.executors != 0) return;
-    if (scheduler* const s = explorer()) s->step(&all), s->wake(&all);
-    all.stopping = true;
+    all.calls.stop();
     all.worker.join();
-    all.stopping = false;
+    all.calls.go_on();
   }
 
   static int workers(int, const detail::worker_settings&) { return 1; }
 
   void invite(detail::worker_call i) {
     pool& all = shared();
-    scheduler* const s = explorer();
     invited_.fetch_add(1);
     all.invited.fetch_add(1);
-    s->step(&all);
-    s->flush();
-    all.waiting.push_back({i, this});
-    s->wake(&all);
+    all.calls.push({i, this});
     const std::lock_guard lock(all.line);
     if (all.in_line != nullptr) all.in_line->notify_all();
   }
@@ -74,28 +68,21 @@ class one_worker_for_all {
     one_worker_for_all* of;
   };
   struct pool {
-    std::deque<call_of> waiting;
+    call_queue<call_of> calls;
     detail::atomic<int> invited{0};
     detail::mutex line;
     detail::event_count* in_line = nullptr;  ///< where the worker waits for a permit
     int executors = 0;
-    bool stopping = false;
     detail::thread worker;
 
-    void serve() {
-      scheduler* const s = explorer();
-      for (;;) {
-        s->step(this);
-        while (waiting.empty() && !stopping) s->block(this);
-        s->writes(this);
-        if (waiting.empty()) return;
-        const call_of next = waiting.front();
-        waiting.pop_front();
-        s->flush();
-        next.of->invited_.fetch_sub(1);
-        invited.fetch_sub(1);
-        next.call.call(next.call.argument);
-      }
+    void start() {
+      worker = detail::thread([this] {
+        calls.serve([this](const call_of& next) {
+          next.of->invited_.fetch_sub(1);
+          invited.fetch_sub(1);
+          next.call.call(next.call.argument);
+        });
+      });
     }
   };
   static pool& shared() {
