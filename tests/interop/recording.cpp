@@ -206,8 +206,8 @@ TEST_CASE("a session in the time of a clock drops what the clock says is late") 
   session.push(1);
   clock.advance(4ms);
   CHECK(session.pop()->value() == 1);
-  session.push(2);
   clock.advance(6ms);
+  session.push(2, time_point(4ms));  // due before it is pushed, so that no worker can be early enough
   session.drain();
   CHECK(session.counts().dropped == 1);
   clock.advance_to(time_point(1ms));  // never back
