@@ -68,7 +68,7 @@ inline message graph_attribute(std::string_view name, const message& value) {
   return message().block(1, name).block(6, value).number(20, 5);
 }
 
-inline message node(std::string_view op, std::initializer_list<std::string_view> inputs,
+inline message node(std::string_view op, const std::vector<std::string_view>& inputs,
                     std::initializer_list<std::string_view> outputs, std::initializer_list<message> attributes = {},
                     std::string_view name = "", std::string_view domain = "") {
   message m;

@@ -55,4 +55,33 @@ TEST_CASE("scales of an axis are parameters") {
   CHECK(refusal([&] { converted(model(g)); }).find("neither one nor one of each index") != std::string::npos);
 }
 
+TEST_CASE("at most 64 inputs, outputs and values of a node") {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < 65; ++i) names.push_back("x" + std::to_string(i));
+  // Of the first inputs, joined once and once more.
+  const auto of = [&](std::size_t inputs, std::size_t joined) {
+    graph_text g;
+    std::vector<std::string_view> from;
+    for (std::size_t i = 0; i < inputs; ++i) g.inputs.push_back(value(names[i], {1, 2}));
+    for (std::size_t i = 0; i < joined; ++i) from.push_back(names[i % inputs]);
+    g.nodes = {node("Concat", from, {"y"}, {attribute("axis", 1)})};
+    g.outputs = {value("y", {})};
+    return g;
+  };
+  CHECK(converted(model(of(64, 64))).has("nn::concat<0>"));
+  CHECK(refusal([&] { converted(model(of(65, 65))); }) == "it has 65 inputs, of which a graph has at most 64");
+  const converted joined(model(of(40, 80)));
+  CHECK(joined.header.find("nn::concat<0>") != joined.header.rfind("nn::concat<0>"));
+}
+
+TEST_CASE("what leaves by two names is an output each") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2})};
+  g.nodes = {node("Relu", {"x"}, {"y"}), node("Identity", {"y"}, {"z"})};
+  g.outputs = {value("y", {}), value("z", {})};
+  const converted c(model(g));
+  CHECK(c.has("lv::output<\"y\", \"y\">"));
+  CHECK(c.has("lv::output<\"z\", \"z\">"));
+}
+
 }  // namespace onnx_tool_ops

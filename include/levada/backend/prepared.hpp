@@ -65,12 +65,12 @@ constexpr std::size_t prepared_weight_bytes(const Seen& seen, op_run ops) {
 template <class Backend, class Ready, class In, class Out>
 void run_prepared(const Ready& ready, const In& in, Out& out, std::byte* scratch) {
   if constexpr (any_tensor<In>) {
-    const void* const inputs[most_inputs] = {in.data()};
+    const void* const inputs[] = {in.data()};
     Backend::run(ready, inputs, out.data(), scratch);
   } else {
     std::apply(
         [&](const auto&... each) {
-          const void* const inputs[most_inputs] = {each.data()...};
+          const void* const inputs[] = {each.data()...};
           Backend::run(ready, inputs, out.data(), scratch);
         },
         in);

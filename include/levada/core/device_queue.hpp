@@ -89,7 +89,7 @@ struct device_place {
 /// A segment that a device computes by itself: units in an order in which they can run. One whose units the host
 /// computes names none.
 struct device_segment {
-  static constexpr std::size_t most_inputs = 8;  ///< of a unit
+  static constexpr std::size_t most_inputs = 64;  ///< of a unit
 
   struct unit {
     const device_kernel* kernel = nullptr;

@@ -192,8 +192,8 @@ void lower_concat(lowering& to, const op_call& call) {
   if (call.inputs() == 1) return to.give(call, 0, to.in(call, 0));
   std::vector<int> from;
   for (std::size_t i = 0; i < call.inputs(); ++i) from.push_back(to.in_shape(call, i, view.of(call.dims(i))));
-  // A node of levada takes eight values: more are joined eight by eight.
-  constexpr std::size_t most = 8;
+  // More than a node of levada takes are joined part by part.
+  constexpr std::size_t most = most_values;
   const std::string op = "nn::concat<" + std::to_string(view.axis) + ">";
   while (from.size() > most) {
     std::vector<int> joined;

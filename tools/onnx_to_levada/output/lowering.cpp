@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -98,13 +99,21 @@ void lowering::run() {
     else
       outputs_.emplace_back(name, own(made_[static_cast<std::size_t>(id)], name));
   }
+  const auto count = [&](std::size_t ports, const std::string& what) {
+    if (ports > most_values)
+      found.add("it has " + std::to_string(ports) + " " + what + ", of which a graph has at most " +
+                std::to_string(most_values));
+  };
+  count(net_.inputs.size(), "inputs");
+  count(net_.outputs.size(), "outputs");
   found.throw_any(" of values that are not constant");
 }
 
-/// What leaves is no port itself.
+/// What leaves is no port itself, and leaves by one name.
 int lowering::own(int made, const std::string& name) {
   const levada_node from = (*this)[made];
-  if (!from.op.empty()) return made;
+  const bool leaves = std::ranges::any_of(outputs_, [&](const auto& output) { return output.second == made; });
+  if (!from.op.empty() && !leaves) return made;
   return add(unique(identifier(name)), "nn::reshape<" + list_of(from.dims) + ">", {made}, from.type, from.dims);
 }
 

@@ -25,6 +25,9 @@ std::string number_text(double number, element type);
 /// "lv::tensor<float, 3, 128, 128>".
 std::string tensor_text(element type, const extents& dims);
 
+/// A node of levada takes at most so many values; a graph has at most so many inputs, and so many outputs.
+inline constexpr std::size_t most_values = 64;
+
 /// A port or a node of levada.
 struct levada_node {
   std::string name;

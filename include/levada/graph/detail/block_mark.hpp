@@ -37,14 +37,16 @@ struct graph_end {};
 template <fixed_string... Text>
 struct text_list {};
 
+template <fixed_string... Text>
+inline constexpr std::array<std::string_view, sizeof...(Text)> texts_of{Text.view()...};
+
 /// A mark as a value.
 struct block_mark {
   enum kind_type : std::uint8_t { none, begin, port, node, join, tee, output } kind = none;
   std::string_view name{};
-  std::string_view from[most_inputs]{};
-  std::size_t takes = 0;
-  std::string_view outputs[most_inputs]{};  ///< their names, at the end of a graph
-  bool passes = false;                      ///< no mark and no stage
+  std::span<const std::string_view> from{};     ///< the names of what it takes
+  std::span<const std::string_view> outputs{};  ///< their names, at the end of a graph
+  bool passes = false;                          ///< no mark and no stage
   bool opens_params = false, changes_rate = false;
   std::span<const std::size_t> splits_after{};  ///< the stages behind which it asks for a border
 };
@@ -65,8 +67,7 @@ inline constexpr block_mark mark_of<params_end>{.passes = true};
 template <fixed_string Name>
 inline constexpr block_mark mark_of<block_begin<Name>>{block_mark::begin, Name.view()};
 template <fixed_string Name, fixed_string... From>
-inline constexpr block_mark mark_of<block_node<Name, From...>>{
-    block_mark::node, Name.view(), {From.view()...}, sizeof...(From)};
+inline constexpr block_mark mark_of<block_node<Name, From...>>{block_mark::node, Name.view(), texts_of<From...>};
 template <>
 inline constexpr block_mark mark_of<join_end>{block_mark::join};
 template <>
@@ -75,7 +76,7 @@ template <fixed_string Name, class T, std::size_t Index>
 inline constexpr block_mark mark_of<block_port<Name, T, Index>>{block_mark::port, Name.view()};
 template <fixed_string Name, fixed_string... Names, fixed_string... From>
 inline constexpr block_mark mark_of<graph_end<text_list<Name, Names...>, text_list<From...>>>{
-    block_mark::output, Name.view(), {From.view()...}, sizeof...(From), {Name.view(), Names.view()...}};
+    block_mark::output, Name.view(), texts_of<From...>, texts_of<Name, Names...>};
 
 template <class Device, class... Marks>
 using flat_marks = type_list<flat_part<Marks, Device>...>;

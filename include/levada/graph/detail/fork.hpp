@@ -44,14 +44,14 @@ inline constexpr bool is_part<tee_part<B>> = true;
 
 }  // namespace detail
 
-/// The item goes to each branch; a join, or an op of several inputs, follows. At most `most_inputs` branches.
+/// The item goes to each branch; a join, or an op of several inputs, follows. At most `most_branches` branches.
 template <class... Branches>
-  requires(sizeof...(Branches) >= 2 && sizeof...(Branches) <= most_inputs && (pipeline_part<Branches> && ...))
+  requires(sizeof...(Branches) >= 2 && sizeof...(Branches) <= most_branches && (pipeline_part<Branches> && ...))
 [[gnu::always_inline]] constexpr auto fork(Branches... branches) {
   return fork_part<Branches...>{detail::make_pack(std::move(branches)...)};
 }
 template <class... Given, class Mistake = fork_takes_two_to_eight_branches<sizeof...(Given)>>
-  requires(sizeof...(Given) < 2 || sizeof...(Given) > most_inputs)
+  requires(sizeof...(Given) < 2 || sizeof...(Given) > most_branches)
 auto fork(const Given&... branches);
 template <class... Given, class Mistake = no_part_of_a_pipeline_write_stage_with_a_name_around_it<
                               typename detail::first_no_part<Given...>::type>>

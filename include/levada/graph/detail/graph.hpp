@@ -106,10 +106,10 @@ inline constexpr graph_member member_of<port_part<Name, T>>{graph_member::port, 
 template <fixed_string Name, class T, class Pace>
 inline constexpr graph_member member_of<paced_port<Name, T, Pace>>{graph_member::port, Name.view()};
 template <class Part, fixed_string Name, fixed_string... From>
-inline constexpr graph_member member_of<node_part<Part, Name, From...>>{
-    graph_member::node, Name.view(), sizeof...(From), {From.view()...}};
+inline constexpr graph_member member_of<node_part<Part, Name, From...>>{graph_member::node, Name.view(),
+                                                                        texts_of<From...>};
 template <fixed_string Name, fixed_string From>
-inline constexpr graph_member member_of<output_part<Name, From>>{graph_member::output, Name.view(), 1, {From.view()}};
+inline constexpr graph_member member_of<output_part<Name, From>>{graph_member::output, Name.view(), texts_of<From>};
 
 template <class Part>
 inline constexpr node_content content_of{};
@@ -123,7 +123,8 @@ template <class... Parts>
 struct graph_wiring {
   static constexpr std::size_t size = sizeof...(Parts);
   static constexpr graph_member members[size] = {member_of<Parts>...};
-  static constexpr graph_names<size> names{members, size, [](std::size_t, std::string_view) { return true; }};
+  static constexpr graph_names<size, count_names(members)> names{members, size,
+                                                                 [](std::size_t, std::string_view) { return true; }};
 };
 
 template <class... Parts>

@@ -44,8 +44,11 @@ enum class reuse : std::uint8_t {
 /// A feedback is between a node that reads its state and one that writes it; feedbacks nest.
 enum class loop_border : std::uint8_t { none, begins, ends };
 
-/// A node takes at most so many values.
-inline constexpr std::size_t most_inputs = 8;
+/// A node takes at most so many values; a graph has at most so many ports, and so many outputs.
+inline constexpr std::size_t most_inputs = 64;
+/// A fork or a route has at most so many branches. Of a graph's so many run at once; further ones go with the shortest
+/// of these.
+inline constexpr std::size_t most_branches = 8;
 /// The values that a node takes beside its first.
 using more_inputs = bounded<std::uint16_t, most_inputs - 1>;
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <levada/graph/detail/graph_info.hpp>
@@ -19,8 +20,7 @@ enum class wiring_error : std::uint8_t { none, unknown, itself, later, twice, no
 struct graph_member {
   enum kind_type : std::uint8_t { entry, port, node, output } kind = node;
   std::string_view name{};
-  std::size_t takes = 0;
-  std::string_view from[most_inputs]{};
+  std::span<const std::string_view> from{};
 };
 
 /// Who gives what a name stands for.
@@ -34,10 +34,9 @@ constexpr bool names_output_of(std::string_view node, std::string_view name) {
   return !node.empty() && name.size() > node.size() && name.starts_with(node) && name[node.size()] == '.';
 }
 
-/// Of `N` members at most, each behind those it takes from.
-template <std::size_t N>
+/// Of `N` members at most, each behind those it takes from, that take by `Names` names at most.
+template <std::size_t N, std::size_t Names>
 struct graph_names {
-  named_source from[N][most_inputs]{};
   std::size_t takers[N]{};  ///< how many names stand for what it gives, or for a part of that
 
   wiring_error wrong = wiring_error::none;
@@ -47,18 +46,23 @@ struct graph_names {
   /// `has_output(j, name)`: the graph in node `j` has an output that goes by that name.
   template <class HasOutput>
   constexpr graph_names(const graph_member (&members)[N], std::size_t count, HasOutput has_output) {
+    std::size_t sources = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const graph_member& m = members[i];
+      first_[i] = sources;
       if (m.kind == graph_member::port || (m.kind == graph_member::node && !m.name.empty()))
         for (std::size_t j = 0; j < i; ++j)
           if (members[j].name == m.name) complain(wiring_error::twice, i, 0);
-      if (m.kind >= graph_member::node && m.takes == 0) complain(wiring_error::nothing, i, 0);
-      for (std::size_t k = 0; k < m.takes; ++k) {
-        from[i][k] = find(members, count, i, k, has_output);
-        ++takers[from[i][k].member];
+      if (m.kind >= graph_member::node && m.from.empty()) complain(wiring_error::nothing, i, 0);
+      for (std::size_t k = 0; k < m.from.size(); ++k) {
+        const named_source from = sources_[sources++] = find(members, count, i, k, has_output);
+        ++takers[from.member];
       }
     }
   }
+
+  /// Who gives the `k`-th of what member `i` takes.
+  constexpr const named_source& from(std::size_t i, std::size_t k) const { return sources_[first_[i] + k]; }
 
  private:
   template <class HasOutput>
@@ -85,6 +89,16 @@ struct graph_names {
     wrong_at = at;
     wrong_name = name;
   }
+
+  named_source sources_[Names + 1]{};  // of one member behind those of the one before
+  std::size_t first_[N]{};
 };
+
+/// How many names all of them take by.
+constexpr std::size_t count_names(std::span<const graph_member> members) {
+  std::size_t names = 0;
+  for (const graph_member& m : members) names += m.from.size();
+  return names;
+}
 
 }  // namespace levada::detail

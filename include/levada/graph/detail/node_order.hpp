@@ -22,8 +22,9 @@ struct node_order {
   std::size_t at[N]{};
   bool as_written = true;
 
+  template <std::size_t Names>
   constexpr node_order(const graph_member (&members)[N], const node_content (&contents)[N],
-                       const graph_names<N>& names) {
+                       const graph_names<N, Names>& names) {
     bool placed[N]{};
     std::size_t count = 0;
     for (std::size_t i = 0; i < N; ++i)
@@ -37,11 +38,13 @@ struct node_order {
  private:
   /// The node behind `of` that takes what this gives and nothing else, where nobody else takes it and both are ops
   /// there. None where a name is wrong: that is said later.
+  template <std::size_t Names>
   static constexpr std::size_t only_taker(const graph_member (&members)[N], const node_content (&contents)[N],
-                                          const graph_names<N>& names, std::size_t of) {
+                                          const graph_names<N, Names>& names, std::size_t of) {
     if (names.wrong != wiring_error::none || !contents[of].ends_in_op || names.takers[of] != 1) return N;
     for (std::size_t i = of + 1; i < N; ++i)
-      if (contents[i].only_ops && members[i].takes == 1 && names.from[i][0].member == of && names.from[i][0].is_whole)
+      if (contents[i].only_ops && members[i].from.size() == 1 && names.from(i, 0).member == of &&
+          names.from(i, 0).is_whole)
         return i;
     return N;
   }

@@ -58,17 +58,17 @@ struct rated_wiring : graph_wiring<Parts...> {
   static constexpr std::size_t ports = count(graph_member::port), outputs = count(graph_member::output);
   static constexpr std::size_t first_output = size - outputs;
   /// The piece that gives the `k`-th of what piece `i` takes.
-  static constexpr std::size_t source(std::size_t i, std::size_t k) { return names.from[i][k].member; }
+  static constexpr std::size_t source(std::size_t i, std::size_t k) { return names.from(i, k).member; }
   static constexpr bool takes_from(std::size_t i, std::size_t j) {
-    for (std::size_t k = 0; k < members[i].takes; ++k)
+    for (std::size_t k = 0; k < members[i].from.size(); ++k)
       if (source(i, k) == j) return true;
     return false;
   }
   /// The first that takes a part of what a node gives, and the first node that nobody takes from.
   static constexpr std::size_t partial = [] {
     for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t k = 0; k < members[i].takes; ++k)
-        if (!names.from[i][k].is_whole) return i;
+      for (std::size_t k = 0; k < members[i].from.size(); ++k)
+        if (!names.from(i, k).is_whole) return i;
     return size;
   }();
   static constexpr std::size_t untaken = [] {
@@ -87,7 +87,7 @@ struct given_graph {
   template <std::size_t I>
   using piece = graph_piece<type_at<type_list<Parts...>, I>>;
   template <std::size_t I>
-  using indices = std::make_index_sequence<wiring::members[I].takes>;
+  using indices = std::make_index_sequence<wiring::members[I].from.size()>;
 };
 
 /// What a piece gives; what it takes, which one gives or several.
@@ -136,7 +136,8 @@ struct graph_bounds<Graph, I, graph_member::node> {
   static constexpr rate_bounds value = behind(joined(before::value), graph_node<Graph, I>::bounds);
   static constexpr std::int64_t given(std::int64_t n, bool ended) {
     std::int64_t met = before::given(0, n, ended);
-    for (std::size_t k = 1; k < Graph::wiring::members[I].takes; ++k) met = std::min(met, before::given(k, n, ended));
+    for (std::size_t k = 1; k < Graph::wiring::members[I].from.size(); ++k)
+      met = std::min(met, before::given(k, n, ended));
     return graph_node<Graph, I>::given(met, ended);
   }
 };
@@ -203,7 +204,7 @@ struct graph_rings {
   static constexpr std::size_t nodes = wiring::first_output + 1;
   using network = rate_network<nodes>;
   static constexpr bool at_outputs(std::size_t i) { return i >= wiring::first_output; }
-  static constexpr bool has_rings(std::size_t i) { return at_outputs(i) || wiring::members[i].takes > 1; }
+  static constexpr bool has_rings(std::size_t i) { return at_outputs(i) || wiring::members[i].from.size() > 1; }
 
   /// What piece `I` takes as its `k`-th, where each item goes through all nodes before the next does.
   template <std::size_t I>
@@ -236,9 +237,9 @@ struct graph_rings {
   static constexpr network as_network = [] {
     network all;
     for (std::size_t i = 0; i < wiring::first_output; ++i) {
-      all.nodes[i].takes = wiring::members[i].takes;
+      all.nodes[i].takes = wiring::members[i].from.size();
       all.nodes[i].has_rings = has_rings(i);
-      for (std::size_t k = 0; k < wiring::members[i].takes; ++k) all.nodes[i].from[k] = wiring::source(i, k);
+      for (std::size_t k = 0; k < wiring::members[i].from.size(); ++k) all.nodes[i].from[k] = wiring::source(i, k);
     }
     all.nodes[nodes - 1].has_rings = true;
     for (std::size_t o = 0; are_searched && o < wiring::outputs; ++o)
@@ -264,14 +265,14 @@ struct graph_rings {
   };
   static constexpr std::size_t count = [] {
     std::size_t rings = 0;
-    for (std::size_t i = 0; i < wiring::size; ++i) rings += has_rings(i) ? wiring::members[i].takes : 0;
+    for (std::size_t i = 0; i < wiring::size; ++i) rings += has_rings(i) ? wiring::members[i].from.size() : 0;
     return rings;
   }();
   static constexpr std::array<place, count> places = [] {
     std::array<place, count> all;
     std::size_t next = 0;
     for (std::size_t i = 0; i < wiring::size; ++i)
-      for (std::size_t k = 0; has_rings(i) && k < wiring::members[i].takes; ++k) all[next++] = {i, k};
+      for (std::size_t k = 0; has_rings(i) && k < wiring::members[i].from.size(); ++k) all[next++] = {i, k};
     return all;
   }();
   static constexpr place in_network(place p) {
@@ -331,7 +332,7 @@ consteval auto mistake_of_pieces() {
   } else {
     using before = bounds_before<Graph, I>;
     constexpr std::size_t other = unbalanced_branch(before::value);
-    if constexpr (other < wiring::members[I].takes)
+    if constexpr (other < wiring::members[I].from.size())
       return different_rates<Graph::template piece<I>::name, other>(before{});
     else if constexpr (graph_node<Graph, I>::mistake::is_mistake)
       return typename graph_node<Graph, I>::mistake{};

@@ -110,25 +110,25 @@ template <fixed_string Name, concurrency Order, class F, class... Branches>
 }  // namespace detail
 
 /// The branch that `choose(item)` says: the first where it is true, the second where it is false; or the one of that
-/// index, counted from 0, beyond the last of which the item fails. At most `most_inputs` branches.
+/// index, counted from 0, beyond the last of which the item fails. At most `most_branches` branches.
 template <fixed_string Name = "route", class F, class... Branches>
-  requires(sizeof...(Branches) >= 2 && sizeof...(Branches) <= most_inputs && (pipeline_part<Branches> && ...))
+  requires(sizeof...(Branches) >= 2 && sizeof...(Branches) <= most_branches && (pipeline_part<Branches> && ...))
 [[gnu::always_inline]] constexpr auto route(F choose, Branches... branches) {
   return detail::make_route<Name, detail::natural_concurrency<F>>(std::move(choose), std::move(branches)...);
 }
 template <fixed_string Name = "route", class F, concurrency Stated, class... Branches>
-  requires(sizeof...(Branches) >= 2 && sizeof...(Branches) <= most_inputs && (pipeline_part<Branches> && ...))
+  requires(sizeof...(Branches) >= 2 && sizeof...(Branches) <= most_branches && (pipeline_part<Branches> && ...))
 [[gnu::always_inline]] constexpr auto route(with_concurrency<F, Stated> choose, Branches... branches) {
   return detail::make_route<Name, Stated>(std::move(choose.callable), std::move(branches)...);
 }
 template <fixed_string Name = "route", class F, class... Given,
           class Mistake = route_takes_a_choice_and_two_to_eight_branches<Name, sizeof...(Given)>>
-  requires(sizeof...(Given) < 2 || sizeof...(Given) > most_inputs)
+  requires(sizeof...(Given) < 2 || sizeof...(Given) > most_branches)
 auto route(const F& choose, const Given&... branches);
 template <fixed_string Name = "route", class F, class... Given,
           class Mistake =
               no_part_of_a_pipeline_write_stage_with_a_name_around_it<typename detail::first_no_part<Given...>::type>>
-  requires(sizeof...(Given) >= 2 && sizeof...(Given) <= most_inputs)
+  requires(sizeof...(Given) >= 2 && sizeof...(Given) <= most_branches)
 auto route(const F& choose, const Given&... branches);
 
 }  // namespace levada

@@ -4,6 +4,7 @@
 // that these have; and what is wrong with the names.
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include <levada/core/detail/type_list.hpp>
@@ -14,13 +15,14 @@
 
 namespace levada::detail {
 
-/// How the parts of a flattened pipeline are connected.
-template <std::size_t N>
+/// How the `N` parts of a flattened pipeline are connected, who take `Taken` values at most.
+template <std::size_t N, std::size_t Taken>
 struct part_order {
   static constexpr std::size_t none = ~std::size_t{0};
 
   /// The parts whose output a part takes: one, but at an end of branches and at a node of several inputs.
-  std::size_t from[N][most_inputs]{};
+  constexpr std::size_t from(std::size_t part, std::size_t k) const { return sources[first[part] + k]; }
+
   std::size_t takes[N]{};
   std::size_t branch_end[N]{};  ///< of a node: its last part; of a `tee_end`: that of its branch
   bool untaken[N]{};            ///< a node, or what comes in, that no name of its graph asks for
@@ -29,16 +31,25 @@ struct part_order {
   wiring_error wrong = wiring_error::none;
   std::size_t wrong_at = none;    ///< the mark
   std::size_t wrong_name = none;  ///< which of the names it takes
+
+  std::size_t first[N]{}, sources[Taken]{}, sources_count = 0;  ///< those of each part in a row
 };
 
-template <std::size_t N>
+/// How many values the parts take at most: a mark what it names, a join what each of its nodes gives, a part one.
+constexpr std::size_t most_taken(std::span<const block_mark> marks) {
+  std::size_t taken = 0;
+  for (const block_mark& mark : marks) taken += mark.from.size() + 2;
+  return taken;
+}
+
+template <std::size_t N, std::size_t Taken>
 class part_connector {
  public:
-  static constexpr std::size_t none = part_order<N>::none;
+  static constexpr std::size_t none = part_order<N, Taken>::none;
 
   constexpr explicit part_connector(const block_mark (&marks)[N]) : marks_(marks) {}
 
-  constexpr part_order<N> connect() {
+  constexpr part_order<N, Taken> connect() {
     for (std::size_t i = 0; i < N; ++i) {
       owner_[i] = none;
       switch (marks_[i].kind) {
@@ -67,7 +78,9 @@ class part_connector {
 
  private:
   constexpr void take(std::size_t i, std::size_t from) {
-    if (i != 0) order_.from[i][order_.takes[i]++] = from;
+    if (i == 0) return;
+    if (order_.takes[i]++ == 0) order_.first[i] = order_.sources_count;
+    order_.sources[order_.sources_count++] = from;
   }
   constexpr void end_last_node(std::size_t i) {
     if (last_node_[depth_] != none) order_.branch_end[last_node_[depth_]] = i - 1;
@@ -88,11 +101,11 @@ class part_connector {
       for (std::size_t j = begin + 1; j < i; ++j)
         if (owner_[j] == begin) take(i, order_.branch_end[j]);
     if (marks_[i].kind == block_mark::output)
-      for (std::size_t k = 0; k < marks_[i].takes && order_.wrong == wiring_error::none; ++k) {
-        const std::size_t from = order_.from[i][k];
+      for (std::size_t k = 0; k < marks_[i].from.size() && order_.wrong == wiring_error::none; ++k) {
+        const std::size_t from = order_.from(i, k);
         if (from == begin || marks_[from].kind == block_mark::port) complain(wiring_error::only_input, i, k);
         for (std::size_t other = 0; other < k; ++other)
-          if (order_.from[i][other] == from) complain(wiring_error::output_twice, i, k);
+          if (order_.from(i, other) == from) complain(wiring_error::output_twice, i, k);
       }
     --depth_;
   }
@@ -113,12 +126,12 @@ class part_connector {
       at[count] = j;
       members[count++] = as_member(marks_[j]);
     }
-    const graph_names<N> names(members, count, [&](std::size_t member, std::string_view name) {
+    const graph_names<N, Taken> names(members, count, [&](std::size_t member, std::string_view name) {
       return find_output(at[member], name) != none;
     });
     for (std::size_t m = 0; m < count; ++m) {
-      for (std::size_t k = 0; k < members[m].takes; ++k) {
-        const named_source& from = names.from[m][k];
+      for (std::size_t k = 0; k < members[m].from.size(); ++k) {
+        const named_source& from = names.from(m, k);
         const std::size_t giver = at[from.member];
         take(at[m], !from.is_whole   ? find_output(giver, members[m].from[k])
                     : giver == begin ? begin
@@ -129,21 +142,19 @@ class part_connector {
     if (names.wrong != wiring_error::none) complain(names.wrong, at[names.wrong_at], names.wrong_name);
   }
   static constexpr graph_member as_member(const block_mark& mark) {
-    graph_member m{mark.kind == block_mark::begin  ? graph_member::entry
-                   : mark.kind == block_mark::port ? graph_member::port
-                   : mark.kind == block_mark::node ? graph_member::node
-                                                   : graph_member::output,
-                   mark.name, mark.takes};
-    for (std::size_t k = 0; k < mark.takes; ++k) m.from[k] = mark.from[k];
-    return m;
+    return {mark.kind == block_mark::begin  ? graph_member::entry
+            : mark.kind == block_mark::port ? graph_member::port
+            : mark.kind == block_mark::node ? graph_member::node
+                                            : graph_member::output,
+            mark.name, mark.from};
   }
   /// Which part gives what goes by "node.output"; none where the node has no such output.
   constexpr std::size_t find_output(std::size_t node, std::string_view name) const {
     std::size_t end = order_.branch_end[node];
     while (marks_[end].passes) --end;
     if (marks_[end].kind != block_mark::output) return none;
-    for (std::size_t k = 0; k < marks_[end].takes; ++k)
-      if (marks_[end].outputs[k] == name.substr(marks_[node].name.size() + 1)) return order_.from[end][k];
+    for (std::size_t k = 0; k < marks_[end].from.size(); ++k)
+      if (marks_[end].outputs[k] == name.substr(marks_[node].name.size() + 1)) return order_.from(end, k);
     return none;
   }
   constexpr void complain(wiring_error what, std::size_t at, std::size_t name) {
@@ -154,7 +165,7 @@ class part_connector {
   }
 
   const block_mark (&marks_)[N];
-  part_order<N> order_;
+  part_order<N, Taken> order_;
   std::size_t owner_[N]{};
   std::size_t open_[N + 1]{}, last_node_[N + 2]{}, depth_ = 0;
 };
@@ -162,7 +173,7 @@ class part_connector {
 template <class... Flat>
 consteval auto order_of(type_list<Flat...>) {
   constexpr block_mark marks[] = {mark_of<typename Flat::part>...};
-  return part_connector<sizeof...(Flat)>(marks).connect();
+  return part_connector<sizeof...(Flat), most_taken(marks)>(marks).connect();
 }
 
 /// The order of a line is known without looking.
@@ -179,7 +190,7 @@ struct order_of_parts<type_list<Flat...>> {
   static constexpr bool is_line = false;
   static constexpr auto value = order_of(type_list<Flat...>{});
   static constexpr std::size_t takes(std::size_t part) { return value.takes[part]; }
-  static constexpr std::size_t from(std::size_t part, std::size_t k) { return value.from[part][k]; }
+  static constexpr std::size_t from(std::size_t part, std::size_t k) { return value.from(part, k); }
   static constexpr std::size_t branch_end(std::size_t part) { return value.branch_end[part]; }
 };
 

@@ -19,8 +19,6 @@ namespace levada {
 /// A branch that takes less stays on its item's thread: to wake another takes some 5 us, and its caches do not have the
 /// item.
 inline constexpr double branch_worth_a_thread = 20e-6;
-/// Of one fork; further ones go with the shortest of these.
-inline constexpr std::size_t most_branches = 8;
 
 /// How the branches of an item run, and why.
 enum class branch_order : std::uint8_t {

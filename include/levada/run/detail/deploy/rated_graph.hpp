@@ -28,7 +28,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   using item = typename graph_item<graph, I>::type;
 
   /// The rings of a piece that takes from several, or of an output.
-  template <std::size_t I, class Indices = std::make_index_sequence<wiring::members[I].takes>>
+  template <std::size_t I, class Indices = std::make_index_sequence<wiring::members[I].from.size()>>
   struct rings_of;
   template <std::size_t I, std::size_t... K>
   struct rings_of<I, std::index_sequence<K...>> {
@@ -180,7 +180,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
         if constexpr (has_rings(to))
           [&]<std::size_t... K>(std::index_sequence<K...>) {
             (put_into<to, K, I>(given), ...);
-          }(std::make_index_sequence<wiring::members[to].takes>());
+          }(std::make_index_sequence<wiring::members[to].from.size()>());
         else
           at<to>().regions.take(given, parts, delivering<to>());
       }

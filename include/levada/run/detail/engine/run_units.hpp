@@ -134,7 +134,7 @@ inline void unit_runner::run_gathered(segment& seg, grain& g, std::size_t u, std
                                       std::size_t count) noexcept {
   const program_unit& unit = code_.units[u];
   const std::size_t inputs = 1 + unit.more.size();
-  const void* gathered[64];
+  const void* gathered[most_inputs];
   for (const std::size_t most = std::size(gathered) / inputs; count != 0;) {
     const std::size_t n = std::min(count, most);
     const void** next = gathered;

@@ -90,6 +90,7 @@ struct deployment : deployed_code {
     if (const std::size_t i = number_in(of.outputs, v); i != segment.outputs.size()) return device_place{output, i};
     return device_place{inner, code.values[v].offset};
   };
+  static_assert(device_segment::most_inputs >= most_inputs);
   for (std::size_t u = 0; u < units; ++u) {
     const program_unit& unit = code.units[of.first + u];
     device_segment::unit& made = segment.units[u];
