@@ -87,6 +87,16 @@ double keep_in_place(const graph_info<N>& graph, const partition<N>& parts, std:
   return sum;
 }
 
+/// The order in which most regions apart are there to be measured, whoever is preferred.
+struct every_region_apart {
+  template <std::size_t N>
+  static constexpr node_places<N> order_for(const graph_info<N>& graph, std::span<const device_info>,
+                                            std::span<const candidate>, std::span<const backend_info>,
+                                            const apart_regions<N>& apart) {
+    return preferred_order(graph, apart, {});
+  }
+};
+
 /// Tries whole plans by what is known of their kernels, and writes down the fastest.
 template <class Target, class... Options, class Profiler, class Pipeline, class Samples>
 whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples& samples, cost_header& costs,
@@ -111,7 +121,8 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
     stage_address stages[flat::stages];
     stage_addresses visit{stages};
     for_each_stage(copy, visit);
-    return work.template program_of<in, out>(tried, slots, devices, stages);
+    return work.template program_of<in, out>(tried, slots, devices,
+                                             stages_in_order<typename Profiler::flat>(stages).at);
   };
   second_pass<Profiler::nodes_bound> pass(
       graph, devices, candidates, backends, table,
@@ -147,14 +158,15 @@ template <class Target, class... Options, class Pipeline, class Samples>
            (!detail::changes_rate<detail::flat_parts<Pipeline>>)
 profile_result
     profile(Pipeline pipeline, const Samples& samples, const std::string& path, const profile_options& options = {}) {
-  using flat = detail::flat<Pipeline>;
   using backend_list = typename detail::backends_of<Target, Options...>::type;
-  using deployment_types = detail::pipeline_types<flat>;
+  using flat = detail::ordered<detail::flat<Pipeline>, backend_list, Target, detail::every_region_apart>;
+  using deployment_types = detail::pipeline_types<detail::flat<Pipeline>>;
   static_assert(!deployment_types::has_source, "a profile takes the samples in place of a source's items");
   static_assert(std::is_trivially_copyable_v<typename deployment_types::input_item>, "a profile copies its sample");
   detail::stage_address stages[flat::stages];
   detail::stage_addresses visit{stages};
   for_each_stage(pipeline, visit);
+  const detail::stages_in_order<flat> in_order(stages);
 
   detail::cost_header costs(path, detail::machine_text());
   const double flops = detail::peak_flops(), bytes = detail::peak_bandwidth();
@@ -162,9 +174,9 @@ profile_result
     if (b.device == device_kind::cpu) costs.set(roofline{b.name, flops, bytes, 0});
   const typename deployment_types::input_item& sample = *std::begin(samples);
   const auto work = std::make_unique<detail::profiler<flat, backend_list>>(
-      stages, &sample, detail::open_devices(Target{}), costs, options);
+      in_order.at, &sample, detail::open_devices(Target{}), costs, options);
   profile_result result = work->run();
-  detail::profile_inside(*work, stages, costs, options, result);
+  detail::profile_inside(*work, in_order.at, costs, options, result);
   costs.write();
   if constexpr (std::is_copy_constructible_v<Pipeline>)
     if (options.seconds_wholes > 0)

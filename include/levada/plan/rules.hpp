@@ -224,6 +224,12 @@ constexpr rule_answer ask_rule(const Rule& takes, const graph_info<N>& graph, st
   return {false, detail::limit_exceeded(takes, g, nodes)};
 }
 
+/// Calls `visit` with each set of nodes that a rule finds. `deploy` finds it as it does `keep_found`.
+template <rule Rule, std::size_t N, class Visit>
+constexpr void for_each_found(const Rule& takes, const graph_info<N>& graph, Visit visit) {
+  for (const region<N>& r : regions_of(takes, rule_graph<N>(graph))) visit(r.nodes);
+}
+
 /// Takes those candidates of a backend away that its rule does not find. `deploy` finds it by its arguments, so that
 /// only the header of a backend with rules includes this.
 template <rule Rule, std::size_t N, class Candidates>

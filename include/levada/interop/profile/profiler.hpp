@@ -32,6 +32,7 @@ namespace levada::detail {
 template <class Flat, class Backends>
 class profiler {
  public:
+  using flat = Flat;
   using found = enumerated<Flat, Backends>;
   static constexpr const auto& graph = sourced_graph<Flat>;
   static constexpr std::size_t nodes = Flat::nodes;

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include <levada/plan/cost_table.hpp>
+#include <levada/plan/detail/apart_regions.hpp>
 #include <levada/plan/detail/measured_whole.hpp>
 #include <levada/plan/detail/partition.hpp>
 #include <levada/plan/detail/region_runs.hpp>
@@ -165,6 +166,48 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
   return choose_partition(graph, devices, candidates, backends);
 }
 
+namespace detail {
+
+/// Offers for regions apart, on each device that computes them, at the costs that they have where they stand in a row.
+/// How much memory their kernels keep is not known yet.
+template <std::size_t N>
+constexpr void add_apart(placement_problem<N>& problem, const graph_info<N>& graph,
+                         std::span<const device_info> devices, std::span<const backend_info> backends,
+                         const cost_table& table, const region_order<N>& orders, const apart_regions<N>& apart) {
+  for (const apart_region<N>& r : apart) {
+    const node_places<N> order = orders.order_with(bounded<node_set<N>, 1>{r.nodes});
+    if (!orders.is_complete(order)) continue;
+    std::size_t first = 0;
+    while (!r.nodes.contains(order.node[first])) ++first;
+    const graph_info<N> ordered = graph_in_order(graph, order);
+    const cost price = graph_costs<N>(ordered, backends, table).of_run(r.backend, first, r.nodes.size());
+    for (std::size_t d = 0; d < devices.size(); ++d)
+      if (computes_on(backends[r.backend], devices[d].id) && devices[d].id.kind != device_kind::vulkan &&
+          may_run_on(graph.nodes[r.nodes.first()], devices[d].id))
+        problem.offers.push_back({r.nodes, d, r.backend, price, 0, false, 0});
+  }
+}
+
+}  // namespace detail
+
+/// The order of a graph in which each region of its best cover stands in a row, those apart included.
+template <std::size_t N>
+constexpr node_places<N> order_by_cost(const graph_info<N>& graph, std::span<const device_info> devices,
+                                       std::span<const candidate> candidates, std::span<const backend_info> backends,
+                                       const cost_table& table, objective goal, const apart_regions<N>& apart) {
+  const region_order<N> orders(graph);
+  bounded<node_set<N>, N> together;
+  if (devices.size() <= most_places) {
+    placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
+    detail::add_apart(problem, graph, devices, backends, table, orders, apart);
+    const cover<N> chosen = best_cover(problem, goal, detail::beam_of(goal, graph.nodes.size()));
+    for (const std::size_t o : chosen.chosen)
+      if (chosen.complete && problem.offers[o].nodes.size() > 1) together.push_back(problem.offers[o].nodes);
+  }
+  const node_places<N> order = orders.order_with(together);
+  return orders.is_complete(order) ? order : preferred_order(graph, apart, candidates);
+}
+
 /// The prices of the units by a table, as far as it has them.
 template <std::size_t N>
 constexpr bounded<cost, N> unit_prices(const graph_info<N>& graph, const partition<N>& parts,
@@ -195,6 +238,12 @@ struct costs {
                                               std::span<const candidate> candidates,
                                               std::span<const backend_info> backends) {
     return choose_partition(graph, devices, candidates, backends, Table, Goal);
+  }
+  template <std::size_t N>
+  static constexpr node_places<N> order_for(const graph_info<N>& graph, std::span<const device_info> devices,
+                                            std::span<const candidate> candidates,
+                                            std::span<const backend_info> backends, const apart_regions<N>& apart) {
+    return order_by_cost(graph, devices, candidates, backends, Table, Goal, apart);
   }
   template <std::size_t N>
   static constexpr bounded<cost, N> prices_for(const graph_info<N>& graph, const partition<N>& parts,

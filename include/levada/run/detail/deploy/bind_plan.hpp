@@ -329,9 +329,26 @@ template <class Executor, bool OnDevices>
   return app;
 }
 
-/// A plan bound to the objects of its stages, which are moved from. `stages` are those of the nodes.
+/// The stages of a pipeline in the order of its nodes.
+template <class Flat>
+struct stages_in_order {
+  const stage_address* at;
+  explicit stages_in_order(const stage_address* written) : at(written) {}
+};
+template <class Flat>
+  requires is_reordered<Flat>
+struct stages_in_order<Flat> {
+  stage_address at[Flat::nodes];
+  explicit stages_in_order(const stage_address* written) {
+    for (std::size_t n = 0; n < Flat::nodes; ++n) at[n] = written[Flat::order.node[n]];
+  }
+};
+
+/// A plan bound to the objects of its stages, which are moved from. `written` are those of the nodes.
 template <class Planning, class In, class Out>
-[[gnu::always_inline]] inline program bind_plan(const stage_address* stages) {
+[[gnu::always_inline]] inline program bind_plan(const stage_address* written) {
+  const stages_in_order<typename Planning::flat> in_order(written);
+  const stage_address* const stages = in_order.at;
   // A local constant: a static one would become a symbol that spells out the pipeline.
   constexpr auto layout = layout_of(Planning::plan);
   using units = std::make_index_sequence<layout.unit_count>;

@@ -15,6 +15,7 @@
 #include <levada/plan/detail/unit_prices.hpp>
 #include <levada/run/detail/deploy/deploy_options.hpp>
 #include <levada/run/detail/deploy/kernel_candidates.hpp>
+#include <levada/run/detail/deploy/ordered.hpp>
 
 namespace levada::detail {
 
@@ -42,9 +43,11 @@ inline constexpr std::size_t slots_wanted<flat_pipeline<Parts, std::index_sequen
 /// Of a flattened pipeline of one rate.
 template <class Flat, class Target, class... Options>
 struct planned {
-  using flat = Flat;
   using backend_list =
-      typename with_nested<typename backends_of<Target, Options...>::type, flat, Target, Options...>::type;
+      typename with_nested<typename backends_of<Target, Options...>::type, Flat, Target, Options...>::type;
+  using chooser = typename partition_option<Options...>::type;
+  /// In the order that its plan needs.
+  using flat = ordered<Flat, backend_list, Target, chooser, slot_count_of<Options...>()>;
   using found = enumerated<flat, backend_list>;
   using target = target_values<Target>;
   using target_type = Target;
@@ -56,7 +59,6 @@ struct planned {
   }
   static consteval std::span<const backend_info> backend_infos() { return backend_values<backend_list>::values; }
 
-  using chooser = typename partition_option<Options...>::type;
   static consteval const auto& graph_to_plan() {
     if constexpr (std::is_void_v<chooser>)
       return found::graph;
@@ -124,7 +126,7 @@ struct planned {
   }
   static consteval std::size_t slots_to_plan() {
     if constexpr (std::is_void_v<pin>)
-      return slots_wanted<flat, Options...>;
+      return slots_wanted<Flat, Options...>;
     else
       return pinned_partition<pinned_line<pin>::line, found::graph, target::list, found::candidates,
                               backend_values<backend_list>::values>.slots;

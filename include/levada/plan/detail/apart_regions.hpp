@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/detail/apart_regions.hpp: regions whose nodes do not stand in a row. A unit of a plan is nodes in a row, so a
+// graph in which such a region is to be computed as one is put into another order: one in which all its nodes can run,
+// and in which each chosen region stands in a row. Only ops move: callables keep their order among themselves.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include <levada/core/detail/bounded.hpp>
+#include <levada/graph/detail/graph_info.hpp>
+#include <levada/plan/detail/candidate.hpp>
+#include <levada/plan/detail/constexpr_vector.hpp>
+#include <levada/plan/detail/dataflow.hpp>
+#include <levada/plan/detail/node_set_list.hpp>
+#include <levada/plan/detail/region_runs.hpp>
+#include <levada/plan/detail/subgraph.hpp>
+
+namespace levada {
+
+/// Nodes that a backend takes as one, though others stand between them.
+template <std::size_t N>
+struct apart_region {
+  node_set<N> nodes;
+  std::size_t backend = 0;
+};
+template <std::size_t N>
+using apart_regions = detail::constexpr_vector<apart_region<N>>;
+
+/// An order of the nodes of a graph: `node[i]` stands at place i.
+template <std::size_t N>
+struct node_places {
+  bounded<std::size_t, N> node;
+
+  constexpr bool is_as_written() const {
+    for (std::size_t i = 0; i < node.size(); ++i)
+      if (node[i] != i) return false;
+    return true;
+  }
+};
+
+template <std::size_t N>
+constexpr bool is_in_a_row(const node_set<N>& nodes) {
+  return nodes.last() - nodes.first() + 1 == nodes.size();
+}
+
+/// What a kernel takes of nodes anywhere: each value once, in the order in which they take it first.
+template <std::size_t N>
+constexpr run_inputs inputs_of_set(const graph_info<N>& graph, const node_set<N>& nodes) {
+  run_inputs inputs;
+  nodes.for_each([&](std::size_t n) {
+    for_each_input(graph.nodes[n], [&](std::size_t v) {
+      const std::size_t maker = graph.values[v].producer;
+      const bool is_inside = maker != value_info::nobody && nodes.contains(maker);
+      if (!is_inside && std::find(inputs.begin(), inputs.end(), v) == inputs.end())
+        inputs.try_push_back(static_cast<std::uint16_t>(v));
+    });
+  });
+  return inputs;
+}
+
+/// Orders in which regions stand in a row, of one graph.
+template <std::size_t N>
+class region_order {
+ public:
+  constexpr explicit region_order(const graph_info<N>& graph) : graph_(graph), flow_(make_dataflow(graph)) {
+    const std::size_t count = graph.nodes.size();
+    std::size_t last_callable = count;
+    node_set<N> segment, before_segment;
+    for (std::size_t n = 0; n < count; ++n) {
+      waits_for_[n] = flow_.producers[n] | before_segment;
+      segment.insert(n);
+      if (graph.nodes[n].split_after) before_segment |= segment;
+      if (graph.nodes[n].border != loop_border::none) has_loop_ = true;
+      if (is_op(graph.nodes[n])) continue;
+      if (last_callable != count) waits_for_[n].insert(last_callable);
+      last_callable = n;
+      if (consumes(graph.nodes[n])) wait_for_takers(n);
+    }
+  }
+
+  constexpr const dataflow<N>& flow() const { return flow_; }
+  /// In a feedback nothing moves.
+  constexpr bool may_move() const { return !has_loop_; }
+
+  /// Some kernel could compute them as one: ops of one pin, of which the last alone gives what is taken elsewhere.
+  constexpr bool is_region(const node_set<N>& nodes) const {
+    const std::size_t last = nodes.last();
+    bool is = nodes.size() > 1;
+    nodes.for_each([&](std::size_t n) {
+      const node_info& node = graph_.nodes[n];
+      is = is && is_op(node) && node.region == 0 && node.pin == graph_.nodes[last].pin;
+      is = is && (n == last || (!flow_.takers[n].empty() && nodes.contains(flow_.takers[n]) &&
+                                !flow_.leaving.contains(n) && !is_part_value(graph_.values[node.out])));
+    });
+    return is && inputs_of_set(graph_, nodes).size() <= most_inputs;
+  }
+
+  /// Calls `visit(set)` for regions of at most `longest` nodes that are not in a row, for each last node not more than
+  /// `most_of_a_node` sets looked at.
+  template <class Visit>
+  constexpr void for_each_apart(std::size_t longest, Visit visit) const {
+    for (std::size_t last = 1; last < graph_.nodes.size(); ++last) {
+      if (!is_op(graph_.nodes[last]) || graph_.nodes[last].more.empty()) continue;
+      detail::constexpr_vector<node_set<N>> sets{node_set<N>{last}};
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        const node_set<N> set = sets[i];
+        if (set.size() > 1 && !is_in_a_row(set) && is_region(set)) visit(set);
+        if (set.size() == longest) continue;
+        // Nodes join in descending order, so that each set is met once.
+        outer_producers(flow_, set).for_each([&](std::size_t n) {
+          if (n >= set.first() || sets.size() >= most_of_a_node || !set.contains(flow_.takers[n])) return;
+          if (!is_op(graph_.nodes[n]) || flow_.leaving.contains(n)) return;
+          node_set<N> larger = set;
+          larger.insert(n);
+          sets.push_back(larger);
+        });
+      }
+    }
+  }
+
+  /// The order nearest to the written one in which each of these sets, which have no node in common, stands in a row;
+  /// shorter than the graph where there is none.
+  template <class Sets>
+  constexpr node_places<N> order_with(const Sets& together) const {
+    const std::size_t count = graph_.nodes.size();
+    node_set<N> waits[N];  // of the group of a node
+    std::size_t group[N]{};
+    for (std::size_t n = 0; n < count; ++n) group[n] = n;
+    for (const node_set<N>& set : together) set.for_each([&](std::size_t n) { group[n] = set.first(); });
+    for (std::size_t n = 0; n < count; ++n) waits[group[n]] |= waits_for_[n];
+    for (const node_set<N>& set : together) waits[set.first()] -= set;
+
+    node_places<N> order;
+    node_set<N> placed;
+    for (bool advanced = true; advanced;) {
+      advanced = false;
+      for (std::size_t n = placed.first_missing(); n < count && !advanced; ++n) {
+        if (placed.contains(n) || group[n] != n || !placed.contains(waits[n])) continue;
+        for (std::size_t of = n; of < count; ++of)
+          if (group[of] == n) {
+            placed.insert(of);
+            order.node.push_back(of);
+          }
+        advanced = true;
+      }
+    }
+    return order;
+  }
+  constexpr bool is_complete(const node_places<N>& order) const { return order.node.size() == graph_.nodes.size(); }
+
+ private:
+  static constexpr std::size_t most_of_a_node = 128;
+
+  /// What changes or destroys a value comes behind all that take it, or a part or the whole of it.
+  constexpr void wait_for_takers(std::size_t n) {
+    const auto whole_of = [&](std::size_t v) { return is_part_value(graph_.values[v]) ? graph_.values[v].part_of : v; };
+    const std::size_t consumed = whole_of(graph_.nodes[n].in);
+    for (std::size_t other = 0; other < n; ++other)
+      for_each_input(graph_.nodes[other], [&](std::size_t v) {
+        if (whole_of(v) == consumed) waits_for_[n].insert(other);
+      });
+  }
+
+  const graph_info<N>& graph_;
+  dataflow<N> flow_;
+  node_set<N> waits_for_[N];  // that come before a node in any order
+  bool has_loop_ = false;
+};
+
+/// The graph in another order. Borders between segments stay where they are.
+template <std::size_t N>
+constexpr graph_info<N> graph_in_order(const graph_info<N>& graph, const node_places<N>& order) {
+  std::array<std::size_t, N + 1> value{};  // the new number of each
+  std::array<std::size_t, N> place{};
+  graph_info<N> made;
+  made.source = graph.source;
+  made.ends_in_sink = graph.ends_in_sink;
+  made.side_bytes = graph.side_bytes;
+  made.side_alignment = graph.side_alignment;
+  for (std::size_t i = 0; i < order.node.size(); ++i) place[order.node[i]] = i;
+
+  // A whole that leaves is behind the parts that it is made of.
+  const auto is_made_of_parts = [&](std::size_t v) {
+    bool is = false;
+    for (std::size_t part = 0; part < v && !graph.ends_in_sink && v == graph.result; ++part)
+      is = is || graph.values[part].part_of == v;
+    return is;
+  };
+  const auto add_values_of = [&](std::size_t producer) {
+    for (std::size_t v = 0; v < graph.values.size(); ++v) {
+      if (graph.values[v].producer != producer || is_made_of_parts(v)) continue;
+      value[v] = made.values.size();
+      made.values.push_back(graph.values[v]);
+    }
+  };
+  add_values_of(value_info::nobody);
+  for (const std::size_t n : order.node) add_values_of(n);
+  for (std::size_t v = 0; v < graph.values.size(); ++v)
+    if (is_made_of_parts(v)) {
+      value[v] = made.values.size();
+      made.values.push_back(graph.values[v]);
+    }
+  for (value_info& v : made.values) {
+    if (v.producer != value_info::nobody) v.producer = place[v.producer];
+    if (is_part_value(v)) v.part_of = value[v.part_of];
+  }
+  made.result = value[graph.result];
+
+  for (std::size_t i = 0; i < order.node.size(); ++i) {
+    node_info node = graph.nodes[order.node[i]];
+    node.in = value[node.in];
+    node.out = value[node.out];
+    for (std::uint16_t& v : node.more) v = static_cast<std::uint16_t>(value[v]);
+    node.split_after = graph.nodes[i].split_after;
+    made.nodes.push_back(node);
+  }
+  return made;
+}
+
+/// The order of a graph in which those regions apart stand in a row that are preferred: of the backend named first,
+/// then the largest, where no backend named before takes their first node and none of its own takes as many in a row.
+template <std::size_t N>
+constexpr node_places<N> preferred_order(const graph_info<N>& graph, const apart_regions<N>& apart,
+                                         std::span<const candidate> candidates) {
+  const region_order<N> orders(graph);
+  const auto is_preferred = [&](const apart_region<N>& r) {
+    for (const candidate& c : candidates) {
+      if (c.first != r.nodes.first()) continue;
+      if (c.backend < r.backend || (c.backend == r.backend && c.count >= r.nodes.size())) return false;
+    }
+    return true;
+  };
+  detail::constexpr_vector<std::size_t> sorted;
+  for (std::size_t i = 0; i < apart.size(); ++i)
+    if (is_preferred(apart[i])) sorted.push_back(i);
+  std::sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
+    const apart_region<N>&first = apart[a], &second = apart[b];
+    if (first.backend != second.backend) return second.backend > first.backend;
+    const std::size_t of_first = first.nodes.size(), of_second = second.nodes.size();
+    return of_first != of_second ? of_first > of_second : a < b;
+  });
+
+  bounded<node_set<N>, N> together;
+  node_set<N> taken;
+  node_places<N> order = orders.order_with(together);
+  for (const std::size_t i : sorted) {
+    if (taken.intersects(apart[i].nodes)) continue;
+    auto more = together;
+    more.push_back(apart[i].nodes);
+    const node_places<N> with = orders.order_with(more);
+    if (!orders.is_complete(with)) continue;
+    together = more;
+    order = with;
+    taken |= apart[i].nodes;
+  }
+  return order;
+}
+
+}  // namespace levada

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// run/detail/deploy/ordered.hpp: a flattened pipeline whose nodes stand in the order that its backends' regions need
+// (plan/detail/apart_regions.hpp). Most backends need none: then it is the pipeline as it was.
+//
+// A backend that takes regions says where they may be: by its `rules`, which find them anywhere in the graph, or by
+// `static constexpr std::size_t longest_region`, the most ops of one that `takes` is asked of wherever they stand.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <levada/graph/detail/nested.hpp>
+#include <levada/plan/detail/apart_regions.hpp>
+#include <levada/run/detail/deploy/kernel_candidates.hpp>
+
+namespace levada::detail {
+
+template <class Backend>
+concept has_rules = requires { Backend::rules; };
+
+/// The backend looks for regions whose nodes do not stand in a row.
+template <class Backend>
+inline constexpr bool takes_apart = false;
+template <takes_regions Backend>
+inline constexpr bool takes_apart<Backend> = has_rules<Backend> || requires { Backend::longest_region; };
+
+/// The ops at some places of a pipeline, as a backend sees them.
+template <class Flat, class Backend, class Set>
+constexpr bool takes_set(const Set& nodes) {
+  std::array<op_info, longest_region> ops;
+  std::size_t count = 0;
+  bool are_ops = nodes.size() <= longest_region;
+  if (are_ops) nodes.for_each([&](std::size_t n) { ops[count++] = node_infos<Flat>[n]; });
+  for (std::size_t i = 0; i < count; ++i) are_ops = are_ops && !ops[i].kind.empty();
+  return are_ops && Backend::takes(region_info({ops.data(), count}));
+}
+
+/// Appends the regions apart that a backend takes.
+template <class Flat, class Backend, class Order, class Found>
+constexpr void add_apart([[maybe_unused]] const Order& order, [[maybe_unused]] std::size_t backend,
+                         [[maybe_unused]] Found& found) {
+  if constexpr (takes_apart<Backend>) {
+    const auto add = [&](const auto& nodes) {
+      if (takes_set<Flat, Backend>(nodes)) found.push_back({nodes, backend});
+    };
+    if constexpr (has_rules<Backend>)
+      for_each_found(Backend::rules, graph_of<Flat>, [&](const auto& nodes) {
+        if (!is_in_a_row(nodes) && order.is_region(nodes)) add(nodes);
+      });
+    else
+      order.for_each_apart(Backend::longest_region, add);
+  }
+}
+
+template <class Backends>
+inline constexpr bool any_takes_apart = false;
+template <class... Backend>
+inline constexpr bool any_takes_apart<type_list<Backend...>> = (takes_apart<Backend> || ...);
+
+/// Some op of it takes several values, and nothing is known of its nodes by their numbers alone.
+template <class Flat>
+consteval bool may_be_ordered() {
+  if constexpr (Flat::nodes == 0 || has_nesting<Flat>) {
+    return false;
+  } else {
+    if (Flat::has_groups || Flat::has_sides || Flat::gives_regions) return false;
+    for (const node_info& node : graph_of<Flat>.nodes)
+      if (is_op(node) && !node.more.empty()) return true;
+    return false;
+  }
+}
+
+/// All regions apart that backends take of it.
+template <class Flat, class... Backend>
+constexpr auto apart_regions_of(type_list<Backend...>) {
+  constexpr std::size_t n = std::remove_cvref_t<decltype(graph_of<Flat>.nodes)>::capacity();
+  const region_order<n> order(graph_of<Flat>);
+  apart_regions<n> found;
+  [[maybe_unused]] std::size_t backend = 0;
+  if (order.may_move()) (add_apart<Flat, Backend>(order, backend++, found), ...);
+  return found;
+}
+
+/// The order of its nodes, as `Chooser` finds it or, for `void`, by preference.
+template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
+consteval auto order_of_nodes() {
+  using found = enumerated<Flat, Backends>;
+  const auto apart = apart_regions_of<Flat>(typename backend_values<Backends>::list{});
+  const std::span<const candidate> candidates(found::candidates.data(), found::candidates.size());
+  if constexpr (requires {
+                  Chooser::order_for(graph_of<Flat>, devices_of<Target, Slots>, candidates,
+                                     backend_values<Backends>::values, apart);
+                }) {
+    if (!apart.empty())
+      return Chooser::order_for(sourced_graph<Flat>, devices_of<Target, Slots>, candidates,
+                                backend_values<Backends>::values, apart);
+  }
+  return preferred_order(graph_of<Flat>, apart, candidates);
+}
+template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
+inline constexpr auto node_order_of = order_of_nodes<Flat, Backends, Target, Chooser, Slots>();
+
+/// A flattened pipeline in that order. `stage_at[i]`: which of the stages, a source left out, node i is.
+template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
+struct ordered_pipeline : Flat {
+  static constexpr const auto& order = node_order_of<Flat, Backends, Target, Chooser, Slots>;
+
+  template <std::size_t Node>
+  using node_place = typename Flat::template node_place<order.node[Node]>;
+  static constexpr auto graph = graph_in_order(graph_of<Flat>, order);
+  static consteval const auto& describe() { return graph; }
+};
+
+template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
+consteval auto ordered_type() {
+  if constexpr (any_takes_apart<typename backend_values<Backends>::list>) {
+    if constexpr (may_be_ordered<Flat>()) {
+      if constexpr (!node_order_of<Flat, Backends, Target, Chooser, Slots>.is_as_written())
+        return type_tag<ordered_pipeline<Flat, Backends, Target, Chooser, Slots>>{};
+      else
+        return type_tag<Flat>{};
+    } else {
+      return type_tag<Flat>{};
+    }
+  } else {
+    return type_tag<Flat>{};
+  }
+}
+/// A flattened pipeline as its backends need it.
+template <class Flat, class Backends, class Target, class Chooser = void, std::size_t Slots = 0>
+using ordered = typename decltype(ordered_type<Flat, Backends, Target, Chooser, Slots>())::type;
+
+/// It stands in another order than it was written in.
+template <class Flat>
+inline constexpr bool is_reordered = requires { Flat::order; };
+
+}  // namespace levada::detail
