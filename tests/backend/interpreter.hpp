@@ -42,6 +42,7 @@ struct interpreter {
     std::vector<step> steps;
     std::vector<std::size_t> outputs;  ///< numbers of ops
   };
+  /// All outputs are alike.
   static constexpr std::size_t scratch_bytes(const region_info& region) {
     return region.size() * region.gives().bytes();
   }
@@ -62,6 +63,7 @@ struct interpreter {
       made.steps.push_back(
           {static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), region[op].kind) - kinds.begin()),
            number_of(op, 0), number_of(op, region[op].from.size() - 1)});
+    for (std::size_t i = 0; i < region.outputs(); ++i) made.outputs.push_back(region.output(i));
     return made;
   }
 
@@ -97,6 +99,13 @@ struct interpreter {
   static void run(const ready& r, const void* const* inputs, void* output, std::byte* scratch) {
     const float* const made = compute(r, inputs, scratch);
     std::copy_n(made + (r.steps.size() - 1) * r.elements, r.elements, static_cast<float*>(output));
+  }
+
+  /// Of several outputs.
+  static void run(const ready& r, const void* const* inputs, void* const* outputs, std::byte* scratch) {
+    const float* const made = compute(r, inputs, scratch);
+    for (std::size_t i = 0; i < r.outputs.size(); ++i)
+      std::copy_n(made + r.outputs[i] * r.elements, r.elements, static_cast<float*>(outputs[i]));
   }
 
   template <class Region>

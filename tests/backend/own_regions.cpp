@@ -3,6 +3,7 @@
 // preference or by cost, and computed as one.
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <levada/backend/prepared.hpp>
 #include <levada/backend/reference.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
@@ -21,6 +23,37 @@
 #include "interpreter.hpp"
 
 namespace lv = levada;
+
+struct signs {
+  static constexpr std::string_view name = "signs";
+  static constexpr lv::device_kind device = lv::device_kind::cpu;
+  static constexpr std::size_t longest_run = 0;
+  static constexpr std::size_t longest_region = 2, most_outputs = 2;
+
+  /// The negative and the absolute value of the same, in one pass.
+  static constexpr bool takes(const lv::region_info& region) {
+    return region.outputs() == 2 && region[0].kind == "neg" && region[1].kind == "abs" &&
+           region[0].from[0] == region[1].from[0] && region.gives().type == lv::element::f32;
+  }
+
+  struct ready {
+    std::size_t elements;
+  };
+  static ready prepare(const lv::region_info& region, lv::parameter_values) {
+    return {region.gives().extents.elements()};
+  }
+  static void run(const ready& r, const void* const* inputs, void* const* outputs, std::byte*) {
+    const auto* in = static_cast<const float*>(inputs[0]);
+    auto *negative = static_cast<float*>(outputs[0]), *absolute = static_cast<float*>(outputs[1]);
+    for (std::size_t i = 0; i < r.elements; ++i) {
+      negative[i] = -in[i];
+      absolute[i] = std::abs(in[i]);
+    }
+  }
+
+  template <class Region>
+  using region_kernel = lv::prepared_region_kernel<signs, Region>;
+};
 
 namespace {
 
@@ -84,8 +117,58 @@ constexpr auto scattered =
                                 lv::node<"d", "b", "in">(lv::nn::add), lv::node<"e", "a", "c">(lv::nn::mul),
                                 lv::node<"f", "d", "e">(lv::nn::sub), lv::output<"out", "f">);
 
-constexpr lv::roofline fast[] = {{"reference", 1e8, 1e9, 0}, {"by_pattern", 1e9, 1e10, 0}};
-constexpr lv::roofline slow[] = {{"reference", 1e8, 1e9, 0}, {"by_pattern", 1e7, 1e8, 0}};
+struct ends : lv::test::interpreter<ends> {
+  static constexpr std::string_view name = "ends";
+  static constexpr std::size_t longest_region = 2, most_outputs = 2;
+  /// A relu and what is made of it, where that is taken elsewhere, too.
+  static constexpr bool takes(const lv::region_info& region) {
+    return region.size() == 2 && region.outputs() == 2 && knows(region) && region[0].kind == "relu" &&
+           region.producer(1, 0) == 0;
+  }
+};
+
+/// The same two ops by a kernel of its own.
+struct own_kernel {
+  static constexpr std::string_view name = "own_kernel";
+  static constexpr lv::device_kind device = lv::device_kind::cpu;
+  static constexpr std::size_t longest_run = 0, longest_region = 2, most_outputs = 2;
+  static constexpr bool takes(const lv::region_info& region) { return two_outputs_of(region); }
+  static constexpr bool two_outputs_of(const lv::region_info& region) {
+    return region.size() == 2 && region.outputs() == 2 && region[0].kind == "neg" && region[1].kind == "abs" &&
+           region[0].from[0] == region[1].from[0];
+  }
+
+  template <class Region>
+  struct region_kernel;
+};
+template <class In, class Neg, class Abs>
+struct own_kernel::region_kernel<lv::op_region_of_outputs<lv::type_list<In>, std::index_sequence<0, 1>, Neg, Abs>> {
+  using out_type = typename lv::op_region_of_outputs<lv::type_list<In>, std::index_sequence<0, 1>, Neg, Abs>::out_type;
+  static constexpr std::size_t scratch_bytes = 0;
+  region_kernel(const typename Neg::op_type&, const typename Abs::op_type&, lv::parameter_values) {}
+  void operator()(const In& in, out_type& out, std::byte*) const {
+    for (std::size_t i = 0; i < In::elements; ++i) {
+      out.template at<0>()[i] = -in[i];
+      out.template at<1>()[i] = in[i] < 0 ? -in[i] : in[i];
+    }
+  }
+};
+
+struct two_outputs : lv::test::interpreter<two_outputs> {
+  static constexpr std::string_view name = "two_outputs";
+  static constexpr std::size_t longest_region = 3, most_outputs = 2;
+  /// A negative and an absolute value of the same, both of which are taken elsewhere; or of a relu that is its own.
+  static constexpr bool takes(const lv::region_info& region) {
+    const std::size_t last = region.size() - 1;
+    return region.outputs() == 2 && knows(region) && region[last - 1].kind == "neg" && region[last].kind == "abs" &&
+           region[last].from[0] == region[last - 1].from[0] &&
+           (region.size() == 2 || (region[0].kind == "relu" && region.producer(1, 0) == 0));
+  }
+};
+
+constexpr lv::roofline fast[] = {
+    {"reference", 1e8, 1e9, 0}, {"by_pattern", 1e9, 1e10, 0}, {"two_outputs", 1e9, 1e10, 0}};
+constexpr lv::roofline slow[] = {{"reference", 1e8, 1e9, 0}, {"by_pattern", 1e7, 1e8, 0}, {"two_outputs", 1e7, 1e8, 0}};
 constexpr lv::cost_table fast_patterns{.machine = "nobody measured", .rooflines = fast};
 constexpr lv::cost_table slow_patterns{.machine = "nobody measured", .rooflines = slow};
 
@@ -146,4 +229,53 @@ TEST_CASE("a region whose ops have others between them runs on a device") {
   const auto app = lv::deploy<with_device, lv::backends<by_pattern, lv::reference>>(around_others);
   static_assert(decltype(app)::plan.units == 5 && unit_is<decltype(app)>(3, {"neg", "sub"}));
   gives_what_reference_gives(app, around_others);
+}
+
+TEST_CASE("a region of two outputs is one unit, and what takes them takes parts of what it gives") {
+  const auto app = lv::deploy<box, lv::backends<two_outputs, lv::reference>>(scattered);
+  static_assert(decltype(app)::plan.units == 5 && unit_is<decltype(app)>(0, {"neg", "abs"}));
+  gives_what_reference_gives(app, scattered);
+
+  constexpr auto behind_its_own = lv::input<item> | lv::nn::abs | lv::nn::relu |
+                                  lv::fork(lv::nn::neg | lv::nn::relu, lv::nn::abs | lv::nn::neg) | lv::nn::sub;
+  const auto with_relu = lv::deploy<box, lv::backends<two_outputs, lv::reference>>(behind_its_own);
+  static_assert(decltype(with_relu)::plan.units == 5 && unit_is<decltype(with_relu)>(1, {"relu", "neg", "abs"}));
+  gives_what_reference_gives(with_relu, behind_its_own);
+}
+
+TEST_CASE("an output is taken inside its region, too") {
+  constexpr auto taken_twice =
+      lv::input<item> | lv::nn::neg | lv::nn::relu | lv::fork(lv::nn::abs, lv::nn::neg) | lv::nn::sub;
+  const auto app = lv::deploy<box, lv::backends<ends, lv::reference>>(taken_twice);
+  static_assert(decltype(app)::plan.units == 4 && unit_is<decltype(app)>(1, {"relu", "abs"}));
+  gives_what_reference_gives(app, taken_twice);
+}
+
+TEST_CASE("a kernel writes each output") {
+  const auto by_values = lv::deploy<box, lv::backends<signs, lv::reference>>(scattered);
+  static_assert(decltype(by_values)::plan.units == 5 && unit_is<decltype(by_values)>(0, {"neg", "abs"}));
+  gives_what_reference_gives(by_values, scattered);
+  const auto app = lv::deploy<box, lv::backends<own_kernel, lv::reference>>(scattered);
+  static_assert(decltype(app)::plan.units == 5 && unit_is<decltype(app)>(0, {"neg", "abs"}));
+  gives_what_reference_gives(app, scattered);
+}
+
+TEST_CASE("a region of two outputs is chosen by its cost, and its outputs go where they are taken") {
+  using both = lv::backends<lv::reference, two_outputs>;
+  const auto taken = lv::deploy<box, both, lv::costs<fast_patterns>>(scattered);
+  static_assert(decltype(taken)::plan.units == 5);
+  gives_what_reference_gives(taken, scattered);
+  const auto left = lv::deploy<box, both, lv::costs<slow_patterns>>(scattered);
+  static_assert(decltype(left)::plan.units == 6);
+  gives_what_reference_gives(left, scattered);
+
+  using with_device = lv::target<lv::cpu<2>, lv::simulated<0>>;
+  constexpr auto on_device =
+      lv::input<item> | lv::nn::relu |
+      lv::fork(lv::on<lv::simulated<0>>(lv::nn::neg) | lv::nn::relu, lv::on<lv::simulated<0>>(lv::nn::abs)) |
+      lv::nn::sub;
+  const auto moved = lv::deploy<with_device, lv::backends<two_outputs, lv::reference>>(on_device);
+  static_assert(decltype(moved)::plan.units == 4 && unit_is<decltype(moved)>(1, {"neg", "abs"}));
+  static_assert(decltype(moved)::plan.segments == 3);
+  gives_what_reference_gives(moved, on_device);
 }

@@ -61,17 +61,17 @@ constexpr std::size_t prepared_weight_bytes(const Seen& seen, op_run ops) {
   return bytes;
 }
 
-/// Of a tensor, or of a tuple of several.
-template <class Backend, class Ready, class In, class Out>
-void run_prepared(const Ready& ready, const In& in, Out& out, std::byte* scratch) {
+/// Of a tensor, or of a tuple of several; `output` is where it writes to, or where the pointers to its outputs are.
+template <class Backend, class Ready, class In, class Output>
+void run_prepared(const Ready& ready, const In& in, Output output, std::byte* scratch) {
   if constexpr (any_tensor<In>) {
     const void* const inputs[] = {in.data()};
-    Backend::run(ready, inputs, out.data(), scratch);
+    Backend::run(ready, inputs, output, scratch);
   } else {
     std::apply(
         [&](const auto&... each) {
           const void* const inputs[] = {each.data()...};
-          Backend::run(ready, inputs, out.data(), scratch);
+          Backend::run(ready, inputs, output, scratch);
         },
         in);
   }
@@ -105,7 +105,7 @@ class prepared_kernel<Backend, In, Ops...> {
   prepared_kernel(const Ops&... ops, parameter_values p) : ready_(make(p, ops...)) {}
 
   void operator()(const auto& in, run_output_t<In, Ops...>& out, std::byte* scratch) const {
-    detail::run_prepared<Backend>(ready_, in, out, scratch);
+    detail::run_prepared<Backend>(ready_, in, out.data(), scratch);
   }
 
  private:
@@ -120,30 +120,57 @@ class prepared_kernel<Backend, In, Ops...> {
 /// The kernel of any region that `Backend::takes(const region_info&)`: as `prepared_kernel`, with a `region_info` in
 /// the place of an `op_run`. A backend of regions names it so:
 /// `template <class Region> using region_kernel = lv::prepared_region_kernel<mine, Region>;`
+/// One of several outputs is run with pointers to them: `run(ready, inputs, void* const* outputs, scratch)`.
 template <class Backend, class Region>
 class prepared_region_kernel;
 
-template <class Backend, class... In, class... RegionOps>
-class prepared_region_kernel<Backend, op_region<type_list<In...>, RegionOps...>> {
-  using region = op_region<type_list<In...>, RegionOps...>;
-  static constexpr const auto& infos = detail::infos_of_region<region>::value;
+namespace detail {
+
+template <class Backend, class Region, class RegionOps>
+class prepared_region;
+template <class Backend, class Region, class... RegionOps>
+class prepared_region<Backend, Region, type_list<RegionOps...>> {
+  static constexpr const auto& infos = infos_of_region<Region>::value;
+  static constexpr region_info info_of(op_run ops) {
+    if constexpr (requires { Region::outputs; })
+      return {ops, Region::outputs};
+    else
+      return region_info(ops);
+  }
 
  public:
-  static constexpr std::size_t scratch_bytes = detail::prepared_scratch_bytes<Backend>(region_info(infos));
-  static constexpr std::size_t weight_bytes = detail::prepared_weight_bytes<Backend>(region_info(infos), infos);
+  static constexpr std::size_t scratch_bytes = prepared_scratch_bytes<Backend>(info_of(infos));
+  static constexpr std::size_t weight_bytes = prepared_weight_bytes<Backend>(info_of(infos), infos);
 
-  prepared_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
+  prepared_region(const typename RegionOps::op_type&... ops, parameter_values p)
       : ready_([&] {
-          const auto made = detail::completed(infos, ops...);
-          return Backend::prepare(region_info(made), p);
+          const auto made = completed(infos, ops...);
+          return Backend::prepare(info_of(made), p);
         }()) {}
 
-  void operator()(const auto& in, typename region::out_type& out, std::byte* scratch) const {
-    detail::run_prepared<Backend>(ready_, in, out, scratch);
+  void operator()(const auto& in, typename Region::out_type& out, std::byte* scratch) const {
+    if constexpr (any_tensor<typename Region::out_type>) {
+      run_prepared<Backend>(ready_, in, out.data(), scratch);
+    } else {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        void* const outputs[] = {out.template at<I>().data()...};
+        run_prepared<Backend>(ready_, in, &outputs[0], scratch);
+      }(std::make_index_sequence<Region::out_type::size>{});
+    }
   }
 
  private:
   decltype(Backend::prepare(std::declval<const region_info&>(), std::declval<parameter_values>())) ready_;
+};
+
+}  // namespace detail
+
+template <class Backend, class Region>
+  requires requires { typename Region::op_list; }
+class prepared_region_kernel<Backend, Region>
+    : public detail::prepared_region<Backend, Region, typename Region::op_list> {
+ public:
+  using detail::prepared_region<Backend, Region, typename Region::op_list>::prepared_region;
 };
 
 }  // namespace levada

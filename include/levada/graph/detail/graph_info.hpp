@@ -113,6 +113,7 @@ struct graph_info {
   bool ends_in_sink = false;
   std::size_t result = 0;                          ///< the value that leaves, unless it ends in a sink
   std::size_t side_bytes = 0, side_alignment = 1;  ///< of the data attached to an item
+  bool has_joined_outputs = false;                 ///< some region has several: plan/detail/apart_regions.hpp
 };
 
 /// Whether value `v` is a part of what a graph takes by several ports, which was there before it; else, where it is a

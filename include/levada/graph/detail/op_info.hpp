@@ -48,17 +48,23 @@ struct op_info {
 using op_run = std::span<const op_info>;
 
 /// Ops that one kernel computes, in an order in which they can run. What the last one gives leaves the region; what
-/// each other one gives is taken by later ones of them alone.
+/// each other one gives is taken by later ones of them alone, unless it is an output, too.
 class region_info {
  public:
   static constexpr std::size_t outside = ~std::size_t{0};
 
   constexpr explicit region_info(op_run ops) : ops_(ops) {}
+  /// Of several outputs: the ops that give them, in ascending order.
+  constexpr region_info(op_run ops, std::span<const std::uint16_t> outputs) : ops_(ops), outputs_(outputs) {}
 
   constexpr op_run ops() const { return ops_; }
   constexpr std::size_t size() const { return ops_.size(); }
   constexpr const op_info& operator[](std::size_t op) const { return ops_[op]; }
   constexpr const tensor_info& gives() const { return ops_.back().gives; }
+
+  constexpr std::size_t outputs() const { return outputs_.empty() ? 1 : outputs_.size(); }
+  /// The op that gives an output.
+  constexpr std::size_t output(std::size_t i) const { return outputs_.empty() ? size() - 1 : outputs_[i]; }
 
   /// The op that gives what an op takes as its `operand`-th, or `outside`.
   constexpr std::size_t producer(std::size_t op, std::size_t operand) const {
@@ -75,6 +81,7 @@ class region_info {
 
  private:
   op_run ops_;
+  std::span<const std::uint16_t> outputs_{};
 };
 
 namespace detail {

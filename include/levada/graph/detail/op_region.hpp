@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <levada/core/detail/named_items.hpp>
 #include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/op_info.hpp>
 
@@ -40,6 +41,20 @@ struct op_region<type_list<Inputs...>, RegionOps...> {
   using out_type = typename type_at<op_list, ops - 1>::out_type;
 };
 
+/// A region of several outputs, for backends that say `most_outputs`: what its ops of these numbers give. A kernel
+/// writes them side by side: `out.at<0>()`, `out.at<1>()`, ...
+template <class Inputs, class Outputs, class... RegionOps>
+struct op_region_of_outputs;
+template <class... Inputs, std::size_t... Output, class... RegionOps>
+struct op_region_of_outputs<type_list<Inputs...>, std::index_sequence<Output...>, RegionOps...> {
+  static constexpr std::size_t inputs = sizeof...(Inputs);
+  static constexpr std::size_t ops = sizeof...(RegionOps);
+  static constexpr std::array<std::uint16_t, sizeof...(Output)> outputs{Output...};
+  using input_list = type_list<Inputs...>;
+  using op_list = type_list<RegionOps...>;
+  using out_type = named_items<named_item<"output", typename type_at<op_list, Output>::out_type>...>;
+};
+
 namespace detail {
 
 /// The ops of a region as values; inputs and ops are numbered as `region_op` does.
@@ -59,6 +74,10 @@ struct infos_of_region<op_region<Inputs, RegionOps...>> {
     return std::array{info<RegionOps>(number++, typename RegionOps::origins{})...};
   }();
 };
+
+template <class Inputs, class Outputs, class... RegionOps>
+struct infos_of_region<op_region_of_outputs<Inputs, Outputs, RegionOps...>>
+    : infos_of_region<op_region<Inputs, RegionOps...>> {};
 
 }  // namespace detail
 }  // namespace levada

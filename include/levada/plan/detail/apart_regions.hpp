@@ -3,6 +3,9 @@
 // plan/detail/apart_regions.hpp: regions whose nodes do not stand in a row. A unit of a plan is nodes in a row, so a
 // graph in which such a region is to be computed as one is put into another order: one in which all its nodes can run,
 // and in which each chosen region stands in a row. Only ops move: callables keep their order among themselves.
+//
+// A unit gives one value. Where a chosen region has several outputs, these become the parts of a whole that it gives,
+// as those of a stage of several outputs are.
 
 #include <algorithm>
 #include <array>
@@ -20,11 +23,12 @@
 
 namespace levada {
 
-/// Nodes that a backend takes as one, though others stand between them.
+/// Nodes that a backend takes as one, though others stand between them, or several values leave them.
 template <std::size_t N>
 struct apart_region {
   node_set<N> nodes;
   std::size_t backend = 0;
+  bool has_outputs = false;  ///< several
 };
 template <std::size_t N>
 using apart_regions = detail::constexpr_vector<apart_region<N>>;
@@ -33,11 +37,17 @@ using apart_regions = detail::constexpr_vector<apart_region<N>>;
 template <std::size_t N>
 struct node_places {
   bounded<std::size_t, N> node;
+  bounded<apart_region<N>, N> joined;  ///< of several outputs, which become parts of one value
 
   constexpr bool is_as_written() const {
     for (std::size_t i = 0; i < node.size(); ++i)
       if (node[i] != i) return false;
-    return true;
+    return joined.empty();
+  }
+  constexpr std::size_t place_of(std::size_t n) const {
+    std::size_t i = 0;
+    while (node[i] != n) ++i;
+    return i;
   }
 };
 
@@ -79,46 +89,48 @@ class region_order {
       last_callable = n;
       if (consumes(graph.nodes[n])) wait_for_takers(n);
     }
+    for (std::size_t n = 0; n < count; ++n) {
+      beside_[n] = flow_.producers[n] | flow_.takers[n];
+      flow_.producers[n].for_each([&](std::size_t p) { beside_[n] |= flow_.takers[p]; });
+      if (flow_.takes_input.contains(n)) beside_[n] |= flow_.takes_input;
+    }
   }
 
   constexpr const dataflow<N>& flow() const { return flow_; }
   /// In a feedback nothing moves.
   constexpr bool may_move() const { return !has_loop_; }
 
-  /// Some kernel could compute them as one: ops of one pin, of which the last alone gives what is taken elsewhere.
-  constexpr bool is_region(const node_set<N>& nodes) const {
+  /// Some kernel could compute them as one: ops of one pin, whose values are taken by themselves alone but for at most
+  /// so many.
+  constexpr bool is_region(const node_set<N>& nodes, std::size_t most_outputs = 1) const {
     const std::size_t last = nodes.last();
-    bool is = nodes.size() > 1;
+    const node_set<N> exits = exits_of(flow_, nodes);
+    bool is = nodes.size() > 1 && exits.size() <= most_outputs && is_convex(flow_, nodes);
     nodes.for_each([&](std::size_t n) {
       const node_info& node = graph_.nodes[n];
       is = is && is_op(node) && node.region == 0 && node.pin == graph_.nodes[last].pin;
-      is = is && (n == last || (!flow_.takers[n].empty() && nodes.contains(flow_.takers[n]) &&
-                                !flow_.leaving.contains(n) && !is_part_value(graph_.values[node.out])));
+      if (!is || (n == last && exits.size() == 1)) return;
+      is = !flow_.takers[n].empty() && !flow_.leaving.contains(n) && !is_part_value(graph_.values[node.out]);
+      if (exits.size() > 1 && exits.contains(n))
+        flow_.takers[n].for_each([&](std::size_t t) { is = is && !consumes(graph_.nodes[t]); });
     });
     return is && inputs_of_set(graph_, nodes).size() <= most_inputs;
   }
 
-  /// Calls `visit(set)` for regions of at most `longest` nodes that are not in a row, for each last node not more than
-  /// `most_of_a_node` sets looked at.
+  /// Calls `visit(set)` for regions of at most `longest` nodes that are not in a row or have several outputs. For each
+  /// node not more than `most_of_a_node` sets are looked at.
   template <class Visit>
-  constexpr void for_each_apart(std::size_t longest, Visit visit) const {
-    for (std::size_t last = 1; last < graph_.nodes.size(); ++last) {
-      if (!is_op(graph_.nodes[last]) || graph_.nodes[last].more.empty()) continue;
-      detail::constexpr_vector<node_set<N>> sets{node_set<N>{last}};
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        const node_set<N> set = sets[i];
-        if (set.size() > 1 && !is_in_a_row(set) && is_region(set)) visit(set);
-        if (set.size() == longest) continue;
-        // Nodes join in descending order, so that each set is met once.
-        outer_producers(flow_, set).for_each([&](std::size_t n) {
-          if (n >= set.first() || sets.size() >= most_of_a_node || !set.contains(flow_.takers[n])) return;
-          if (!is_op(graph_.nodes[n]) || flow_.leaving.contains(n)) return;
-          node_set<N> larger = set;
-          larger.insert(n);
-          sets.push_back(larger);
-        });
-      }
+  constexpr void for_each_apart(std::size_t longest, std::size_t most_outputs, Visit visit) const {
+    for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (!is_op(graph_.nodes[n])) continue;
+      if (most_outputs > 1)
+        for_each_from(n, longest, most_outputs, visit);
+      else if (!graph_.nodes[n].more.empty())
+        for_each_up_to(n, longest, visit);
     }
+  }
+  constexpr bool is_apart(const node_set<N>& nodes) const {
+    return !is_in_a_row(nodes) || exits_of(flow_, nodes).size() > 1;
   }
 
   /// The order nearest to the written one in which each of these sets, which have no node in common, stands in a row;
@@ -154,6 +166,45 @@ class region_order {
  private:
   static constexpr std::size_t most_of_a_node = 128;
 
+  /// Regions of one output, which that node gives.
+  template <class Visit>
+  constexpr void for_each_up_to(std::size_t last, std::size_t longest, Visit& visit) const {
+    detail::constexpr_vector<node_set<N>> sets{node_set<N>{last}};
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const node_set<N> set = sets[i];
+      if (set.size() > 1 && is_apart(set) && is_region(set)) visit(set);
+      if (set.size() == longest) continue;
+      // Nodes join in descending order, so that each set is met once.
+      outer_producers(flow_, set).for_each([&](std::size_t n) {
+        if (n >= set.first() || sets.size() >= most_of_a_node || !set.contains(flow_.takers[n])) return;
+        if (!is_op(graph_.nodes[n]) || flow_.leaving.contains(n)) return;
+        node_set<N> larger = set;
+        larger.insert(n);
+        sets.push_back(larger);
+      });
+    }
+  }
+  /// Regions whose first node is that one, and of which each other gives something to one of them, takes it from one or
+  /// takes what one takes, too.
+  template <class Visit>
+  constexpr void for_each_from(std::size_t first, std::size_t longest, std::size_t most_outputs, Visit& visit) const {
+    node_set_list<N> sets;
+    sets.add({first});
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const node_set<N> set = sets[i];
+      if (set.size() > 1 && is_apart(set) && is_region(set, most_outputs)) visit(set);
+      if (set.size() == longest) continue;
+      node_set<N> beside;
+      set.for_each([&](std::size_t n) { beside |= beside_[n]; });
+      (beside - set).for_each([&](std::size_t n) {
+        if (n < first || sets.size() >= most_of_a_node || !is_op(graph_.nodes[n])) return;
+        node_set<N> larger = set;
+        larger.insert(n);
+        sets.add(larger);
+      });
+    }
+  }
+
   /// What changes or destroys a value comes behind all that take it, or a part or the whole of it.
   constexpr void wait_for_takers(std::size_t n) {
     const auto whole_of = [&](std::size_t v) { return is_part_value(graph_.values[v]) ? graph_.values[v].part_of : v; };
@@ -167,57 +218,114 @@ class region_order {
   const graph_info<N>& graph_;
   dataflow<N> flow_;
   node_set<N> waits_for_[N];  // that come before a node in any order
+  node_set<N> beside_[N];
   bool has_loop_ = false;
 };
 
-/// The graph in another order. Borders between segments stay where they are.
-template <std::size_t N>
-constexpr graph_info<N> graph_in_order(const graph_info<N>& graph, const node_places<N>& order) {
-  std::array<std::size_t, N + 1> value{};  // the new number of each
-  std::array<std::size_t, N> place{};
-  graph_info<N> made;
-  made.source = graph.source;
-  made.ends_in_sink = graph.ends_in_sink;
-  made.side_bytes = graph.side_bytes;
-  made.side_alignment = graph.side_alignment;
-  for (std::size_t i = 0; i < order.node.size(); ++i) place[order.node[i]] = i;
+namespace detail {
 
-  // A whole that leaves is behind the parts that it is made of.
-  const auto is_made_of_parts = [&](std::size_t v) {
-    bool is = false;
-    for (std::size_t part = 0; part < v && !graph.ends_in_sink && v == graph.result; ++part)
-      is = is || graph.values[part].part_of == v;
-    return is;
-  };
-  const auto add_values_of = [&](std::size_t producer) {
-    for (std::size_t v = 0; v < graph.values.size(); ++v) {
-      if (graph.values[v].producer != producer || is_made_of_parts(v)) continue;
-      value[v] = made.values.size();
-      made.values.push_back(graph.values[v]);
+/// A graph in another order, with room for the wholes of `More` regions of several outputs.
+template <std::size_t N, std::size_t More>
+class ordered_graph {
+ public:
+  constexpr ordered_graph(const graph_info<N>& graph, const node_places<N>& order) : graph_(graph), order_(order) {
+    made_.source = graph.source;
+    made_.ends_in_sink = graph.ends_in_sink;
+    made_.side_bytes = graph.side_bytes;
+    made_.side_alignment = graph.side_alignment;
+    made_.has_joined_outputs = !order.joined.empty();
+    for (std::size_t i = 0; i < order.node.size(); ++i) place_[order.node[i]] = i;
+    order_values();
+    for (std::size_t i = 0; i < order.node.size(); ++i) {
+      node_info node = graph.nodes[order.node[i]];
+      node.in = value_[node.in];
+      node.out = value_[node.out];
+      for (std::uint16_t& v : node.more) v = static_cast<std::uint16_t>(value_[v]);
+      node.split_after = graph.nodes[i].split_after;  // borders stay where they are
+      made_.nodes.push_back(node);
     }
-  };
-  add_values_of(value_info::nobody);
-  for (const std::size_t n : order.node) add_values_of(n);
-  for (std::size_t v = 0; v < graph.values.size(); ++v)
-    if (is_made_of_parts(v)) {
-      value[v] = made.values.size();
-      made.values.push_back(graph.values[v]);
-    }
-  for (value_info& v : made.values) {
-    if (v.producer != value_info::nobody) v.producer = place[v.producer];
-    if (is_part_value(v)) v.part_of = value[v.part_of];
+    for (const apart_region<N>& r : order.joined) join_outputs(r.nodes);
   }
-  made.result = value[graph.result];
 
-  for (std::size_t i = 0; i < order.node.size(); ++i) {
-    node_info node = graph.nodes[order.node[i]];
-    node.in = value[node.in];
-    node.out = value[node.out];
-    for (std::uint16_t& v : node.more) v = static_cast<std::uint16_t>(value[v]);
-    node.split_after = graph.nodes[i].split_after;
-    made.nodes.push_back(node);
+  constexpr const graph_info<N + More>& made() const { return made_; }
+
+ private:
+  constexpr void order_values() {
+    add_values_of(value_info::nobody);
+    for (const std::size_t n : order_.node) {
+      for (const apart_region<N>& r : order_.joined)
+        if (r.nodes.first() == n) {
+          whole_of_[r.nodes.first()] = made_.values.size();
+          made_.values.push_back({});
+        }
+      add_values_of(n);
+    }
+    // A whole that leaves is behind the parts that it is made of.
+    for (std::size_t v = 0; v < graph_.values.size(); ++v)
+      if (is_made_of_parts(v)) add_value(v);
+    for (value_info& v : made_.values) {
+      if (v.producer != value_info::nobody) v.producer = place_[v.producer];
+      if (is_part_value(v)) v.part_of = value_[v.part_of];
+    }
+    made_.result = value_[graph_.result];
   }
-  return made;
+  constexpr void add_value(std::size_t v) {
+    value_[v] = made_.values.size();
+    made_.values.push_back(graph_.values[v]);
+  }
+  constexpr void add_values_of(std::size_t producer) {
+    for (std::size_t v = 0; v < graph_.values.size(); ++v)
+      if (graph_.values[v].producer == producer && !is_made_of_parts(v)) add_value(v);
+  }
+  constexpr bool is_made_of_parts(std::size_t v) const {
+    if (graph_.ends_in_sink || v != graph_.result) return false;
+    for (std::size_t part = 0; part < v; ++part)
+      if (graph_.values[part].part_of == v) return true;
+    return false;
+  }
+
+  /// The whole lies as `named_items` of its parts does.
+  constexpr void join_outputs(const node_set<N>& nodes) {
+    const std::size_t whole = whole_of_[nodes.first()];
+    node_info& last = made_.nodes[place_[nodes.last()]];
+    constexpr_vector<std::size_t> parts;
+    exits_of(make_dataflow(graph_), nodes).for_each([&](std::size_t n) {
+      parts.push_back(value_[graph_.nodes[n].out]);
+    });
+    const auto rounded = [](std::size_t bytes, std::size_t alignment) {
+      return (bytes + alignment - 1) / alignment * alignment;
+    };
+    value_info all;
+    all.bytes = 0;
+    all.trivial = true;
+    all.producer = place_[nodes.last()];
+    for (std::size_t k = parts.size(); k-- > 0;) {  // each, and behind it the rest
+      value_info& part = made_.values[parts[k]];
+      const std::size_t rest = rounded(part.bytes, all.alignment);
+      for (std::size_t behind = k + 1; behind < parts.size(); ++behind) made_.values[parts[behind]].part_offset += rest;
+      all.alignment = std::max(all.alignment, part.alignment);
+      all.bytes = rounded(k + 1 == parts.size() ? part.bytes : rest + all.bytes, all.alignment);
+      all.trivial = all.trivial && part.trivial;
+      part.part_of = whole;
+    }
+    made_.values[whole] = all;
+    last.out = whole;
+    last.reuses = reuse::none;
+  }
+
+  const graph_info<N>& graph_;
+  const node_places<N>& order_;
+  graph_info<N + More> made_;
+  std::array<std::size_t, N + 1> value_{};  // the new number of each
+  std::array<std::size_t, N> place_{}, whole_of_{};
+};
+
+}  // namespace detail
+
+/// The graph in another order, with the outputs of at most `More` regions as parts of a whole.
+template <std::size_t More = 0, std::size_t N>
+constexpr graph_info<N + More> graph_in_order(const graph_info<N>& graph, const node_places<N>& order) {
+  return detail::ordered_graph<N, More>(graph, order).made();
 }
 
 /// The order of a graph in which those regions apart stand in a row that are preferred: of the backend named first,
@@ -253,8 +361,11 @@ constexpr node_places<N> preferred_order(const graph_info<N>& graph, const apart
     const node_places<N> with = orders.order_with(more);
     if (!orders.is_complete(with)) continue;
     together = more;
-    order = with;
     taken |= apart[i].nodes;
+    auto joined = order.joined;
+    if (apart[i].has_outputs) joined.push_back(apart[i]);
+    order = with;
+    order.joined = joined;
   }
   return order;
 }

@@ -168,6 +168,9 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
 
 namespace detail {
 
+/// In place of an offer's candidate.
+inline constexpr std::size_t joined_outputs_offer = ~std::size_t{1};
+
 /// Offers for regions apart, on each device that computes them, at the costs that they have where they stand in a row.
 /// How much memory their kernels keep is not known yet.
 template <std::size_t N>
@@ -175,16 +178,16 @@ constexpr void add_apart(placement_problem<N>& problem, const graph_info<N>& gra
                          std::span<const device_info> devices, std::span<const backend_info> backends,
                          const cost_table& table, const region_order<N>& orders, const apart_regions<N>& apart) {
   for (const apart_region<N>& r : apart) {
-    const node_places<N> order = orders.order_with(bounded<node_set<N>, 1>{r.nodes});
+    node_places<N> order = orders.order_with(bounded<node_set<N>, 1>{r.nodes});
     if (!orders.is_complete(order)) continue;
-    std::size_t first = 0;
-    while (!r.nodes.contains(order.node[first])) ++first;
-    const graph_info<N> ordered = graph_in_order(graph, order);
-    const cost price = graph_costs<N>(ordered, backends, table).of_run(r.backend, first, r.nodes.size());
+    if (r.has_outputs) order.joined.push_back(r);
+    const graph_info<N + 1> ordered = graph_in_order<1>(graph, order);
+    const cost price =
+        graph_costs<N + 1>(ordered, backends, table).of_run(r.backend, order.place_of(r.nodes.first()), r.nodes.size());
     for (std::size_t d = 0; d < devices.size(); ++d)
       if (computes_on(backends[r.backend], devices[d].id) && devices[d].id.kind != device_kind::vulkan &&
           may_run_on(graph.nodes[r.nodes.first()], devices[d].id))
-        problem.offers.push_back({r.nodes, d, r.backend, price, 0, false, 0});
+        problem.offers.push_back({r.nodes, d, r.backend, price, 0, false, r.has_outputs ? joined_outputs_offer : 0});
   }
 }
 
@@ -197,15 +200,22 @@ constexpr node_places<N> order_by_cost(const graph_info<N>& graph, std::span<con
                                        const cost_table& table, objective goal, const apart_regions<N>& apart) {
   const region_order<N> orders(graph);
   bounded<node_set<N>, N> together;
+  bounded<apart_region<N>, N> joined;
   if (devices.size() <= most_places) {
     placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
     detail::add_apart(problem, graph, devices, backends, table, orders, apart);
     const cover<N> chosen = best_cover(problem, goal, detail::beam_of(goal, graph.nodes.size()));
-    for (const std::size_t o : chosen.chosen)
-      if (chosen.complete && problem.offers[o].nodes.size() > 1) together.push_back(problem.offers[o].nodes);
+    for (const std::size_t o : chosen.chosen) {
+      const offer<N>& taken = problem.offers[o];
+      if (!chosen.complete || taken.nodes.size() == 1) continue;
+      together.push_back(taken.nodes);
+      if (taken.candidate == detail::joined_outputs_offer) joined.push_back({taken.nodes, taken.rank, true});
+    }
   }
-  const node_places<N> order = orders.order_with(together);
-  return orders.is_complete(order) ? order : preferred_order(graph, apart, candidates);
+  node_places<N> order = orders.order_with(together);
+  if (!orders.is_complete(order)) return preferred_order(graph, apart, candidates);
+  order.joined = joined;
+  return order;
 }
 
 /// The prices of the units by a table, as far as it has them.

@@ -43,6 +43,21 @@ constexpr run_inputs inputs_of_run(const graph_info<N>& graph, std::size_t first
   return inputs;
 }
 
+/// The nodes among those in a row whose values one kernel gives as parts of a whole; none where it gives the last
+/// one's.
+template <std::size_t N>
+constexpr run_inputs outputs_of_run(const graph_info<N>& graph, std::size_t first, std::size_t count) {
+  run_inputs outputs;
+  if (!graph.has_joined_outputs || count == 1) return outputs;
+  const std::size_t whole = graph.nodes[first + count - 1].out;
+  for (std::size_t n = first; n < first + count; ++n)
+    for (std::size_t v = whole + 1; v < graph.values.size(); ++v)
+      if (graph.values[v].part_of == whole && graph.values[v].producer == n)
+        outputs.try_push_back(static_cast<std::uint16_t>(n));
+  if (outputs.size() == 1) outputs.clear();
+  return outputs;
+}
+
 constexpr std::size_t operand_of(const node_info& node, std::size_t k) { return k == 0 ? node.in : node.more[k - 1]; }
 
 /// Where an operand of the `op`-th node of a region comes from: an input of the region by its number, or behind these
@@ -121,7 +136,7 @@ class region_runs {
   constexpr bool is_region(std::size_t first, std::size_t count) const {
     const std::size_t last = first + count - 1;
     for (std::size_t n = first; n <= last; ++n)
-      if (!is_op(graph_.nodes[n]) || (n != last && taken_until_[n] > last)) return false;
+      if (!is_op(graph_.nodes[n]) || (n != last && taken_until_[n] > last && !is_joined(n, last))) return false;
     return is_chain(graph_, first, count) || inputs_of_run(graph_, first, count).size() <= most_inputs;
   }
   /// A kernel on that kind of device could be one of them. Those of a graphics device compute chains.
@@ -130,6 +145,11 @@ class region_runs {
   }
 
  private:
+  /// What the node gives is an output of the region of that last node.
+  constexpr bool is_joined(std::size_t n, std::size_t last) const {
+    return graph_.has_joined_outputs && graph_.values[graph_.nodes[n].out].part_of == graph_.nodes[last].out;
+  }
+
   const graph_info<N>& graph_;
   std::array<std::size_t, N> taken_until_{};  ///< the last node that takes what a node gives; behind all: it leaves
   bool has_joins_ = false;

@@ -89,6 +89,13 @@ template <class Backend, class Region>
 inline constexpr kernel_facts region_facts<Backend, Region> =
     facts_of<typename Backend::template region_kernel<Region>>(0, Region::ops);
 
+/// How many regions of several outputs it has (run/detail/deploy/ordered.hpp).
+template <class Flat>
+inline constexpr std::size_t joined_outputs = 0;
+template <class Flat>
+  requires requires { Flat::order.joined; }
+inline constexpr std::size_t joined_outputs<Flat> = Flat::order.joined.size();
+
 /// All runs of ops that some backend takes as one.
 template <class Flat, class Backends>
 struct enumerated {
@@ -136,8 +143,8 @@ struct enumerated {
 
   template <std::size_t... B>
   static consteval std::size_t bound(std::index_sequence<B...>) {
-    const std::size_t chains = nodes * values::longest_run() * values::count;
-    return std::max<std::size_t>(1, (chains + ... + region_count<B>));
+    const std::size_t others = nodes * values::longest_run() * values::count + joined_outputs<Flat>;
+    return std::max<std::size_t>(1, (others + ... + region_count<B>));
   }
   using list = bounded<candidate, bound(std::make_index_sequence<values::count>{})>;
 
@@ -194,6 +201,28 @@ struct enumerated {
     (keep_ruled<B>(found), ...);
   }
 
+  /// Regions of several outputs are part of the graph: there is no other candidate for their nodes.
+  template <std::size_t... R>
+  static consteval void keep_joined(list& found, std::index_sequence<R...>) {
+    constexpr const auto& joined = Flat::order.joined;
+    constexpr std::array<std::size_t, sizeof...(R)> firsts{Flat::order.place_of(joined[R].nodes.first())...};
+    const kernel_facts kernels[] = {
+        region_facts<backend_at<joined[R].backend>, flat_region<Flat, firsts[R], joined[R].nodes.size()>>...};
+    list kept;
+    for (const candidate& c : found) {
+      bool is_elsewhere = true;
+      for (std::size_t r = 0; r < sizeof...(R); ++r)
+        is_elsewhere = is_elsewhere && (c.first + c.count <= firsts[r] || c.first >= firsts[r] + kernels[r].count);
+      if (is_elsewhere) kept.push_back(c);
+    }
+    for (std::size_t r = 0; r < sizeof...(R); ++r) {
+      kernel_facts kernel = kernels[r];
+      kernel.backend = joined[r].backend;
+      if (kernel.exists) add(kept, firsts[r], kernel);
+    }
+    found = kept;
+  }
+
   template <std::size_t... Node>
   static consteval list all(std::index_sequence<Node...>) {
     list found;
@@ -203,6 +232,7 @@ struct enumerated {
       for (const kernel_facts& kernel : chains[node]) add(found, node, kernel);
     add_all_regions(found, std::make_index_sequence<values::count>{});
     keep_all_ruled(found, std::make_index_sequence<values::count>{});
+    if constexpr (joined_outputs<Flat> != 0) keep_joined(found, std::make_index_sequence<joined_outputs<Flat>>{});
     if constexpr (Flat::gives_regions) keep_given(graph, values::values, found);
     return found;
   }

@@ -4,7 +4,8 @@
 // (plan/detail/apart_regions.hpp). Most backends need none: then it is the pipeline as it was.
 //
 // A backend that takes regions says where they may be: by its `rules`, which find them anywhere in the graph, or by
-// `static constexpr std::size_t longest_region`, the most ops of one that `takes` is asked of wherever they stand.
+// `static constexpr std::size_t longest_region`, the most ops of one that `takes` is asked of wherever they stand. One
+// that takes regions of several outputs has `static constexpr std::size_t most_outputs`.
 
 #include <array>
 #include <concepts>
@@ -29,29 +30,54 @@ inline constexpr bool takes_apart<Backend> = has_rules<Backend> || requires { Ba
 
 /// The ops at some places of a pipeline, as a backend sees them.
 template <class Flat, class Backend, class Set>
-constexpr bool takes_set(const Set& nodes) {
+constexpr bool takes_set(const Set& nodes, const Set& exits) {
   std::array<op_info, longest_region> ops;
+  run_inputs outputs;
   std::size_t count = 0;
   bool are_ops = nodes.size() <= longest_region;
-  if (are_ops) nodes.for_each([&](std::size_t n) { ops[count++] = node_infos<Flat>[n]; });
-  for (std::size_t i = 0; i < count; ++i) are_ops = are_ops && !ops[i].kind.empty();
-  return are_ops && Backend::takes(region_info({ops.data(), count}));
+  if (!are_ops) return false;
+  nodes.for_each([&](std::size_t n) {
+    if (exits.contains(n)) outputs.try_push_back(static_cast<std::uint16_t>(count));
+    ops[count++] = node_infos<Flat>[n];
+    are_ops = are_ops && !node_infos<Flat>[n].kind.empty();
+  });
+  if (outputs.size() == 1) outputs.clear();
+  return are_ops && Backend::takes(region_info({ops.data(), count}, {outputs.data(), outputs.size()}));
+}
+
+template <class Backend>
+consteval std::size_t most_outputs_of() {
+  if constexpr (requires { Backend::most_outputs; })
+    return Backend::most_outputs;
+  else
+    return 1;
+}
+/// A device of the target computes for the backend, and may have nodes of that pin.
+template <class Backend, class Devices>
+constexpr bool has_device(const Devices& devices, device_id pin) {
+  for (const device_info& d : devices)
+    if (computes_on({Backend::name, Backend::device}, d.id) && (!pin || admits(pin, d.id))) return true;
+  return false;
 }
 
 /// Appends the regions apart that a backend takes.
-template <class Flat, class Backend, class Order, class Found>
-constexpr void add_apart([[maybe_unused]] const Order& order, [[maybe_unused]] std::size_t backend,
-                         [[maybe_unused]] Found& found) {
+template <class Flat, class Backend, class Order, class Devices, class Found>
+constexpr void add_apart([[maybe_unused]] const Order& order, [[maybe_unused]] const Devices& devices,
+                         [[maybe_unused]] std::size_t backend, [[maybe_unused]] Found& found) {
   if constexpr (takes_apart<Backend>) {
     const auto add = [&](const auto& nodes) {
-      if (takes_set<Flat, Backend>(nodes)) found.push_back({nodes, backend});
+      const auto exits = exits_of(order.flow(), nodes);
+      if (has_device<Backend>(devices, graph_of<Flat>.nodes[nodes.first()].pin) &&
+          takes_set<Flat, Backend>(nodes, exits))
+        found.push_back({nodes, backend, exits.size() > 1});
     };
+    constexpr std::size_t most_outputs = most_outputs_of<Backend>();
     if constexpr (has_rules<Backend>)
       for_each_found(Backend::rules, graph_of<Flat>, [&](const auto& nodes) {
-        if (!is_in_a_row(nodes) && order.is_region(nodes)) add(nodes);
+        if (nodes.size() > 1 && order.is_apart(nodes) && order.is_region(nodes, most_outputs)) add(nodes);
       });
     else
-      order.for_each_apart(Backend::longest_region, add);
+      order.for_each_apart(Backend::longest_region, most_outputs, add);
   }
 }
 
@@ -60,7 +86,8 @@ inline constexpr bool any_takes_apart = false;
 template <class... Backend>
 inline constexpr bool any_takes_apart<type_list<Backend...>> = (takes_apart<Backend> || ...);
 
-/// Some op of it takes several values, and nothing is known of its nodes by their numbers alone.
+/// It has no stages that are known by their places alone, and some value is taken twice or an op takes several: else
+/// all regions are chains.
 template <class Flat>
 consteval bool may_be_ordered() {
   if constexpr (Flat::nodes == 0 || has_nesting<Flat>) {
@@ -68,19 +95,19 @@ consteval bool may_be_ordered() {
   } else {
     if (Flat::has_groups || Flat::has_sides || Flat::gives_regions) return false;
     for (const node_info& node : graph_of<Flat>.nodes)
-      if (is_op(node) && !node.more.empty()) return true;
+      if (!node.more.empty()) return true;
     return false;
   }
 }
 
 /// All regions apart that backends take of it.
 template <class Flat, class... Backend>
-constexpr auto apart_regions_of(type_list<Backend...>) {
+constexpr auto apart_regions_of(const auto& devices, type_list<Backend...>) {
   constexpr std::size_t n = std::remove_cvref_t<decltype(graph_of<Flat>.nodes)>::capacity();
   const region_order<n> order(graph_of<Flat>);
   apart_regions<n> found;
   [[maybe_unused]] std::size_t backend = 0;
-  if (order.may_move()) (add_apart<Flat, Backend>(order, backend++, found), ...);
+  if (order.may_move()) (add_apart<Flat, Backend>(order, devices, backend++, found), ...);
   return found;
 }
 
@@ -88,7 +115,7 @@ constexpr auto apart_regions_of(type_list<Backend...>) {
 template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
 consteval auto order_of_nodes() {
   using found = enumerated<Flat, Backends>;
-  const auto apart = apart_regions_of<Flat>(typename backend_values<Backends>::list{});
+  const auto apart = apart_regions_of<Flat>(devices_of<Target, Slots>, typename backend_values<Backends>::list{});
   const std::span<const candidate> candidates(found::candidates.data(), found::candidates.size());
   if constexpr (requires {
                   Chooser::order_for(graph_of<Flat>, devices_of<Target, Slots>, candidates,
@@ -110,7 +137,7 @@ struct ordered_pipeline : Flat {
 
   template <std::size_t Node>
   using node_place = typename Flat::template node_place<order.node[Node]>;
-  static constexpr auto graph = graph_in_order(graph_of<Flat>, order);
+  static constexpr auto graph = graph_in_order<order.joined.size()>(graph_of<Flat>, order);
   static consteval const auto& describe() { return graph; }
 };
 

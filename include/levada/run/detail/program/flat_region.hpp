@@ -121,9 +121,22 @@ struct region_of_nodes<Flat, First, std::index_sequence<I...>, std::index_sequen
                     typename op_in_region<Flat, First, sizeof...(I), I,
                                           operands_of<typename Flat::template node_place<First + I>::in>>::type...>> {};
 template <class Flat, std::size_t First, std::size_t Count>
-using flat_region =
+using region_of_one_output =
     typename region_of_nodes<Flat, First, std::make_index_sequence<Count>,
                              std::make_index_sequence<inputs_of_run(graph_of<Flat>, First, Count).size()>>::type;
+
+/// The same with the outputs that it has, if several.
+template <class Flat, std::size_t First, std::size_t Count, class Region, class Outputs>
+struct with_outputs : type_tag<Region> {};
+template <class Flat, std::size_t First, std::size_t Count, class Inputs, class... RegionOps, std::size_t... O>
+  requires(sizeof...(O) > 0)
+struct with_outputs<Flat, First, Count, op_region<Inputs, RegionOps...>, std::index_sequence<O...>>
+    : type_tag<op_region_of_outputs<
+          Inputs, std::index_sequence<(outputs_of_run(graph_of<Flat>, First, Count)[O] - First)...>, RegionOps...>> {};
+template <class Flat, std::size_t First, std::size_t Count>
+using flat_region =
+    typename with_outputs<Flat, First, Count, region_of_one_output<Flat, First, Count>,
+                          std::make_index_sequence<outputs_of_run(graph_of<Flat>, First, Count).size()>>::type;
 
 /// The inputs of a unit of a region.
 template <class Inputs>
@@ -157,7 +170,8 @@ struct flat_run {
   template <class Backend>
   struct find<Backend, false> : type_tag<region_on<Backend, flat_region<Flat, First, sizeof...(I)>>> {};
   template <class Backend>
-  using on = typename find<Backend, is_chain(graph_of<Flat>, First, sizeof...(I))>::type;
+  using on = typename find<Backend, is_chain(graph_of<Flat>, First, sizeof...(I)) &&
+                                        outputs_of_run(graph_of<Flat>, First, sizeof...(I)).empty()>::type;
 };
 
 }  // namespace levada::detail
