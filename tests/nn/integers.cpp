@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scales of each index of an axis, scales found at run time, and products of integers.
 
+#include <limits>
+#include <type_traits>
+#include <vector>
+
 #include "nn/direct.hpp"
 
 #include <levada/backend/reference/ops.hpp>
@@ -65,4 +69,49 @@ TEST_CASE("a convolution of integers is that of float") {
   const void* const float_parameters[] = {float_weight.data()};
   const auto expected = by_one_kernel<reference>(of_float, float_parameters, options());
   for (std::size_t i = 0; i < expected->size(); ++i) CHECK(static_cast<float>((*sums)[i]) == (*expected)[i]);
+}
+
+TEST_CASE("sums of integers beyond int32 wrap around") {
+  constexpr std::size_t terms = 40000;  // 255 * 255 each
+  using row = t<u8, 1, terms>;
+  on_heap<std::tuple<row, t<u8, terms, 1>>> in;
+  std::get<0>(*in).fill(255);
+  std::get<1>(*in).fill(255);
+  const auto wanted = static_cast<std::int32_t>(static_cast<std::uint32_t>(terms * 255 * 255));
+  CHECK(both(*in, nn::matmul_integer(0, 0).description)->data()[0] == wanted);
+
+  on_heap<t<u8, terms, 1, 1>> picture;
+  picture->fill(255);
+  const std::vector<u8> weight(terms, 255);
+  const void* const parameters[] = {weight.data()};
+  CHECK((*both(*picture, conv_integer2d_op<1, u8, levada::size<1>, no_bias>{}, 0, parameters))[0] == wanted);
+}
+
+template <class T>
+void check_product() {
+  const auto large = static_cast<T>(std::numeric_limits<T>::max() - 1);
+  const std::tuple<t<T, 2, 5, 3>, t<T, 3, 7>> in = [&] {
+    std::tuple<t<T, 2, 5, 3>, t<T, 3, 7>> made;
+    for (std::size_t i = 0; i < 30; ++i) std::get<0>(made)[i] = static_cast<T>(i % 4 == 0 ? large : static_cast<T>(i));
+    for (std::size_t i = 0; i < 21; ++i) std::get<1>(made)[i] = static_cast<T>(i % 3 == 0 ? large : static_cast<T>(i));
+    return made;
+  }();
+  const auto product = both(in, nn::matmul.description);
+  using wide = std::make_unsigned_t<T>;
+  for (std::size_t b = 0; b < 2; ++b)
+    for (std::size_t y = 0; y < 5; ++y)
+      for (std::size_t x = 0; x < 7; ++x) {
+        wide sum = 0;
+        for (std::size_t k = 0; k < 3; ++k)
+          sum += static_cast<wide>(std::get<0>(in)(b, y, k)) * static_cast<wide>(std::get<1>(in)(k, x));
+        CHECK((*product)(b, y, x) == static_cast<T>(sum));
+      }
+}
+
+TEST_CASE("a product of matrices of integers is exact and wraps around") {
+  static_assert(!op_takes<matmul_op, std::tuple<t<u8, 2, 3>, t<u8, 3, 2>>>);
+  check_product<std::int32_t>();
+  check_product<std::int64_t>();
+  check_product<std::uint32_t>();
+  check_product<std::uint64_t>();
 }

@@ -3,6 +3,8 @@
 
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -82,6 +84,41 @@ TEST_CASE("what leaves by two names is an output each") {
   const converted c(model(g));
   CHECK(c.has("lv::output<\"y\", \"y\">"));
   CHECK(c.has("lv::output<\"z\", \"z\">"));
+}
+
+TEST_CASE("integers are raised as integers, folded or not") {
+  using onnx::element;
+  graph_text g;
+  g.inputs = {value("x", {1, 2}, element::i64)};
+  g.outputs = {value("y", {})};
+  g.initializers = {integers({39, 3}, "k"), integers({3, -1}, "base"), integers({-5, 2}, "z")};
+  g.nodes = {node("Pow", {"x", "k"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::pow"));
+  CHECK_FALSE(converted(model(g)).has("nn::cast"));
+  // 3 to the power of 39 has more bits than a double; of 40 more than an int64, less 2^64.
+  g.nodes = {node("Pow", {"base", "k"}, {"p"}), node("Add", {"x", "p"}, {"y"})};
+  CHECK(converted(model(g)).weights.at("p.value").as<std::int64_t>() ==
+        std::vector<std::int64_t>{4052555153018976267, -1});
+  g.nodes = {node("Mul", {"p", "base"}, {"q"}), node("Pow", {"base", "k"}, {"p"}), node("Add", {"x", "q"}, {"y"})};
+  std::swap(g.nodes[0], g.nodes[1]);
+  CHECK(converted(model(g)).weights.at("q.value").as<std::int64_t>() ==
+        std::vector<std::int64_t>{-6289078614652622815, 1});
+  // The smallest by -1 is itself.
+  g.initializers.push_back(integers({std::numeric_limits<std::int64_t>::min()}, "least"));
+  g.initializers.push_back(integers({-1}, "minus"));
+  g.nodes = {node("Div", {"least", "minus"}, {"d"}), node("Add", {"x", "d"}, {"y"})};
+  CHECK(converted(model(g)).weights.at("d.value").as<std::int64_t>()[0] == std::numeric_limits<std::int64_t>::min());
+}
+
+TEST_CASE("products of matrices of integers: of 32 bits and more as they are, others in a sentence") {
+  using onnx::element;
+  graph_text g;
+  g.inputs = {value("a", {2, 3}, element::i32), value("b", {3, 2}, element::i32)};
+  g.outputs = {value("y", {})};
+  g.nodes = {node("MatMul", {"a", "b"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::matmul)"));
+  g.inputs = {value("a", {2, 3}, element::i8), value("b", {3, 2}, element::i8)};
+  CHECK(refusal([&] { converted(model(g)); }).find("which do not hold its sums") != std::string::npos);
 }
 
 }  // namespace onnx_tool_ops

@@ -72,7 +72,8 @@ struct dynamic_quantize_op : weightless_op {
   static constexpr double flops = 4.0 * static_cast<double>(In::elements);
 };
 
-/// The product of two tensors of integers, as `matmul`, less a zero point of each: exact sums of int32.
+/// The product of two tensors of integers, as `matmul`, less a zero point of each: exact sums of int32, which
+/// wrap around.
 struct matmul_integer_op : weightless_op {
   static constexpr std::string_view kind = "matmul_integer";
   static constexpr std::string_view expects =
@@ -105,7 +106,7 @@ struct qlinear_matmul_op : weightless_op {
   static constexpr double flops = matmul_integer_op::flops<In>;
 };
 
-/// conv2d of integers less their zero points: exact sums of int32. Padding stands for 0. Parameter: "weight" [Filters,
+/// conv2d of integers less their zero points: exact sums of int32, which wrap around. Padding stands for 0. Parameter: "weight" [Filters,
 /// C / groups, height, width] of `Weight`.
 template <std::size_t Filters, quantized_element Weight, conv2d_option... Options>
 struct conv_integer2d_op : convolution_op<Filters, Options...> {

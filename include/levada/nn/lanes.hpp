@@ -22,11 +22,12 @@ struct lane_traits {
     return static_cast<U>(v);
   }
   static constexpr V select(bool condition, V a, V b) { return condition ? a : b; }
+  static constexpr auto product(V a, V b) { return detail::wrapping_product(a, b); }
 };
 
 /// One number (V is arithmetic) or several side by side (V is a SIMD vector). Has the arithmetic and comparisons of
-/// C++, lane by lane; sums, differences and products of integers wrap around. A literal beside it takes the type of the
-/// lanes, and a floating literal turns integer lanes into float.
+/// C++, lane by lane; integers wrap around, also the smallest by -1, and by zero they give 0. A literal beside it takes
+/// the type of the lanes, and a floating literal turns integer lanes into float.
 template <class V>
 struct lanes {
   using value_type = V;
@@ -88,6 +89,39 @@ constexpr lanes<V> in_all(const lanes<V>&, S s) {
   return lanes<V>(V(static_cast<typename lanes<V>::element>(number_of(s))));
 }
 
+/// Towards zero; of integers by zero 0, and the smallest by -1 itself.
+template <class V>
+constexpr auto quotient(const V& a, const V& b) {
+  using traits = lane_traits<V>;
+  using element = typename traits::element;
+  if constexpr (std::is_arithmetic_v<V>) {
+    return wrapping_quotient(a, b);
+  } else if constexpr (std::is_integral_v<element>) {
+    const V zero(element{0}), one(element{1});
+    const auto by_zero = b == zero;
+    if constexpr (std::is_signed_v<element>) {
+      const auto by_minus_one = b == V(element{-1});
+      const V any = traits::select(by_minus_one, zero - a, a / traits::select(by_zero | by_minus_one, one, b));
+      return V(traits::select(by_zero, zero, any));
+    } else {
+      return V(traits::select(by_zero, zero, a / traits::select(by_zero, one, b)));
+    }
+  } else {
+    return a / b;
+  }
+}
+/// What `quotient` leaves; by zero `a` itself.
+template <class V>
+constexpr V remainder(const V& a, const V& b) {
+  if constexpr (!std::is_arithmetic_v<V>) {
+    return a - lane_traits<V>::product(quotient(a, b), b);
+  } else if (b == V{}) {
+    return a;
+  } else {
+    return std::is_signed_v<V> && b == static_cast<V>(-1) ? V{} : static_cast<V>(a % b);
+  }
+}
+
 constexpr bool negated(bool b) { return !b; }
 template <class M>
 M negated(const M& m) {
@@ -115,8 +149,8 @@ M negated(const M& m) {
 
 LEVADA_LANES_OPERATOR(+, detail::wrapping_sum(a.value, b.value))
 LEVADA_LANES_OPERATOR(-, detail::wrapping_difference(a.value, b.value))
-LEVADA_LANES_OPERATOR(*, detail::wrapping_product(a.value, b.value))
-LEVADA_LANES_OPERATOR(/, a.value / b.value)
+LEVADA_LANES_OPERATOR(*, lane_traits<V>::product(a.value, b.value))
+LEVADA_LANES_OPERATOR(/, detail::quotient(a.value, b.value))
 LEVADA_LANES_OPERATOR(<, a.value < b.value)
 LEVADA_LANES_OPERATOR(<=, a.value <= b.value)
 LEVADA_LANES_OPERATOR(>, a.value > b.value)
@@ -125,7 +159,7 @@ LEVADA_LANES_OPERATOR(==, a.value == b.value)
 // Not by the vectors' own !=: xsimd 8.1 has a NaN unequal to itself on SSE only.
 LEVADA_LANES_OPERATOR(!=, detail::negated(a.value == b.value))
 // Of integers and truth values; those of bool stay bool.
-LEVADA_LANES_OPERATOR(%, static_cast<V>(a.value % b.value))
+LEVADA_LANES_OPERATOR(%, detail::remainder(a.value, b.value))
 LEVADA_LANES_OPERATOR(&, static_cast<V>(a.value& b.value))
 LEVADA_LANES_OPERATOR(|, static_cast<V>(a.value | b.value))
 LEVADA_LANES_OPERATOR(^, static_cast<V>(a.value ^ b.value))
@@ -227,11 +261,17 @@ lanes<V> sigmoid(const lanes<V>& a) {
   const lanes<V> e = exp(-abs(a));  // never overflows
   return select(a < 0, e, 1) / (1 + e);
 }
-/// `a` to the power of `b`, lane by lane.
+/// `a` to the power of `b`, lane by lane. Integers wrap around; their negative powers are quotients of 1.
 template <class V>
-lanes<V> pow(const lanes<V>& a, const lanes<V>& b) {
+constexpr lanes<V> pow(const lanes<V>& a, const lanes<V>& b) {
+  using lane = typename lanes<V>::element;
   using std::pow;
-  return lanes<V>(static_cast<V>(pow(a.value, b.value)));
+  if constexpr (std::is_integral_v<V>)
+    return lanes<V>(detail::wrapping_power(a.value, b.value));
+  else if constexpr (std::is_integral_v<lane>)
+    return detail::power_by_squares<lane>(a, b, lanes<V>(V(lane{1})));
+  else
+    return lanes<V>(static_cast<V>(pow(a.value, b.value)));
 }
 
 template <class V, detail::number S>

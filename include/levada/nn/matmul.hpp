@@ -26,10 +26,14 @@ constexpr shape product(const shape& a, const shape& b) {
   return out;
 }
 
+/// Elements of products; shorter integers would not hold them.
+template <class T>
+concept multiplied = std::floating_point<T> || (std::integral<T> && sizeof(T) >= sizeof(std::int32_t));
+
 template <class In>
 inline constexpr shape matmul_result = no_shape;
-template <floating_tensor A, floating_tensor B>
-  requires std::same_as<typename A::value_type, typename B::value_type>
+template <any_tensor A, any_tensor B>
+  requires multiplied<typename A::value_type> && std::same_as<typename A::value_type, typename B::value_type>
 inline constexpr shape matmul_result<std::tuple<A, B>> = product(shape_of<A>, shape_of<B>);
 
 /// A matrix product as numbers.
@@ -52,12 +56,13 @@ struct matmul_shapes {
 }  // namespace detail
 
 /// The product of a tuple of two tensors along the last axis of the first and the last but one of the second; the axes
-/// in front of these are a batch and broadcast. A tensor of one axis is a row on the left, a column on the right.
+/// in front of these are a batch and broadcast. Integers wrap around. A tensor of one axis is a row on the left, a column on the right.
 struct matmul_op : weightless_op {
   static constexpr std::string_view kind = "matmul";
   static constexpr op_kind fuses_as = op_kind::out_fusable;
   static constexpr std::string_view expects =
-      "a tuple of two float or double tensors whose inner axes agree and whose batches broadcast";
+      "a tuple of two tensors of float, double, or integers of 32 or 64 bits, whose inner axes agree and whose batches "
+      "broadcast";
 
   template <tensor_tuple In>
     requires(detail::matmul_result<In>.elements() > 0)

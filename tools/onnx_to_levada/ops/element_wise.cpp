@@ -287,13 +287,30 @@ T quotient(T a, T b) {
   }
 }
 
+/// Of integers exact, or wrapped around; a negative power is the quotient of 1 by the positive one.
+template <class T>
+T power(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+    std::uint64_t result = 1, base = static_cast<std::uint64_t>(a);
+    for (; b != 0; b /= 2, base *= base)
+      if (b % 2 != 0) result *= base;
+    return static_cast<T>(result);
+  } else {
+    return std::pow(a, b);
+  }
+}
+
 template <class T>
 T combined(std::string_view op, T a, T b, bool as_c) {
-  if (op == "Add" || op == "Sum") return a + b;
-  if (op == "Sub") return a - b;
-  if (op == "Mul") return a * b;
+  // Integers wrap around.
+  using wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+  const wide x = static_cast<wide>(a), y = static_cast<wide>(b);
+  if (op == "Add" || op == "Sum") return static_cast<T>(x + y);
+  if (op == "Sub") return static_cast<T>(x - y);
+  if (op == "Mul") return static_cast<T>(x * y);
   if (op == "Div") return quotient(a, b);
-  if (op == "Pow") return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+  if (op == "Pow") return power(a, b);
   if (op == "Max") return a != a ? a : a < b || b != b ? b : a;
   if (op == "Min") return a != a ? a : b < a || b != b ? b : a;
   if (op == "Mod") return remainder_of(a, b, as_c);
@@ -401,9 +418,13 @@ void lower_variadic(lowering& to, const op_call& call) {
     return give_cast(to, call, to.add(op, {a, b}, call.type(), broadcast_of(call, to[a].dims, to[b].dims)));
   }
   if (form.name == "Pow" && (!is_floating(call.type()) || call.type(1) != call.type())) {
-    // levada raises floating numbers alone: integers are raised as double.
-    const element type = call.type(),
-                  computed = !is_floating(type) || type == element::f64 ? element::f64 : element::f32;
+    // levada raises numbers of one type: integers by integers as the wider ones, by floating numbers as double.
+    const element type = call.type(), exponent = call.type(1);
+    const bool whole = !is_floating(type) && !is_floating(exponent);
+    const auto is_wide = [](element e) { return size_of(e) == 8 || e == element::u32; };
+    element computed = !is_floating(type) || type == element::f64 ? element::f64 : element::f32;
+    if (whole) computed = is_wide(type) || is_wide(exponent) ? element::i64 : element::i32;
+    if (whole && type == exponent && size_of(type) >= 4) computed = type;
     const auto as = [&](int from, element wanted) {
       if (to[from].type == wanted) return from;
       const extents dims = to[from].dims;
@@ -412,7 +433,7 @@ void lower_variadic(lowering& to, const op_call& call) {
     const int a = as(to.in(call, 0), computed), b = as(to.in(call, 1), computed);
     const extents dims = broadcast_of(call, to[a].dims, to[b].dims);
     int power = to.add("nn::pow", {a, b}, computed, dims);
-    if (!is_floating(type)) power = to.add("nn::round", {power}, computed, dims);
+    if (!is_floating(type) && !whole) power = to.add("nn::round", {power}, computed, dims);
     return to.give(call, 0, as(power, type));
   }
   int made = call.is_known(0) && call.inputs() > 1 ? -1 : to.in(call, 0);

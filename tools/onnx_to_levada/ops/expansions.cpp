@@ -191,9 +191,11 @@ std::string centred(body& b, const op_call& call, std::size_t input, std::size_t
   if (rows && call.rank(zero) == 1 && call.dims(zero)[0] != 1) point = b.add("Unsqueeze", {point, b.integers({-1})});
   return b.add("Sub", {x, point});
 }
+/// Exact sums as int32, which wrap around as levada's own do.
+std::string wrapped(body& b, const std::string& sum) { return b.cast(b.cast(sum, element::i64), element::i32); }
 std::optional<function_def> expand_matmul_integer(const op_call& call) {
   body b(call);
-  b.give(0, b.cast(b.add("MatMul", {centred(b, call, 0, 2, true), centred(b, call, 1, 3, false)}), element::i32));
+  b.give(0, wrapped(b, b.add("MatMul", {centred(b, call, 0, 2, true), centred(b, call, 1, 3, false)})));
   return b.result();
 }
 /// The zero points of filters stand along the first axis.
@@ -206,9 +208,8 @@ std::string centred_filters(body& b, const op_call& call, std::size_t input, std
 }
 std::optional<function_def> expand_conv_integer(const op_call& call) {
   body b(call);
-  b.give(0, b.cast(b.add("Conv", {centred(b, call, 0, 2, false), centred_filters(b, call, 1, 3)},
-                         call.called().attributes),
-                   element::i32));
+  b.give(0, wrapped(b, b.add("Conv", {centred(b, call, 0, 2, false), centred_filters(b, call, 1, 3)},
+                             call.called().attributes)));
   return b.result();
 }
 /// The sum of products is scaled to the steps of the result.

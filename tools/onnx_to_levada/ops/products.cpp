@@ -38,11 +38,12 @@ std::vector<constant> fold_matmul(const op_call& call) {
     for (std::size_t i = 0; i < left.size(); ++i)
       for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < columns; ++c) {
-          T sum{};
+          // Integers wrap around.
+          std::conditional_t<std::is_integral_v<T>, std::uint64_t, T> sum{};
           for (std::size_t k = 0; k < inner; ++k)
-            sum += x[(static_cast<std::size_t>(left[i]) * rows + r) * inner + k] *
-                   y[(static_cast<std::size_t>(right[i]) * inner + k) * columns + c];
-          made.push_back(sum);
+            sum += static_cast<decltype(sum)>(x[(static_cast<std::size_t>(left[i]) * rows + r) * inner + k]) *
+                   static_cast<decltype(sum)>(y[(static_cast<std::size_t>(right[i]) * inner + k) * columns + c]);
+          made.push_back(static_cast<T>(sum));
         }
     return constant::of(call.type(), call.out().dims, made);
   })};
@@ -71,6 +72,8 @@ int dense(lowering& to, const op_call& call, int from, const constant& weight, c
 
 void lower_matmul(lowering& to, const op_call& call) {
   const extents &a = call.dims(0), &b = call.dims(1);
+  if (!is_floating(call.type()) && size_of(call.type()) < 4)
+    call.fail("it multiplies integers of less than 32 bits, which do not hold its sums: cast them");
   if (call.is_known(1) && b.size() == 2 && is_floating(call.type())) {
     // A third input is the bias that `fold_affine` has found behind it.
     const constant* bias = call.has(2) ? &call.known(2, "its bias") : nullptr;

@@ -6,8 +6,10 @@
 // below are against the correctly rounded result, in units in the last place of normal results; tests/kernel/math.cpp
 // measures them. NaN gives NaN unless said otherwise. Where a device flushes denormals, so do these.
 
+#include <concepts>
 #include <limits>
 
+#include <levada/core/detail/wrapping.hpp>
 #include <levada/kernel/detail/functions.hpp>
 #include <levada/kernel/detail/operators.hpp>
 #include <levada/kernel/detail/value.hpp>
@@ -244,6 +246,12 @@ constexpr kernel_value<float, M> pow(const kernel_value<float, M>& x, const kern
   r = select(odd & (bit_cast_to_int(x) < 0), -r, r);
   r = select(is_nan(x) | is_nan(y), not_a_number, r);
   return select((y == 0.0f) | (x == 1.0f), 1.0f, r);
+}
+/// Of integers: wraps around; a negative power is the quotient of 1 by the positive one.
+template <std::integral T, class M>
+  requires(!std::same_as<T, bool>)
+constexpr kernel_value<T, M> pow(const kernel_value<T, M>& x, const kernel_value<T, M>& y) {
+  return detail::power_by_squares<T>(x, y, kernel_detail::lift<T>(x, T{1}));
 }
 template <class M, kernel_detail::number N>
 constexpr kernel_value<float, M> pow(const kernel_value<float, M>& x, N y) {

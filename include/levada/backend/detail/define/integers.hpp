@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <levada/backend/detail/definition.hpp>
+#include <levada/core/detail/wrapping.hpp>
 #include <levada/nn/integers.hpp>
 
 namespace levada {
@@ -24,7 +25,7 @@ struct axis_numbers {
       : scale(p.get<float>(0), p.get<float>(0) + extent), zero_point(p.get<T>(1), p.get<T>(1) + extent) {}
 };
 
-/// Calls `f(place in the output, exact sum)` for each element of a product of integers.
+/// Calls `f(place in the output, sum)` for each element of a product of integers.
 template <class A, class B, class F>
 void multiply_integers(const A& a, int a_zero_point, const B& b, int b_zero_point, F f) {
   using s = matmul_shapes<A, B>;
@@ -36,7 +37,7 @@ void multiply_integers(const A& a, int a_zero_point, const B& b, int b_zero_poin
       for (std::size_t x = 0; x < s::columns; ++x) {
         std::int32_t sum = 0;
         for (std::size_t k = 0; k < s::inner; ++k)
-          sum += (left[y * s::inner + k] - a_zero_point) * (right[k * s::columns + x] - b_zero_point);
+          sum = wrapping_sum(sum, (left[y * s::inner + k] - a_zero_point) * (right[k * s::columns + x] - b_zero_point));
         f(to++, sum);
       }
   }
@@ -163,7 +164,8 @@ struct definition<Backend, In, conv_integer2d_op<Filters, Weight, Options...>> {
       detail::for_each_place(
           w, In::extents[1], In::extents[2], y, x, [&](std::size_t row, std::size_t column, std::size_t place) {
             const Weight weight = weight_[(f * group_channels + c) * w.height * w.width + place];
-            sum += (in(first_channel + c, row, column) - op_.x_zero_point) * (weight - op_.weight_zero_point);
+            sum = detail::wrapping_sum(
+                sum, (in(first_channel + c, row, column) - op_.x_zero_point) * (weight - op_.weight_zero_point));
           });
     return sum;
   }

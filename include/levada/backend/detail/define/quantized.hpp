@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/detail/define/quantized.hpp: the ops of quantized numbers as their definitions. Sums are exact, so that every
-// backend gives the same integers.
+// backend gives the same integers; beyond int32 they wrap around, as vectors do.
 
 #include <cstdint>
 
@@ -88,11 +88,11 @@ struct definition<Backend, In, qlinear_conv2d_op<Filters, To, Weight, Options...
     const std::size_t first_channel = f / (Filters / op_type::groups) * group_channels;
     std::int32_t sum = this->weights.bias[f];
     for (std::size_t c = 0; c < group_channels; ++c)
-      detail::for_each_place(w, In::extents[1], In::extents[2], y, x,
-                             [&](std::size_t row, std::size_t column, std::size_t place) {
-                               sum += this->product(in(first_channel + c, row, column),
-                                                    (f * group_channels + c) * w.height * w.width + place);
-                             });
+      detail::for_each_place(
+          w, In::extents[1], In::extents[2], y, x, [&](std::size_t row, std::size_t column, std::size_t place) {
+            sum = detail::wrapping_sum(sum, this->product(in(first_channel + c, row, column),
+                                                          (f * group_channels + c) * w.height * w.width + place));
+          });
     return sum;
   }
 };
@@ -106,7 +106,8 @@ struct definition<Backend, In, qlinear_dense_op<Outputs, To, Weight, Options...>
   void operator()(const In& in, tensor<To, Outputs>& out, std::byte*) const {
     for (std::size_t o = 0; o < Outputs; ++o) {
       std::int32_t sum = this->weights.bias[o];
-      for (std::size_t i = 0; i < In::elements; ++i) sum += this->product(in[i], o * In::elements + i);
+      for (std::size_t i = 0; i < In::elements; ++i)
+        sum = detail::wrapping_sum(sum, this->product(in[i], o * In::elements + i));
       out[o] = this->finish(sum, o);
     }
   }

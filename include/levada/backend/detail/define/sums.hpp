@@ -8,6 +8,7 @@
 #include <new>
 
 #include <levada/backend/detail/definition.hpp>
+#include <levada/core/detail/wrapping.hpp>
 #include <levada/nn/matmul.hpp>
 #include <levada/nn/reduce.hpp>
 
@@ -63,10 +64,12 @@ struct definition<Backend, In, reduce_op<How, Kept, Axes...>>
   }
   static void join(value& y, value x) {
     using enum reduction;
-    if constexpr (How == sum || How == mean || How == log_sum) y = static_cast<value>(y + x);
-    if constexpr (How == l2 || How == sum_square) y = static_cast<value>(y + x * x);
-    if constexpr (How == l1) y = static_cast<value>(y + (x < value{0} ? -x : x));
-    if constexpr (How == prod) y = static_cast<value>(y * x);
+    if constexpr (How == sum || How == mean || How == log_sum) y = static_cast<value>(detail::wrapping_sum(y, x));
+    if constexpr (How == l2 || How == sum_square)
+      y = static_cast<value>(detail::wrapping_sum(y, static_cast<value>(detail::wrapping_product(x, x))));
+    if constexpr (How == l1)
+      y = static_cast<value>(x < value{0} ? detail::wrapping_difference(y, x) : detail::wrapping_sum(y, x));
+    if constexpr (How == prod) y = static_cast<value>(detail::wrapping_product(y, x));
     if constexpr (How == max) y = x > y || x != x ? x : y;
     if constexpr (How == min) y = x < y || x != x ? x : y;
   }
@@ -88,7 +91,8 @@ struct definition<Backend, std::tuple<A, B>, matmul_op> : detail::plain_definiti
       for (std::size_t y = 0; y < s::rows; ++y)
         for (std::size_t x = 0; x < s::columns; ++x, ++to) {
           *to = 0;
-          for (std::size_t k = 0; k < s::inner; ++k) *to += a[y * s::inner + k] * b[k * s::columns + x];
+          for (std::size_t k = 0; k < s::inner; ++k)
+            *to = detail::wrapping_sum(*to, detail::wrapping_product(a[y * s::inner + k], b[k * s::columns + x]));
         }
     }
   }

@@ -16,6 +16,9 @@ template <class T, class Arch>
 struct lane_traits<xsimd::batch<T, Arch>> {
   using element = T;
 
+  static xsimd::batch<T, Arch> product(const xsimd::batch<T, Arch>& a, const xsimd::batch<T, Arch>& b) {
+    return detail::product<T, Arch>(a, b);
+  }
   template <class U>
   static xsimd::batch<U, Arch> convert(const xsimd::batch<T, Arch>& v) {
     if constexpr (std::is_same_v<U, T>)

@@ -61,11 +61,23 @@ LEVADA_INLINE inline constexpr void static_for(F&& f) {
   }(std::make_index_sequence<I * J * K>());
 }
 
+/// Integers wrap around: where xsimd multiplies number by number, signed ones must not overflow.
+template <class T, class Arch>
+LEVADA_INLINE inline vector<T, Arch> product(const vector<T, Arch>& a, const vector<T, Arch>& b) {
+  if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    using wide = vector<std::make_unsigned_t<T>, Arch>;
+    return xsimd::bitwise_cast<vector<T, Arch>>(xsimd::bitwise_cast<wide>(a) * xsimd::bitwise_cast<wide>(b));
+  } else {
+    return a * b;
+  }
+}
+
 /// a * b + c, rounded once where the machine can. (xsimd 8.1 multiplies and adds on AVX-512, which clang does not
 /// fuse.)
 template <class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> multiply_add(const vector<T, Arch>& a, const vector<T, Arch>& b,
                                                   const vector<T, Arch>& c) {
+  if constexpr (std::is_integral_v<T>) return product<T, Arch>(a, b) + c;
 #if XSIMD_WITH_AVX512F
   if constexpr (std::is_base_of_v<xsimd::avx512f, Arch> && std::is_same_v<T, float>)
     return _mm512_fmadd_ps(a, b, c);
