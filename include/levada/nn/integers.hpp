@@ -106,8 +106,8 @@ struct qlinear_matmul_op : weightless_op {
   static constexpr double flops = matmul_integer_op::flops<In>;
 };
 
-/// conv2d of integers less their zero points: exact sums of int32, which wrap around. Padding stands for 0. Parameter: "weight" [Filters,
-/// C / groups, height, width] of `Weight`.
+/// conv2d of integers less their zero points: exact sums of int32, which wrap around. Padding stands for 0. Parameter:
+/// "weight" [Filters, C / groups, height, width] of `Weight`.
 template <std::size_t Filters, quantized_element Weight, conv2d_option... Options>
 struct conv_integer2d_op : convolution_op<Filters, Options...> {
   static constexpr std::string_view kind = "conv_integer2d";

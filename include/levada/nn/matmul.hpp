@@ -56,7 +56,8 @@ struct matmul_shapes {
 }  // namespace detail
 
 /// The product of a tuple of two tensors along the last axis of the first and the last but one of the second; the axes
-/// in front of these are a batch and broadcast. Integers wrap around. A tensor of one axis is a row on the left, a column on the right.
+/// in front of these are a batch and broadcast. Integers wrap around. A tensor of one axis is a row on the left, a
+/// column on the right.
 struct matmul_op : weightless_op {
   static constexpr std::string_view kind = "matmul";
   static constexpr op_kind fuses_as = op_kind::out_fusable;
