@@ -12,12 +12,20 @@ namespace levada::detail {
 
 template <class Option>
 inline constexpr const cost_table* table_of = nullptr;
-template <const cost_table& Table, objective Goal>
-inline constexpr const cost_table* table_of<costs<Table, Goal>> = &Table;
+template <class Option>
+  requires requires { Option::goal; }
+inline constexpr const cost_table* table_of<Option> = &Option::table;
 template <class Option>
 inline constexpr objective goal_of = objective::latency;
-template <const cost_table& Table, objective Goal>
-inline constexpr objective goal_of<costs<Table, Goal>> = Goal;
+template <class Option>
+  requires requires { Option::goal; }
+inline constexpr objective goal_of<Option> = Option::goal;
+
+template <class Option>
+inline constexpr bool is_within = false;
+template <class Option>
+  requires requires { typename Option::preferred; }
+inline constexpr bool is_within<Option> = true;
 
 /// Of one region of a deployment. Copies, since the constants themselves would become symbols that spell out the
 /// pipeline.
@@ -39,7 +47,8 @@ struct planned_from<planned<Flat, Target, Options...>> {
                                    backends,
                                    table_of<chooser>,
                                    goal_of<chooser>,
-                                   !std::is_void_v<typename planning::pin>});
+                                   !std::is_void_v<typename planning::pin>,
+                                   is_within<chooser>});
   }
 };
 

@@ -22,10 +22,14 @@
 namespace levada {
 
 constexpr std::string_view name_of(plan_reason why) {
-  constexpr std::string_view names[] = {"only way", "pinned", "preference", "cost", "noise", "saved", "whole"};
+  constexpr std::string_view names[] = {"only way", "pinned", "preference", "cost",
+                                        "noise",    "saved",  "whole",      "promise"};
   return names[static_cast<std::size_t>(why)];
 }
-constexpr std::string_view name_of(objective goal) { return goal == objective::latency ? "latency" : "throughput"; }
+constexpr std::string_view name_of(objective goal) {
+  constexpr std::string_view names[] = {"latency", "throughput", "memory", "devices"};
+  return names[static_cast<std::size_t>(goal)];
+}
 
 namespace detail {
 

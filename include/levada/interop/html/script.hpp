@@ -106,7 +106,8 @@ const whyText = unit => ({
   'cost': 'The cheapest for the whole.',
   'noise': 'Another is cheaper by less than the measurements are sure of; this one is named first.',
   'saved': 'A saved plan says so.',
-  'whole': 'The whole plan was measured, and faster than others that were tried.'
+  'whole': 'The whole plan was measured, and faster than others that were tried.',
+  'promise': 'Another is cheaper, but the plan would not keep what is promised, or need more than it has to.'
 })[unit.why];
 function otherText(unit, other) {
   const who = (other.backend === 'callable' ? '' : other.backend + ' on ') + other.device +
@@ -181,7 +182,7 @@ const leastText = reasons => reasons.least_seconds <= 0 ? ''
       bytesText(sum('bytes_scratch')) + ' scratchpads, ' +
       bytesText(sum('bytes_weights')) + ' weights' + (held ? ', ' + bytesText(held) + ' where the rate changes' : ''),
     hasCosts && data.regions.length === 1
-      ? (reasons.objective === 'latency' ? 'expected latency ' : 'expected time between results ') +
+      ? (reasons.objective === 'throughput' ? 'expected time between results ' : 'expected latency ') +
         secondsText(reasons.seconds) + (reasons.machine ? ' by the costs of ' + reasons.machine : '') +
         leastText(reasons)
       : ''].filter(part => part).join(' \u00b7 ');

@@ -16,6 +16,7 @@
 
 #include <levada/plan/cost_table.hpp>
 #include <levada/plan/detail/apart_regions.hpp>
+#include <levada/plan/detail/limits.hpp>
 #include <levada/plan/detail/measured_whole.hpp>
 #include <levada/plan/detail/partition.hpp>
 #include <levada/plan/detail/region_runs.hpp>
@@ -57,11 +58,18 @@ constexpr std::array<std::size_t, N> row_ends(const graph_info<N>& graph, device
 }
 
 /// What a device keeps, at most, for a run of nodes on it: parameters, and for each item in flight what they take, give
-/// and work in.
+/// and work in. Where no memory limits it, what they take is counted by who gives it, and the processor has two items
+/// for each thread in flight.
 template <std::size_t N>
 constexpr std::size_t bytes_kept(const graph_info<N>& graph, const device_info& on, std::size_t first,
                                  std::size_t count, const candidate& kernel) {
-  if (on.memory_bytes == device_capacity::any) return kernel.weight_bytes;
+  if (on.memory_bytes == device_capacity::any) {
+    const std::size_t in_flight =
+        on.id.kind == device_kind::cpu ? 2 * static_cast<std::size_t>(on.max_threads) : on.slots;
+    const node_info& given = graph.nodes[first + count - 1];
+    const std::size_t out = given.how == form::sink ? 0 : graph.values[given.out].bytes;
+    return kernel.weight_bytes + in_flight * (kernel.scratch_bytes + out);
+  }
   const node_info& last = graph.nodes[first + count - 1];
   std::size_t bytes = kernel.scratch_bytes + (last.how == form::sink ? 0 : graph.values[last.out].bytes);
   for (const std::size_t v : inputs_of_run(graph, first, count)) bytes += graph.values[v].bytes;
@@ -160,7 +168,10 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
       return whole;
   if (devices.size() <= most_places) {
     const placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
-    const cover<N> chosen = best_cover(problem, goal, detail::beam_of(goal, graph.nodes.size()));
+    const std::size_t beam = detail::beam_of(goal, graph.nodes.size());
+    const bool is_of_time = goal == objective::latency || goal == objective::throughput;
+    const cover<N> chosen =
+        is_of_time ? best_cover(problem, goal, beam) : best_cover_within(problem, goal, {}, beam).best;
     if (chosen.complete) return partition_of(problem, chosen, graph, devices);
   }
   return choose_partition(graph, devices, candidates, backends);
@@ -236,9 +247,11 @@ constexpr bounded<cost, N> unit_prices(const graph_info<N>& graph, const partiti
   return prices;
 }
 
-/// An option of `deploy`: backends, devices and what is fused are chosen by the costs of a table of static storage.
+/// An option of `deploy`: backends, devices and what is fused are chosen by the costs of a table of static storage,
+/// within what the deployment promises (run/promises.hpp).
 template <const cost_table& Table, objective Goal = objective::latency>
 struct costs {
+  static constexpr objective goal = Goal;
   static constexpr const cost_table& table = Table;
   static constexpr const std::string_view& machine = Table.machine;
   static constexpr const std::span<const transfer_cost>& transfers = Table.transfers;

@@ -69,8 +69,10 @@ constexpr placement_problem<N> make_problem(const graph_info<N>& graph) {
 
 /// What a search makes small.
 enum class objective {
-  latency,    ///< the seconds from an item to its result: all that is computed and moved, one after the other
-  throughput  ///< the seconds between results: the most loaded device. What moves loads the device that takes it
+  latency,     ///< the seconds from an item to its result: all that is computed and moved, one after the other
+  throughput,  ///< the seconds between results: the most loaded device. What moves loads the device that takes it
+  memory,      ///< the bytes that kernels keep (plan/detail/limits.hpp), then the latency
+  devices      ///< how many devices compute, then the latency
 };
 
 /// The answer: offers that cover the graph, in an order in which they can run.

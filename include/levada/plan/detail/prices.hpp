@@ -14,9 +14,6 @@
 
 namespace levada::detail {
 
-/// Amounts at most: the order, the loads and the memories of the devices, the longest serial region.
-inline constexpr std::size_t most_amounts = 2 * most_places + 2;
-
 /// The offers for the same nodes.
 template <std::size_t N>
 struct offered_set {
@@ -36,13 +33,16 @@ class prices {
   using mask = std::uint8_t;  // of places
   /// The place where a value was given, in the high byte, and all places where it lies by now, in the low one.
   using location = std::uint16_t;
+  /// The order, the loads and the memories of the devices, the longest serial region.
+  static constexpr std::size_t most_amounts = 2 * most_places + 2;
 
-  constexpr prices(const placement_problem<N>& problem, objective goal) : problem_(problem), goal_(goal) {
+  constexpr prices(const placement_problem<N>& problem, objective goal, bool counts_noise = true)
+      : problem_(problem), goal_(goal) {
     places_alike();
     number_amounts();
     offers_.reset(problem.offers.size());
     group_offers();
-    count_noise();
+    if (counts_noise) count_noise();
     share_work();
   }
 
@@ -80,7 +80,7 @@ class prices {
   constexpr bool is_longest(std::size_t k) const { return has_peak_ && k == peak_; }
 
   /// Adds an offer's amounts, and of moving what it takes; false where a device's memory does not hold it.
-  constexpr bool use(picoseconds* used, std::size_t o, picoseconds moved) const {
+  constexpr bool use(picoseconds* used, std::size_t o, picoseconds moved, picoseconds) const {
     const priced_offer& priced = offers_[o];
     used[priced.load] += priced.price + moved;
     if (is_plain_) return true;
@@ -136,7 +136,7 @@ class prices {
     return least(used, 0);
   }
 
- private:
+ protected:
   static constexpr std::size_t none = ~std::size_t{0};
 
   struct priced_offer {
@@ -153,11 +153,17 @@ class prices {
     while ((alike_[place] >> first & 1) == 0) ++first;
     return static_cast<location>(first << 8 | alike_[place]);
   }
-  constexpr std::size_t load_of(std::size_t place) const {
-    return goal_ == objective::latency ? first_load_ : first_load_ + problem_.places[place].device;
-  }
   static constexpr bool is_known(const cost& price) {
     return price.origin != cost_origin::unknown && price.seconds >= 0;
+  }
+  constexpr const placement_problem<N>& problem() const { return problem_; }
+  constexpr const priced_offer& priced(std::size_t o) const { return offers_[o]; }
+  /// Places that nothing tells from this one.
+  constexpr mask alike(std::size_t place) const { return alike_[place]; }
+
+ private:
+  constexpr std::size_t load_of(std::size_t place) const {
+    return goal_ == objective::latency ? first_load_ : first_load_ + problem_.places[place].device;
   }
 
   /// Places on one device are alike where nothing tells them apart: what lies at one lies at the other.

@@ -11,6 +11,9 @@
 
 namespace levada {
 
+/// Times are known to a nanosecond.
+constexpr bool exceeds(double seconds, double most) { return seconds > most + 0.5e-9; }
+
 /// A budget of time.
 struct time_bound {
   bool of_latency = false;

@@ -24,7 +24,8 @@ struct plan_choice {
   std::span<const backend_info> backends{};
   const cost_table* costs = nullptr;  ///< none: devices and backends went by the order in which they are named
   objective goal = objective::latency;
-  bool is_saved = false;  ///< the partition is that of a saved plan
+  bool is_saved = false;   ///< the partition is that of a saved plan
+  bool is_within = false;  ///< the cheapest did not keep what is promised: plan/detail/partition_within.hpp
 };
 
 /// Why a unit is computed where it is.
@@ -35,7 +36,8 @@ enum class plan_reason : std::uint8_t {
   cost,        ///< of several, the cheapest for the whole
   noise,       ///< another is cheaper by less than what the measurements are sure of
   saved,       ///< a saved plan says so
-  whole        ///< the plan was measured as a whole, and faster than others
+  whole,       ///< the plan was measured as a whole, and faster than others
+  promise      ///< another is cheaper, but does not keep what is promised, or needs more of what was to be small
 };
 
 /// Another way to compute the nodes of a unit, or of it and units behind it as one.
@@ -82,7 +84,7 @@ class plan_pricer {
         problem_(deployment_problem(plan.graph, choice.devices, choice.candidates, choice.backends,
                                     choice.costs != nullptr ? *choice.costs : cost_table{})),
         is_measured_whole_(
-            choice.costs != nullptr && choice.goal == objective::latency &&
+            choice.costs != nullptr && choice.goal == objective::latency && !choice.is_within &&
             !measured_partition(plan.graph, choice.devices, choice.candidates, choice.backends, *choice.costs).empty()),
         starting_at_(plan.nodes) {
     for (std::size_t o = 0; o < problem_.offers.size(); ++o)
@@ -99,7 +101,8 @@ class plan_pricer {
       found.loads.push_back({choice_.devices[d].id, problem_.devices[d].workers, to_seconds(now.of_device[d])});
     for (std::size_t u = 0; u < plan_.units; ++u) found.units.push_back(reason_of(u, now));
     if (found.has_costs && std::find(taken_.begin(), taken_.end(), none) == taken_.end())
-      found.least_seconds = best_cover(problem_, choice_.goal, beam_to_compare).bound;
+      found.least_seconds =
+          best_cover(problem_, is_of_load() ? objective::throughput : objective::latency, beam_to_compare).bound;
     return found;
   }
 
@@ -175,6 +178,7 @@ class plan_pricer {
     return sum;
   }
 
+  bool is_of_load() const { return choice_.goal == objective::throughput; }
   picoseconds objective_of(const loads& sum) const {
     picoseconds all = 0, most = sum.longest_serial;
     for (std::size_t d = 0; d < problem_.devices.size(); ++d) {
@@ -182,7 +186,7 @@ class plan_pricer {
       all += sum.of_device[d];
       most = std::max(most, (sum.of_device[d] + workers - 1) / workers);
     }
-    return choice_.goal == objective::latency ? all : most;
+    return is_of_load() ? most : all;
   }
 
   bool is_op_unit(std::size_t u) const { return plan_.unit[u].candidate != partition_unit::callable; }
@@ -279,16 +283,19 @@ class plan_pricer {
 
   plan_reason why(std::size_t u, const unit_reason& reason) const {
     if (choice_.is_saved) return plan_reason::saved;
-    bool pinned = false, unknown = reason.price.origin == cost_origin::unknown, noise = false;
+    bool pinned = false, unknown = reason.price.origin == cost_origin::unknown, noise = false, cheaper = false;
     for (std::size_t n = plan_.unit[u].first; n < plan_.unit[u].first + plan_.unit[u].count; ++n)
       pinned = pinned || plan_.graph.nodes[n].pin;
     for (const plan_alternative& other : reason.others) {
       unknown = unknown || other.price.origin == cost_origin::unknown;
       noise = noise || (other.within_noise && other.more_seconds < 0);
+      cheaper = cheaper || (!other.within_noise && other.more_seconds < 0);
     }
     if (reason.others.empty()) return pinned ? plan_reason::pinned : plan_reason::only_way;
     if (is_measured_whole_) return plan_reason::whole;
     if (choice_.costs == nullptr || unknown) return plan_reason::preference;
+    const bool is_of_time = choice_.goal == objective::latency || is_of_load();
+    if (cheaper && (choice_.is_within || !is_of_time)) return plan_reason::promise;
     return noise ? plan_reason::noise : plan_reason::cost;
   }
 

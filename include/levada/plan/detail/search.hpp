@@ -38,11 +38,13 @@ inline constexpr std::size_t default_beam = 4096;
 
 namespace detail {
 
-template <std::size_t N>
+/// `Prices` are made of the problem and what is asked: an objective, or one within limits (plan/detail/limits.hpp).
+template <std::size_t N, class Prices = prices<N>>
 class cover_search {
  public:
-  constexpr cover_search(const placement_problem<N>& problem, objective goal, std::size_t beam)
-      : problem_(problem), flow_(problem.flow), price_(problem, goal), beam_(beam) {
+  template <class... Asked>
+  constexpr cover_search(const placement_problem<N>& problem, std::size_t beam, const Asked&... asked)
+      : problem_(problem), flow_(problem.flow), price_(problem, asked...), beam_(beam) {
     for (std::size_t n = 0; n <= flow_.nodes; ++n) level_[n] = none;
   }
 
@@ -57,7 +59,8 @@ class cover_search {
 
  private:
   using index = std::uint32_t;
-  using location = typename prices<N>::location;
+  using location = typename Prices::location;
+  static constexpr std::size_t most_amounts = Prices::most_amounts;
   static constexpr index none = ~index{0};
   static constexpr std::size_t input = N;  // the number of what enters the graph, among values
 
@@ -196,6 +199,7 @@ class cover_search {
         taken[taken_count++] = k;
 
     location lying[N + 1], lying_behind[N + 1];
+    const picoseconds rest = groups_[t].rest;
     for (std::size_t i = set.first_offer; i < set.behind_offers; ++i) {
       const std::size_t o = price_.offer_at(i), here = problem_.offers[o].place;
       for (std::size_t j = 0; j < count_behind; ++j)
@@ -216,7 +220,8 @@ class cover_search {
         for (std::size_t j = 0; j < count_behind; ++j)
           if (source[j] != count_before) lying_behind[j] = lying[source[j]];
         const index reached = state_behind(t, lying_behind, count_behind);
-        for (index w = from.first_way; w != none; w = ways_.data()[w].next) arrive(reached, w, o, set.count, moved);
+        for (index w = from.first_way; w != none; w = ways_.data()[w].next)
+          arrive(reached, w, o, set.count, moved, rest);
       }
     }
   }
@@ -263,12 +268,12 @@ class cover_search {
   }
 
   /// A way to a state, unless another is as good.
-  constexpr void arrive(index s, index parent, std::size_t o, std::size_t nodes, picoseconds moved) {
+  constexpr void arrive(index s, index parent, std::size_t o, std::size_t nodes, picoseconds moved, picoseconds rest) {
     const std::size_t count = price_.amounts();
     picoseconds used[most_amounts];
     const picoseconds* amounts = amounts_.data();
     for (std::size_t k = 0; k < count; ++k) used[k] = amounts[parent * count + k];
-    if (!price_.use(used, o, moved)) return;
+    if (!price_.use(used, o, moved, rest)) return;
     const way candidate{parent, static_cast<index>(o), none, static_cast<index>(ways_[parent].count + nodes)};
     index* link = &states_.data()[s].first_way;
     while (*link != none) {
@@ -406,7 +411,7 @@ class cover_search {
 
   const placement_problem<N>& problem_;
   const dataflow<N>& flow_;
-  const prices<N> price_;
+  const Prices price_;
   const std::size_t beam_;
 
   node_set_list<N> covered_;  // of each group
@@ -425,19 +430,19 @@ class cover_search {
 /// The cover with the smallest total latency.
 template <std::size_t N>
 constexpr cover<N> cheapest_latency(const placement_problem<N>& problem, std::size_t beam = default_beam) {
-  return detail::cover_search<N>(problem, objective::latency, beam).best_cover();
+  return detail::cover_search<N>(problem, beam, objective::latency).best_cover();
 }
 
 /// The cover whose most loaded device has the least to do for each item.
 template <std::size_t N>
 constexpr cover<N> smallest_bottleneck(const placement_problem<N>& problem, std::size_t beam = default_beam) {
-  return detail::cover_search<N>(problem, objective::throughput, beam).best_cover();
+  return detail::cover_search<N>(problem, beam, objective::throughput).best_cover();
 }
 
-/// The best cover for an objective.
+/// The best cover for an objective of time; others are those of plan/detail/limits.hpp.
 template <std::size_t N>
 constexpr cover<N> best_cover(const placement_problem<N>& problem, objective goal, std::size_t beam = default_beam) {
-  return goal == objective::latency ? cheapest_latency(problem, beam) : smallest_bottleneck(problem, beam);
+  return goal == objective::throughput ? smallest_bottleneck(problem, beam) : cheapest_latency(problem, beam);
 }
 
 }  // namespace levada

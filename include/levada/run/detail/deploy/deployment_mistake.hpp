@@ -25,9 +25,21 @@ inline constexpr bool goes_with_rates = !pins_plan<Option> && !std::same_as<Opti
 template <class Pipeline>
 using flat_parts = typename flatten<Pipeline, void>::type;
 
-/// What a deployment promises and its plan does not keep: run/promises.hpp.
+/// The mistake in the plan of a pipeline, or of its regions.
+template <class Pipeline, class Target, class... Options>
+consteval auto mistake_of_plans() {
+  if constexpr (changes_rate<flat_parts<Pipeline>>)
+    return mistake_of_region_plans<flat_parts<Pipeline>, 0, Target, Options...>();
+  else
+    return plan_mistake<flat<Pipeline>, Target, Options...>();
+}
+
+/// Where a deployment promises time: the mistake in its plan, or what that does not keep: run/promises.hpp.
 template <class Pipeline, class Target, class... Options>
 struct promise_mistake : type_tag<no_mistake> {};
+/// The options that a pipeline is planned with: run/promises.hpp.
+template <class Pipeline, class Target, class... Options>
+struct options_to_plan : type_tag<type_list<Options...>> {};
 
 /// The mistake of a deployment, its fallback aside.
 template <class Pipeline, class Target, class... Options>
@@ -42,17 +54,14 @@ consteval auto find_deployment_mistake() {
     constexpr std::size_t other = first_true<sizeof...(Options) + 1>({!goes_with_rates<Options>..., true});
     if constexpr (other < sizeof...(Options))
       return deploy_option_is_not_for_a_pipeline_that_changes_its_rate<type_at<type_list<Options...>, other>>{};
-    else if constexpr (promises &&
-                       !decltype(mistake_of_region_plans<flat_parts<Pipeline>, 0, Target, Options...>())::is_mistake)
+    else if constexpr (promises)
       return typename promise_mistake<Pipeline, Target, Options...>::type{};
     else
       return mistake_of_region_plans<flat_parts<Pipeline>, 0, Target, Options...>();
+  } else if constexpr (promises) {
+    return typename promise_mistake<Pipeline, Target, Options...>::type{};
   } else {
-    using found = decltype(plan_mistake<flat<Pipeline>, Target, Options...>());
-    if constexpr (promises && !found::is_mistake)
-      return typename promise_mistake<Pipeline, Target, Options...>::type{};
-    else
-      return found{};
+    return plan_mistake<flat<Pipeline>, Target, Options...>();
   }
 }
 
@@ -63,7 +72,9 @@ template <class Pipeline, class Target, class... Options>
 struct fallback_of<Pipeline, Target, type_list<Options...>> {
   using pipeline = on_processor<Pipeline>;
   using target = typename processor_of<Target>::type;
-  using planning = planned<flat<pipeline>, target, Options...>;
+  template <class... All>
+  static planned<flat<pipeline>, target, All...> planned_with(type_list<All...>);
+  using planning = decltype(planned_with(typename options_to_plan<pipeline, target, Options...>::type{}));
   using mistake = decltype(find_deployment_mistake<pipeline, target, Options...>());
 };
 template <class Pipeline, class Target, class... Options>
