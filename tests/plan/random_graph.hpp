@@ -110,10 +110,8 @@ inline node_info random_node(random_source& random, bool last) {
 }
 
 /// A line, or a graph in which nodes take any values that nobody has changed or consumed.
-inline graph_info<largest_line> random_graph(random_source& random) {
+inline graph_info<largest_line> random_graph(random_source& random, std::size_t count, bool is_line) {
   graph_info<largest_line> graph;
-  const std::size_t count = 1 + random.below(largest_line);
-  const bool is_line = random.once_in(2);
   graph.values.push_back(random_value(random, value_info::nobody));
   if (random.once_in(4)) graph.source = "camera";
   std::vector<std::size_t> there{0};  // what may still be taken
@@ -142,6 +140,11 @@ inline graph_info<largest_line> random_graph(random_source& random) {
   graph.ends_in_sink = there.empty();
   if (!graph.ends_in_sink) graph.result = there.back();
   return graph;
+}
+
+inline graph_info<largest_line> random_graph(random_source& random) {
+  const std::size_t count = 1 + random.below(largest_line);
+  return random_graph(random, count, random.once_in(2));
 }
 
 /// A deployment that can be covered: the last backend takes every single op on the processor.

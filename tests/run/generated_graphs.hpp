@@ -145,9 +145,11 @@ struct generated_unit {
   std::vector<generated_node> nodes;
   std::vector<std::size_t> takes;     ///< the values that come from outside, in the order of the plan
   std::vector<std::size_t> elements;  ///< of each value of the graph
+  std::vector<std::size_t> offsets;  ///< of each value in the whole that the unit gives; `nowhere`: it is no part of it
   std::size_t scratch_bytes = 0;
   bool makes_something = false;  ///< that has to be destroyed
   std::uint64_t seen = 0;
+  static constexpr std::size_t nowhere = ~std::size_t{0};
 
   static void run(detail::unit_call& call) noexcept {
     auto& unit = *static_cast<generated_unit*>(call.object);
@@ -170,33 +172,61 @@ struct generated_unit {
     auto* inside = reinterpret_cast<std::uint8_t*>(scratch);
     for (const generated_node& node : nodes) {
       const bool is_last = &node == &nodes.back();
+      const bool is_part = node.info.how != form::sink && offsets[node.out] != nowhere;
       bytes_out to;
-      if (node.info.how != form::sink) to = {is_last ? out : inside, elements[node.out]};
+      if (node.info.how != form::sink)
+        to = {is_part ? out + offsets[node.out] : is_last ? out : inside, elements[node.out]};
       std::vector<bytes_in> inputs;
       for (const std::size_t v : node.in) inputs.push_back(values[v]);
       if (!compute(node, inputs, to, seen)) return false;
-      if (!is_last) inside += to.size();
+      if (!is_last && !is_part) inside += to.size();
       if (node.info.how != form::sink) values[node.out] = to;
     }
     return true;
   }
 };
 
+inline std::vector<generated_node> nodes_of(const graph_info<largest_line>& graph) {
+  std::vector<generated_node> nodes;
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    const node_info& info = graph.nodes[n];
+    nodes.push_back({info, n, {}, info.out});
+    for (std::size_t v = info.out + 1; v < graph.values.size(); ++v)  // of several outputs of a region its own
+      if (graph.has_joined_outputs && graph.values[v].part_of == info.out && graph.values[v].producer == n)
+        nodes.back().out = v;
+    for_each_input(info, [&](std::size_t v) { nodes.back().in.push_back(v); });
+  }
+  return nodes;
+}
+
 /// A generated graph with its plan, and the program that the engine runs.
 struct generated_graph {
   explicit generated_graph(unsigned seed) : of(make_random_deployment(seed)) {
     of.graph.source = {};
     std::erase_if(of.devices, [](const device_info& d) { return d.id.kind == device_kind::vulkan; });
-    for (std::size_t n = 0; n < of.graph.nodes.size(); ++n) {
-      const node_info& info = of.graph.nodes[n];
-      nodes.push_back({info, n, {}, info.out});
-      for_each_input(info, [&](std::size_t v) { nodes.back().in.push_back(v); });
+    nodes = nodes_of(of.graph);
+    set_scratch();
+    plan = of.plan();
+  }
+  /// In a partition that somebody chose. `written`: the nodes of the graph as it was written, of which `order` has the
+  /// places.
+  generated_graph(random_deployment with, const partition<largest_line>& parts,
+                  const std::vector<generated_node>& written, std::span<const std::size_t> order)
+      : of(std::move(with)) {
+    nodes = nodes_of(of.graph);
+    set_scratch();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      nodes[i].number = order[i];
+      nodes[i].info.reuses = written[order[i]].info.reuses;
     }
+    plan = of.plan_with(parts, of.request.slots);
+  }
+
+  void set_scratch() {
     for (candidate& c : of.candidates) {
       c.scratch_bytes = 0;
       for (std::size_t n = c.first; n + 1 < c.first + c.count; ++n) c.scratch_bytes += elements_of(nodes[n].out);
     }
-    plan = of.plan();
   }
 
   std::size_t elements_of(std::size_t value) const { return of.graph.values[value].extents.elements(); }
@@ -225,7 +255,12 @@ struct generated_graph {
       generated_unit unit;
       for (std::size_t n = u.first; n < u.first + u.count; ++n) unit.nodes.push_back(nodes[n]);
       for_each_input(u, [&](std::size_t v) { unit.takes.push_back(v); });
-      for (std::size_t v = 0; v < of.graph.values.size(); ++v) unit.elements.push_back(elements_of(v));
+      for (std::size_t v = 0; v < of.graph.values.size(); ++v) {
+        const value_info& value = of.graph.values[v];
+        unit.elements.push_back(elements_of(v));
+        const bool is_part = u.count > 1 && is_port_value(of.graph, v) && value.part_of == u.out;
+        unit.offsets.push_back(is_part ? value.part_offset : generated_unit::nowhere);
+      }
       unit.scratch_bytes = u.scratch_bytes;
       unit.makes_something = u.how != form::sink && owns_something(u.out);
       detail::unit_descriptor text;

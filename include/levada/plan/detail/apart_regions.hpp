@@ -18,6 +18,7 @@
 #include <levada/plan/detail/constexpr_vector.hpp>
 #include <levada/plan/detail/dataflow.hpp>
 #include <levada/plan/detail/node_set_list.hpp>
+#include <levada/plan/detail/partition.hpp>
 #include <levada/plan/detail/region_runs.hpp>
 #include <levada/plan/detail/subgraph.hpp>
 
@@ -38,6 +39,7 @@ template <std::size_t N>
 struct node_places {
   bounded<std::size_t, N> node;
   bounded<apart_region<N>, N> joined;  ///< of several outputs, which become parts of one value
+  partition<N> units;                  ///< by places, where costs have chosen them; their candidates are not known yet
 
   constexpr bool is_as_written() const {
     for (std::size_t i = 0; i < node.size(); ++i)
@@ -79,10 +81,15 @@ class region_order {
     const std::size_t count = graph.nodes.size();
     std::size_t last_callable = count;
     node_set<N> segment, before_segment;
+    std::size_t segments = 0;
     for (std::size_t n = 0; n < count; ++n) {
       waits_for_[n] = flow_.producers[n] | before_segment;
       segment.insert(n);
-      if (graph.nodes[n].split_after) before_segment |= segment;
+      segment_of_[n] = segments;
+      if (graph.nodes[n].split_after) {
+        before_segment |= segment;
+        ++segments;
+      }
       if (graph.nodes[n].border != loop_border::none) has_loop_ = true;
       if (is_op(graph.nodes[n])) continue;
       if (last_callable != count) waits_for_[n].insert(last_callable);
@@ -100,15 +107,16 @@ class region_order {
   /// In a feedback nothing moves.
   constexpr bool may_move() const { return !has_loop_; }
 
-  /// Some kernel could compute them as one: ops of one pin, whose values are taken by themselves alone but for at most
-  /// so many.
+  /// Some kernel could compute them as one: ops of one pin between two borders, whose values are taken by themselves alone
+  /// but for at most so many.
   constexpr bool is_region(const node_set<N>& nodes, std::size_t most_outputs = 1) const {
     const std::size_t last = nodes.last();
     const node_set<N> exits = exits_of(flow_, nodes);
-    bool is = nodes.size() > 1 && exits.size() <= most_outputs && is_convex(flow_, nodes);
+    bool is = nodes.size() > 1 && exits.contains(last) && exits.size() <= most_outputs && is_convex(flow_, nodes);
     nodes.for_each([&](std::size_t n) {
       const node_info& node = graph_.nodes[n];
-      is = is && is_op(node) && node.region == 0 && node.pin == graph_.nodes[last].pin;
+      is = is && is_op(node) && node.region == 0 && node.pin == graph_.nodes[last].pin &&
+           segment_of_[n] == segment_of_[last];
       if (!is || (n == last && exits.size() == 1)) return;
       is = !flow_.takers[n].empty() && !flow_.leaving.contains(n) && !is_part_value(graph_.values[node.out]);
       if (exits.size() > 1 && exits.contains(n))
@@ -219,6 +227,7 @@ class region_order {
   dataflow<N> flow_;
   node_set<N> waits_for_[N];  // that come before a node in any order
   node_set<N> beside_[N];
+  std::size_t segment_of_[N]{};
   bool has_loop_ = false;
 };
 
@@ -368,6 +377,26 @@ constexpr node_places<N> preferred_order(const graph_info<N>& graph, const apart
     order.joined = joined;
   }
   return order;
+}
+
+/// The partition that an order was made for, of the graph in that order; empty where there is none, or a candidate of it
+/// is missing.
+template <std::size_t M, std::size_t N>
+constexpr partition<M> partition_of_order(const node_places<N>& order, const graph_info<M>& graph,
+                                          std::span<const candidate> candidates) {
+  partition<M> units;
+  for (partition_unit unit : order.units) {
+    if (unit.backend != partition_unit::callable)
+      for (std::size_t c = 0; c < candidates.size(); ++c)
+        if (candidates[c].first == unit.first && candidates[c].count == unit.count &&
+            candidates[c].backend == unit.backend)
+          unit.candidate = c;
+    if (unit.backend != partition_unit::callable && unit.candidate == partition_unit::callable) return {};
+    unit.starts_segment =
+        units.empty() || graph.nodes[unit.first - 1].split_after || units.back().device != unit.device;
+    units.push_back(unit);
+  }
+  return units;
 }
 
 }  // namespace levada

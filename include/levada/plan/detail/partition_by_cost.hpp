@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <levada/plan/cost_table.hpp>
 #include <levada/plan/detail/apart_regions.hpp>
@@ -212,20 +213,31 @@ constexpr node_places<N> order_by_cost(const graph_info<N>& graph, std::span<con
   const region_order<N> orders(graph);
   bounded<node_set<N>, N> together;
   bounded<apart_region<N>, N> joined;
+  bounded<std::pair<node_set<N>, partition_unit>, N> units;
   if (devices.size() <= most_places) {
     placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
     detail::add_apart(problem, graph, devices, backends, table, orders, apart);
     const cover<N> chosen = best_cover(problem, goal, detail::beam_of(goal, graph.nodes.size()));
+    if (!chosen.complete) return preferred_order(graph, apart, candidates);
     for (const std::size_t o : chosen.chosen) {
       const offer<N>& taken = problem.offers[o];
-      if (!chosen.complete || taken.nodes.size() == 1) continue;
-      together.push_back(taken.nodes);
+      partition_unit unit{0, taken.nodes.size()};
+      unit.device = devices[taken.place].id;
+      if (taken.candidate != partition_unit::callable) unit.backend = taken.rank;
+      units.push_back({taken.nodes, unit});
+      if (unit.count > 1) together.push_back(taken.nodes);
       if (taken.candidate == detail::joined_outputs_offer) joined.push_back({taken.nodes, taken.rank, true});
     }
   }
   node_places<N> order = orders.order_with(together);
   if (!orders.is_complete(order)) return preferred_order(graph, apart, candidates);
   order.joined = joined;
+  for (std::size_t i = 0; i < order.node.size(); ++i)
+    for (const auto& [nodes, unit] : units)
+      if (nodes.first() == order.node[i]) {
+        order.units.push_back(unit);
+        order.units.back().first = i;
+      }
   return order;
 }
 

@@ -71,6 +71,9 @@ struct planned {
 
   /// What follows from pins and preferences, or from costs; a plan that was saved may have another.
   static consteval auto prefer() {
+    if constexpr (is_reordered<flat>)
+      if (const auto made_for = partition_of_order(flat::order, graph, candidates()); !made_for.empty())
+        return made_for;
     if constexpr (std::is_void_v<chooser>)
       return choose_partition(graph, devices, candidates(), backend_infos());
     else
