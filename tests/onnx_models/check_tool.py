@@ -113,6 +113,27 @@ twice = onnx.model([onnx.node("Add", ["x", "h"], ["y"], "sum"), onnx.node("Relu"
 code, text = run(twice, "--state", "hn=h", "cn=c")
 made = header.read_bytes()
 expect("two states are one", code == 0 and b'lv::feedback<"state">' in made and b"<float, 8>" in made, text)
+x14, y14 = [onnx.value("x", [1, 4])], [onnx.value("y", [1, 4])]
+
+
+def chosen(second, flag_dims=()):
+    """An If of an input of the model."""
+    branches = [onnx.graph([onnx.node(op, ["x"], ["a"])], [], [onnx.value("a", [1, 4])]) for op in ("Relu", second)]
+    return onnx.model([onnx.node("If", ["flag"], ["y"], "choice", then_branch=branches[0], else_branch=branches[1])],
+                      [*x14, onnx.value("flag", flag_dims, onnx.BOOL)], y14)  # fmt: skip
+
+
+code, text = run(chosen("Neg"))
+made = header.read_bytes()
+expect("an If of the item is a route", code == 0 and b'lv::route<"choice">(' in made, text)
+expect("of two functions", b"choice_then(w), choice_else(w)" in made, text)
+code, text = run(chosen("Neg"), "--constants", "flag=0")
+expect("an If of a constant is its branch", code == 0 and b"nn::neg" in header.read_bytes()
+       and b"route" not in header.read_bytes(), text)  # fmt: skip
+code, text = run(chosen("ReduceSum"))
+expect("branches of other extents are refused", code != 0 and "other types or extents" in text, text)
+code, text = run(chosen("Nonsense"))
+expect("what a branch lacks is named", code != 0 and "unsupported op Nonsense" in text, text)
 code, text = run(loop, "--state", "y=nothing")
 expect("a state that is no input", code != 0 and "nothing" in text, text)
 

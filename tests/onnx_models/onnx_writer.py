@@ -3,7 +3,7 @@
 
 import struct
 
-FLOAT, INT64 = 1, 7
+FLOAT, INT64, BOOL = 1, 7, 9
 
 
 def varint(value):
@@ -39,6 +39,8 @@ def attribute(name, value):
         return head + varint(2 << 3 | 5) + struct.pack("<f", value) + number(20, 1)
     if isinstance(value, str):
         return head + block(4, value) + number(20, 3)
+    if isinstance(value, subgraph):
+        return head + block(6, value.data) + number(20, 5)
     if isinstance(value, bytes):  # a TensorProto
         return head + block(5, value) + number(20, 4)
     return head + b"".join(number(8, v) for v in value) + number(20, 7)
@@ -56,11 +58,23 @@ def value(name, dims, element=FLOAT):
     return block(1, name) + block(2, block(1, number(1, element) + block(2, shape)))
 
 
+class subgraph:
+    """A GraphProto."""
+
+    def __init__(self, data):
+        self.data = data
+
+
+def graph(nodes, inputs, outputs, initializers=()):
+    return subgraph(b"".join(block(1, n) for n in nodes) + block(2, "graph")
+                    + b"".join(block(5, t) for t in initializers) + b"".join(block(11, v) for v in inputs)
+                    + b"".join(block(12, v) for v in outputs))  # fmt: skip
+
+
 def model(nodes, inputs, outputs, initializers=(), opset=17, functions=()):
-    graph = (b"".join(block(1, n) for n in nodes) + block(2, "graph") + b"".join(block(5, t) for t in initializers)
-             + b"".join(block(11, v) for v in inputs) + b"".join(block(12, v) for v in outputs))  # fmt: skip
     opsets = block(8, number(2, opset)) + (block(8, block(1, "local") + number(2, 1)) if functions else b"")
-    return number(1, 8) + block(7, graph) + opsets + b"".join(block(25, f) for f in functions)
+    whole = graph(nodes, inputs, outputs, initializers).data
+    return number(1, 8) + block(7, whole) + opsets + b"".join(block(25, f) for f in functions)
 
 
 def function(name, inputs, outputs, nodes, opset=17):

@@ -120,7 +120,43 @@ TEST_CASE("of an If of a constant the branch that is taken stays") {
   CHECK(refused(g) == "unsupported op NoSuch, 1 time: \"b\"");
   g.initializers.clear();
   g.inputs.push_back(value("c", {}, onnx::element::boolean));
-  CHECK(refused(g).find("the condition depends on the item") != std::string::npos);
+  CHECK(refused(g) == "unsupported op NoSuch, 1 time: \"b\"");
+  otherwise.nodes = {node("ReduceSum", {"x"}, {"b"})};
+  const auto with = [&](const graph_text& branch) {
+    g.nodes = {
+        node("If", {"c"}, {"y"},
+             {graph_attribute("then_branch", then.written()), graph_attribute("else_branch", branch.written())})};
+  };
+  with(otherwise);
+  CHECK(refused(g).find("its branches give tensors of other types or extents") != std::string::npos);
+  otherwise.nodes = {node("Neg", {"x"}, {"b"})};
+  with(otherwise);
+  const onnx::network net = elaborated(model(g));
+  CHECK(ops_of(net) == strings{"If"});
+  CHECK(ops_of(*net.nodes[0].branches[0]) == strings{"Relu"});
+  CHECK(ops_of(*net.nodes[0].branches[1]) == strings{"Neg"});
+}
+
+TEST_CASE("branches see what is around them") {
+  graph_text branch;
+  branch.nodes = {node("Add", {"x", "k"}, {"s"}), node("Mul", {"s", "h"}, {"b"})};
+  branch.outputs = {value("b", {2})};
+  graph_text g;
+  g.inputs = {value("x", {2}), value("c", {1}, onnx::element::boolean)};
+  g.outputs = {value("y", {2})};
+  g.initializers = {floats({2}, {1, 2}, "k")};
+  g.nodes = {node("Relu", {"x"}, {"h"}), node("If", {"c"}, {"y"},
+                                              {graph_attribute("then_branch", branch.written()),
+                                               graph_attribute("else_branch", branch.written())})};
+  const onnx::network net = elaborated(model(g));
+  REQUIRE(net.nodes.size() == 2);
+  CHECK(net.nodes[1].inputs.size() == 3);  // c, x and h; k is a constant of each branch
+  CHECK(net.nodes[1].branches[0]->inputs.size() == 3);
+  const converted c(model(g));
+  CHECK(c.has("y_then(w)"));
+  CHECK(c.weights.size() == 2);
+  g.inputs[1] = value("c", {2}, onnx::element::boolean);
+  CHECK(refused(g).find("its condition is no bool") != std::string::npos);
 }
 
 TEST_CASE("functions are inlined with their attributes and see their arguments alone") {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// interop/model_weights.hpp: the weights of a model that onnx_to_levada wrote: where their file is, and whether they
-// belong to it.
+// interop/model_weights.hpp: what the headers that onnx_to_levada writes need beside ops: where the file of weights is,
+// whether it belongs to the model, and what stands around the branches of an `If`.
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include <levada/core/error.hpp>
+#include <levada/core/tensor.hpp>
 #include <levada/graph/detail/parameters.hpp>
 #include <levada/interop/safetensors.hpp>
 
@@ -46,5 +50,28 @@ void check_model(const Weights& weights, std::string_view structure) {
                   std::string(structure));
   }
 }
+
+/// By which a route chooses its first branch: the first of its items, a truth value.
+struct first_is_true {
+  template <class... Others>
+  bool operator()(const tensor<bool, 1>& first, const Others&...) const {
+    return first[0];
+  }
+};
+
+/// Of several items the first, or a tuple of the first `Count`: what a branch gives that is given more than it needs.
+template <std::size_t Count>
+struct first_items {
+  template <class First, class Second, class... Others>
+  auto operator()(const First& first, const Second& second, const Others&... others) const {
+    if constexpr (Count == 1) {
+      return first;
+    } else {
+      return [&]<std::size_t... I>(std::index_sequence<I...>, const auto& all) {
+        return std::tuple<std::remove_cvref_t<decltype(std::get<I>(all))>...>(std::get<I>(all)...);
+      }(std::make_index_sequence<Count>{}, std::tie(first, second, others...));
+    }
+  }
+};
 
 }  // namespace levada

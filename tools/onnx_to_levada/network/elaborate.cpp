@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elaborate.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "../model/problems.hpp"
 #include "../ops/op_definition.hpp"
@@ -13,13 +15,28 @@ namespace {
 
 /// The names that a graph sees: its own and those around it.
 struct scope {
-  std::map<std::string, value_id, std::less<>> names;
-  const scope* around = nullptr;
+  std::map<std::string, value_id, std::less<>> names{};
+  scope* around = nullptr;
+  /// Of a branch that is a network of its own: that, the one around it, and which values of that it takes.
+  network *own = nullptr, *outside = nullptr;
+  std::vector<value_id> taken{};
 
-  value_id find(const std::string& name) const {
-    for (const scope* s = this; s != nullptr; s = s->around)
-      if (const auto found = s->names.find(name); found != s->names.end()) return found->second;
-    return no_value;
+  value_id find(const std::string& name) {
+    if (const auto found = names.find(name); found != names.end()) return found->second;
+    const value_id outer = around == nullptr ? no_value : around->find(name);
+    return outer == no_value || own == nullptr ? outer : names[name] = take(outer);
+  }
+
+ private:
+  value_id take(value_id outer) {
+    const value& v = (*outside)[outer];
+    if (v.known) return own->add(*v.known, v.name);
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      if (taken[i] == outer) return own->inputs[i];
+    const value_id id = own->add({v.name, v.type, v.dims, {}});
+    taken.push_back(outer);
+    own->inputs.push_back(id);
+    return id;
   }
 };
 
@@ -44,8 +61,8 @@ class elaboration {
     nodes(model_.graph.nodes, top, model_.opsets, {}, "", 0);
     finish(top);
     problems_.throw_any();
-    remove_unused(net_);
-    return std::move(net_);
+    remove_unused(model_net_);
+    return std::move(model_net_);
   }
 
  private:
@@ -58,7 +75,7 @@ class elaboration {
   }
 
   void initializers(const graph_def& graph, scope& into) {
-    for (const auto& [name, known] : graph.initializers) into.names[name] = net_.add(kept(known), name);
+    for (const auto& [name, known] : graph.initializers) into.names[name] = net_->add(kept(known), name);
   }
 
   void inputs(scope& top) {
@@ -84,12 +101,12 @@ class elaboration {
         if (numbers.size() != count)
           problems_.add("constant \"" + input.name + "\" needs " + std::to_string(count) + " numbers");
         else
-          top.names[input.name] = net_.add(constant::of(type, *dims, numbers), input.name);
+          top.names[input.name] = net_->add(constant::of(type, *dims, numbers), input.name);
         continue;
       }
-      const value_id id = net_.add({input.name, type, *dims, {}});
+      const value_id id = net_->add({input.name, type, *dims, {}});
       top.names[input.name] = id;
-      net_.inputs.push_back(id);
+      net_->inputs.push_back(id);
       if (const auto layout = options_.layouts.find(input.name); layout != options_.layouts.end())
         given_in(layout->second, id);
     }
@@ -108,32 +125,32 @@ class elaboration {
     for (std::size_t axis = 0; fits && input.has_shape && axis < input.dims.size(); ++axis)
       fits = !input.dims[axis].value || *input.dims[axis].value == given.dims()[axis];
     if (!fits) problems_.add("what is bound to input \"" + input.name + "\" has another type or other extents");
-    top.names[input.name] = net_.add(kept(given), input.name);
+    top.names[input.name] = net_->add(kept(given), input.name);
   }
 
   /// The items of an input have channels last, the model has them first: a transpose stands between them.
   void given_in(const std::string& layout, value_id input) {
-    const extents dims = net_[input].dims;
+    const extents dims = (*net_)[input].dims;
     if (layout == "NCHW" || layout == "NCL") return;
     if ((layout != "NHWC" && layout != "NLC") || layout.size() != dims.size())
-      return problems_.add("the layout " + layout + " does not fit input \"" + net_[input].name +
+      return problems_.add("the layout " + layout + " does not fit input \"" + (*net_)[input].name +
                            "\": NHWC of four axes, NLC of three");
     const std::size_t last = dims.size() - 1;
     extents items{dims[0]};
     items.insert(items.end(), dims.begin() + 2, dims.end());
     items.push_back(dims[1]);
-    const value_id item = net_.add({net_[input].name, net_[input].type, items, {}});
-    net_.inputs.back() = item;
+    const value_id item = net_->add({(*net_)[input].name, (*net_)[input].type, items, {}});
+    net_->inputs.back() = item;
     node turned;
     turned.op = "Transpose";
     turned.opset = 13;
-    turned.name = net_[input].name + "_channels_first";
+    turned.name = (*net_)[input].name + "_channels_first";
     turned.inputs = {item};
     turned.outputs = {input};
     std::vector<std::int64_t>& axes = turned.attributes["perm"].integers;
     axes = {0, static_cast<std::int64_t>(last)};
     for (std::size_t axis = 1; axis < last; ++axis) axes.push_back(static_cast<std::int64_t>(axis));
-    net_.nodes.push_back(std::move(turned));
+    net_->nodes.push_back(std::move(turned));
   }
 
   std::optional<extents> extents_of(const declared& input, std::set<std::string>& used, bool is_constant) {
@@ -201,7 +218,7 @@ class elaboration {
         problems_.add(made.op + " \"" + made.name + "\": nobody gives \"" + input + "\" before it");
         typed = false;
       }
-      typed = typed && (id == no_value || net_[id].is_typed());
+      typed = typed && (id == no_value || (*net_)[id].is_typed());
       made.inputs.push_back(id);
     }
     try {
@@ -214,9 +231,10 @@ class elaboration {
         ++counts_.aliases;
         if (made.op == "Identity" || def.outputs.size() < 2 || def.outputs[1].empty())
           return bind(def, names, {made.inputs[0]});
-        const extents dims = net_[made.inputs[0]].dims;  // the mask of a Dropout that drops nothing
+        const extents dims = (*net_)[made.inputs[0]].dims;  // the mask of a Dropout that drops nothing
         const std::vector<std::int64_t> ones(static_cast<std::size_t>(elements_of(dims)), 1);
-        return bind(def, names, {made.inputs[0], net_.add(constant::of(element::boolean, dims, ones), def.outputs[1])});
+        return bind(def, names,
+                    {made.inputs[0], net_->add(constant::of(element::boolean, dims, ones), def.outputs[1])});
       }
       const op_definition* op = find_op(made.domain, made.op);
       if (op == nullptr) {
@@ -244,13 +262,13 @@ class elaboration {
   std::optional<function_def> expand(const op_definition& op, const node_def& def, const node& made) const {
     node named = made;
     for (const std::string& name : def.outputs) named.outputs.push_back(name.empty() ? no_value : 0);
-    return expansion_of(op, op_call(net_, named));
+    return expansion_of(op, op_call(*net_, named));
   }
 
   /// A Dropout that drops: opset 12 on says so by an input.
   void refuse_training(const node& n) const {
     if (!n.domain.empty() || n.op != "Dropout") return;
-    const op_call seen(net_, n);
+    const op_call seen(*net_, n);
     const bool drops = !seen.is_known(1) || seen.in(1).known->scalar<double>() != 0;
     if (seen.has(2) && seen.known(2, "training_mode").scalar<std::int64_t>() != 0 && drops)
       seen.fail("it is in training mode: it draws numbers");
@@ -261,7 +279,7 @@ class elaboration {
     for (std::size_t i = 0; i < def.outputs.size(); ++i)
       if (!def.outputs[i].empty())
         names.names[def.outputs[i]] =
-            i < given.size() && given[i] != no_value ? given[i] : net_.add({def.outputs[i], {}, {}, {}});
+            i < given.size() && given[i] != no_value ? given[i] : net_->add({def.outputs[i], {}, {}, {}});
   }
 
   void computed(const op_definition& op, const node_def& def, node& made, scope& names) {
@@ -269,18 +287,18 @@ class elaboration {
       if (const auto to = made.attributes.find("to"); to != made.attributes.end())
         to->second.integer = static_cast<std::int64_t>(kept(static_cast<element>(to->second.integer)));
     for (const std::string& name : def.outputs)
-      made.outputs.push_back(name.empty() ? no_value : net_.add({name, {}, {}, {}}));
-    const op_call seen(net_, made);
+      made.outputs.push_back(name.empty() ? no_value : net_->add({name, {}, {}, {}}));
+    const op_call seen(*net_, made);
     const std::vector<tensor_type> types = op.infer(seen);
     bool known = op.evaluate != nullptr;
     if (!op.needs_types_only)
-      for (const value_id id : made.inputs) known = known && (id == no_value || net_[id].known);
+      for (const value_id id : made.inputs) known = known && (id == no_value || (*net_)[id].known);
     for (std::size_t i = 0; i < made.outputs.size(); ++i) {
       const value_id id = made.outputs[i];
       if (id == no_value) continue;
       if (i >= types.size()) seen.fail("it gives no output " + std::to_string(i));
-      net_[id].type = kept(types[i].type);
-      net_[id].dims = types[i].dims;
+      (*net_)[id].type = kept(types[i].type);
+      (*net_)[id].dims = types[i].dims;
       elements_of(types[i].dims);  // not too many
       for (const std::int64_t d : types[i].dims)
         if (d < 0 || (d == 0 && !known)) seen.fail("it gives a tensor without elements");
@@ -290,8 +308,8 @@ class elaboration {
       for (std::size_t i = 0; i < made.outputs.size(); ++i) {
         const value_id id = made.outputs[i];
         if (id == no_value) continue;
-        net_[id].known = kept(constants.at(i));
-        if (net_[id].known->dims() != net_[id].dims || net_[id].known->type() != net_[id].type)
+        (*net_)[id].known = kept(constants.at(i));
+        if ((*net_)[id].known->dims() != (*net_)[id].dims || (*net_)[id].known->type() != (*net_)[id].type)
           seen.fail("its type was inferred wrongly");
       }
     }
@@ -299,23 +317,81 @@ class elaboration {
     if (known)
       ++counts_.folded;
     else
-      net_.nodes.push_back(std::move(made));
+      net_->nodes.push_back(std::move(made));
   }
 
-  void branch(const node_def& def, const node& made, scope& names, const opset_versions& opsets, const bindings& bound,
+  /// Nodes that are met meanwhile belong to the network of a branch.
+  struct inside_branch {
+    elaboration& of;
+    network* around;
+
+    inside_branch(elaboration& all, network& own) : of(all), around(std::exchange(all.net_, &own)) {}
+    ~inside_branch() { of.net_ = around; }
+    inside_branch(const inside_branch&) = delete;
+    inside_branch& operator=(const inside_branch&) = delete;
+  };
+
+  void branch(const node_def& def, node& made, scope& names, const opset_versions& opsets, const bindings& bound,
               const std::string& prefix, int depth) {
-    const op_call seen(net_, made);
-    const bool taken = seen.known(0, "the condition").scalar<std::int64_t>() != 0;
-    const attribute* found = seen.find(taken ? "then_branch" : "else_branch");
-    if (found == nullptr || found->graph == nullptr) seen.fail("it has no branch");
+    const op_call seen(*net_, made);
     if (depth > deepest_call) seen.fail("graphs stand in each other too deep");
-    ++counts_.inlined;
-    scope inner{{}, &names};
-    initializers(*found->graph, inner);
-    nodes(found->graph->nodes, inner, opsets, bound, prefix, depth + 1);
-    std::vector<value_id> outputs;
-    for (const declared& output : found->graph->outputs) outputs.push_back(inner.find(output.name));
-    bind(def, names, outputs);
+    const auto graph_of = [&](const char* name) -> const graph_def& {
+      const attribute* found = seen.find(name);
+      if (found == nullptr || found->graph == nullptr) seen.fail("it has no branch");
+      return *found->graph;
+    };
+    const auto elaborate = [&](const graph_def& graph, scope& inner) {
+      initializers(graph, inner);
+      nodes(graph.nodes, inner, opsets, bound, prefix, depth + 1);
+      std::vector<value_id> outputs;
+      for (const declared& output : graph.outputs) outputs.push_back(inner.find(output.name));
+      return outputs;
+    };
+    if (seen.is_known(0)) {
+      ++counts_.inlined;
+      scope inner{.around = &names};
+      const bool taken = seen.in(0).known->scalar<std::int64_t>() != 0;
+      return bind(def, names, elaborate(graph_of(taken ? "then_branch" : "else_branch"), inner));
+    }
+    if (elements_of(seen.dims()) != 1 || seen.type() != element::boolean) seen.fail("its condition is no bool");
+    std::vector<value_id> taken[2];
+    for (std::size_t b = 0; b < 2; ++b) {
+      const graph_def& graph = graph_of(b == 0 ? "then_branch" : "else_branch");
+      made.branches.push_back(std::make_shared<network>());
+      network& own = *made.branches.back();
+      const inside_branch inside(*this, own);
+      scope inner{.around = &names, .own = &own, .outside = inside.around};
+      const std::vector<value_id> outputs = elaborate(graph, inner);
+      for (const value_id id : outputs)
+        if (id == no_value || !own[id].is_typed()) return bind(def, names, {});  // it was said why
+      for (const value_id id : outputs) own.outputs.emplace_back("y" + std::to_string(own.outputs.size()), id);
+      remove_unused(own);
+      taken[b] = inner.taken;
+      for (const value_id id : inner.taken)
+        if (std::ranges::find(made.inputs, id) == made.inputs.end()) made.inputs.push_back(id);
+    }
+    for (std::size_t b = 0; b < 2; ++b) {
+      network& own = *made.branches[b];
+      std::vector<value_id> inputs;
+      for (const value_id id : made.inputs) {
+        const auto at = static_cast<std::size_t>(std::ranges::find(taken[b], id) - taken[b].begin());
+        const value& v = (*net_)[id];
+        inputs.push_back(at < taken[b].size() ? own.inputs[at] : own.add({v.name, v.type, v.dims, {}}));
+      }
+      own.inputs = std::move(inputs);
+    }
+    const network &first = *made.branches[0], &second = *made.branches[1];
+    if (first.outputs.size() != second.outputs.size() || first.outputs.size() < def.outputs.size())
+      seen.fail("its branches give another number of tensors");
+    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
+      const value &a = first[first.outputs[i].second], &b = second[second.outputs[i].second];
+      if (a.type != b.type || a.dims != b.dims)
+        seen.fail("it depends on the item, and its branches give tensors of other types or extents");
+      const bool named = i < def.outputs.size() && !def.outputs[i].empty();
+      made.outputs.push_back(net_->add({named ? def.outputs[i] : made.name, a.type, a.dims, {}}));
+    }
+    bind(def, names, made.outputs);
+    net_->nodes.push_back(std::move(made));
   }
 
   void call(const function_def& function, const node_def& def, const node& made, scope& names, int depth) {
@@ -333,10 +409,10 @@ class elaboration {
     bind(def, names, outputs);
   }
 
-  void finish(const scope& top) {
+  void finish(scope& top) {
     if (!options_.from.empty()) {
       const value_id id = top.find(options_.from);
-      if (id == no_value || !net_[id].is_typed())
+      if (id == no_value || !(*net_)[id].is_typed())
         problems_.add("no tensor is called \"" + options_.from + "\", where the part begins");
       else
         begin_at(id);
@@ -348,24 +424,25 @@ class elaboration {
       const value_id id = top.find(name);
       if (id == no_value)
         problems_.add("nobody gives the output \"" + name + "\"");
-      else if (net_[id].is_typed())
-        net_.outputs.emplace_back(name, id);
+      else if ((*net_)[id].is_typed())
+        net_->outputs.emplace_back(name, id);
     }
-    if (net_.outputs.empty() && problems_.empty()) problems_.add("the model gives nothing");
+    if (net_->outputs.empty() && problems_.empty()) problems_.add("the model gives nothing");
   }
 
   /// The part begins at that value: who makes it is not needed, and no other input may be.
   void begin_at(value_id id) {
-    for (node& n : net_.nodes)
+    for (node& n : net_->nodes)
       for (value_id& output : n.outputs)
-        if (output == id) output = net_.add({net_[id].name, net_[id].type, net_[id].dims, {}});
-    net_.inputs.push_back(id);
+        if (output == id) output = net_->add({(*net_)[id].name, (*net_)[id].type, (*net_)[id].dims, {}});
+    net_->inputs.push_back(id);
   }
 
   const model_def& model_;
   const elaboration_options& options_;
   elaboration_counts& counts_;
-  network net_;
+  network model_net_;
+  network* net_ = &model_net_;  ///< that of the branch that is looked at
   problems problems_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 // network/network.hpp: a model as one flat graph of static shapes: sub-graphs, functions and constants are resolved.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct value {
   bool is_typed() const { return type != element::undefined; }
 };
 
+struct network;
+
 struct node {
   std::string op, domain;
   std::int64_t opset = 0;  ///< the version of its domain that the model asks for
@@ -30,6 +33,9 @@ struct node {
   std::vector<value_id> inputs, outputs;
   onnx::attributes attributes;
   std::vector<std::string> stands_for;  ///< the nodes of ONNX that a pass has joined into it, itself left out
+  /// Of an `If` that depends on the item: what it computes where its first input is true, and where it is not. Both
+  /// have all inputs of the node.
+  std::vector<std::shared_ptr<network>> branches{};
 };
 
 struct network {

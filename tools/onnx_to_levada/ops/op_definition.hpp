@@ -39,6 +39,7 @@ std::span<const op_definition> reduction_ops();
 std::span<const op_definition> norm_ops();
 std::span<const op_definition> recurrent_ops();
 std::span<const op_definition> quantized_ops();
+std::span<const op_definition> conditional_ops();
 std::span<const op_definition> expanded_ops();
 
 /// The definition of an op; null of one that is not supported.

@@ -110,6 +110,32 @@ class header_writer {
     has_weights_ = !lowered.weights().empty();
   }
 
+  /// Ports that no node takes are taken by the last one.
+  std::string branch(const std::string& name) {
+    std::string from;
+    const auto is_taken = [&](const std::string& port) {
+      const auto names = [&](const fused_line& one) { return std::ranges::find(one.from, port) != one.from.end(); };
+      return std::ranges::any_of(graph_.lines, names);
+    };
+    for (const auto& [output, node] : graph_.outputs) from += ", " + quoted(node);
+    bool all_taken = true;
+    for (const int port : graph_.ports)
+      if (!is_taken(made(port).name)) from += ", " + quoted(made(port).name), all_taken = false;
+    const std::size_t count = graph_.outputs.size();
+    const bool plain = all_taken && count == 1;
+    line("/// A branch of the model.");
+    line("template <lv::parameter_source Weights>");
+    line("auto ", name, "([[maybe_unused]] const Weights& w) {\n  return lv::graph(");
+    for (const int port : graph_.ports)
+      line("      lv::port<", quoted(made(port).name), ", ", tensor_text(made(port).type, made(port).dims), ">,");
+    for (const fused_line& one : graph_.lines) node_line(one);
+    if (!plain)
+      line("      lv::node<", quoted(name + "_given"), from, ">(\n          lv::first_items<", std::to_string(count),
+           ">{}),");
+    line("      lv::output<\"y\", ", quoted(plain ? graph_.outputs[0].second : name + "_given"), ">);\n}");
+    return std::move(out_);
+  }
+
   std::string write() {
     head();
     types();
@@ -191,9 +217,10 @@ class header_writer {
   }
 
   void graph() {
+    for (const std::string& function : lowered_.functions()) out_ += "\n" + function;
     line("\n/// The model.", has_weights_ ? " `w` has to outlive `deploy`; weights of another model are refused." : "");
     line("template <lv::parameter_source Weights>");
-    line("auto graph(const Weights&", has_weights_ ? " w" : "", ") {");
+    line("auto graph(const Weights&", has_weights_ || !lowered_.functions().empty() ? " w" : "", ") {");
     if (has_weights_) line("  lv::check_model(w, structure);");
     const auto [begin, end] = states();
     line("  return ", begin, "lv::graph(");
@@ -251,6 +278,12 @@ class header_writer {
 std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
                          const header_text& text) {
   return header_writer(lowered, graph, net, text).write();
+}
+
+std::string write_branch(const lowering& lowered, const network& net, const std::string& name) {
+  const fused_graph graph = fuse(lowered);
+  const header_text none{};
+  return header_writer(lowered, graph, net, none).branch(name);
 }
 
 std::string write_embedded(const header_text& text, const std::string& weights_path) {

@@ -52,6 +52,9 @@ std::string structure_hash(const lowering& lowered);
 /// The unit that has the file of weights in it.
 std::string write_embedded(const header_text& text, const std::string& weights_path);
 
+/// The function of a branch: a graph that has all inputs of its network; several outputs are one tuple.
+std::string write_branch(const lowering& lowered, const network& net, const std::string& name);
+
 std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
                          const header_text& text);
 

@@ -49,11 +49,13 @@ std::string tensor_text(element type, const extents& dims) {
          list_of(dims) + ">";
 }
 
-lowering::lowering(const network& net) : net_(net), named_(net.nodes.size()), made_(net.values.size(), -1) {
+lowering::lowering(const network& net, std::string prefix)
+    : net_(net), prefix_(std::move(prefix)), named_(net.nodes.size()), made_(net.values.size(), -1) {
   std::vector<std::string> names;
   for (const value_id id : net.inputs) names.push_back(net[id].name);
   for (const node& n : net.nodes) names.push_back(n.name);
   base_names_ = short_names(names);
+  for (std::string& name : base_names_) name.insert(0, prefix_);
   taken_.insert(base_names_.begin(), base_names_.end());
   for (std::size_t i = 0; i < net.inputs.size(); ++i) {
     const value& v = net[net.inputs[i]];
@@ -94,8 +96,10 @@ void lowering::run() {
   source_ = -1;
   for (const auto& [name, id] : net_.outputs) {
     if (missing[static_cast<std::size_t>(id)]) continue;
-    if (net_[id].known)
+    if (net_[id].known && prefix_.empty())
       found.add("output \"" + name + "\" is a constant");
+    else if (net_[id].known)
+      outputs_.emplace_back(name, constant_node(id));
     else
       outputs_.emplace_back(name, own(made_[static_cast<std::size_t>(id)], name));
   }
@@ -114,7 +118,8 @@ int lowering::own(int made, const std::string& name) {
   const levada_node from = (*this)[made];
   const bool leaves = std::ranges::any_of(outputs_, [&](const auto& output) { return output.second == made; });
   if (!from.op.empty() && !leaves) return made;
-  return add(unique(identifier(name)), "nn::reshape<" + list_of(from.dims) + ">", {made}, from.type, from.dims);
+  return add(unique(prefix_ + identifier(name)), "nn::reshape<" + list_of(from.dims) + ">", {made}, from.type,
+             from.dims);
 }
 
 std::string lowering::unique(std::string name) {
@@ -139,12 +144,18 @@ void lowering::weight(const std::string& name, std::string_view parameter, const
 
 int lowering::in(const op_call& call, std::size_t i) {
   const value_id id = call.id(i);
+  const int made = made_[static_cast<std::size_t>(id)];
+  if (made >= 0) return made;
+  if (!net_[id].known) call.fail("input " + std::to_string(i) + " was not written");
+  if (nodes_.empty()) call.fail("a network without inputs");
+  return constant_node(id);
+}
+
+int lowering::constant_node(value_id id) {
   int& made = made_[static_cast<std::size_t>(id)];
   if (made >= 0) return made;
   const value& v = net_[id];
-  if (!v.known) call.fail("input " + std::to_string(i) + " was not written");
-  if (nodes_.empty()) call.fail("a network without inputs");
-  const std::string name = unique(identifier(v.name.empty() ? "constant" : v.name));
+  const std::string name = unique(prefix_ + identifier(v.name.empty() ? "constant" : v.name));
   const extents dims = stored_dims(v.dims);
   weight(name, "value", v.known->shaped(dims));
   return made = add(

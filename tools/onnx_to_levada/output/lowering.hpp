@@ -40,7 +40,9 @@ struct levada_node {
 
 class lowering {
  public:
-  explicit lowering(const network& net);
+  explicit lowering(const network& net) : lowering(net, "") {}
+  /// All its names begin with that prefix: those of a branch, whose weights lie with the others.
+  lowering(const network& net, std::string prefix);
 
   /// Lowers all nodes; throws one `conversion_error` with everything that cannot be written.
   void run();
@@ -48,6 +50,8 @@ class lowering {
   const std::vector<levada_node>& nodes() const { return nodes_; }
   const std::vector<std::pair<std::string, int>>& outputs() const { return outputs_; }
   const std::map<std::string, constant>& weights() const { return weights_; }
+  /// C++ of the branches, each behind those inside it.
+  const std::vector<std::string>& functions() const { return functions_; }
 
   // What definitions of ops call.
 
@@ -56,6 +60,13 @@ class lowering {
   /// The same in another shape of as many elements.
   int shaped(int made, const extents& dims);
   int in_shape(const op_call& call, std::size_t i, const extents& dims) { return shaped(in(call, i), dims); }
+
+  /// A branch is a function of its own, whose weights are the model's.
+  void add_branch(const lowering& branch, std::string function) {
+    weights_.insert(branch.weights_.begin(), branch.weights_.end());
+    functions_.insert(functions_.end(), branch.functions_.begin(), branch.functions_.end());
+    functions_.push_back(std::move(function));
+  }
 
   /// A name for one more node of levada that stands for the node of ONNX.
   std::string fresh_name();
@@ -80,14 +91,17 @@ class lowering {
   std::string unique(std::string name);
   const std::string& base_name() const;
   int own(int made, const std::string& name);
+  int constant_node(value_id id);
 
   const network& net_;
+  std::string prefix_;
   std::vector<std::string> base_names_;  ///< of the nodes of the network
   std::vector<char> named_;              ///< one of its nodes has the base name
   std::vector<levada_node> nodes_;
   std::vector<int> made_;  ///< by value
   std::vector<std::pair<std::string, int>> outputs_;
   std::map<std::string, constant> weights_;
+  std::vector<std::string> functions_;
   std::set<std::string, std::less<>> taken_;
   std::map<std::pair<int, extents>, int> shaped_;
   int source_ = -1;

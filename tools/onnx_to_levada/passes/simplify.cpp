@@ -9,6 +9,8 @@ void simplify(network& net) {
   fold_pads(net);
   fold_affine(net);
   find_patterns(net);
+  for (const node& n : net.nodes)
+    for (const auto& branch : n.branches) simplify(*branch);
 }
 
 }  // namespace levada::onnx
