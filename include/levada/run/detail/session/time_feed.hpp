@@ -160,10 +160,12 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
       const std::uint32_t asked = asked_.fetch_add(1) + 1;
       bool expected = false;
       if (!busy_.compare_exchange_strong(expected, true)) return;  // who is at it looks again
-      while (meet_one(of)) {
+      // Asked once an item: a slot that comes free behind the last answer finds that this waits for it.
+      bool waits_for_room = false;
+      while (!(waits_for_room = !is_empty() && of.free_slots() == 0) && meet_one(of)) {
       }
       const bool freed = exchange_value(freed_, false);
-      const bool tells = note(due_of_next(), !is_empty() && of.free_slots() == 0) || freed || gates_.is_closed(0);
+      const bool tells = note(due_of_next(), waits_for_room) || freed || gates_.is_closed(0);
       busy_.store(false);
       if (tells || of.is_cancelled()) of.tell_waiters();  // who waits for the end waits for who is busy, too
       if (asked_.load() == asked && !opens(of)) return;
@@ -209,9 +211,9 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
     return stall == 0 ? session_settings::never : session_settings::due_after(at, stall);
   }
 
-  /// Behind a cancel nothing meets: nobody may ever come back to end it.
+  /// Where there is a slot. Behind a cancel nothing meets: nobody may ever come back to end it.
   bool meet_one(engine& of) noexcept {
-    if (ring<0>().size() == 0 || of.free_slots() == 0 || of.is_cancelled()) return false;
+    if (is_empty() || of.is_cancelled()) return false;
     return meet_at(of, ring<0>().time(0), std::make_index_sequence<sizeof...(Others)>());
   }
   template <std::size_t... O>
