@@ -36,9 +36,10 @@ void hear(const lv::late_item& item) noexcept { heard.push_back(item); }
 /// Two stages, the second of which a device may compute; four slots.
 struct watched {
   lv::detail::program code;
+  lv::detail::meter by;
   lv::detail::late_watch watch;
 
-  watched() : code(two_stages()), watch({10us, &hear, nullptr}, code) { heard.clear(); }
+  watched() : code(two_stages()), by(code), watch({10us, &hear, nullptr}, code, by) { heard.clear(); }
   static lv::detail::program two_stages() {
     lv::detail::program code;
     code.units = lv::detail::fixed_array<lv::detail::program_unit>(2);

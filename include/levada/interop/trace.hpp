@@ -2,7 +2,7 @@
 #pragma once
 // interop/trace.hpp: a session's trace in the JSON trace event format, which Perfetto and chrome://tracing open.
 // Workers are threads with grains and, inside, the stages; items that wait, items at devices and what these do are
-// async events; the slots of each region are a counter.
+// async events, and so are items that took longer than was promised; the slots of each region are a counter.
 
 #include <algorithm>
 #include <cstdint>
@@ -126,6 +126,9 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
         break;
       case trace_kind::occupied:
         w.counter(e.what == 0 ? "slots" : "slots of rate region " + std::to_string(e.what), e);
+        break;
+      case trace_kind::late:
+        w.async(e.what == trace_event::no_unit ? "late" : "late at " + trace.stages[e.what], "late", e);
         break;
     }
   }

@@ -38,6 +38,8 @@ class pipeline_interface {
   virtual Result call(given_item<In> item) = 0;
   virtual std::unique_ptr<session_interface<In, output>> open(const session_settings& settings) = 0;
   virtual std::unique_ptr<stream_interface<output>> stream(std::unique_ptr<feed_interface<In>> feed, bool lasting) = 0;
+  /// What its deployment promises of its latency (run/promises.hpp); null: nothing.
+  virtual const watched_latency* promised() const { return nullptr; }
 };
 
 }  // namespace detail
@@ -88,6 +90,8 @@ class any_pipeline<Result(In)> {
     requires correct<decltype(detail::erased_session_mistake<In, output, Options...>())>
   any_session<In, output> open() const {
     check();
+    if constexpr ((detail::hears_late<Options> || ...))
+      if (of_->promised() == nullptr) throw error("levada: any_pipeline: on_late: this pipeline promises no latency");
     return any_session<In, output>(of_->open(detail::settings_of<Options...>()));
   }
   template <class... Options>

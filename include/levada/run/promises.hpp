@@ -29,6 +29,7 @@
 #include <levada/run/detail/deploy/search_within.hpp>
 #include <levada/run/detail/deploy/time_texts.hpp>
 #include <levada/run/detail/deploy/verify.hpp>
+#include <levada/run/detail/deploy/watched_stream.hpp>
 #include <levada/run/detail/measure/late_watch.hpp>
 #include <levada/run/detail/program/session_options.hpp>
 
@@ -63,8 +64,6 @@ template <class Option>
 inline constexpr bool is_on_late = false;
 template <auto F>
 inline constexpr bool is_on_late<on_late<F>> = true;
-template <auto F>
-constexpr void set(session_settings&, on_late<F>) {}
 template <class Option>
 struct called_when_late {
   static constexpr void (*call)(const late_item&) = nullptr;
@@ -87,6 +86,16 @@ inline constexpr watched_latency watched_with{Most,
                                                 return call;
                                               }(),
                                               &late_watch::make};
+
+template <auto F>
+inline constexpr bool is_late_option<on_late<F>> = true;
+template <auto F>
+inline constexpr bool hears_late<on_late<F>> = called_when_late<on_late<F>>::fits;
+/// Of a session whose app is known by its item types alone: who is told. How much is promised says the app.
+template <auto F>
+constexpr void set(session_settings& s, on_late<F>) {
+  s.watched = &watched_with<duration{}, on_late<F>>;
+}
 
 /// What an app promises, and what that means to its sessions.
 template <class Pipeline, class Target, class... Options>
@@ -124,6 +133,17 @@ struct promises_of {
     if constexpr (watches<Own...>) s.watched = &watched_with<latency_promised, Own...>;
     return s;
   }
+  /// Of its streams.
+  template <class... Own>
+  static watched_stream stream_settings() {
+    return watched_stream(&watched_with<latency_promised, Own...>);
+  }
+  template <class Result, class In, class App>
+  static auto erased(std::shared_ptr<typename App::deployment> app) {
+    return std::make_shared<watched_pipeline<Result, In, App>>(std::move(app), watched_with<latency_promised>,
+                                                               watches<>);
+  }
+
   template <class In, class Out, bool ChangesRate, class... Own>
   static consteval auto session_mistake() {
     using found = decltype([]<class... All>(type_list<All...>) {

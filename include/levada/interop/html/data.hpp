@@ -165,6 +165,8 @@ inline void write_statistics(json_writer& json, const session_statistics& s) {
   json.open('{');
   write_counts(json, s.items);
   json.field("slots", s.slots);
+  json.field("latency_budget", static_cast<std::size_t>(s.latency_budget));
+  json.field("late", static_cast<std::size_t>(s.late));
   write_list(json, "stages", s.stages, [&](const stage_statistics& stage) {
     json.open('{');
     json.field("name", stage.name);
@@ -176,6 +178,7 @@ inline void write_statistics(json_writer& json, const session_statistics& s) {
     json.field("filtered", static_cast<std::size_t>(stage.filtered));
     json.field("overdue", static_cast<std::size_t>(stage.overdue));
     json.field("cancelled", static_cast<std::size_t>(stage.cancelled));
+    json.field("late", static_cast<std::size_t>(stage.late));
     json.close('}');
   });
   write_list(json, "segments", s.segments, [&](const segment_statistics& segment) {
@@ -196,8 +199,8 @@ inline void write_statistics(json_writer& json, const session_statistics& s) {
 inline constexpr std::size_t most_drawn_events = 6000;
 
 constexpr std::string_view name_of(trace_kind kind) {
-  constexpr std::string_view names[] = {"grain",  "stage",   "waiting",  "device",
-                                        "upload", "compute", "download", "occupied"};
+  constexpr std::string_view names[] = {"grain",   "stage",    "waiting",  "device", "upload",
+                                        "compute", "download", "occupied", "late"};
   return names[static_cast<std::size_t>(kind)];
 }
 

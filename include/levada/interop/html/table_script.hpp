@@ -102,7 +102,7 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
       onColour(() => { body.style.fill = measured ? colourOf(units[u]) : 'var(--c0)'; });
       return element('td', {}, drawn('svg', { width: 200, height: 16 }, line, body, median));
     };
-    const ended = stage => ['failed', 'filtered', 'overdue', 'cancelled']
+    const ended = stage => ['failed', 'filtered', 'overdue', 'cancelled', 'late']
       .filter(how => stage[how]).map(how => stage[how] + ' ' + how).join(', ');
     const rows = statistics.stages.map((stage, u) => {
       const time = ns => cell(stage.time.count ? nsText(ns) : '\u2013', 'number');
@@ -115,7 +115,7 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
     document.querySelector('#stages .drawing').append(
       table([['stages'], ['segment', 'number'], ['items', 'number'], ['min', 'number'],
         ['median', 'number'], ['p99', 'number'], ['max', 'number'],
-        ['least to most, logarithmic'], ['waited, p99', 'number'], ['ended here']], rows));
+        ['least to most, logarithmic'], ['waited, p99', 'number'], ['ended here, or late']], rows));
     const spread = (name, d, text) =>
       d.count ? name + ': median ' + text(d.median) + ', p99 ' + text(d.p99) + ', max ' + text(d.max) : '';
     const counted = of => Object.entries(of).filter(([, count]) => count)
@@ -123,6 +123,8 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
     const why = counted(statistics.drops).join(', ');
     const lines = [counted(statistics.items).join(', ') + (why && '; dropped: ' + why),
       spread('age at the output', statistics.age, nsText),
+      statistics.latency_budget
+        ? 'late: ' + statistics.late.toLocaleString('en') + ' above ' + nsText(statistics.latency_budget) : '',
       statistics.occupied.count
         ? 'slots in use: median ' + statistics.occupied.median + ', max ' + statistics.occupied.max +
           ' of ' + statistics.slots

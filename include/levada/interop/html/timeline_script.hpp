@@ -28,27 +28,39 @@ inline constexpr std::string_view timeline_script = R"js(
     };
     threadsOfRun.forEach((thread, i) => lane('worker ' + i));
     const ends = {};
+    const lateItems = new Set();
     for (const [kind, what, thread, items, first, begin, ns] of data.trace.events) {
       const end = begin + ns,
         lines = [nsText(ns) + ' from ' + nsText(begin),
           items > 1 ? 'items ' + first + ' to ' + (first + items - 1) : 'item ' + first];
       if (kind === 'grain' || kind === 'stage') {
         const unit = kind === 'stage' && isOfThese ? units[what] : null;
-        run.push({ lane: lane('worker ' + threadsOfRun.indexOf(thread)), begin, end, items, kind, unit,
+        run.push({ lane: lane('worker ' + threadsOfRun.indexOf(thread)), begin, end, items, first, kind, unit,
           title: kind === 'grain' ? 'grain of segment ' + what : names[what], lines, what });
         continue;
       }
-      // Several items are at a device at once: each in the first row that is free.
-      const rows = ends[what + kind] ||= [];
+      if (kind === 'late') lateItems.add(first);
+      // Several items are at a device, or late, at once: each in the first row that is free.
+      const rows = ends[kind === 'late' ? kind : what + kind] ||= [];
       let row = 0;
       while (row < rows.length && rows[row] > begin) ++row;
       rows[row] = end;
       if (row >= 6) { ++undrawn; continue; }
+      if (kind === 'late') {
+        run.push({ lane: lane('late' + (row ? ' (' + (row + 1) + ')' : '')), begin, end, items, kind, unit: null,
+          title: 'late' + (names[what] ? ', most at ' + names[what] : ''), lines, what });
+        continue;
+      }
       const of = segments[what] ? segments[what].device : 'segment ' + what;
       run.push({ lane: lane(of + (kind === 'device' ? '' : ', ' + kind) + (row ? ' (' + (row + 1) + ')' : '')),
         begin, end, items, kind, unit: isOfThese ? units.find(unit => unit.segment === what) : null,
         title: kind === 'device' ? 'segment ' + what + ' at ' + of : kind + ' of segment ' + what, lines, what });
     }
+    // Late items have numbers of the last region.
+    if (data.regions.length === 1)
+      for (const bar of run)
+        for (let i = bar.first; bar.kind === 'stage' && !bar.late && i < bar.first + bar.items; ++i)
+          if (lateItems.has(i)) bar.late = true, bar.lines.push('item ' + i + ' was late');
   }
 
   // ---- what is expected ----
@@ -178,9 +190,10 @@ inline constexpr std::string_view timeline_script = R"js(
           pen.fillStyle = line, pen.fillRect(begin, y + 2, wide, rowHeight - 5);
           continue;
         }
-        pen.fillStyle = bar.unit ? resolved(stageColour(bar.unit)) : quiet;
+        pen.fillStyle = bar.kind === 'late' ? get('--accent') : bar.unit ? resolved(stageColour(bar.unit)) : quiet;
         pen.globalAlpha = bar.unit && bar.unit.id % 2 ? .68 : .92,
           pen.fillRect(begin, y + 4, Math.max(.6, wide - (wide > 3 ? 1 : 0)), rowHeight - 9), pen.globalAlpha = 1;
+        if (bar.late) pen.fillStyle = get('--accent'), pen.fillRect(begin, y + rowHeight - 5, Math.max(1, wide - 1), 2);
         if (wide > 34) {
           pen.save(), pen.beginPath(), pen.rect(begin, y, wide - 3, rowHeight), pen.clip();
           pen.fillStyle = get('--paper'), pen.fillText(bar.title, Math.max(begin, left) + 4, y + 14);
@@ -239,7 +252,9 @@ inline constexpr std::string_view timeline_script = R"js(
       (data.trace.left_out + data.trace.overwritten
         ? ' (' + (data.trace.left_out + data.trace.overwritten).toLocaleString('en') + ' before are left out)' : '') +
       (time > 0 ? ': an item each ' + nsText(time / items) : '') + '.' +
-      (undrawn ? ' Of the items that are at a device together six are drawn.' : '');
+      (undrawn ? ' Of the items that are late, or at a device, together six are drawn.' : '') +
+      (run.some(bar => bar.kind === 'late')
+        ? ' Late items took longer than was promised; their stages are marked.' : '');
   };
   note('timelines', ranText() + ' ' +
     (byCosts ? 'Expected by the costs: an item each ' + nsText(nsAnItem) + '.'

@@ -21,7 +21,7 @@
 namespace levada::detail {
 
 template <class Session>
-class erased_session final : public session_interface<typename Session::item, typename Session::output> {
+class erased_session : public session_interface<typename Session::item, typename Session::output> {
   using in = typename Session::item;
   using popped = std::optional<popped_result<typename Session::output>>;
   using time_point = typename Session::time_point;
@@ -132,7 +132,8 @@ class erased_stream final : public stream_interface<Out> {
 
 /// `App` has the inline call, the executor and what sessions run.
 template <class Result, class In, class App>
-class erased_pipeline final : public pipeline_interface<Result, In> {
+class erased_pipeline : public pipeline_interface<Result, In> {
+ public:
   using output = typename pipeline_interface<Result, In>::output;
   using executor = typename App::executor;
 
@@ -148,18 +149,24 @@ class erased_pipeline final : public pipeline_interface<Result, In> {
     return std::make_unique<erased_session<opened>>(opened(app_, {}, settings));
   }
   std::unique_ptr<stream_interface<output>> stream(std::unique_ptr<feed_interface<In>> feed, bool lasting) override {
-    if constexpr (std::copy_constructible<In>)
-      if (lasting) return start<true>(std::move(feed));
-    return start<false>(std::move(feed));
+    return begin(std::move(feed), lasting);
   }
 
- private:
-  template <bool Lasting>
-  std::unique_ptr<stream_interface<output>> start(std::unique_ptr<feed_interface<In>> feed) {
+ protected:
+  template <class... Settings>
+  std::unique_ptr<stream_interface<output>> begin(std::unique_ptr<feed_interface<In>> feed, bool lasting,
+                                                  const Settings&... settings) {
+    if constexpr (std::copy_constructible<In>)
+      if (lasting) return start<true>(std::move(feed), settings...);
+    return start<false>(std::move(feed), settings...);
+  }
+  template <bool Lasting, class... Settings>
+  std::unique_ptr<stream_interface<output>> start(std::unique_ptr<feed_interface<In>> feed,
+                                                  const Settings&... settings) {
     using range = fed_range<In, Lasting>;
     using fed = range_feed<In, range&&>;
     return std::make_unique<erased_stream<output, item_stream<In, output, fed, executor>>>(
-        app_, fed(range(std::move(feed))), std::stop_token());
+        app_, fed(range(std::move(feed))), std::stop_token(), settings...);
   }
 
   std::shared_ptr<typename App::deployment> app_;

@@ -146,6 +146,29 @@ consteval session_settings settings_of_session() {
     return settings_for<typename Rim::input_item, Options...>();
 }
 
+template <class Rim>
+inline constexpr bool promises_latency = false;
+template <class Rim>
+  requires(requires { typename Rim::promises; } && Rim::promises::latency_promised != duration{})
+inline constexpr bool promises_latency<Rim> = true;
+/// Streams know no option but `on_late`, where a latency is promised.
+template <class Rim, class Option>
+consteval auto mistake_of_stream() {
+  if constexpr (promises_latency<Rim> && hears_late<Option>)
+    return no_mistake{};
+  else if constexpr (!Rim::has_source && decltype(mistake_of_session<Rim, Option>())::is_mistake)
+    return mistake_of_session<Rim, Option>();
+  else
+    return session_has_no_such_option<Option>{};
+}
+template <class Rim, class... Options>
+consteval bool watches_stream() {
+  if constexpr (promises_latency<Rim>)
+    return Rim::promises::template watches<Options...>;
+  else
+    return false;
+}
+
 /// What is wrong with `any_pipeline<Result(In)>` of an executable, if anything.
 template <class Signature>
 struct erasure;
@@ -165,8 +188,13 @@ struct erasure<Result(In)> {
     else
       return no_mistake{};
   }
-  template <class App>
-  using type = erased_pipeline<Result, In, App>;
+  template <class App, class Rim>
+  static auto make(const std::shared_ptr<typename App::deployment>& app) {
+    if constexpr (promises_latency<Rim>)
+      return Rim::promises::template erased<Result, In, App>(app);
+    else
+      return std::make_shared<erased_pipeline<Result, In, App>>(app);
+  }
 };
 
 }  // namespace detail
@@ -182,6 +210,8 @@ class executable {
   /// What is wrong with the options of a session, if anything.
   template <class... Options>
   using session_mistake = decltype(detail::mistake_of_session<Rim, Options...>());
+  template <class Option>
+  using stream_mistake = decltype(detail::mistake_of_stream<Rim, Option>());
 
   /// What was decided while compiling.
   static constexpr const auto& plan = Rim::plan;
@@ -244,24 +274,47 @@ class executable {
   /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used
   /// where they are. `stop` gives up what is not finished.
   template <class Range>
-    requires(!Rim::has_source) && detail::range_of_items<std::remove_reference_t<Range>, item>
+    requires(!Rim::has_source && !detail::is_late_option<Range>) &&
+            detail::range_of_items<std::remove_reference_t<Range>, item>
   [[gnu::always_inline]] auto stream(Range&& range, std::stop_token stop = {}) const {
     using feed = detail::range_feed<item, Range&&>;
-    return item_stream<item, output, feed, Executor>(app_, feed(std::forward<Range>(range)), std::move(stop));
+    return streamed(feed(std::forward<Range>(range)), std::move(stop));
   }
+  /// The same, with `on_late` (run/promises.hpp).
+  template <class Option, class Range>
+    requires(!Rim::has_source) && detail::range_of_items<std::remove_reference_t<Range>, item> &&
+            correct<stream_mistake<Option>>
+  auto stream(Range&& range, std::stop_token stop = {}) const {
+    using feed = detail::range_feed<item, Range&&>;
+    return streamed<feed, Option>(feed(std::forward<Range>(range)), std::move(stop));
+  }
+  template <class Option, class Range>
+    requires(!Rim::has_source && stream_mistake<Option>::is_mistake)
+  mistake_found<stream_mistake<Option>> stream(Range&& range, std::stop_token = {}) const;
 
   template <class Range>
-    requires(!Rim::has_source && !detail::range_of_items<std::remove_reference_t<Range>, item>)
-  mistake_found<pipeline_streams_a_range_of_its_items<detail::wants_item<item>, gives<std::remove_cvref_t<Range>>>>
-  stream(Range&& range, std::stop_token = {}) const;
+    requires(!Rim::has_source && !detail::is_late_option<Range>) &&
+            (!detail::range_of_items<std::remove_reference_t<Range>, item>)
+  mistake_found<pipeline_streams_a_range_of_its_items<
+      detail::wants_item<item>, gives<std::remove_cvref_t<Range>>>> stream(Range&& range, std::stop_token = {}) const;
 
   /// The items of the pipeline's own source. The source is shared by all streams of the app: one at a time.
   [[gnu::always_inline]] auto stream(std::stop_token stop = {})
     requires Rim::has_source
   {
     using feed = detail::source_feed<item, typename Rim::source_callable>;
-    return item_stream<item, output, feed, Executor>(app_, feed(source_), std::move(stop));
+    return streamed(feed(source_), std::move(stop));
   }
+  /// The same, with `on_late` (run/promises.hpp).
+  template <class Option>
+    requires(Rim::has_source && correct<stream_mistake<Option>>)
+  auto stream(std::stop_token stop = {}) {
+    using feed = detail::source_feed<item, typename Rim::source_callable>;
+    return streamed<feed, Option>(feed(source_), std::move(stop));
+  }
+  template <class Option>
+    requires(Rim::has_source && stream_mistake<Option>::is_mistake)
+  mistake_found<stream_mistake<Option>> stream(std::stop_token = {});
 
   /// Runs a stream to its end for what its stages do, and says what became of the items. Throws the first failure at
   /// the end.
@@ -319,12 +372,21 @@ class executable {
     using erasure = detail::erasure<Signature>;
     using mistake = decltype(erasure::template mistake<erased, Rim>());
     if constexpr (correct<mistake>)
-      return any_pipeline<Signature>(std::make_shared<typename erasure::template type<erased>>(app_));
+      return any_pipeline<Signature>(erasure::template make<erased, Rim>(app_));
     else
       return mistake_found<mistake>();
   }
 
  private:
+  template <class Feed, class... Options>
+  [[gnu::always_inline]] auto streamed(Feed feed, std::stop_token stop) const {
+    using stream = item_stream<item, output, Feed, Executor>;
+    if constexpr (detail::watches_stream<Rim, Options...>())
+      return stream(app_, std::move(feed), std::move(stop), Rim::promises::template stream_settings<Options...>());
+    else
+      return stream(app_, std::move(feed), std::move(stop));
+  }
+
   /// What a session gives.
   template <class... Options>
   using popped = std::conditional_t<detail::settings_of<Options...>().external_results,

@@ -36,7 +36,8 @@ class switched_meter {
   [[gnu::cold]] void watch(const watched_latency& what) {
     if constexpr (!has_statistics) return;
     make();
-    made_.load()->watch_by(what.make(what, code_));
+    meter& made = *made_.load();
+    made.watch_by(what.make(what, code_, made));
     measure(true);
   }
   /// Measures, and keeps so many events a worker, from now on; goes on as before where there is no memory for them.

@@ -31,10 +31,12 @@ namespace detail {
 
 class late_watch final : public item_watcher {
  public:
-  late_watch(const watched_latency& what, const program& code)
-      : what_(what), code_(code), slots_(code.slots), late_at_(code.units.size()) {}
+  late_watch(const watched_latency& what, const program& code, meter& by)
+      : what_(what), code_(code), by_(by), slots_(code.slots), late_at_(code.units.size()) {}
 
-  static item_watcher* make(const watched_latency& what, const program& code) { return new late_watch(what, code); }
+  static item_watcher* make(const watched_latency& what, const program& code, meter& by) {
+    return new late_watch(what, code, by);
+  }
 
   void entered(sequence first, std::size_t count, nanoseconds at) override {
     for (sequence i = first; i < first + count; ++i) {
@@ -65,6 +67,9 @@ class late_watch final : public item_watcher {
     const std::size_t unit = s.unit.load(relaxed);
     late_.fetch_add(1, relaxed);
     if (unit != nowhere) late_at_[unit].fetch_add(1, relaxed);
+    if (at != 0 && by_.traces())
+      meter::turn(&by_).note(
+          {trace_kind::late, unit != nowhere ? meter::small(unit) : trace_event::no_unit, 0, 1, item, at - age, at});
     if (what_.on_late == nullptr) return;
     const std::string_view name = unit != nowhere ? std::string_view(code_.units[unit].name) : std::string_view();
     what_.on_late({item, std::chrono::nanoseconds(age), what_.most, name});
@@ -92,6 +97,7 @@ class late_watch final : public item_watcher {
 
   const watched_latency what_;
   const program& code_;
+  meter& by_;
   fixed_array<slot> slots_;
   fixed_array<atomic<std::uint64_t>> late_at_;
   atomic<std::uint64_t> late_{0};

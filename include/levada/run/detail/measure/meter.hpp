@@ -214,6 +214,7 @@ class meter {
 
   /// So many of the last events of each lane are kept from now on: meter_lanes::trace.
   void trace(std::size_t events) { lanes_.trace(events); }
+  bool traces() const { return lanes_.traces(); }
 
   // ---- read by any thread ----
 

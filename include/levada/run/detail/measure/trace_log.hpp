@@ -20,7 +20,8 @@ enum class trace_kind : std::uint8_t {
   upload,   ///< and the device, by its own clock, at these parts of it
   compute,
   download,
-  occupied  ///< so many slots of region `what` were in use: `count`
+  occupied,  ///< so many slots of region `what` were in use: `count`
+  late       ///< the item took longer than was promised, most of it at unit `what`; `no_unit`: at none
 };
 
 /// One event: when in nanoseconds of the steady clock, and of which items.
@@ -32,6 +33,8 @@ struct trace_event {
   std::uint64_t item = 0;  ///< the first of `count` neighbours, in the order of pushes
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+
+  static constexpr std::uint32_t no_unit = ~std::uint32_t{0};
 };
 
 /// The last events of a session.
@@ -48,7 +51,8 @@ namespace detail {
 template <class Trace>
 void append(Trace& all, Trace behind, std::size_t segments) {
   for (trace_event& e : behind.events) {
-    if (e.kind == trace_kind::stage || e.kind == trace_kind::waiting)
+    if (e.kind == trace_kind::late && e.what == trace_event::no_unit) continue;
+    if (e.kind == trace_kind::stage || e.kind == trace_kind::waiting || e.kind == trace_kind::late)
       e.what += static_cast<std::uint32_t>(all.stages.size());
     else
       e.what += e.kind == trace_kind::occupied ? all.regions : static_cast<std::uint32_t>(segments);

@@ -112,13 +112,14 @@ struct pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_
 namespace detail {
 
 class item_watcher;
+class meter;
 struct program;
 
 /// Which items are late, and who hears of it: run/detail/measure/late_watch.hpp.
 struct watched_latency {
   std::chrono::nanoseconds most{0};
   void (*on_late)(const late_item&) = nullptr;
-  item_watcher* (*make)(const watched_latency&, const program&) = nullptr;
+  item_watcher* (*make)(const watched_latency&, const program&, meter&) = nullptr;
 };
 
 constexpr bool drops(overflow_policy policy) {
@@ -362,10 +363,22 @@ consteval auto app_session_mistake() {
     return found{};
 }
 
+/// An option that sessions know whose deployment promises a latency: run/promises.hpp.
+template <class Option>
+inline constexpr bool hears_late = false;
+/// It is this option, right or wrong.
+template <class Option>
+inline constexpr bool is_late_option = false;
+
+template <class Item, class Result, class... Options>
+consteval auto session_mistake_of(type_list<Options...>) {
+  return session_mistake<Item, Result, Options...>();
+}
 /// And of a pipeline that is known by its item types alone.
 template <class Item, class Result, class... Options>
 consteval auto erased_session_mistake() {
-  using found = decltype(session_mistake<Item, Result, Options...>());
+  using found = decltype(session_mistake_of<Item, Result>(
+      (type_list<>{} + ... + std::conditional_t<hears_late<Options>, type_list<>, type_list<Options>>{})));
   if constexpr (!found::is_mistake && settings_of<Options...>().external_results)
     return session_of_any_pipeline_gives_its_results_by_value{};
   else if constexpr (!found::is_mistake && name_ports<Options...>)

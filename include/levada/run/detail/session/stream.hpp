@@ -171,13 +171,18 @@ class item_stream {
  public:
   using result_type = detail::handed_result<Out>;
 
-  /// `own_input`: the pipeline changes its input, so it needs copies of lasting items.
-  item_stream(std::shared_ptr<detail::deployment<Executor>> of, Feed feed, std::stop_token stop)
+  /// `settings`: where items that are late are heard of (run/detail/deploy/watched_stream.hpp).
+  template <class... Settings>
+  item_stream(std::shared_ptr<detail::deployment<Executor>> of, Feed feed, std::stop_token stop,
+              const Settings&... settings)
       : stride_(of->last_code().slot_bytes),
         borrows_(Feed::lasting && !of->code.owns_input),
         feed_(std::move(feed)),
-        core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop))),
-        watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_single_stage()) {}
+        core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop), settings...)),
+        watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_single_stage()) {
+    if constexpr (sizeof...(Settings) != 0)
+      if (core_->changes_rate()) (settings.stamp_items(core_->items()), ...);
+  }
 
   class iterator {
    public:
