@@ -267,7 +267,7 @@ TEST_CASE("a plan of 200 ops has a page, with every unit's reasons; of a long tr
   CHECK(drawn["events"].size() == lv::detail::most_drawn_events);
   CHECK(drawn["events"][0] == json({"stage", 0, 0, 1, 10, 0, 5}));
 
-  // A late item began before what is drawn of it, and its end is.
+  // Late items are events among the others.
   trace.events = {{lv::trace_kind::stage, 0, 0, 1, 3, 1000, 1400}, {lv::trace_kind::late, 0, 0, 1, 3, 900, 1500}};
   const json marked = data_of(lv::html_report(plan, {devices, candidates, backs, &estimates}, nullptr, &trace));
   CHECK(marked["trace"]["events"] == json({{"late", 0, 0, 1, 3, 0, 600}, {"stage", 0, 0, 1, 3, 100, 400}}));

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
+#include <levada/plan/detail/saved.hpp>
 #include <levada/run/promises.hpp>
 #include <levada/run/simulated.hpp>
 
@@ -100,6 +102,62 @@ TEST_CASE("the fewest devices within a latency") {
   const auto two = lv::deploy<box, goal, lv::budget<lv::latency<20_ms>, lv::interval<8_ms>>>(chain);
   static_assert(segments<decltype(two)> == 2);
   CHECK(one(1) == two(1));
+}
+
+TEST_CASE("ports at their paces, sources and stages that are pinned are searched alike") {
+  static constexpr lv::kernel_cost of_ports[] = {{"callable", "left(4 bytes) -> 4 bytes", 5e-3},
+                                                 {"callable", "right(4 bytes) -> 4 bytes", 5e-3},
+                                                 {"callable", "both(4 bytes, 4 bytes) -> 4 bytes", 5e-3}};
+  static constexpr lv::cost_table table{.machine = "a test", .kernels = of_ports, .transfers = ways};
+  constexpr auto graph = lv::graph(lv::port<"l", int, lv::every<12_ms>>, lv::port<"r", int, lv::every<12_ms>>,
+                                   lv::node<"left", "l">(plus_one), lv::node<"right", "r">(plus_one),
+                                   lv::node<"both", "left", "right">([](const int& l, const int& r) { return l + r; }),
+                                   lv::output<"sum", "both">);
+  const auto met = lv::deploy<box, lv::costs<table>>(graph);
+  static_assert(segments<decltype(met)> > 1);
+
+  auto filmed = lv::deploy<box, lv::costs<measured>>(
+      lv::source<"camera", lv::every<9_ms>>([n = 0]() mutable { return n < 5 ? std::optional(n++) : std::nullopt; }) |
+      lv::stage<"decode">(plus_one) | lv::stage<"detect">(plus_one));
+  static_assert(segments<decltype(filmed)> == 2);
+  int sum = 0;
+  for (auto&& r : filmed.stream()) sum += r.value();
+  CHECK(sum == 20);
+
+  const auto pinned = lv::deploy<box, lv::costs<measured>>(lv::input<int, lv::every<9_ms>> |
+                                                           lv::on<lv::simulated<0>>(lv::stage<"decode">(plus_one)) |
+                                                           lv::stage<"detect">(plus_one));
+  static_assert(segments<decltype(pinned)> == 2);
+  static_assert(decltype(pinned)::plan.segment[1].device.kind == lv::device_kind::cpu);
+  CHECK(pinned(1) == 3);
+}
+
+TEST_CASE("a plan found is saved and pinned as any other") {
+  const auto found = lv::deploy<box, lv::costs<measured>, lv::budget<lv::interval<8_ms>>>(chain);
+  constexpr auto line = lv::saved<decltype(found)::plan>();
+  const auto again = lv::deploy<box, lv::costs<measured>, lv::budget<lv::interval<8_ms>>, lv::pinned<line>>(chain);
+  static_assert(segments<decltype(again)> == 2);
+  CHECK(found(1) == again(1));
+}
+
+TEST_CASE("where slots alone are missing, the mistake is that of the slots") {
+  using mistake = lv::detail::deploy_call_mistake<const std::remove_const_t<decltype(paced)>&, box, lv::costs<measured>,
+                                                  lv::slots<1>>;
+  static_assert(lv::detail::is_of_slots<mistake>);
+  const auto two = lv::deploy<box, lv::costs<measured>, lv::slots<2>>(paced);
+  static_assert(segments<decltype(two)> == 2);
+  CHECK(two(1) == 3);
+}
+
+TEST_CASE("sums of decimals keep a budget that is equal to them") {
+  static constexpr lv::kernel_cost tenths[] = {{"callable", "decode(4 bytes) -> 4 bytes", 0.1e-3},
+                                               {"callable", "detect(4 bytes) -> 4 bytes", 0.2e-3}};
+  static_assert(0.1e-3 + 0.2e-3 > 0.3e-3);
+  static constexpr lv::cost_table table{.machine = "a test", .kernels = tenths};
+  const auto app =
+      lv::deploy<lv::target<lv::cpu<1>>, lv::costs<table>, lv::budget<lv::latency<300_us>, lv::interval<300_us>>>(
+          chain);
+  CHECK(app(1) == 3);
 }
 
 TEST_CASE("what stages hold is planned as without promises") {

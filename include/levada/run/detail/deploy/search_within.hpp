@@ -100,6 +100,10 @@ template <class... Said>
 inline constexpr bool is_of_the_plan<slots_are_too_few_for_the_latency_at_this_pace<Said...>> = true;
 template <class... Said>
 inline constexpr bool is_of_the_plan<pace_needs_measured_costs_or_the_option_estimates_count<Said...>> = true;
+template <class Mistake>
+inline constexpr bool is_of_slots = false;
+template <class... Said>
+inline constexpr bool is_of_slots<slots_are_too_few_for_the_latency_at_this_pace<Said...>> = true;
 /// And that a nearest plan has, where none is without.
 template <class Mistake>
 inline constexpr bool is_of_its_time = false;
@@ -135,30 +139,35 @@ struct within_promises {
         chooser::table;
       };
   }
-  template <objective Goal>
-  using within = type_list<
-      costs_within<chooser, Goal,
-                   (drops_by_design<Options> || ...) ? 0 : nanoseconds_between(arrival_of(paces_of<Pipeline>::value)),
-                   slot_count_of<Options...>(), target_values<Target>::threads().least, estimates_count_in<Options...>,
-                   time_bounds<Options...>>,
-      Options...>;
+  static constexpr std::int64_t pace =
+      (drops_by_design<Options> || ...) ? 0 : nanoseconds_between(arrival_of(paces_of<Pipeline>::value));
+  template <objective Goal, std::size_t Slots = slot_count_of<Options...>()>
+  using within = type_list<costs_within<chooser, Goal, pace, Slots, target_values<Target>::threads().least,
+                                        estimates_count_in<Options...>, time_bounds<Options...>>,
+                           Options...>;
 
+  /// Where the best within all limits is no good: one of the least memory, or one that asks for more slots alone.
+  static consteval auto choose_within() {
+    using best = within<chooser::goal>;
+    using found = planned_mistake<Pipeline, Target, best>;
+    if constexpr (is_of_the_plan<found> && memory_bound_of<Options...>() != ~std::size_t{0}) {
+      using small = planned_mistake<Pipeline, Target, within<objective::memory>>;
+      return std::conditional_t<small::is_mistake, best, within<objective::memory>>{};
+    } else if constexpr (is_of_the_plan<found> && slot_count_of<Options...>() != 0) {
+      using with_more_slots = within<chooser::goal, 0>;
+      return std::conditional_t<is_of_slots<planned_mistake<Pipeline, Target, with_more_slots>>, with_more_slots,
+                                best>{};
+    } else {
+      return best{};
+    }
+  }
   /// The options that the pipeline is planned with.
   static consteval auto choose() {
     using first = planned_mistake<Pipeline, Target, own>;
-    if constexpr (!first::is_mistake || !is_of_the_plan<first>) {
+    if constexpr (!first::is_mistake || !is_of_the_plan<first> || !may_search())
       return own{};
-    } else if constexpr (!may_search()) {
-      return own{};
-    } else {
-      using found = planned_mistake<Pipeline, Target, within<chooser::goal>>;
-      if constexpr (is_of_the_plan<found> && memory_bound_of<Options...>() != ~std::size_t{0}) {
-        using small = planned_mistake<Pipeline, Target, within<objective::memory>>;
-        return std::conditional_t<small::is_mistake, within<chooser::goal>, within<objective::memory>>{};
-      } else {
-        return within<chooser::goal>{};
-      }
-    }
+    else
+      return choose_within();
   }
   using options = decltype(choose());
 };
