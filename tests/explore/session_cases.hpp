@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <explore/device.hpp>
+#include <explore/meeting_cases.hpp>
 #include <explore/sink_cases.hpp>
 
 #include <levada/core/detail/units.hpp>
@@ -374,6 +375,8 @@ inline constexpr session_case small_cases[] = {
     {"fork", [] { forked<2>(1, false); }},
     {"fork, three workers", [] { forked<3>(1, false); }},
     {"fork, cancelled", [] { forked<2>(1, true); }},
+    {"met by time", [] { met_by_time<2>(3, false); }},
+    {"met by time, called", [] { met_by_time_and_called<2>(4); }},
 };
 
 /// Of which there are too many schedules: some at random.
@@ -415,6 +418,10 @@ inline constexpr session_case large_cases[] = {
     {"drained where the rate changes", drained},
     {"device", [] { on_a_device(5, false); }},
     {"device, cancelled", [] { on_a_device(4, true); }},
+    {"met by time", [] { met_by_time<2>(6, false); }},
+    {"met by time, pushed by two", [] { met_by_time<2>(4, true); }},
+    {"met by time, three workers", [] { met_by_time<3>(6, false); }},
+    {"met by time, called", [] { met_by_time_and_called<2>(10); }},
     {"fork, three threads", [] { forked<3>(3, false); }},
     {"fork, cancelled", [] { forked<2>(3, true); }},
 };

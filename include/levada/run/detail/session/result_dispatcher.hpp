@@ -5,7 +5,6 @@
 // items while it waits (not in a `dedicated` session), and sleeps where there is nothing to do.
 
 #include <exception>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -79,7 +78,7 @@ class result_dispatcher : public served_session {
       return by->add(self);
     }
     session_.core_->popper.store(&thread_);  // another than any that pushes, until it says itself who it is
-    thread_ = start_thread("the results of a session", [this, &self]() noexcept {
+    thread_ = start_thread<thread>("the results of a session", [this, &self]() noexcept {
       thread_mark unnamed = &thread_;
       session_.core_->popper.compare_exchange_strong(unnamed, this_thread_mark());
       self.serve_alone();
@@ -171,7 +170,7 @@ class result_dispatcher : public served_session {
   atomic<bool> ending_{false};
   atomic<bool> completes_dropped_{false};
   dispatcher* by_ = nullptr;
-  std::thread thread_;
+  thread thread_;
 };
 
 }  // namespace levada::detail

@@ -161,11 +161,12 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
       bool expected = false;
       if (!busy_.compare_exchange_strong(expected, true)) return;  // who is at it looks again
       // Asked once an item: a slot that comes free behind the last answer finds that this waits for it.
-      bool waits_for_room = false;
-      while (!(waits_for_room = !is_empty() && of.free_slots() == 0) && meet_one(of)) {
-      }
+      bool is_full = false, any = false;
+      while (!(is_full = of.free_slots() == 0) && meet_one(of)) any = true;
       const bool freed = exchange_value(freed_, false);
-      const bool tells = note(due_of_next(), waits_for_room) || freed || gates_.is_closed(0);
+      const bool ends = is_over() && !exchange_value(has_told_end_, true);
+      // Nothing new is not told: who waits looks here again, and would wake itself.
+      const bool tells = note(due_of_next(), is_full && !is_empty()) || freed || ends || (any && gates_.is_closed(0));
       busy_.store(false);
       if (tells || of.is_cancelled()) of.tell_waiters();  // who waits for the end waits for who is busy, too
       if (asked_.load() == asked && !opens(of)) return;
@@ -313,7 +314,8 @@ class time_feed<synced_items<Rule, First, Others...>> final : public admission_q
   port_threads<ports> pushers_;
   atomic<bool> used_{false};
   atomic<std::uint32_t> asked_{0};
-  bool freed_ = false;  ///< a full ring has room again; written by the busy thread
+  bool freed_ = false;         ///< a full ring has room again; written by the busy thread
+  bool has_told_end_ = false;  ///< that nothing more comes; the busy thread's
 };
 
 template <class Item>
