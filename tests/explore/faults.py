@@ -26,6 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 # name, header (its name is unique), text, wrong text
 FAULTS = [
+    ("a slot freed beside the last look lets nothing in", "time_feed.hpp",
+     "note(due_of_next(), is_full && !is_empty())",
+     "note(due_of_next(), !is_empty() && of.free_slots() == 0)"),
+    ("items meet where there is no slot", "time_feed.hpp",
+     "while (!(is_full = of.free_slots() == 0) &&",
+     "while (!(is_full = !is_empty() && of.free_slots() == 0) &&"),
     ("an old deposit is claimed", "segment.hpp",
      "static_cast<std::uint64_t>(deposited_as) + 1",
      "static_cast<std::uint64_t>(deposited_as)"),
