@@ -28,6 +28,9 @@
 #include <levada/run/detail/program/program_layout.hpp>
 #include <levada/run/detail/program/stage_address.hpp>
 #include <levada/run/detail/program/unit.hpp>
+#ifdef LEVADA_KERNELS_APART
+#include <levada/run/detail/program/apart_kernels.hpp>
+#endif
 
 namespace levada {
 namespace detail {
