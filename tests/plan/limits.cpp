@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <random>
 #include <set>
 #include <vector>
 
 #include <levada/plan/detail/limits.hpp>
+#include <levada/plan/detail/partition_within.hpp>
 
 #include "random_placement.hpp"
 #include "soak.hpp"
@@ -224,6 +227,120 @@ TEST_CASE("a beam gives covers that are legal and within their limits") {
   }
   CHECK(cut > graphs / 100);
   CHECK(fitting > graphs / 40);
+}
+
+// ---- regions of several rates ----
+
+namespace {
+
+/// The loads of each cover of a region that runs so often, its latency, and its longest serial offer.
+struct region_cover {
+  std::int64_t latency = 0, longest = 0;
+  std::vector<std::int64_t> loads;
+};
+std::vector<region_cover> covers_of_region(const placement16& problem, double runs) {
+  std::vector<region_cover> found;
+  offers chosen;
+  const auto often = [&](std::int64_t time) { return static_cast<std::int64_t>(static_cast<double>(time) * runs); };
+  const auto cover_rest = [&](auto self, const lv::node_set<16>& covered) -> void {
+    const std::size_t first = covered.first_missing();
+    if (first == problem.flow.nodes) {
+      if (!lv::test::can_run(problem, chosen, false)) return;
+      const auto judged = lv::test::judge(problem, lv::objective::throughput, chosen);
+      region_cover its;
+      for (std::size_t d = 0; d < problem.devices.size(); ++d) {
+        its.latency += judged->amounts[d];
+        its.loads.push_back(often(judged->amounts[d]));
+      }
+      for (const std::size_t o : chosen)
+        if (problem.offers[o].serial)
+          its.longest = std::max(
+              its.longest, often(lv::detail::to_picoseconds(problem.offers[o].price.seconds +
+                                                            problem.places[problem.offers[o].place].launch_seconds)));
+      found.push_back(its);
+      return;
+    }
+    for (std::size_t o = 0; o < problem.offers.size(); ++o) {
+      const auto& nodes = problem.offers[o].nodes;
+      if (!nodes.contains(first) || nodes.intersects(covered)) continue;
+      chosen.push_back(o);
+      self(self, covered | nodes);
+      chosen.pop_back();
+    }
+  };
+  cover_rest(cover_rest, {});
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("regions of several rates are searched as one") {
+  std::size_t fitting = 0, in_vain = 0;
+  for (unsigned seed = 0; seed < graphs / 10; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    auto first = random_placement(seed).make();
+    first.host = 0;
+    first.places[0].launch_seconds = 0;  // nothing is launched where items enter a region
+    for (lv::device_capacity& d : first.devices) d.memory = lv::device_capacity::any;
+    for (lv::offer<16>& o : first.offers) o.price.origin = lv::cost_origin::measured;
+    auto second = first;
+    for (lv::offer<16>& o : second.offers) o.price.seconds = first.offers[random() % first.offers.size()].price.seconds;
+    const double runs = random() % 2 == 0 ? 0.25 : 4;
+    const auto covers = covers_of_region(first, 1), behind = covers_of_region(second, runs);
+    if (covers.empty() || behind.empty() || covers.size() * behind.size() > 200'000) continue;
+
+    const auto interval = [&](const region_cover& a, const region_cover& b) {
+      std::int64_t most = std::max(a.longest, b.longest);
+      for (std::size_t d = 0; d < first.devices.size(); ++d) {
+        const std::int64_t workers = first.devices[d].workers;
+        most = std::max(most, (a.loads[d] + b.loads[d] + workers - 1) / workers);
+      }
+      return most;
+    };
+    const auto& one = covers[random() % covers.size()];
+    const auto& other = behind[random() % behind.size()];
+    lv::plan_limits limits;
+    limits.interval_at(lv::quantile::median) = std::max(
+        1e-12 * static_cast<double>(interval(one, other)) * (0.7 + 0.1 * static_cast<double>(random() % 5)), 1e-12);
+    const auto most = lv::detail::to_picoseconds(limits.interval_at(lv::quantile::median));
+    std::optional<std::int64_t> best;
+    std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
+    for (const region_cover& a : covers)
+      for (const region_cover& b : behind) {
+        nearest = std::min(nearest, interval(a, b));
+        if (interval(a, b) <= most) best = std::min(best.value_or(a.latency + b.latency), a.latency + b.latency);
+      }
+
+    lv::joined_regions<33> all;
+    all.add(first, 1);
+    all.add(second, runs);
+    REQUIRE(all.search(lv::objective::latency, limits, lv::default_beam));
+    const auto judged = [&](std::size_t r, const placement16& region, double often) {
+      const auto own = all.cover_of(r, region);
+      const offers chosen(own.chosen.begin(), own.chosen.end());
+      REQUIRE(lv::test::can_run(region, chosen, true));
+      region_cover its;
+      const auto amounts = lv::test::judge(region, lv::objective::throughput, chosen)->amounts;
+      for (std::size_t d = 0; d < region.devices.size(); ++d) {
+        its.latency += amounts[d];
+        its.loads.push_back(static_cast<std::int64_t>(static_cast<double>(amounts[d]) * often));
+      }
+      return its;
+    };
+    const region_cover a = judged(0, first, 1), b = judged(1, second, runs);
+    if (best) {
+      REQUIRE(a.latency + b.latency == *best);
+      REQUIRE(interval(a, b) <= most);
+      ++fitting;
+    } else {
+      REQUIRE(interval(a, b) <= nearest);
+      ++in_vain;
+    }
+  }
+  MESSAGE(fitting << " times a pair of covers fits, " << in_vain << " times none");
+  CHECK(fitting > 20);
+  CHECK(in_vain > 5);
 }
 
 // ---- while compiling ----

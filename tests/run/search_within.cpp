@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -158,6 +159,39 @@ TEST_CASE("sums of decimals keep a budget that is equal to them") {
       lv::deploy<lv::target<lv::cpu<1>>, lv::costs<table>, lv::budget<lv::latency<300_us>, lv::interval<300_us>>>(
           chain);
   CHECK(app(1) == 3);
+}
+
+template <class Mistake>
+constexpr bool is_in_vain = false;
+template <class... Said>
+constexpr bool is_in_vain<lv::no_plan_keeps_what_is_promised<Said...>> = true;
+
+TEST_CASE("regions of different rates are searched as one") {
+  static constexpr lv::kernel_cost of_regions[] = {{"callable", "decode(4 bytes) -> 4 bytes", 5e-3},
+                                                   {"callable", "detect(4 bytes) -> 4 bytes", 3e-3},
+                                                   {"callable", "model(16 bytes) -> 16 bytes", 12e-3},
+                                                   {"callable", "track(4 bytes) -> 4 bytes", 1e-3}};
+  static constexpr lv::cost_table table{.machine = "a test", .kernels = of_regions, .transfers = ways};
+  constexpr auto batched = lv::input<int, lv::every<9_ms>> | lv::stage<"decode">(plus_one) |
+                           lv::stage<"detect">(plus_one) | lv::batch<4> |
+                           lv::stage<"model">([](const std::array<int, 4>& b) { return b; }) | lv::unbatch |
+                           lv::stage<"track">(lv::serial(plus_one));
+  using pipeline = std::remove_const_t<decltype(batched)>;
+  // The processor alone would need 12 ms for each item.
+  const auto app = lv::deploy<box, lv::costs<table>>(batched);
+  int count = 0;
+  for (auto&& r : app.stream(std::vector<int>(20, 1))) count += r.value() == 4;
+  CHECK(count == 20);
+  CHECK(lv::report(app).find("\n  simulated<0>: ") != std::string::npos);
+  // 27 ms for later items, and 21 ms of work at least; the last of four waits for the others.
+  const auto quick = lv::deploy<box, lv::costs<table>, lv::budget<lv::latency<60_ms>, lv::interval<9_ms>>>(batched);
+  count = 0;
+  for (auto&& r : quick.stream(std::vector<int>(20, 1))) count += r.value() == 4;
+  CHECK(count == 20);
+  static_assert(
+      is_in_vain<
+          lv::detail::deploy_call_mistake<const pipeline&, box, lv::costs<table>, lv::budget<lv::latency<40_ms>>>>);
+  static_assert(!lv::detail::deploy_call_mistake<const pipeline&, box, lv::costs<table>, lv::latest_only>::is_mistake);
 }
 
 TEST_CASE("what stages hold is planned as without promises") {

@@ -214,6 +214,8 @@ struct with_promises<Types, Pipeline, Target, Options...> {
     using promises = promises_of<Pipeline, Target, All...>;
     if constexpr (std::same_as<type_list<All...>, type_list<Options...>>)
       return type_tag<promising_types<Types, promises>>{};
+    else if constexpr (changes_rate<flat_parts<Pipeline>>)
+      return type_tag<promising_types<deployment_types_of_regions<flat_parts<Pipeline>, Target, All...>, promises>>{};
     else
       return type_tag<promising_types<deployment_types<flat<Pipeline>, Target, All...>, promises>>{};
   }

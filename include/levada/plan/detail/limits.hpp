@@ -25,6 +25,8 @@ struct plan_limits {
 
   std::array<double, 2> latency{any, any};
   std::array<double, 2> interval{any, any};  ///< the load of each device and of each serial offer
+  /// How often each node runs for an item that comes in; null: once. That counts for loads, not for the latency.
+  const double* runs = nullptr;
 
   constexpr double& latency_at(quantile at) { return latency[static_cast<std::size_t>(at)]; }
   constexpr double& interval_at(quantile at) { return interval[static_cast<std::size_t>(at)]; }
@@ -56,7 +58,9 @@ class limited_prices : public prices<N> {
   static constexpr std::size_t most_amounts = 2 * (most_places + 2) + 1 + 2 * most_places;
 
   constexpr limited_prices(const placement_problem<N>& problem, objective goal, const plan_limits& limits, sought which)
-      : base(problem, objective::latency, false), goal_(goal), which_(which) {
+      : base(problem, objective::latency, false), goal_(goal), which_(which), runs_(limits.runs) {
+    for (std::size_t n = 0; runs_ != nullptr && n < problem.flow.nodes; ++n)
+      most_runs_ = std::max(most_runs_, runs_[n]);
     for (const quantile at : {quantile::median, quantile::p95}) {
       const auto q = static_cast<std::size_t>(at);
       const bool is_goal = at == quantile::median;
@@ -98,12 +102,13 @@ class limited_prices : public prices<N> {
           least_more = rest;
           break;
         case amount::load:
-          if (a.device == device) used[k] += price(o, a.at) + moved;
-          if (to_host != 0 && a.device == problem().places[problem().host].device) used[k] += to_host;
+          if (a.device == device) used[k] += load(o, a.at) + often(moved, runs_of(o));
+          if (to_host != 0 && a.device == problem().places[problem().host].device)
+            used[k] += often(to_host, runs_of(o));
           loads[static_cast<std::size_t>(a.at)] += used[k];
           break;
         case amount::longest:
-          if (made.serial) used[k] = std::max(used[k], price(o, a.at));
+          if (made.serial) used[k] = std::max(used[k], load(o, a.at));
           break;
         case amount::bytes:
           used[k] += static_cast<picoseconds>(made.bytes);
@@ -116,7 +121,7 @@ class limited_prices : public prices<N> {
           break;
       }
       if (is_bound(a) && used[k] + least_more > a.most()) return false;
-      if (which_ == sought::best_within && a.of == amount::load && a.limit != unlimited &&
+      if (which_ == sought::best_within && a.of == amount::load && a.limit != unlimited && runs_ == nullptr &&
           (loads[static_cast<std::size_t>(a.at)] + rest) / all_workers_ > a.limit)
         return false;
     }
@@ -129,9 +134,10 @@ class limited_prices : public prices<N> {
       const picoseconds less = (elsewhere >> p & 1) != 0 ? 0 : base::crossing_time(bytes, elsewhere, p);
       if (more <= less) continue;
       for (std::size_t k = 0; k < amounts_.size(); ++k)
-        if (amounts_[k].of == amount::latency ||
-            (amounts_[k].of == amount::load && amounts_[k].device == problem().places[p].device))
+        if (amounts_[k].of == amount::latency)
           used[k] += more - less;
+        else if (amounts_[k].of == amount::load && amounts_[k].device == problem().places[p].device)
+          used[k] += often(more - less, most_runs_);
     }
   }
 
@@ -177,6 +183,15 @@ class limited_prices : public prices<N> {
     return to_picoseconds(problem().places[made.place].launch_seconds + seconds);
   }
 
+  /// Of what is taken for an item that comes in.
+  static constexpr picoseconds often(picoseconds time, double runs) {
+    return runs == 1 ? time : static_cast<picoseconds>(static_cast<double>(time) * runs + 0.5);
+  }
+  constexpr double runs_of(std::size_t o) const {
+    return runs_ == nullptr ? 1 : runs_[problem().offers[o].nodes.first()];
+  }
+  constexpr picoseconds load(std::size_t o, quantile at) const { return often(price(o, at), runs_of(o)); }
+
   constexpr picoseconds of_goal(const picoseconds* used, picoseconds rest) const {
     picoseconds most = 0, sum = goal_ == objective::throughput ? rest : 0;
     for (std::size_t k = 0; k < amounts_.size(); ++k) {
@@ -189,7 +204,8 @@ class limited_prices : public prices<N> {
       most = std::max(most, (used[k] + a.workers - 1) / a.workers);
       if (a.of == amount::load) sum += used[k];
     }
-    return goal_ == objective::throughput ? std::max(most, sum / all_workers_) : sum;
+    if (goal_ != objective::throughput) return sum;
+    return runs_ != nullptr ? most : std::max(most, sum / all_workers_);
   }
   /// The largest part of a limit that is used; in picoseconds 1 is a second.
   constexpr picoseconds excess(const picoseconds* used, picoseconds rest) const {
@@ -205,6 +221,8 @@ class limited_prices : public prices<N> {
 
   objective goal_;
   sought which_;
+  const double* runs_;
+  double most_runs_ = 1;
   picoseconds all_workers_ = 0;
   bounded<amount, most_amounts> amounts_;
 };

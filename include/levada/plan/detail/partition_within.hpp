@@ -64,6 +64,20 @@ constexpr void leave_out_assumed_ways(placement_problem<N>& problem, std::span<c
 
 }  // namespace detail
 
+/// The question of a deployment that promises its time.
+template <std::size_t N>
+constexpr placement_problem<N> promised_problem(const graph_info<N>& graph, std::span<const device_info> devices,
+                                                std::span<const candidate> candidates,
+                                                std::span<const backend_info> backends, const cost_table& table,
+                                                const promised_costs& counted) {
+  placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
+  problem.offers = detail::promised_offers(problem, graph, backends, table, counted.estimates_count);
+  if (!counted.estimates_count) detail::leave_out_assumed_ways(problem, devices, table);
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    if (devices[d].id.kind == device_kind::cpu) problem.devices[d].workers = counted.threads;
+  return problem;
+}
+
 template <std::size_t N>
 constexpr partition_within<N> choose_partition_within(const graph_info<N>& graph, std::span<const device_info> devices,
                                                       std::span<const candidate> candidates,
@@ -72,16 +86,92 @@ constexpr partition_within<N> choose_partition_within(const graph_info<N>& graph
                                                       const promised_costs& counted) {
   partition_within<N> answer;
   if (devices.size() > most_places) return answer;
-  placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
-  problem.offers = detail::promised_offers(problem, graph, backends, table, counted.estimates_count);
-  if (!counted.estimates_count) detail::leave_out_assumed_ways(problem, devices, table);
-  for (std::size_t d = 0; d < devices.size(); ++d)
-    if (devices[d].id.kind == device_kind::cpu) problem.devices[d].workers = counted.threads;
+  const placement_problem<N> problem = promised_problem(graph, devices, candidates, backends, table, counted);
   answer.has_choice = problem.offers.size() != graph.nodes.size();
   const cover<N> chosen =
       best_cover_within(problem, goal, limits, detail::beam_of(objective::throughput, graph.nodes.size())).best;
   if (chosen.complete) answer.parts = partition_of(problem, chosen, graph, devices);
   return answer;
 }
+
+/// The regions of a pipeline that changes its rate, of `N` nodes in all, as one question. Between two of them items are
+/// on the host, where nothing is launched: a node there, which costs nothing, gives what the later one takes.
+template <std::size_t N>
+class joined_regions {
+ public:
+  /// The next region; it runs so often for an item that comes in.
+  template <std::size_t M>
+  constexpr void add(const placement_problem<M>& region, double runs) {
+    const bool is_first = problem_.places.empty();
+    const std::size_t entry = problem_.flow.nodes;
+    if (is_first)
+      begin(region);
+    else
+      add_entry(region.input_bytes, runs);
+    const std::size_t base = problem_.flow.nodes;
+    problem_.flow.nodes += region.flow.nodes;
+    for (std::size_t n = 0; n < region.flow.nodes; ++n) {
+      problem_.bytes[base + n] = region.bytes[n];
+      runs_[base + n] = runs;
+      if (region.flow.takes_input.contains(n)) {
+        if (is_first)
+          problem_.flow.takes_input.insert(base + n);
+        else
+          problem_.flow.connect(entry, base + n);
+      }
+      region.flow.producers[n].for_each([&](std::size_t p) { problem_.flow.connect(base + p, base + n); });
+      if (region.flow.leaving.contains(n)) problem_.flow.leaving.insert(base + n);
+    }
+    first_offer_.push_back(problem_.offers.size());
+    for (offer<M> o : region.offers) {
+      node_set<N> nodes;
+      o.nodes.for_each([&](std::size_t n) { nodes.insert(base + n); });
+      problem_.offers.push_back({nodes, o.place, o.rank, o.price, o.bytes, o.serial, o.candidate});
+    }
+  }
+  constexpr std::size_t nodes() const { return problem_.flow.nodes; }
+  constexpr bool has_choice() const { return problem_.offers.size() != problem_.flow.nodes; }
+
+  /// Behind the last region. False where there is no cover.
+  constexpr bool search(objective goal, plan_limits limits, std::size_t beam) {
+    if (problem_.host == problem_.nowhere) return false;
+    problem_.flow.finish();
+    limits.runs = runs_;
+    best_ = best_cover_within(problem_, goal, limits, beam).best;
+    return best_.complete;
+  }
+  /// Which offers of a region were chosen.
+  template <std::size_t M>
+  constexpr cover<M> cover_of(std::size_t r, const placement_problem<M>& region) const {
+    cover<M> own;
+    own.complete = true;
+    for (const std::size_t o : best_.chosen)
+      if (o >= first_offer_[r] && o < first_offer_[r] + region.offers.size()) own.chosen.push_back(o - first_offer_[r]);
+    return own;
+  }
+
+ private:
+  template <std::size_t M>
+  constexpr void begin(const placement_problem<M>& region) {
+    problem_.input_bytes = region.input_bytes;
+    problem_.devices = region.devices;
+    problem_.places = region.places;
+    problem_.host = region.host;
+    for (std::size_t a = 0; a < region.places.size(); ++a)
+      for (std::size_t b = 0; b < region.places.size(); ++b) problem_.crossings[a][b] = region.crossings[a][b];
+  }
+  constexpr void add_entry(std::size_t bytes, double runs) {
+    const std::size_t entry = problem_.flow.nodes++;
+    problem_.bytes[entry] = bytes;
+    runs_[entry] = runs;
+    const std::size_t host = problem_.host == problem_.nowhere ? 0 : problem_.host;
+    problem_.offers.push_back({{entry}, host, 0, cost::measured(0), 0, false, partition_unit::callable});
+  }
+
+  placement_problem<N> problem_;
+  double runs_[N]{};
+  detail::constexpr_vector<std::size_t> first_offer_;
+  cover<N> best_;
+};
 
 }  // namespace levada

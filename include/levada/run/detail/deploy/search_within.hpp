@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/core/detail/type_list.hpp>
@@ -75,8 +77,104 @@ struct costs_within : Costs {
     return found.parts.empty() ? Costs::partition_for(graph, devices, candidates, backends) : found.parts;
   }
 };
+/// The same where the rate changes: all regions at once. `Plain` is the timing_of without limits.
+template <class Plain, class Costs, objective Goal, std::int64_t Pace, int Threads, bool EstimatesCount, class Bounds>
+struct regions_within {
+  using plannings = typename Plain::plannings;
+  template <std::size_t R>
+  using planning = typename plannings::template planning<R>;
+  using every_region = std::make_index_sequence<plannings::regions>;
+  template <std::size_t N>
+  static constexpr std::size_t most_nodes(const graph_info<N>&) {
+    return N;
+  }
+  template <std::size_t... R>
+  static constexpr std::size_t nodes_of(std::index_sequence<R...>) {
+    return (most_nodes(planning<R>::graph) + ...) + sizeof...(R);
+  }
+
+  /// The waits for later items are no plan's to change, and results are as many as the rates say.
+  static constexpr plan_limits limits() {
+    plan_limits all = limits_of<0, 0>(Bounds{});
+    for (const quantile at : {quantile::median, quantile::p95}) {
+      const pipeline_time& time =
+          at == quantile::p95 ? Plain::template time<quantile::p95> : Plain::template time<quantile::median>;
+      all.latency_at(at) = std::max(all.latency_at(at) - time.waiting, 0.0);
+      all.interval_at(at) /= time.items_a_result;
+    }
+    if constexpr (Pace != 0)
+      all.interval_at(quantile::median) = std::min(all.interval_at(quantile::median), seconds_of(Pace) - 0.6e-9);
+    return all;
+  }
+  template <std::size_t R>
+  static constexpr double runs() {
+    if constexpr (R == 0)
+      return 1;
+    else
+      return runs<R - 1>() * static_cast<double>(plannings::template rate<R - 1>.ratio.gives) /
+             static_cast<double>(plannings::template rate<R - 1>.ratio.takes);
+  }
+  template <std::size_t R>
+  static constexpr auto problem() {
+    return promised_problem(planning<R>::graph, planning<R>::devices, planning<R>::candidates(),
+                            planning<R>::backend_infos(), Costs::table, {EstimatesCount, Threads});
+  }
+  template <std::size_t R>
+  using parts_of = partition<most_nodes(planning<R>::graph)>;
+
+  template <std::size_t... R>
+  static constexpr auto search(std::index_sequence<R...>) {
+    joined_regions<nodes_of(every_region{})> all;
+    (all.add(problem<R>(), runs<R>()), ...);
+    const bool is_found = all.search(Goal, limits(), beam_of(objective::throughput, all.nodes()));
+    std::tuple<bool, bool, parts_of<R>...> answer{is_found, all.has_choice(), parts_of<R>{}...};
+    if (is_found)
+      ((std::get<R + 2>(answer) =
+            partition_of(problem<R>(), all.cover_of(R, problem<R>()), planning<R>::graph, planning<R>::devices)),
+       ...);
+    return answer;
+  }
+  static constexpr auto found = search(every_region{});
+  static constexpr bool has_choice = std::get<1>(found);
+
+  /// Of the region with that graph; empty where it is none of them.
+  template <std::size_t N>
+  static constexpr partition<N> parts_for(const graph_info<N>& graph, std::span<const device_info> devices,
+                                          std::span<const backend_info> backends) {
+    partition<N> parts;
+    if (!std::get<0>(found)) return parts;
+    const std::uint64_t asked = question_of(graph, devices, backends);
+    const auto look = [&]<std::size_t R>() {
+      if constexpr (most_nodes(planning<R>::graph) == N)
+        if (parts.empty() &&
+            question_of(planning<R>::graph, planning<R>::devices, planning<R>::backend_infos()) == asked)
+          parts = std::get<R + 2>(found);
+    };
+    [&]<std::size_t... R>(std::index_sequence<R...>) { (look.template operator()<R>(), ...); }(every_region{});
+    return parts;
+  }
+};
+template <class Costs, class Regions, objective Goal>
+struct region_costs_within : Costs {
+  using preferred = Costs;
+  using regions = Regions;
+  static constexpr objective goal = Goal;
+
+  template <std::size_t N>
+  static constexpr partition<N> partition_for(const graph_info<N>& graph, std::span<const device_info> devices,
+                                              std::span<const candidate> candidates,
+                                              std::span<const backend_info> backends) {
+    const partition<N> found = Regions::parts_for(graph, devices, backends);
+    return found.empty() ? Costs::partition_for(graph, devices, candidates, backends) : found;
+  }
+};
+template <class Costs, class Regions, objective Goal>
+inline constexpr bool goes_inside<region_costs_within<Costs, Regions, Goal>> = false;
+
 template <class Option>
 inline constexpr bool searches_within = false;
+template <class Costs, class Regions, objective Goal>
+inline constexpr bool searches_within<region_costs_within<Costs, Regions, Goal>> = true;
 template <class Costs, objective Goal, std::int64_t Pace, std::size_t Slots, int Threads, bool EstimatesCount,
           class Bounds>
 inline constexpr bool searches_within<costs_within<Costs, Goal, Pace, Slots, Threads, EstimatesCount, Bounds>> = true;
@@ -131,7 +229,7 @@ struct within_promises {
   using chooser = typename partition_option<Options...>::type;
 
   static consteval bool may_search() {
-    if constexpr (changes_rate<flat_parts<Pipeline>> || !std::is_void_v<typename pinned_option<Options...>::type>)
+    if constexpr (!std::is_void_v<typename pinned_option<Options...>::type>)
       return false;
     else
       return requires {
@@ -145,6 +243,11 @@ struct within_promises {
   using within = type_list<costs_within<chooser, Goal, pace, Slots, target_values<Target>::threads().least,
                                         estimates_count_in<Options...>, time_bounds<Options...>>,
                            Options...>;
+
+  template <objective Goal>
+  using regions =
+      regions_within<timing_of<Pipeline, Target, Options...>, chooser, Goal, pace,
+                     target_values<Target>::threads().least, estimates_count_in<Options...>, time_bounds<Options...>>;
 
   /// Where the best within all limits is no good: one of the least memory, or one that asks for more slots alone.
   static consteval auto choose_within() {
@@ -166,6 +269,8 @@ struct within_promises {
     using first = planned_mistake<Pipeline, Target, own>;
     if constexpr (!first::is_mistake || !is_of_the_plan<first> || !may_search())
       return own{};
+    else if constexpr (changes_rate<flat_parts<Pipeline>>)
+      return type_list<region_costs_within<chooser, regions<chooser::goal>, chooser::goal>, Options...>{};
     else
       return choose_within();
   }
@@ -238,6 +343,10 @@ consteval auto broken_pace() {
         written_fixed_string<[](auto& t) { append_broken_pace(t, Timing::template time<quantile::median>); }>()>{};
 }
 template <fixed_string... One, fixed_string... Other>
+constexpr nearest_plan<One..., Other...> operator+(nearest_plan<One...>, nearest_plan<Other...>) {
+  return {};
+}
+template <fixed_string... One, fixed_string... Other>
 constexpr would_need<One..., Other...> operator+(would_need<One...>, would_need<Other...>) {
   return {};
 }
@@ -258,6 +367,21 @@ consteval most_of first_broken(type_list<Bounds...>) {
   return which;
 }
 
+template <class Within, class Planning>
+consteval bool has_choice() {
+  if constexpr (requires { Within::regions::has_choice; })
+    return Within::regions::has_choice;
+  else
+    return Within::search(Planning::graph, Planning::devices, Planning::candidates(), Planning::backend_infos())
+        .has_choice;
+}
+template <class Timing, std::size_t... R>
+consteval auto nearest_of_regions(std::index_sequence<R...>) {
+  return (segments_text<Timing::plannings::template planning<R>::plan>(
+              std::make_index_sequence<Timing::plannings::template planning<R>::plan.segments>{}) +
+          ...);
+}
+
 /// What is wrong where plans were searched: there was a choice, and none of them keeps what is promised.
 template <class Pipeline, class Target, class Within, class... Options>
 consteval auto nothing_fits(type_list<Within, Options...>) {
@@ -267,15 +391,14 @@ consteval auto nothing_fits(type_list<Within, Options...>) {
   } else {
     using timing = timing_of<Pipeline, Target, Within, Options...>;
     using planning = typename timing::plannings::template planning<0>;
-    if constexpr (!Within::search(planning::graph, planning::devices, planning::candidates(), planning::backend_infos())
-                       .has_choice) {
+    if constexpr (!has_choice<Within, planning>()) {
       return found{};
     } else {
       constexpr bool drops = (drops_by_design<Options> || ...);
       using broken = decltype(broken_pace<timing, drops>() + broken_bounds<timing>(time_bounds<Options...>{}));
       constexpr most_of which = first_broken<timing, drops>(time_bounds<Options...>{});
-      return no_plan_keeps_what_is_promised<decltype(segments_text<planning::plan>(
-                                                std::make_index_sequence<planning::plan.segments>{})),
+      return no_plan_keeps_what_is_promised<decltype(nearest_of_regions<timing>(
+                                                std::make_index_sequence<timing::plannings::regions>{})),
                                             broken, typename most_text<timing, quantile::median, which>::type,
                                             typename plan_texts<timing, quantile::median>::from>{};
     }
