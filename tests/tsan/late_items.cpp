@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include <levada/core/detail/units.hpp>
+#include <levada/graph/detail/batch.hpp>
 #include <levada/graph/detail/fork.hpp>
 #include <levada/graph/detail/join.hpp>
 #include <levada/plan/detail/partition_by_cost.hpp>
@@ -38,6 +41,7 @@ TEST_CASE("late items are counted once, whoever runs their branches and whoever 
   const auto app = lv::deploy<lv::target<lv::cpu<3>>, lv::costs<costs>, lv::budget<lv::latency<500_us>>,
                               lv::run_by<lv::thread_executor>>(line);
   auto session = app.open<lv::on_late<&hear>>();
+  session.trace(1024);
   constexpr int items = 300;
   std::thread pusher([&] {
     for (int i = 0; i < items; ++i) session.push(i);
@@ -51,6 +55,19 @@ TEST_CASE("late items are counted once, whoever runs their branches and whoever 
   pusher.join();
   CHECK(popped == items);
   CHECK(session.statistics().late == heard);
+}
+
+TEST_CASE("items of a stream are stamped as they come, where the rate changes") {
+  constexpr auto batched = lv::input<int, lv::every<1_ms>> | lv::stage<"left">(slept) | lv::batch<2> |
+                           lv::stage<"sum">([](const std::array<int, 2>& b) { return b[0] + b[1]; });
+  const auto app = lv::deploy<lv::target<lv::cpu<3>>, lv::costs<costs>, lv::budget<lv::latency<2_ms>>,
+                              lv::estimates_count, lv::run_by<lv::thread_executor>>(batched);
+  auto results = app.stream<lv::on_late<&hear>>(std::vector<int>(200, 1));
+  results.trace(1024);
+  int sum = 0;
+  for (auto&& r : results) sum += r.value();
+  CHECK(sum == 200);
+  CHECK(results.statistics().age.count == 100);
 }
 
 }  // namespace tsan_late_items
