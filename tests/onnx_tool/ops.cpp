@@ -121,4 +121,22 @@ TEST_CASE("products of matrices of integers: of 32 bits and more as they are, ot
   CHECK(refusal([&] { converted(model(g)); }).find("which do not hold its sums") != std::string::npos);
 }
 
+TEST_CASE("integers that a double does not hold are clipped and negated as they are") {
+  using onnx::element;
+  constexpr std::int64_t large = (std::int64_t{1} << 53) + 1;
+  graph_text g;
+  g.inputs = {value("x", {1, 2}, element::i64)};
+  g.outputs = {value("y", {})};
+  g.initializers = {
+      tensor(element::i64, {}, std::vector<std::int64_t>{-large}, "low"),
+      tensor(element::i64, {}, std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max()}, "all"),
+      integers({large, -2 * large}, "k")};
+  g.nodes = {node("Clip", {"x", "low", "all"}, {"y"})};
+  const converted c(model(g));
+  CHECK(c.has("nn::at_least(-9007199254740993)"));
+  CHECK_FALSE(c.has("at_most"));
+  g.nodes = {node("Clip", {"k", "low", "all"}, {"a"}), node("Neg", {"a"}, {"b"}), node("Add", {"x", "b"}, {"y"})};
+  CHECK(converted(model(g)).weights.at("b.value").as<std::int64_t>() == std::vector<std::int64_t>{-large, large});
+}
+
 }  // namespace onnx_tool_ops

@@ -78,6 +78,13 @@ const unary_form& unary_of(const op_call& call) {
 std::vector<constant> fold_unary(const op_call& call) {
   const unary_form& form = unary_of(call);
   const element type = call.out().type;
+  if (!is_floating(type) && type != element::u64 &&
+      (form.name == "Neg" || form.name == "Abs")) {  // beyond what a double holds, too
+    std::vector<std::int64_t> all = call.in(0).known->as<std::int64_t>();
+    for (std::int64_t& x : all)
+      if (form.name == "Neg" || x < 0) x = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x));
+    return {constant::of(type, call.dims(), all)};
+  }
   return {mapped(*call.in(0).known, type, [&](auto x) { return rounded(type, form.of(static_cast<double>(x))); })};
 }
 void lower_unary(lowering& to, const op_call& call) {
@@ -155,7 +162,29 @@ std::optional<bounds> clip_bounds(const op_call& call) {
   return bounds{call.has(1) ? call.in(1).known->scalar<double>() : -infinity,
                 call.has(2) ? call.in(2).known->scalar<double>() : infinity};
 }
+/// Of integers, which a double does not hold beyond 2^53; none where it is an end of int64 or of uint64.
+std::optional<std::int64_t> whole_bound(const op_call& call, std::size_t i) {
+  if (!call.has(i)) return std::nullopt;
+  const auto bound = call.in(i).known->scalar<std::int64_t>();
+  const bool is_low = i == 1;
+  if (call.type() == element::u64 && bound < 0) {
+    if (is_low || bound != -1) call.fail("a bound beyond int64 is not supported");
+    return std::nullopt;
+  }
+  using limits = std::numeric_limits<std::int64_t>;
+  return bound == (is_low ? limits::min() : limits::max()) ? std::nullopt : std::optional(bound);
+}
 std::vector<constant> fold_clip(const op_call& call) {
+  if (!is_floating(call.type())) {
+    const auto low = whole_bound(call, 1), high = whole_bound(call, 2);
+    std::vector<std::int64_t> all = call.in(0).known->as<std::int64_t>();
+    for (std::int64_t& x : all) {
+      const bool is_huge = call.type() == element::u64 && x < 0;  // above all of int64
+      if (low && x < *low && !is_huge) x = *low;
+      if (high && (x > *high || is_huge)) x = *high;
+    }
+    return {constant::of(call.type(), call.dims(), all)};
+  }
   const bounds limits = *clip_bounds(call);
   return {mapped(*call.in(0).known, call.type(), [&](auto number) {
     const auto x = static_cast<double>(number);
@@ -181,6 +210,12 @@ void lower_clip(lowering& to, const op_call& call) {
   if (!limits) {
     if (call.has(1)) made = to.add("nn::max", {made, to.in(call, 1)}, type, dims);
     if (call.has(2)) made = to.add("nn::min", {made, to.in(call, 2)}, type, dims);
+    return give_cast(to, call, made);
+  }
+  if (!is_floating(type)) {
+    const auto lower = whole_bound(call, 1), upper = whole_bound(call, 2);
+    if (lower) made = to.add("nn::at_least(" + std::to_string(*lower) + ")", {made}, type, dims);
+    if (upper) made = to.add("nn::at_most(" + std::to_string(*upper) + ")", {made}, type, dims);
     return give_cast(to, call, made);
   }
   const bool low = std::isfinite(limits->low), high = std::isfinite(limits->high);
