@@ -108,8 +108,7 @@ class region_order {
   constexpr bool may_move() const { return !has_loop_; }
 
   /// Some kernel could compute them as one: ops of one pin between two borders, whose values are taken by themselves
-  /// alone
-  /// but for at most so many.
+  /// alone but for at most so many.
   constexpr bool is_region(const node_set<N>& nodes, std::size_t most_outputs = 1) const {
     const std::size_t last = nodes.last();
     const node_set<N> exits = exits_of(flow_, nodes);
@@ -380,9 +379,8 @@ constexpr node_places<N> preferred_order(const graph_info<N>& graph, const apart
   return order;
 }
 
-/// The partition that an order was made for, of the graph in that order; empty where there is none, or a candidate
-/// of it
-/// is missing.
+/// The partition that an order was made for, of the graph in that order; empty where there is none, or a candidate of
+/// it is missing.
 template <std::size_t M, std::size_t N>
 constexpr partition<M> partition_of_order(const node_places<N>& order, const graph_info<M>& graph,
                                           std::span<const candidate> candidates) {

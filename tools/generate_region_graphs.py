@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes random graphs of ops as types, deployed with backends of regions: generate_region_graphs.py FIRST COUNT SOURCE.
+
+Ops take one or two of all that was there before, by names; some stand on a simulated device, some behind a callable. \
+Two backends take regions by chance: of other shapes for each graph, with one to three outputs."""
+
+import argparse
+import random
+from pathlib import Path
+
+HEAD = """// Written by tools/generate_region_graphs.py: random graphs of ops, by backends of regions and op by op.
+
+#include <run/generated_regions.hpp>
+
+namespace lv = levada;
+using namespace levada::test;
+"""
+
+
+class Graph:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.nodes, self.untaken = [], ["in"]
+        there = ["in"]
+        for i in range(self.random.randint(3, 9)):
+            self.add(f"n{i}", self.random.choices(there[-4:] + self.untaken, k=self.random.choice([1, 1, 2])))
+            there.append(f"n{i}")
+        while len(self.untaken) > 1:
+            self.add(f"s{len(self.untaken)}", self.untaken[:2])
+
+    def add(self, name, inputs):
+        """One op, at times behind a callable."""
+        op = self.random.choice(["neg", "abs", "relu"] if len(inputs) == 1 else ["add", "sub", "mul"])
+        part = f"lv::nn::{op}"
+        if self.random.random() < 0.1:
+            part = f'{part} | lv::stage<"{name}c">(doubled)'
+        elif self.random.random() < 0.1:
+            part = f"lv::on<lv::simulated<0>>({part})"
+        takes = "".join(f', "{i}"' for i in inputs)
+        self.nodes.append(f'lv::node<"{name}"{takes}>({part})')
+        self.untaken = [n for n in self.untaken if n not in inputs] + [name]
+
+    def text(self):
+        parts = ['lv::port<"in", small_item>'] + self.nodes + [f'lv::output<"out", "{self.untaken[0]}">']
+        shapes = [f"lv::test::some_regions<{2 * self.seed + b}, {self.random.randint(2, 5)}, "
+                  f"{self.random.choice([1, 1, 2, 3])}>" for b in range(2)]
+        return (f'\nTEST_CASE("generated regions {self.seed}") {{\n'
+                f"  const auto pipeline = lv::input<small_item> | lv::graph({', '.join(parts)});\n"
+                f"  gives_what_reference_gives<{', '.join(shapes)}>(pipeline);\n}}\n")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("first", type=int)
+    arguments.add_argument("count", type=int)
+    arguments.add_argument("source", type=Path)
+    options = arguments.parse_args()
+    options.source.parent.mkdir(parents=True, exist_ok=True)
+    graphs = range(options.first, options.first + options.count)
+    options.source.write_text(HEAD + "".join(Graph(seed).text() for seed in graphs), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
