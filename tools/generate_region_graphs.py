@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes random graphs of ops as types, deployed with backends of regions: generate_region_graphs.py FIRST COUNT SOURCE.
+"""Writes random graphs of ops as types, deployed with backends of regions: FIRST COUNT SOURCE.
 
-Ops take one or two of all that was there before, by names; some stand on a simulated device, some behind a callable. \
+Ops take one or two of all that was there before, by names; some stand on a simulated device, some behind a callable.
 Two backends take regions by chance: of other shapes for each graph, with one to three outputs."""
 
 import argparse

@@ -241,8 +241,10 @@ TEST_CASE("the units of a program are the best cover by regions of any shape, an
 
     const lv::node_places<n> written = lv::region_order<n>(of.graph).order_with(lv::bounded<set, 1>{});
     REQUIRE(written.is_as_written());
+    auto apart = regions.apart();
+    lv::price_apart(of.graph, of.backends, regions.table, apart);
     const auto order = lv::order_by_cost(of.graph, of.devices, regions.in_order(written), of.backends, regions.table,
-                                         lv::objective::latency, regions.apart());
+                                         lv::objective::latency, apart);
     random_deployment ordered = of;
     ordered.graph = lv::graph_in_order(of.graph, order);
     ordered.candidates = regions.in_order(order);

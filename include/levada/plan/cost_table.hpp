@@ -93,6 +93,24 @@ class graph_costs {
     return estimate(by.line, flops_[first + count] - flops_[first], static_cast<double>(bytes));
   }
 
+  /// The same of a run of another graph, of which nothing was kept.
+  template <std::size_t M>
+  constexpr cost of_run(const graph_info<M>& graph, std::size_t backend, std::size_t first, std::size_t count) const {
+    const known_backend& by = backends_[backend];
+    detail::text_hash key = by.key;
+    if (entries_.size() != 0) append_signature(key, graph, first, count);
+    const cost found = found_by(key);
+    if (found.origin == cost_origin::measured || !by.has_line) return found;
+    std::size_t bytes = graph.values[graph.nodes[first + count - 1].out].bytes;
+    double flops = 0;
+    for (const std::size_t v : inputs_of_run(graph, first, count)) bytes += graph.values[v].bytes;
+    for (std::size_t n = first; n < first + count; ++n) {
+      flops += graph.nodes[n].flops;
+      bytes += graph.nodes[n].parameter_bytes;
+    }
+    return estimate(by.line, flops, static_cast<double>(bytes));
+  }
+
   /// The cost of a stage that is no op; nothing where it was not measured, since there is no other backend for it.
   constexpr cost of_callable(std::size_t node) const {
     const cost found = measured(key_of("callable"), node, 1);
@@ -140,6 +158,10 @@ class graph_costs {
     } else {
       append_signature(key, graph_, first, count);
     }
+    return found_by(key);
+  }
+  constexpr cost found_by(const detail::text_hash& key) const {
+    if (entries_.size() == 0) return {};
     const entry wanted{key.value(), 0};
     const entry* found = std::lower_bound(entries_.begin(), entries_.end(), wanted);
     if (found == entries_.end() || found->key != wanted.key) return {};

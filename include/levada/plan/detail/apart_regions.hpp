@@ -16,6 +16,7 @@
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/plan/detail/candidate.hpp>
 #include <levada/plan/detail/constexpr_vector.hpp>
+#include <levada/plan/detail/cost.hpp>
 #include <levada/plan/detail/dataflow.hpp>
 #include <levada/plan/detail/node_set_list.hpp>
 #include <levada/plan/detail/partition.hpp>
@@ -30,6 +31,7 @@ struct apart_region {
   node_set<N> nodes;
   std::size_t backend = 0;
   bool has_outputs = false;  ///< several
+  cost price{};              ///< once somebody looked it up
 };
 template <std::size_t N>
 using apart_regions = detail::constexpr_vector<apart_region<N>>;

@@ -183,29 +183,40 @@ namespace detail {
 /// In place of an offer's candidate.
 inline constexpr std::size_t joined_outputs_offer = ~std::size_t{1};
 
-/// Offers for regions apart, on each device that computes them, at the costs that they have where they stand in a row.
-/// How much memory their kernels keep is not known yet.
+/// Offers for regions apart, on each device that computes them. How much memory their kernels keep is not known yet.
 template <std::size_t N>
 constexpr void add_apart(placement_problem<N>& problem, const graph_info<N>& graph,
                          std::span<const device_info> devices, std::span<const backend_info> backends,
-                         const cost_table& table, const region_order<N>& orders, const apart_regions<N>& apart) {
-  for (const apart_region<N>& r : apart) {
-    node_places<N> order = orders.order_with(bounded<node_set<N>, 1>{r.nodes});
-    if (!orders.is_complete(order)) continue;
-    if (r.has_outputs) order.joined.push_back(r);
-    const graph_info<N + 1> ordered = graph_in_order<1>(graph, order);
-    const cost price =
-        graph_costs<N + 1>(ordered, backends, table).of_run(r.backend, order.place_of(r.nodes.first()), r.nodes.size());
+                         const apart_regions<N>& apart) {
+  for (const apart_region<N>& r : apart)
     for (std::size_t d = 0; d < devices.size(); ++d)
       if (computes_on(backends[r.backend], devices[d].id) && devices[d].id.kind != device_kind::vulkan &&
           may_run_on(graph.nodes[r.nodes.first()], devices[d].id))
-        problem.offers.push_back({r.nodes, d, r.backend, price, 0, false, r.has_outputs ? joined_outputs_offer : 0});
-  }
+        problem.offers.push_back({r.nodes, d, r.backend, r.price, 0, false, r.has_outputs ? joined_outputs_offer : 0});
 }
 
 }  // namespace detail
 
-/// The order of a graph in which each region of its best cover stands in a row, those apart included.
+/// Looks up what regions apart cost where their nodes stand in a row; those that never can are taken away.
+template <std::size_t N>
+constexpr void price_apart(const graph_info<N>& graph, std::span<const backend_info> backends, const cost_table& table,
+                           apart_regions<N>& apart) {
+  const region_order<N> orders(graph);
+  const graph_costs<N> costs(graph, backends, table);
+  apart_regions<N> priced;
+  priced.reserve(apart.size());
+  for (apart_region<N> r : apart) {
+    node_places<N> order = orders.order_with(bounded<node_set<N>, 1>{r.nodes});
+    if (!orders.is_complete(order)) continue;
+    if (r.has_outputs) order.joined.push_back(r);
+    r.price = costs.of_run(graph_in_order<1>(graph, order), r.backend, order.place_of(r.nodes.first()), r.nodes.size());
+    priced.push_back(r);
+  }
+  apart = priced;
+}
+
+/// The order of a graph in which each region of its best cover stands in a row, those apart included, whose
+/// prices are known.
 template <std::size_t N>
 constexpr node_places<N> order_by_cost(const graph_info<N>& graph, std::span<const device_info> devices,
                                        std::span<const candidate> candidates, std::span<const backend_info> backends,
@@ -216,7 +227,7 @@ constexpr node_places<N> order_by_cost(const graph_info<N>& graph, std::span<con
   bounded<std::pair<node_set<N>, partition_unit>, N> units;
   if (devices.size() <= most_places) {
     placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
-    detail::add_apart(problem, graph, devices, backends, table, orders, apart);
+    detail::add_apart(problem, graph, devices, backends, apart);
     const cover<N> chosen = best_cover(problem, goal, detail::beam_of(goal, graph.nodes.size()));
     if (!chosen.complete) return preferred_order(graph, apart, candidates);
     for (const std::size_t o : chosen.chosen) {
@@ -273,6 +284,11 @@ struct costs {
                                               std::span<const candidate> candidates,
                                               std::span<const backend_info> backends) {
     return choose_partition(graph, devices, candidates, backends, Table, Goal);
+  }
+  template <std::size_t N>
+  static constexpr void price(const graph_info<N>& graph, std::span<const backend_info> backends,
+                              apart_regions<N>& apart) {
+    price_apart(graph, backends, Table, apart);
   }
   template <std::size_t N>
   static constexpr node_places<N> order_for(const graph_info<N>& graph, std::span<const device_info> devices,

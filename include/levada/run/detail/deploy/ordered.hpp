@@ -111,11 +111,45 @@ constexpr auto apart_regions_of(const auto& devices, type_list<Backend...>) {
   return found;
 }
 
+// They are constants of their own, and so are their prices: clang evaluates a million steps for one.
+template <class Flat>
+inline constexpr std::size_t node_bound = std::remove_cvref_t<decltype(graph_of<Flat>.nodes)>::capacity();
+template <class Flat, std::size_t Count>
+constexpr auto as_array(const apart_regions<node_bound<Flat>>& regions) {
+  std::array<apart_region<node_bound<Flat>>, Count> list{};
+  for (std::size_t i = 0; i < Count; ++i) list[i] = regions[i];
+  return list;
+}
+template <class Flat>
+constexpr auto as_regions(const auto& list) {
+  apart_regions<node_bound<Flat>> regions;
+  regions.reserve(list.size());
+  for (const auto& region : list) regions.push_back(region);
+  return regions;
+}
+template <class Flat, class Backends, class Target, std::size_t Slots>
+inline constexpr std::size_t apart_count =
+    apart_regions_of<Flat>(devices_of<Target, Slots>, typename backend_values<Backends>::list{}).size();
+template <class Flat, class Backends, class Target, std::size_t Slots>
+inline constexpr auto apart_list = as_array<Flat, apart_count<Flat, Backends, Target, Slots>>(
+    apart_regions_of<Flat>(devices_of<Target, Slots>, typename backend_values<Backends>::list{}));
+template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
+consteval auto priced_apart() {
+  auto regions = as_regions<Flat>(apart_list<Flat, Backends, Target, Slots>);
+  if constexpr (requires { Chooser::price(graph_of<Flat>, backend_values<Backends>::values, regions); })
+    if (!regions.empty()) Chooser::price(sourced_graph<Flat>, backend_values<Backends>::values, regions);
+  bounded<apart_region<node_bound<Flat>>, apart_count<Flat, Backends, Target, Slots>> priced;
+  for (const auto& region : regions) priced.push_back(region);
+  return priced;
+}
+template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
+inline constexpr auto priced_list = priced_apart<Flat, Backends, Target, Chooser, Slots>();
+
 /// The order of its nodes, as `Chooser` finds it or, for `void`, by preference.
 template <class Flat, class Backends, class Target, class Chooser, std::size_t Slots>
 consteval auto order_of_nodes() {
   using found = enumerated<Flat, Backends>;
-  const auto apart = apart_regions_of<Flat>(devices_of<Target, Slots>, typename backend_values<Backends>::list{});
+  const auto apart = as_regions<Flat>(priced_list<Flat, Backends, Target, Chooser, Slots>);
   const std::span<const candidate> candidates(found::candidates.data(), found::candidates.size());
   if constexpr (requires {
                   Chooser::order_for(graph_of<Flat>, devices_of<Target, Slots>, candidates,
