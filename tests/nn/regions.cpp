@@ -146,6 +146,48 @@ TEST_CASE("a convolution is scaled by a gate of each channel") {
   });
 }
 
+namespace {
+
+/// The gate of each channel of a squeeze-and-excitation.
+template <std::size_t Channels>
+constexpr auto excitation(const auto& w) {
+  return lv::nn::global_avg_pool2d | lv::nn::conv2d<"s", 3, lv::size<1>>(w) | lv::nn::relu |
+         lv::nn::conv2d<"e", Channels, lv::size<1>>(w) | lv::nn::sigmoid;
+}
+
+}  // namespace
+
+TEST_CASE("a squeeze-and-excitation is four units: its gate scales what a convolution packs") {
+  check_units<4, lv::tensor<float, 12, 10, 13>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 12, 10, 13>> | lv::fork(excitation<12>(w), lv::identity) | lv::nn::mul |
+           lv::nn::conv2d<"p", 20, lv::size<1>>(w) | lv::nn::relu;
+  });
+  // With its norm and the residual behind it, as in MobileNetV3; the gate is the second operand.
+  check_units<4, lv::tensor<float, 24, 14, 14>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 24, 14, 14>> |
+           lv::residual(lv::fork(lv::identity, excitation<24>(w)) | lv::nn::mul |
+                        lv::nn::conv2d<"p", 24, lv::size<1>, lv::no_bias>(w) | lv::nn::batch_norm<"n">(w));
+  });
+}
+
+TEST_CASE("a gate scales the input of any convolution") {
+  // Of few filters on a wide picture, with a stride and a border.
+  check_units<4, lv::tensor<float, 3, 17, 65>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 3, 17, 65>> | lv::fork(excitation<3>(w), lv::identity) | lv::nn::mul |
+           lv::nn::conv2d<"p", 2, lv::size<3>, lv::stride<2>, lv::padding<1>>(w);
+  });
+  // Of more than a cache holds, in strips of rows.
+  check_units<4, lv::tensor<float, 40, 61, 47>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 40, 61, 47>> | lv::fork(lv::identity, excitation<40>(w)) | lv::nn::mul |
+           lv::nn::conv2d<"p", 33, lv::size<3>, lv::padding<1>>(w) | lv::nn::relu;
+  });
+  // In groups it is not one with them.
+  check_units<5, lv::tensor<float, 12, 10, 13>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 12, 10, 13>> | lv::fork(excitation<12>(w), lv::identity) | lv::nn::mul |
+           lv::nn::conv2d<"p", 12, lv::size<3>, lv::groups<4>>(w);
+  });
+}
+
 TEST_CASE("what a convolution gives is taken twice inside its unit") {
   check_units<1, lv::tensor<float, 4, 8, 17>>([](const auto& w) {
     return lv::input<lv::tensor<float, 4, 8, 17>> | lv::nn::conv2d<"x", 9, lv::size<1>>(w) |

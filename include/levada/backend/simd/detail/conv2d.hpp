@@ -97,7 +97,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
 
   template <class Join = detail::no_join>
   void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
-    method_(in.data(), out.data(), scratch, join);
+    method_(in.data(), out.data(), scratch, join, detail::scale_of(in));
   }
 
  private:

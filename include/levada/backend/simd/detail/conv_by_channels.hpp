@@ -7,6 +7,7 @@
 // a time. For the caches, a strip of rows that half a small L2 holds is packed and used by all filters before the next,
 // and channels are taken in blocks whose weights stay there while the strip passes.
 
+#include <levada/backend/simd/detail/columns.hpp>
 #include <levada/backend/simd/detail/conv_run.hpp>
 #include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/transpose.hpp>
@@ -82,7 +83,7 @@ class conv_by_channels {
   static constexpr std::size_t result_elements = round_up(row_group * Run::columns, lanes) * tiling.vectors * lanes;
 
   // Few planes without padding are read where they are.
-  static constexpr bool packs = gap != 0 || (strip_rows < Run::rows && Run::channels > 8);
+  static constexpr bool packs = scales_input<Run> || gap != 0 || (strip_rows < Run::rows && Run::channels > 8);
   static constexpr std::size_t plane = (packs ? rows_read(strip_rows) : Run::height) * pitch;
   static constexpr std::size_t packed_elements =
       packs ? round_up(w.left + Run::channels * plane, 64 / sizeof(value)) : 0;
@@ -102,12 +103,14 @@ class conv_by_channels {
     for (std::size_t f = 0; f < filter_vectors * lanes; ++f) bias_[f] = f < Run::filters ? Run::bias(p, f) : value{0};
   }
 
+  /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
-  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {}) const {
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
+                  const value* scale = nullptr) const {
     constexpr std::size_t whole = Run::rows / strip_rows * strip_rows;
     value* memory = reinterpret_cast<value*>(scratch);
-    for (std::size_t y = 0; y < whole; y += strip_rows) strip<strip_rows>(in, out, memory, y, join);
-    if constexpr (whole != Run::rows) strip<Run::rows - whole>(in, out, memory, whole, join);
+    for (std::size_t y = 0; y < whole; y += strip_rows) strip<strip_rows>(in, scale, out, memory, y, join);
+    if constexpr (whole != Run::rows) strip<Run::rows - whole>(in, scale, out, memory, whole, join);
   }
 
  private:
@@ -119,12 +122,13 @@ class conv_by_channels {
 
   /// `Rows` rows of the output from row `y`.
   template <std::size_t Rows, class Join>
-  void strip(const value* in, out_value* out, value* memory, std::size_t y, const Join& join) const {
+  void strip(const value* in, [[maybe_unused]] const value* scale, out_value* out, value* memory, std::size_t y,
+             const Join& join) const {
     input from{in, 0};
     if constexpr (packs) {
       const std::size_t top = y * pool.stride_y * w.stride_y;
       from = {memory, top < w.top ? 0 : top - w.top};
-      pack(in, memory, from.first_row, std::min(rows_read(strip_rows), Run::height - from.first_row));
+      pack(in, scale, memory, from.first_row, std::min(rows_read(strip_rows), Run::height - from.first_row));
     }
     value* results = memory + packed_elements;
     for (std::size_t v = 0; v < whole_vectors; v += tiling.vectors)
@@ -133,14 +137,22 @@ class conv_by_channels {
       filters<filter_vectors - whole_vectors, Rows>(from, out, results, whole_vectors, y, join);
   }
 
-  static void pack(const value* in, value* packed, std::size_t first_row, std::size_t rows) {
+  static void pack(const value* in, [[maybe_unused]] const value* scale, value* packed, std::size_t first_row,
+                   std::size_t rows) {
     for (std::size_t x = 0; x < w.left; ++x) packed[x] = 0;
     for (std::size_t c = 0; c < Run::channels; ++c) {
       const value* from = in + (c * Run::height + first_row) * Run::width;
       value* to = packed + w.left + c * plane;
-      for (std::size_t r = 0; r < rows; ++r, from += Run::width, to += pitch) {
-        std::memcpy(to, from, Run::width * sizeof(value));
-        for (std::size_t x = Run::width; x < pitch; ++x) to[x] = 0;
+      if constexpr (scales_input<Run> && gap == 0) {
+        copy_scaled<Arch>(from, to, rows * Run::width, scale[c]);
+      } else {
+        for (std::size_t r = 0; r < rows; ++r, from += Run::width, to += pitch) {
+          if constexpr (scales_input<Run>)
+            copy_scaled<Arch>(from, to, std::integral_constant<std::size_t, Run::width>(), scale[c]);
+          else
+            std::memcpy(to, from, Run::width * sizeof(value));
+          for (std::size_t x = Run::width; x < pitch; ++x) to[x] = 0;
+        }
       }
     }
   }

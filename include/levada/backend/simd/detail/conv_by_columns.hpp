@@ -66,11 +66,16 @@ class conv_by_columns {
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
+  /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
-  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {}) const {
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
+                  [[maybe_unused]] const value* scale = nullptr) const {
     value* rows = reinterpret_cast<value*>(scratch);
     for (std::size_t r = 0; r < Run::channels * Run::height; ++r)
-      row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
+      if constexpr (scales_input<Run>)
+        row_type::fill_scaled(rows + r * row_type::pitch, in + r * Run::width, scale[r / Run::height]);
+      else
+        row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
     constexpr std::size_t whole = Run::filters / tiling.filters * tiling.filters;
     for (std::size_t y = 0; y < Run::rows; ++y) {
       for (std::size_t f = 0; f < whole; f += tiling.filters) row<tiling.filters>(rows, out, y, f, join);

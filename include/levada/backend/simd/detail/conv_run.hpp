@@ -11,12 +11,47 @@
 
 namespace levada::detail {
 
+/// A picture whose channels are to be scaled: in the place of the tensor that would be.
+template <class In>
+struct scaled_picture {
+  using value_type = typename In::value_type;
+  static constexpr std::size_t rank = In::rank, elements = In::elements;
+  static constexpr const auto& extents = In::extents;
+
+  const value_type *picture, *scale;
+
+  const value_type* data() const { return picture; }
+};
+template <class In>
+inline constexpr bool is_scaled = false;
+template <class In>
+inline constexpr bool is_scaled<scaled_picture<In>> = true;
+
+}  // namespace levada::detail
+
+namespace levada {
+/// To the rules of ops it is the tensor.
+template <class In>
+inline constexpr bool is_tensor<detail::scaled_picture<In>> = true;
+}  // namespace levada
+
+namespace levada::detail {
+
+template <class In>
+const typename In::value_type* scale_of([[maybe_unused]] const In& in) {
+  if constexpr (is_scaled<In>)
+    return in.scale;
+  else
+    return nullptr;
+}
+
 template <class In, class Conv, class... Tail>
 struct conv_run {
   using value = typename In::value_type;
   using result = value;
 
   static constexpr op_tail tail = op_tail_of<Tail...>();
+  static constexpr bool scales = is_scaled<In>;
   static constexpr window2d window = Conv::window, pool = tail.pool;
   static constexpr bool relu = tail.relu;
   static constexpr std::size_t channels = In::extents[0], height = In::extents[1], width = In::extents[2];
@@ -61,6 +96,10 @@ struct conv_run {
     return p.get<value>(0)[((f * channels + c) * window.height + ky) * window.width + kx];
   }
 };
+
+/// The run scales its inputs while it packs them: each channel by a number of the item's.
+template <class Run>
+inline constexpr bool scales_input = requires { requires Run::scales; };
 
 /// How `count` things fall into blocks of `block` and a rest, at the cost of each.
 template <class Cost>

@@ -43,8 +43,8 @@ struct simd_on {
   using region_kernel = simd_region_kernel<Arch, Region>;
 
   static constexpr bool takes(const region_info& region) {
-    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_row_region(region) ||
-           detail::takes_operands(region);
+    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_gated_region(region) ||
+           detail::is_row_region(region) || detail::takes_operands(region);
   }
 };
 

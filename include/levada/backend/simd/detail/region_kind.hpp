@@ -105,6 +105,25 @@ constexpr bool is_joined_region(const region_info& region) {
   return true;
 }
 
+/// A gate: the product of a picture's channels with a number for each, in any order.
+constexpr bool is_gate(const op_info& op) {
+  if (op.kind != "mul" || !op.has_function || op.takes.size() != 2 || !is_float_op(op)) return false;
+  const shape& picture = op.gives.extents;
+  const auto are = [&](std::size_t full, std::size_t gate) {
+    return op.takes[full].extents == picture &&
+           layout_beside(op.takes[gate].extents, picture, 2) == operand_layout::by_channel;
+  };
+  return picture.rank == 3 && (are(0, 1) || are(1, 0));
+}
+/// A gate that only a convolution takes, and what that and ops behind it are as a region.
+constexpr bool is_gated_region(const region_info& region) {
+  if (region.size() < 3 || !is_gate(region[0]) || region[1].kind != "conv2d" || region[1].groups != 1) return false;
+  if (region.producer(1, 0) != 0) return false;
+  for (std::size_t op = 2; op < region.size(); ++op)
+    if (region.operands_from(op, 0) != 0) return false;
+  return is_joined_region(region_info(region.ops().subspan(1)));
+}
+
 /// The largest tensor of a region: its last axis is the row.
 constexpr shape rows_of(const region_info& region) {
   shape largest = region.gives().extents;
@@ -163,7 +182,8 @@ constexpr bool takes_operands(const region_info& region) {
   }
   if (!joins) return false;
   const region_info among_inputs(op_run(ops).first(region.size()));
-  return is_element_region(among_inputs) || is_joined_region(among_inputs) || is_row_region(among_inputs);
+  return is_element_region(among_inputs) || is_joined_region(among_inputs) || is_gated_region(among_inputs) ||
+         is_row_region(among_inputs);
 }
 
 }  // namespace levada::detail
