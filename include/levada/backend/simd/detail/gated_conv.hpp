@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include <levada/backend/simd/detail/conv2d.hpp>
-#include <levada/backend/simd/detail/operand_region.hpp>
 #include <levada/backend/simd/detail/region.hpp>
 #include <levada/nn/broadcast.hpp>
 
@@ -59,8 +58,7 @@ struct simd_kernel<Arch, std::tuple<A, B>, broadcast_op<detail::product_of>, con
 
 /// The same where the results meet other values.
 template <class Arch, class... In, class Gate, class... RegionOps>
-  requires(!(detail::joins_parameter<typename RegionOps::op_type> || ...)) &&
-          (detail::is_gated_region(
+  requires(detail::is_gated_region(
               region_info(detail::infos_of_region<op_region<type_list<In...>, Gate, RegionOps...>>::value))) &&
           requires {
             sizeof(typename detail::joined_region<
