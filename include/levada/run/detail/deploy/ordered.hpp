@@ -10,10 +10,12 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <levada/graph/detail/nested.hpp>
+#include <levada/graph/detail/sourced_graph.hpp>
 #include <levada/plan/detail/apart_regions.hpp>
 #include <levada/run/detail/deploy/kernel_candidates.hpp>
 
