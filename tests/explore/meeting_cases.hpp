@@ -33,7 +33,8 @@ void push_pairs(auto& session, int count) {
   }
 }
 
-/// By a worker of the session, more items than there are slots. `by_two`: each port has a thread that pushes to it while results are popped.
+/// By a worker of the session, more items than there are slots. `by_two`: each port has a thread that pushes to it
+/// while results are popped.
 template <int Threads>
 void met_by_time(int count, bool by_two) {
   const auto app = deployed<Threads, slots<1>>(met_pairs());

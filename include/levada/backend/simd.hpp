@@ -10,6 +10,7 @@
 #include <levada/backend/simd/detail/conv2d.hpp>
 #include <levada/backend/simd/detail/definition.hpp>
 #include <levada/backend/simd/detail/dense.hpp>
+#include <levada/backend/simd/detail/direct.hpp>
 #include <levada/backend/simd/detail/gated_conv.hpp>
 #include <levada/backend/simd/detail/image.hpp>
 #include <levada/backend/simd/detail/move.hpp>

@@ -7,8 +7,14 @@
 
 namespace levada {
 
+namespace detail {
+/// A kernel may not transform the inputs of this convolution to multiply less: simd_direct computes it.
+struct direct_sums {};
+}  // namespace detail
+
 template <class T>
-concept conv2d_option = window_option<T> || detail::group_count<T> != 0 || std::same_as<T, no_bias>;
+concept conv2d_option =
+    window_option<T> || detail::group_count<T> != 0 || std::same_as<T, no_bias> || std::same_as<T, detail::direct_sums>;
 
 /// What convolutions read of their options.
 template <std::size_t Filters, class... Options>
@@ -21,6 +27,7 @@ struct convolution_op {
   static constexpr std::size_t groups =
       (detail::group_count<Options> + ... + 0) == 0 ? 1 : (detail::group_count<Options> + ... + 0);
   static constexpr bool has_bias = !(std::same_as<Options, no_bias> || ...);
+  static constexpr bool may_be_transformed = !(std::same_as<Options, detail::direct_sums> || ...);
 
   static constexpr bool groups_divide(std::size_t channels) { return channels % groups == 0 && Filters % groups == 0; }
 };

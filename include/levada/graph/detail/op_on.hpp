@@ -117,6 +117,13 @@ template <class Kernel>
   requires requires { Kernel::weight_bytes; }
 inline constexpr std::size_t weight_bytes_of<Kernel> = Kernel::weight_bytes;
 
+/// How a kernel computes, where its backend has several ways of different accuracy.
+template <class Kernel>
+inline constexpr std::string_view method_of{};
+template <class Kernel>
+  requires requires { Kernel::method; }
+inline constexpr std::string_view method_of<Kernel> = Kernel::method;
+
 /// A kernel called for each item of a batch.
 template <class Kernel, class In, class Out>
 class kernel_of_items;
@@ -142,6 +149,7 @@ class kernel_of_items<Kernel, In, Out> {
  public:
   static constexpr std::size_t scratch_bytes = in_bytes + out_bytes + Kernel::scratch_bytes;
   static constexpr std::size_t weight_bytes = weight_bytes_of<Kernel>;
+  static constexpr std::string_view method = method_of<Kernel>;
 
   template <class... Arguments>
     requires std::constructible_from<Kernel, const Arguments&...>
@@ -191,6 +199,7 @@ class kernel_of_items<Kernel, In, Out> {
  public:
   static constexpr std::size_t scratch_bytes = Kernel::scratch_bytes;
   static constexpr std::size_t weight_bytes = weight_bytes_of<Kernel>;
+  static constexpr std::string_view method = method_of<Kernel>;
 
   template <class... Arguments>
     requires std::constructible_from<Kernel, const Arguments&...>

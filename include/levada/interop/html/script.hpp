@@ -126,6 +126,7 @@ function unitLines(unit) {
   return ['segment ' + unit.segment + ', ' + where(unit) + ', ' + unit.order,
     unit.stages.length > 1 ? 'fused: ' + unit.stages.map(stage => stage.kind).join(' + ') : unit.stages[0].kind,
     ...unit.stages.filter(stage => stage.holds).map(stage => 'holds ' + stage.holds),
+    unit.method ? 'computed by ' + unit.method : '',
     takesText(unit) + ' \u2192 ' + givesText(unit), flopsText(unit.flops) && 'work ' + flopsText(unit.flops),
     unit.weight_bytes ? 'weights ' + bytesText(unit.weight_bytes) : '',
     unit.scratch_bytes ? 'scratch ' + bytesText(unit.scratch_bytes) : '',

@@ -24,6 +24,7 @@ struct candidate {
   std::size_t backend = 0;        ///< in the order of preference
   std::size_t scratch_bytes = 0;  ///< that the kernel wants while it runs
   std::size_t weight_bytes = 0;   ///< that its packed parameters take
+  std::string_view method{};      ///< how it computes, where its backend has several ways
 };
 
 /// A backend as a value.

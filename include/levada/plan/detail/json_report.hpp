@@ -78,6 +78,7 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
   json.close(']');
   json.field("segment", unit.segment);
   json.field("backend", backend_name(plan, unit));
+  if (!unit.method.empty()) json.field("method", unit.method);
   json.field("order", name_of(unit.order));
   json.key("in");
   json.open('[');

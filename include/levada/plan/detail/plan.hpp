@@ -71,6 +71,7 @@ constexpr void connect_units(plan_info<N>& plan, const partition<N>& parts, std:
     if (p.candidate != partition_unit::callable) {
       u.scratch_bytes = candidates[p.candidate].scratch_bytes;
       u.weight_bytes = candidates[p.candidate].weight_bytes;
+      u.method = candidates[p.candidate].method;
     }
     u.segment = plan.segment.size() - 1;
     const node_info& first = graph.nodes[p.first];

@@ -56,6 +56,7 @@ struct planned_unit {
   std::size_t scratch_bytes = 0;   ///< that its kernel wants while it runs
   std::size_t scratch_offset = 0;  ///< where in the kernels' scratch: branches that run at once have their own
   std::size_t weight_bytes = 0;    ///< that its kernel's packed parameters take
+  std::string_view method{};       ///< how its kernel computes, where its backend has several ways
   branch_place branch{};           ///< where it runs beside others of its item
 };
 

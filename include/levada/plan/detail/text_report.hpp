@@ -116,7 +116,7 @@ text_row unit_row(const plan_info<N>& plan, const planned_unit& unit) {
   return {decimal_text(unit.segment),
           name_of(plan.segment[unit.segment].device),
           names,
-          printable_text(backend_name(plan, unit)),
+          printable_text(backend_name(plan, unit)) + (unit.method.empty() ? "" : ", " + std::string(unit.method)),
           std::string(name_of(unit.order)),
           items,
           sizes,

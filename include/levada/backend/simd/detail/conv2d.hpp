@@ -1,25 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/conv2d.hpp: conv2d (+ bias) (+ relu) (+ max_pool2d) (+ transforms) (+ flatten or reshape) as one
-// kernel, computed in whichever of two ways needs fewer cycles for these shapes; groups one after the other.
+// kernel, computed in whichever of three ways needs fewest cycles for these shapes; groups one after the other.
 
 #include <array>
 #include <span>
+#include <string_view>
 
 #include <levada/backend/simd/detail/conv_by_channels.hpp>
 #include <levada/backend/simd/detail/conv_by_columns.hpp>
+#include <levada/backend/simd/detail/conv_by_winograd.hpp>
 #include <levada/core/detail/storage.hpp>
 
 namespace levada {
 
 namespace detail {
 
-/// The way of computing a run that needs fewer cycles.
-template <class Arch, class Run, class Epilogue>
-using simd_conv = std::conditional_t <
-                  best_column_tiling<Arch, Run>()
-                      .cost<best_channel_tiling<Arch, Run>().cost, conv_by_columns<Arch, Run, Epilogue>,
-                            conv_by_channels<Arch, Run, Epilogue>>;
+/// The way of computing a run that needs fewest cycles. `MayBeTransformed`: by Winograd's transforms, too.
+template <class Arch, class Run, class Epilogue, bool MayBeTransformed>
+struct fastest_conv {
+  static constexpr std::size_t by_channels = best_channel_tiling<Arch, Run>().cost,
+                               by_columns = best_column_tiling<Arch, Run>().cost;
+  using direct = std::conditional_t<(by_columns < by_channels), conv_by_columns<Arch, Run, Epilogue>,
+                                    conv_by_channels<Arch, Run, Epilogue>>;
+  static auto choose() {
+    if constexpr (MayBeTransformed && takes_winograd<Run>) {
+      if constexpr (winograd_cost<Arch, Run>() < direct_cost<Run>(std::min(by_columns, by_channels)))
+        return type_tag<conv_by_winograd<Arch, Run, Epilogue>>();
+      else
+        return type_tag<direct>();
+    } else {
+      return type_tag<direct>();
+    }
+  }
+};
+template <class Arch, class Run, class Epilogue, bool MayBeTransformed = false>
+using simd_conv = typename decltype(fastest_conv<Arch, Run, Epilogue, MayBeTransformed>::choose())::type;
 
 /// What a run of ops reads of a convolution: that of one group.
 template <class Conv>
@@ -37,9 +53,10 @@ class simd_grouped_conv {
   static constexpr std::size_t groups = Conv::groups, channels = In::extents[0] / groups;
   using group_in = tensor<value, channels, In::extents[1], In::extents[2]>;
   using epilogue = epilogue_t<Arch, value, Tail...>;
-  using group = simd_conv<Arch, conv_run<group_in, one_group<Conv>, Tail...>, epilogue>;
+  using group = simd_conv<Arch, conv_run<group_in, one_group<Conv>, Tail...>, epilogue, Conv::may_be_transformed>;
 
  public:
+  static constexpr std::string_view method = method_of<group>;
   static constexpr std::size_t scratch_bytes = group::scratch_bytes, weight_bytes = groups * sizeof(group);
 
   explicit simd_grouped_conv(const parameter_values& p, const Tail&... tail)
@@ -86,22 +103,23 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
 
  private:
   using value = typename In::value_type;
-  using method =
-      detail::simd_conv<Arch, detail::conv_run<In, op_type, Tail...>, detail::epilogue_t<Arch, value, Tail...>>;
+  using conv = detail::simd_conv<Arch, detail::conv_run<In, op_type, Tail...>, detail::epilogue_t<Arch, value, Tail...>,
+                                 op_type::may_be_transformed>;
 
  public:
-  static constexpr std::size_t scratch_bytes = method::scratch_bytes;
+  static constexpr std::size_t scratch_bytes = conv::scratch_bytes;
+  static constexpr std::string_view method = detail::method_of<conv>;
 
   simd_kernel(const op_type&, const Tail&... tail, parameter_values p)
-      : method_(p, detail::epilogue_of<Arch, value>(tail...)) {}
+      : conv_(p, detail::epilogue_of<Arch, value>(tail...)) {}
 
   template <class Join = detail::no_join>
   void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
-    method_(in.data(), out.data(), scratch, join, detail::scale_of(in));
+    conv_(in.data(), out.data(), scratch, join, detail::scale_of(in));
   }
 
  private:
-  method method_;
+  conv conv_;
 };
 
 template <class Arch, class In, std::size_t Filters, class... Options, class... Tail>
@@ -113,20 +131,21 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   using out_type = run_output_t<In, op_type, Tail...>;
 
  private:
-  using method = detail::simd_grouped_conv<Arch, In, op_type, Tail...>;
+  using conv = detail::simd_grouped_conv<Arch, In, op_type, Tail...>;
 
  public:
-  static constexpr std::size_t scratch_bytes = method::scratch_bytes, weight_bytes = method::weight_bytes;
+  static constexpr std::size_t scratch_bytes = conv::scratch_bytes, weight_bytes = conv::weight_bytes;
+  static constexpr std::string_view method = detail::method_of<conv>;
 
-  simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : method_(p, tail...) {}
+  simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : conv_(p, tail...) {}
 
   template <class Join = detail::no_join>
   void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
-    method_(in.data(), out.data(), out_type::elements, scratch, join);
+    conv_(in.data(), out.data(), out_type::elements, scratch, join);
   }
 
  private:
-  method method_;
+  conv conv_;
 };
 
 }  // namespace levada

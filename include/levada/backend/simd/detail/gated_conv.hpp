@@ -5,6 +5,7 @@
 // written.
 
 #include <cstddef>
+#include <string_view>
 #include <tuple>
 
 #include <levada/backend/simd/detail/conv2d.hpp>
@@ -44,6 +45,7 @@ struct simd_kernel<Arch, std::tuple<A, B>, broadcast_op<detail::product_of>, con
 
   static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
   static constexpr std::size_t weight_bytes = detail::weight_bytes_of<kernel>;
+  static constexpr std::string_view method = detail::method_of<kernel>;
 
   simd_kernel(const broadcast_op<detail::product_of>&, const op_type& conv, const Tail&... tail, parameter_values p)
       : kernel_(conv, tail..., p) {}
@@ -72,6 +74,7 @@ struct simd_region_kernel<Arch, op_region<type_list<In...>, Gate, RegionOps...>>
 
   static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
   static constexpr std::size_t weight_bytes = detail::weight_bytes_of<kernel>;
+  static constexpr std::string_view method = detail::method_of<kernel>;
 
   simd_region_kernel(const typename Gate::op_type&, const typename RegionOps::op_type&... ops, parameter_values p)
       : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::make_function(ops...)) {}

@@ -159,6 +159,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
     else
       return sizeof(folded);
   }();
+  static constexpr std::string_view method = detail::method_of<folded>;
 
   simd_kernel(const op_type&, const batch_norm_op& norm, const Tail&... tail, parameter_values p)
       : simd_kernel(weights(norm, p), p.size() - own - 2, tail...) {}

@@ -144,6 +144,7 @@ struct simd_region_kernel<Arch, op_region<type_list<In...>, RegionOps...>> {
 
   static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
   static constexpr std::size_t weight_bytes = detail::weight_bytes_of<kernel>;
+  static constexpr std::string_view method = detail::method_of<kernel>;
 
   simd_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
       : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::make_function(ops...)) {}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// backend/simd/detail/conv_by_winograd.hpp: convolution of 3 x 3 windows by Winograd's F(4 x 4, 3 x 3), with vectors
+// along the channels and then along the filters. Some rows of tiles at a time: their inputs are transposed to
+// pixels of channels and transformed; for two vectors of filters after another, the tiles are multiplied with the
+// transformed weights, the results transformed back and transposed into the output's planes.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <string_view>
+
+#include <levada/backend/simd/detail/conv_run.hpp>
+#include <levada/backend/simd/detail/join.hpp>
+#include <levada/backend/simd/detail/transpose.hpp>
+#include <levada/backend/simd/detail/winograd_tiles.hpp>
+#include <levada/core/tensor.hpp>
+
+namespace levada::detail {
+
+template <class Run>
+inline constexpr bool takes_winograd =
+    std::same_as<typename Run::value, float> && Run::window.height == 3 && Run::window.width == 3 &&
+    Run::window.stride_y == 1 && Run::window.stride_x == 1 && Run::window.dense_taps() &&
+    Run::pool.height * Run::pool.width == 1;
+
+/// Doubled cycles (two multiply-adds or loads each), what `tap_cost` counts. Weights that the second-level cache does
+/// not keep come at some five bytes a cycle.
+constexpr std::size_t weight_cost(std::size_t elements) {
+  const std::size_t bytes = elements * sizeof(float);
+  return bytes > 1 << 20 ? (bytes - (1 << 20)) * 2 / 5 : 0;
+}
+/// Of a convolution whose `tap_and_row` is its tiling's cost.
+template <class Run>
+constexpr std::size_t direct_cost(std::size_t tap_and_row) {
+  return tap_and_row * Run::rows * Run::channels * Run::window.taps() +
+         weight_cost(Run::window.taps() * Run::channels * Run::filters);
+}
+/// The products, and for a vector of channels or filters of a tile the instructions of the transforms (some 250 and
+/// 170) and of the transposition of its pixels.
+template <class Arch, class Run>
+consteval std::size_t winograd_cost() {
+  constexpr std::size_t lanes = lanes_in<float, Arch>;
+  const std::size_t tiles = ceil_div(Run::rows, winograd_results) * ceil_div(Run::columns, winograd_results);
+  const std::size_t in = ceil_div(Run::channels, lanes), out = ceil_div(Run::filters, lanes);
+  const std::size_t turned = 32 * static_cast<std::size_t>(std::bit_width(lanes) - 1) + 48;
+  return winograd_products * Run::channels * out * tiles +
+         tiles * (in * (250 + turned * 4 / 3) + out * (170 + turned)) +
+         weight_cost(winograd_products * Run::channels * Run::filters);
+}
+
+template <class Arch, class Run, class Epilogue>
+class conv_by_winograd {
+ public:
+  using value = float;
+  static constexpr std::string_view method = "Winograd F(4x4, 3x3)";
+
+ private:
+  static constexpr window2d w = Run::window;
+  static constexpr std::size_t lanes = lanes_in<value, Arch>;
+  static constexpr std::size_t tile_columns = ceil_div(Run::columns, winograd_results),
+                               tile_rows = ceil_div(Run::rows, winograd_results);
+  static constexpr std::size_t channels = round_up(Run::channels, lanes);
+  /// Between tiles: an odd number of cache lines, so that not all fall into the same places of the cache.
+  static constexpr std::size_t stride = channels % (4 * lanes) == 0 ? channels + lanes : channels;
+  static constexpr std::size_t filter_vectors = ceil_div(Run::filters, lanes),
+                               vectors = std::min<std::size_t>(filter_vectors, 2);
+  static constexpr std::size_t filters = filter_vectors * lanes;
+  static constexpr std::size_t whole_vectors = filter_vectors / vectors * vectors;
+  static constexpr std::size_t pitch = tile_columns * winograd_results + winograd_side - winograd_results;
+  using vec = vector<value, Arch>;
+
+  static constexpr std::size_t input_rows(std::size_t rows_of_tiles) {
+    return rows_of_tiles * winograd_results + winograd_side - winograd_results;
+  }
+  struct parts {
+    std::size_t inputs, tiles, products, results;
+    constexpr std::size_t elements() const { return inputs + tiles + products + results; }
+  };
+  static constexpr parts parts_of(std::size_t rows_of_tiles) {
+    const std::size_t tiles = rows_of_tiles * tile_columns;
+    return {input_rows(rows_of_tiles) * pitch * channels, winograd_products * tiles * stride,
+            winograd_products * tiles * filter_vectors * lanes,
+            round_up(std::min(rows_of_tiles * winograd_results, Run::rows) * Run::columns, lanes) * vectors * lanes};
+  }
+  /// The rows of tiles at a time: with half a megabyte or as much as the weights take, so that these are not read more
+  /// often than what they are multiplied with.
+  static constexpr std::size_t group = [] {
+    constexpr std::size_t weights = winograd_products * Run::channels * filters;
+    const std::size_t most = std::clamp(weights, std::size_t{128} << 10, std::size_t{2048} << 10);
+    std::size_t rows = tile_rows;
+    for (std::size_t groups = 1; rows > 1 && parts_of(rows).elements() > most; ++groups)
+      rows = ceil_div(tile_rows, groups);
+    return rows;
+  }();
+  static constexpr parts memory = parts_of(group);
+
+  /// Tiles that are multiplied at once: as many as the registers hold the sums of, in equal parts.
+  static constexpr std::size_t at_once(std::size_t tiles, std::size_t vectors_at_once) {
+    const std::size_t most = (register_count<Arch> - 2) / vectors_at_once - 1;
+    return ceil_div(tiles, ceil_div(tiles, most));
+  }
+
+ public:
+  static constexpr std::size_t scratch_bytes = round_up(memory.elements() * sizeof(value), 64);
+
+  template <class Parameters>
+  conv_by_winograd(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
+    for (std::size_t f = 0; f < filter_vectors * lanes; ++f) {
+      const std::size_t first = f / lanes / vectors * vectors,
+                        width = std::min(vectors, filter_vectors - first) * lanes;
+      value* const to = weight_.data() + first * lanes * Run::channels + (f - first * lanes);
+      for (std::size_t c = 0; c < Run::channels; ++c) {
+        std::array<double, 9> window{};
+        for (std::size_t i = 0; i < 9 && f < Run::filters; ++i) window[i] = Run::weight(p, f, c, i / 3, i % 3);
+        const auto transformed = winograd_weights(window);
+        for (std::size_t i = 0; i < winograd_products; ++i)
+          to[i * filters * Run::channels + c * width] = transformed[i];
+      }
+      bias_[f] = f < Run::filters ? Run::bias(p, f) : value{0};
+    }
+  }
+
+  /// `scale`: the factor of each channel, where the run scales its input.
+  template <class Join = no_join>
+  void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {},
+                  const value* scale = nullptr) const {
+    constexpr std::size_t whole = tile_rows / group * group;
+    value* const to = reinterpret_cast<value*>(scratch);
+    for (std::size_t y = 0; y < whole; y += group) rows<group>(in, scale, out, to, y, join);
+    if constexpr (whole != tile_rows) rows<tile_rows - whole>(in, scale, out, to, whole, join);
+  }
+
+ private:
+  /// `Rows` rows of tiles from the `y`-th.
+  template <std::size_t Rows, class Join>
+  void rows(const value* in, const value* scale, value* out, value* scratch, std::size_t y, const Join& join) const {
+    constexpr std::size_t tiles = Rows * tile_columns;
+    value* const inputs = scratch;
+    value* const transformed = inputs + memory.inputs;
+    value* const products = transformed + memory.tiles;
+    take(in, scale, inputs, y * winograd_results, input_rows(Rows));
+    for (std::size_t t = 0; t < tiles; ++t)
+      for (std::size_t c = 0; c < channels; c += lanes)
+        winograd_input<Arch>(
+            inputs + (t / tile_columns * winograd_results * pitch + t % tile_columns * winograd_results) * channels + c,
+            pitch * channels, channels, transformed + t * stride + c, tiles * stride);
+    for (std::size_t i = 0; i < winograd_products; ++i) {
+      const value* const from = transformed + i * tiles * stride;
+      const value* const weight = weight_.data() + i * filters * Run::channels;
+      value* const to = products + i * filters * tiles;
+      for (std::size_t v = 0; v < whole_vectors; v += vectors)
+        multiply<vectors, tiles>(from, weight + v * lanes * Run::channels, to + v * lanes * tiles);
+      if constexpr (whole_vectors != filter_vectors)
+        multiply<filter_vectors - whole_vectors, tiles>(from, weight + whole_vectors * lanes * Run::channels,
+                                                        to + whole_vectors * lanes * tiles);
+    }
+    value* const results = products + memory.products;
+    for (std::size_t v = 0; v < whole_vectors; v += vectors)
+      finish<vectors, Rows>(products + v * lanes * tiles, results, out, v, y, join);
+    if constexpr (whole_vectors != filter_vectors)
+      finish<filter_vectors - whole_vectors, Rows>(products + whole_vectors * lanes * tiles, results, out,
+                                                   whole_vectors, y, join);
+  }
+
+  /// Rows of the padded input from the `first`-th as pixels of channels.
+  static void take(const value* in, const value* scale, value* to, std::size_t first, std::size_t count) {
+    constexpr std::size_t behind = pitch - std::min(pitch, w.left + Run::width);
+    for (std::size_t r = 0; r < count; ++r, to += pitch * channels) {
+      const std::size_t y = first + r;
+      if (y < w.top || y >= w.top + Run::height) {
+        std::fill_n(to, pitch * channels, value{0});
+        continue;
+      }
+      std::fill_n(to, w.left * channels, value{0});
+      std::fill_n(to + (pitch - behind) * channels, behind * channels, value{0});
+      for (std::size_t c = 0; c < channels; c += lanes)
+        for_each_vector<value, Arch, std::min(Run::width, pitch - w.left)>(
+            [&](std::size_t x) { turn<lanes>(in, scale, to, y - w.top, x, c); },
+            [&](std::size_t x, auto n) { turn<n>(in, scale, to, y - w.top, x, c); });
+    }
+  }
+  template <std::size_t Count>
+  LEVADA_INLINE static void turn(const value* in, [[maybe_unused]] const value* scale, value* to, std::size_t y,
+                                 std::size_t x, std::size_t c) {
+    square<Arch, value> s;
+    static_for<lanes>([&](auto i) LEVADA_INLINE {
+      vec row = c + i < Run::channels ? load_part<Count, value, Arch>(in + ((c + i) * Run::height + y) * Run::width + x)
+                                      : vec(value{0});
+      if constexpr (scales_input<Run>)
+        if (c + i < Run::channels) row *= vec(scale[c + i]);
+      std::memcpy(&s.row[i], &row, sizeof s.row[i]);
+    });
+    s.transpose();
+    static_for<Count>(
+        [&](auto i) LEVADA_INLINE { std::memcpy(to + (w.left + x + i) * channels + c, &s.row[i], sizeof s.row[i]); });
+  }
+
+  /// One of the 36 products of all tiles, for `Vectors` vectors of filters.
+  template <std::size_t Vectors, std::size_t Tiles>
+  static void multiply(const value* from, const value* weight, value* to) {
+    constexpr std::size_t some = at_once(Tiles, Vectors), whole = Tiles / some * some;
+    for (std::size_t t = 0; t < whole; t += some, from += some * stride, to += some * Vectors * lanes)
+      winograd_product<Arch, some, Vectors, stride>(from, weight, Run::channels, to);
+    if constexpr (whole != Tiles)
+      winograd_product<Arch, Tiles - whole, Vectors, stride>(from, weight, Run::channels, to);
+  }
+
+  /// The results of `Rows` rows of tiles for `Vectors` vectors of filters.
+  template <std::size_t Vectors, std::size_t Rows, class Join>
+  [[gnu::noinline]] void finish(const value* products, value* results, value* out, std::size_t v, std::size_t y,
+                                const Join& join) const {
+    constexpr std::size_t tiles = Rows * tile_columns;
+    const std::size_t first_row = y * winograd_results;
+    for (std::size_t t = 0; t < tiles; ++t) {
+      const std::size_t row = t / tile_columns * winograd_results, column = t % tile_columns * winograd_results;
+      for (std::size_t i = 0; i < Vectors; ++i)
+        winograd_result<Arch, Run::relu>(
+            products + (t * Vectors + i) * lanes, tiles * filters, bias_.data() + (v + i) * lanes,
+            results + ((row * Run::columns + column) * Vectors + i) * lanes, Run::columns * Vectors * lanes,
+            Vectors * lanes, Run::rows - first_row - row, Run::columns - column);
+    }
+    if (first_row + Rows * winograd_results <= Run::rows)
+      store<Vectors, Rows * winograd_results>(results, out, v, first_row, join);
+    else
+      store<Vectors, Run::rows - (tile_rows - Rows) * winograd_results>(results, out, v, first_row, join);
+  }
+
+  /// `Rows` rows of results into the planes of the output.
+  template <std::size_t Vectors, std::size_t Rows, class Join>
+  void store(const value* results, value* out, std::size_t v, std::size_t y, const Join& join) const {
+    const std::size_t first = v * lanes;
+    to_planes<Arch, value, Rows * Run::columns, Vectors * lanes>(
+        results, std::min(Vectors * lanes, Run::filters - first), out + (first * Run::rows + y) * Run::columns,
+        Run::rows * Run::columns, [&](const vec& x, std::size_t c, std::size_t p, auto count) LEVADA_INLINE {
+          return join(epilogue_.of_filter(x, first + c), first + c, y * Run::columns + p, count);
+        });
+  }
+
+  tensor<value, winograd_products * Run::channels * filters> weight_;
+  tensor<value, filter_vectors * lanes> bias_;
+  [[no_unique_address]] Epilogue epilogue_;
+};
+
+}  // namespace levada::detail
