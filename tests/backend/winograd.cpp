@@ -142,6 +142,27 @@ TEST_CASE("what follows the convolution in its kernel, and what joins its result
   agree(picture, conv<64, padding<1>, groups<2>>(), relu_op());
 }
 
+TEST_CASE("a gate scales the channels that are transformed") {
+  using in = planes<20, 17, 22>;
+  using factors = tensor<float, 20, 1, 1>;
+  using op = conv<48, padding<1>>;
+  using product = std::remove_cvref_t<decltype(nn::mul)>::op_type;
+  using kernel = simd::kernel<std::tuple<in, factors>, product, op>;
+  static_assert(!kernel::method.empty());
+  random_parameters parameters;
+  parameters.add<in, op>();
+  const auto picture = random_tensor<in>();
+  const auto gate = random_tensor<factors>();
+  const on_heap<in> scaled;
+  for (std::size_t i = 0; i < in::elements; ++i) (*scaled)[i] = (*picture)[i] * (*gate)[i / (17 * 22)];
+  const auto expected = by_one_kernel<simd>(*scaled, parameters.all(), op());
+  const on_heap<kernel> k(nn::mul.description, op(), parameter_values(parameters.all()));
+  aligned_bytes scratch(kernel::scratch_bytes);
+  auto out = unwritten<run_output_t<in, op>>();
+  (*k)(std::tie(*picture, *gate), *out, scratch.data());
+  CHECK(largest_difference(*expected, *out) == 0);
+}
+
 TEST_CASE("a report says which units are transformed, and simd_direct is deployed instead") {
   using in = planes<32, 20, 20>;
   random_parameters values;
