@@ -179,7 +179,7 @@ struct tally {
   bool unordered = false;
   std::uint64_t pushed = 0, delivered = 0, failed = 0;
   long last = -1;
-  std::set<long> taken;
+  std::set<long> taken{};
   bool is_wrong = false;
 
   template <class Result>
