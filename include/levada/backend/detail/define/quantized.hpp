@@ -7,6 +7,7 @@
 
 #include <levada/backend/detail/definition.hpp>
 #include <levada/backend/detail/quantized_weights.hpp>
+#include <levada/core/detail/wrapping.hpp>
 #include <levada/nn/quantized.hpp>
 
 namespace levada {
