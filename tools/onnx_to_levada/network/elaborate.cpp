@@ -355,19 +355,22 @@ class elaboration {
     }
     if (elements_of(seen.dims()) != 1 || seen.type() != element::boolean) seen.fail("its condition is no bool");
     std::vector<value_id> taken[2];
-    for (std::size_t b = 0; b < 2; ++b) {
-      const graph_def& graph = graph_of(b == 0 ? "then_branch" : "else_branch");
-      made.branches.push_back(std::make_shared<network>());
-      network& own = *made.branches.back();
+    const auto add_branch = [&](const graph_def& graph, std::vector<value_id>& its_taken) {
+      network& own = *made.branches.emplace_back(std::make_shared<network>());
       const inside_branch inside(*this, own);
       scope inner{.around = &names, .own = &own, .outside = inside.around};
       const std::vector<value_id> outputs = elaborate(graph, inner);
       for (const value_id id : outputs)
-        if (id == no_value || !own[id].is_typed()) return bind(def, names, {});  // it was said why
+        if (id == no_value || !own[id].is_typed()) return false;
       for (const value_id id : outputs) own.outputs.emplace_back("y" + std::to_string(own.outputs.size()), id);
       remove_unused(own);
-      taken[b] = inner.taken;
-      for (const value_id id : inner.taken)
+      its_taken = inner.taken;
+      return true;
+    };
+    for (std::size_t b = 0; b < 2; ++b) {
+      if (!add_branch(graph_of(b == 0 ? "then_branch" : "else_branch"), taken[b]))
+        return bind(def, names, {});  // it was said why
+      for (const value_id id : taken[b])
         if (std::ranges::find(made.inputs, id) == made.inputs.end()) made.inputs.push_back(id);
     }
     for (std::size_t b = 0; b < 2; ++b) {
