@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipelines.hpp"
+
+void predictions::first_ten(std::vector<prediction>& all) {
+  predict_from<0>(all, std::make_integer_sequence<unsigned, in_a_unit>());
+}
