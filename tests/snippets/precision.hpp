@@ -14,4 +14,4 @@ extern const lv::safetensors file;
 extern const std::vector<picture> test_pictures;
 extern const std::vector<int> test_labels;
 constexpr auto normalise = lv::transform<"normalise">([](auto px) { return to_float(px) / 255.0f; });
-extern const decltype(lv::input<picture> | normalise) pipeline;
+constexpr auto pipeline = lv::input<picture> | normalise;
