@@ -81,7 +81,7 @@ class conv_by_winograd {
   static constexpr parts parts_of(std::size_t rows_of_tiles) {
     const std::size_t tiles = rows_of_tiles * tile_columns;
     return {input_rows(rows_of_tiles) * pitch * channels, winograd_products * tiles * stride,
-            winograd_products * tiles * filter_vectors * lanes,
+            winograd_products * tiles * filters,
             round_up(std::min(rows_of_tiles * winograd_results, Run::rows) * Run::columns, lanes) * vectors * lanes};
   }
   /// The rows of tiles at a time: with half a megabyte or as much as the weights take, so that these are not read more
@@ -107,7 +107,7 @@ class conv_by_winograd {
 
   template <class Parameters>
   conv_by_winograd(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
-    for (std::size_t f = 0; f < filter_vectors * lanes; ++f) {
+    for (std::size_t f = 0; f < filters; ++f) {
       const std::size_t first = f / lanes / vectors * vectors,
                         width = std::min(vectors, filter_vectors - first) * lanes;
       value* const to = weight_.data() + first * lanes * Run::channels + (f - first * lanes);
@@ -133,6 +133,14 @@ class conv_by_winograd {
   }
 
  private:
+  /// Calls `f(how many, the first)` for `vectors` vectors of filters after others, and for the rest.
+  template <class F>
+  LEVADA_INLINE static void for_some_vectors(const F& f) {
+    for (std::size_t v = 0; v < whole_vectors; v += vectors) f(std::integral_constant<std::size_t, vectors>(), v);
+    if constexpr (whole_vectors != filter_vectors)
+      f(std::integral_constant<std::size_t, filter_vectors - whole_vectors>(), whole_vectors);
+  }
+
   /// `Rows` rows of tiles from the `y`-th.
   template <std::size_t Rows, class Join>
   void rows(const value* in, const value* scale, value* out, value* scratch, std::size_t y, const Join& join) const {
@@ -150,23 +158,18 @@ class conv_by_winograd {
       const value* const from = transformed + i * tiles * stride;
       const value* const weight = weight_.data() + i * filters * Run::channels;
       value* const to = products + i * filters * tiles;
-      for (std::size_t v = 0; v < whole_vectors; v += vectors)
-        multiply<vectors, tiles>(from, weight + v * lanes * Run::channels, to + v * lanes * tiles);
-      if constexpr (whole_vectors != filter_vectors)
-        multiply<filter_vectors - whole_vectors, tiles>(from, weight + whole_vectors * lanes * Run::channels,
-                                                        to + whole_vectors * lanes * tiles);
+      for_some_vectors([&](auto some, std::size_t v) LEVADA_INLINE {
+        multiply<some, tiles>(from, weight + v * lanes * Run::channels, to + v * lanes * tiles);
+      });
     }
     value* const results = products + memory.products;
-    for (std::size_t v = 0; v < whole_vectors; v += vectors)
-      finish<vectors, Rows>(products + v * lanes * tiles, results, out, v, y, join);
-    if constexpr (whole_vectors != filter_vectors)
-      finish<filter_vectors - whole_vectors, Rows>(products + whole_vectors * lanes * tiles, results, out,
-                                                   whole_vectors, y, join);
+    for_some_vectors([&](auto some, std::size_t v)
+                         LEVADA_INLINE { finish<some, Rows>(products + v * lanes * tiles, results, out, v, y, join); });
   }
 
   /// Rows of the padded input from the `first`-th as pixels of channels.
   static void take(const value* in, const value* scale, value* to, std::size_t first, std::size_t count) {
-    constexpr std::size_t behind = pitch - std::min(pitch, w.left + Run::width);
+    constexpr std::size_t behind = pitch - w.left - Run::width;  // the padding, and what fills the last tile
     for (std::size_t r = 0; r < count; ++r, to += pitch * channels) {
       const std::size_t y = first + r;
       if (y < w.top || y >= w.top + Run::height) {
@@ -176,7 +179,7 @@ class conv_by_winograd {
       std::fill_n(to, w.left * channels, value{0});
       std::fill_n(to + (pitch - behind) * channels, behind * channels, value{0});
       for (std::size_t c = 0; c < channels; c += lanes)
-        for_each_vector<value, Arch, std::min(Run::width, pitch - w.left)>(
+        for_each_vector<value, Arch, Run::width>(
             [&](std::size_t x) { turn<lanes>(in, scale, to, y - w.top, x, c); },
             [&](std::size_t x, auto n) { turn<n>(in, scale, to, y - w.top, x, c); });
     }
@@ -239,7 +242,7 @@ class conv_by_winograd {
   }
 
   tensor<value, winograd_products * Run::channels * filters> weight_;
-  tensor<value, filter_vectors * lanes> bias_;
+  tensor<value, filters> bias_;
   [[no_unique_address]] Epilogue epilogue_;
 };
 
