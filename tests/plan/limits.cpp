@@ -87,23 +87,10 @@ std::optional<taken> take(const placement16& problem, const placement16* upper, 
 /// Every cover that can run.
 std::vector<taken> all_covers(const placement16& problem, const placement16* upper) {
   std::vector<taken> found;
-  offers chosen;
-  const auto cover_rest = [&](auto self, const lv::node_set<16>& covered) -> void {
-    const std::size_t first = covered.first_missing();
-    if (first == problem.flow.nodes) {
-      if (!lv::test::can_run(problem, chosen, false)) return;
-      if (const auto its = take(problem, upper, chosen)) found.push_back(*its);
-      return;
-    }
-    for (std::size_t o = 0; o < problem.offers.size(); ++o) {
-      const auto& nodes = problem.offers[o].nodes;
-      if (!nodes.contains(first) || nodes.intersects(covered)) continue;
-      chosen.push_back(o);
-      self(self, covered | nodes);
-      chosen.pop_back();
-    }
-  };
-  cover_rest(cover_rest, {});
+  lv::test::for_each_cover(problem, [&](const offers& chosen) {
+    if (!lv::test::can_run(problem, chosen, false)) return;
+    if (const auto its = take(problem, upper, chosen)) found.push_back(*its);
+  });
   return found;
 }
 
@@ -240,35 +227,22 @@ struct region_cover {
 };
 std::vector<region_cover> covers_of_region(const placement16& problem, double runs) {
   std::vector<region_cover> found;
-  offers chosen;
   const auto often = [&](std::int64_t time) { return static_cast<std::int64_t>(static_cast<double>(time) * runs); };
-  const auto cover_rest = [&](auto self, const lv::node_set<16>& covered) -> void {
-    const std::size_t first = covered.first_missing();
-    if (first == problem.flow.nodes) {
-      if (!lv::test::can_run(problem, chosen, false)) return;
-      const auto judged = lv::test::judge(problem, lv::objective::throughput, chosen);
-      region_cover its;
-      for (std::size_t d = 0; d < problem.devices.size(); ++d) {
-        its.latency += judged->amounts[d];
-        its.loads.push_back(often(judged->amounts[d]));
-      }
-      for (const std::size_t o : chosen)
-        if (problem.offers[o].serial)
-          its.longest = std::max(
-              its.longest, often(lv::detail::to_picoseconds(problem.offers[o].price.seconds +
-                                                            problem.places[problem.offers[o].place].launch_seconds)));
-      found.push_back(its);
-      return;
+  lv::test::for_each_cover(problem, [&](const offers& chosen) {
+    if (!lv::test::can_run(problem, chosen, false)) return;
+    const auto judged = lv::test::judge(problem, lv::objective::throughput, chosen);
+    region_cover its;
+    for (std::size_t d = 0; d < problem.devices.size(); ++d) {
+      its.latency += judged->amounts[d];
+      its.loads.push_back(often(judged->amounts[d]));
     }
-    for (std::size_t o = 0; o < problem.offers.size(); ++o) {
-      const auto& nodes = problem.offers[o].nodes;
-      if (!nodes.contains(first) || nodes.intersects(covered)) continue;
-      chosen.push_back(o);
-      self(self, covered | nodes);
-      chosen.pop_back();
-    }
-  };
-  cover_rest(cover_rest, {});
+    for (const std::size_t o : chosen)
+      if (problem.offers[o].serial)
+        its.longest = std::max(
+            its.longest, often(lv::detail::to_picoseconds(problem.offers[o].price.seconds +
+                                                          problem.places[problem.offers[o].place].launch_seconds)));
+    found.push_back(its);
+  });
   return found;
 }
 

@@ -254,27 +254,13 @@ inline std::optional<judgement> judge(const placement16& problem, objective goal
   return j;
 }
 
-/// The best of all covers, by trying them; none where there is none.
-struct tried {
-  std::vector<std::size_t> chosen;  // in no order
-  std::optional<judgement> best;
-  std::size_t covers = 0;
-};
-
-inline tried try_all(const placement16& problem, objective goal) {
-  tried result;
+/// Calls `visit(chosen)` with the offers of each cover, in no order.
+template <class Visit>
+void for_each_cover(const placement16& problem, const Visit& visit) {
   std::vector<std::size_t> chosen;
   const auto cover_rest = [&](auto self, set16 covered) -> void {
     const std::size_t first = covered.first_missing();
-    if (first == problem.flow.nodes) {
-      ++result.covers;
-      if (!can_run(problem, chosen, false)) return;
-      auto found = judge(problem, goal, chosen);
-      if (!found || (result.best && !(*found < *result.best))) return;
-      result.best = std::move(found);
-      result.chosen = chosen;
-      return;
-    }
+    if (first == problem.flow.nodes) return visit(std::as_const(chosen));
     for (std::size_t o = 0; o < problem.offers.size(); ++o) {
       const set16& nodes = problem.offers[o].nodes;
       if (!nodes.contains(first) || nodes.intersects(covered)) continue;
@@ -284,6 +270,25 @@ inline tried try_all(const placement16& problem, objective goal) {
     }
   };
   cover_rest(cover_rest, {});
+}
+
+/// The best of all covers, by trying them; none where there is none.
+struct tried {
+  std::vector<std::size_t> chosen;  // in no order
+  std::optional<judgement> best;
+  std::size_t covers = 0;
+};
+
+inline tried try_all(const placement16& problem, objective goal) {
+  tried result;
+  for_each_cover(problem, [&](const std::vector<std::size_t>& chosen) {
+    ++result.covers;
+    if (!can_run(problem, chosen, false)) return;
+    auto found = judge(problem, goal, chosen);
+    if (!found || (result.best && !(*found < *result.best))) return;
+    result.best = std::move(found);
+    result.chosen = chosen;
+  });
   return result;
 }
 
