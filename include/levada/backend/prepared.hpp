@@ -23,6 +23,7 @@
 #include <tuple>
 #include <utility>
 
+#include <levada/core/detail/bounded.hpp>
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/graph/detail/op_info.hpp>
 #include <levada/graph/detail/op_region.hpp>
@@ -32,12 +33,32 @@ namespace levada {
 
 namespace detail {
 
+/// The numbers of a named function, in the order of ONNX's attributes.
+template <class F>
+bounded<float, 2> numbers_of(const F& f) {
+  bounded<float, 2> numbers;
+  const auto add = [&](const auto& number) {
+    if constexpr (requires { static_cast<float>(number.value); })
+      numbers.try_push_back(static_cast<float>(number.value));
+    else if constexpr (requires { static_cast<float>(number); })
+      numbers.try_push_back(static_cast<float>(number));
+  };
+  if constexpr (requires { f.k; }) add(f.k);
+  if constexpr (requires { f.low; }) add(f.low);
+  if constexpr (requires { f.high; }) add(f.high);
+  if constexpr (requires { f.alpha; }) add(f.alpha);
+  if constexpr (requires { f.beta; }) add(f.beta);
+  if constexpr (requires { f.gamma; }) add(f.gamma);
+  return numbers;
+}
+
 /// With what is known of the ops at start-up alone.
 template <std::size_t N, class... Ops>
 std::array<op_info, N> completed(std::array<op_info, N> infos, const Ops&... ops) {
   std::size_t i = 0;
   const auto complete = [&](const auto& op) {
     if constexpr (requires { op.epsilon; }) infos[i].epsilon = op.epsilon;
+    if constexpr (requires { op.function; }) infos[i].numbers = numbers_of(op.function);
     ++i;
   };
   (complete(ops), ...);

@@ -14,7 +14,8 @@ namespace levada::detail {
 
 /// How many ops of the run, and which.
 struct weighted_run {
-  std::size_t count = 0;  ///< 0: the run does not begin with an op that has weights
+  std::size_t count = 0;   ///< 0: the run does not begin with an op that has weights
+  std::size_t folded = 0;  ///< what is in the weights, the op itself included: without the relu
   bool relu = false;
 };
 
@@ -36,6 +37,7 @@ constexpr weighted_run weighted_run_of(op_run run) {
     else
       break;
   }
+  found.folded = found.count - (found.relu ? 1 : 0);
   return found;
 }
 

@@ -35,6 +35,7 @@ struct op_info {
   std::size_t groups = 1;       ///< of convolutions
   bool counts_padding = false;  ///< of average pools
   double epsilon = 0;           ///< of norms; known at start-up only
+  bounded<float, 2> numbers;    ///< of functions, as low and high of clip; known at start-up only
   op_kind fuses_as = op_kind::opaque;
   bool has_function = false;                 ///< of one element of each input: in the kernel language, `op.function`
   bool joins_parameter = false;              ///< the same of an element of its input and one of its parameter

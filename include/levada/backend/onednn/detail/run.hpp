@@ -1,181 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/onednn/detail/run.hpp: a run of ops as oneDNN's primitives, made when the program starts. Between them values
-// keep the layout that oneDNN likes best; what comes and what leaves lies row by row, reordered where that is another
-// layout. Weights are folded and reordered once.
+// backend/onednn/detail/run.hpp: a run or region of ops as oneDNN's primitives, made when the program starts. Between
+// them values keep the layout that oneDNN likes best; what comes and what leaves lies row by row, reordered where that
+// is another layout. Weights are folded and reordered once.
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <utility>
+#include <string>
 #include <vector>
 
-#include <levada/backend/onednn/detail/library.hpp>
+#include <levada/backend/onednn/detail/epilogue.hpp>
+#include <levada/backend/onednn/detail/program.hpp>
 #include <levada/backend/onednn/detail/steps.hpp>
 
 namespace levada::detail {
 
-class onednn_run {
+/// Makes the primitives.
+class onednn_builder {
  public:
-  onednn_run(op_run run, const parameter_values& p) : program_(std::make_unique<program>()) {
-    try {
-      const onednn_on_this_thread alone;
-      build(run, p);
-      release(take());  // the first call finds its memory
-    } catch (const dnnl::error& e) {
-      throw error("levada: oneDNN cannot compute a run that begins with " + std::string(run[0].kind) + ": " + e.what());
+  onednn_builder(onednn_program& program, const linked_ops& ops, const parameter_values& p)
+      : program_(program), ops_(ops), parameters_(p) {
+    for (std::size_t op = 0; op < ops.size(); ++op)
+      for (std::size_t k = 0; k < ops[op].takes.size(); ++k)
+        if (ops.producer(op, k) == linked_ops::outside && ops.input(op, k) == inputs_) {
+          program_.add_input(plain(dims_of(ops[op].takes[k].extents)));
+          ++inputs_;
+        }
+    for (const onednn_step& step : onednn_steps_of(ops)) {
+      values_.resize(step.first + step.count);
+      values_.back() = make(step);
     }
-  }
-
-  void operator()(const void* in, void* out) const {
-    std::unique_ptr<context> mine = take();
-    mine->run(*program_, in, out);
-    release(std::move(mine));
+    program_.give(values_.back(), plain(program_.layout_of(values_.back()).dims()));
   }
 
  private:
   using memory = dnnl::memory;
-  using tag = dnnl::memory::format_tag;
-  static constexpr auto f32 = dnnl::memory::data_type::f32;
-  static constexpr std::size_t input = 0;
+  using tag = memory::format_tag;
+  static constexpr auto f32 = memory::data_type::f32;
+  static constexpr auto forward = dnnl::prop_kind::forward_inference;
 
-  struct context;
-  /// A primitive, and which value is which of its arguments.
-  struct step {
-    dnnl::primitive primitive;
-    std::vector<std::pair<int, std::size_t>> arguments;
-  };
-  /// What all calls share. Value 0 comes, the last leaves.
-  struct program {
-    std::vector<memory::desc> values;
-    std::vector<memory> constants;  ///< by value; empty where it is none
-    std::vector<step> steps;
-    std::size_t output = 0;
-    std::mutex lock;  ///< of `idle`
-    std::vector<std::unique_ptr<context>> idle;
-  };
-
-  /// What one call at a time has for itself: a stream and the values on the way.
-  struct context {
-    explicit context(const program& of) : stream(onednn_engine()) {
-      for (std::size_t v = 0; v < of.values.size(); ++v)
-        if (of.constants[v])
-          memories.push_back(of.constants[v]);
-        else if (v == input || v == of.output)
-          memories.emplace_back(of.values[v], onednn_engine(), nullptr);
-        else
-          memories.emplace_back(of.values[v], onednn_engine());
-      for (const step& s : of.steps) {
-        auto& list = arguments.emplace_back();
-        for (const auto& [name, value] : s.arguments) list.push_back({name, memories[value].get()});
-      }
-    }
-
-    void run(const program& of, const void* in, void* out) {
-      const onednn_on_this_thread alone;
-      require_onednn(dnnl_memory_set_data_handle(memories[input].get(), const_cast<void*>(in)), "take its input");
-      require_onednn(dnnl_memory_set_data_handle(memories[of.output].get(), out), "take its output");
-      for (std::size_t s = 0; s < of.steps.size(); ++s)
-        require_onednn(dnnl_primitive_execute(of.steps[s].primitive.get(), stream.get(),
-                                              static_cast<int>(arguments[s].size()), arguments[s].data()),
-                       "run a primitive");
-      require_onednn(dnnl_stream_wait(stream.get()), "finish");
-    }
-
-    dnnl::stream stream;
-    std::vector<memory> memories;
-    std::vector<std::vector<dnnl_exec_arg_t>> arguments;
-  };
-
-  /// One that nobody uses; a new one where more calls are under way than ever before.
-  std::unique_ptr<context> take() const {
-    {
-      const std::lock_guard hold(program_->lock);
-      if (!program_->idle.empty()) {
-        std::unique_ptr<context> found = std::move(program_->idle.back());
-        program_->idle.pop_back();
-        return found;
-      }
-    }
-    return std::make_unique<context>(*program_);
-  }
-  void release(std::unique_ptr<context> done) const {
-    const std::lock_guard hold(program_->lock);
-    program_->idle.push_back(std::move(done));
-  }
-
-  // ---- at start-up ----
-
-  std::size_t add_value(const memory::desc& layout, memory constant = {}) {
-    program_->values.push_back(layout);
-    program_->constants.push_back(std::move(constant));
-    return program_->values.size() - 1;
-  }
-
+  static memory::dim dim(std::size_t n) { return static_cast<memory::dim>(n); }
+  /// Of an item: a row, a matrix, or what oneDNN wants a batch of.
   static memory::dims dims_of(const shape& s) {
-    memory::dims dims{1};
-    for (const std::size_t e : s) dims.push_back(static_cast<memory::dim>(e));
+    memory::dims dims;
+    if (s.rank != 2) dims.push_back(1);
+    for (const std::size_t e : s) dims.push_back(dim(e));
     return dims;
   }
   static memory::desc plain(const memory::dims& dims) {
-    return {dims, f32, dims.size() == 4 ? tag::nchw : dims.size() == 2 ? tag::nc : tag::x};
+    constexpr tag tags[] = {tag::a, tag::ab, tag::abc, tag::abcd, tag::abcde};
+    return {dims, f32, tags[dims.size() - 1]};
+  }
+  static memory::desc any(const memory::dims& dims) { return {dims, f32, tag::any}; }
+
+  /// The value that an op takes.
+  std::size_t operand(std::size_t op, std::size_t k) const {
+    const std::size_t producer = ops_.producer(op, k);
+    return producer == linked_ops::outside ? ops_.input(op, k) : values_[producer];
+  }
+  const memory::dims dims_at(std::size_t value) const { return program_.layout_of(value).dims(); }
+  std::size_t first_parameter(std::size_t op) const { return parameters_of(ops_.ops().first(op)); }
+
+  std::size_t make(const onednn_step& step) {
+    const op_info& op = ops_[step.first];
+    using form = onednn_step::form;
+    if (step.how == form::flatten) return operand(step.first, 0);  // the dense layer that follows takes all axes
+    if (step.how == form::pool) return pool(operand(step.first, 0), op);
+    if (step.how == form::product) return product(step);
+    return op.kind == "conv2d" ? convolution(step) : inner_product(step);
   }
 
-  /// With scratch of its own, so that several threads may run what one has made; optionally followed by relu.
-  static dnnl::primitive_attr attributes(bool relu = false) {
-    dnnl::primitive_attr a;
-    a.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    if (relu) {
-      dnnl::post_ops behind;
-      behind.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
-      a.set_post_ops(behind);
+  /// What is behind the primitive of a step.
+  onednn_epilogue epilogue_of(const onednn_step& step) {
+    onednn_epilogue made(program_);
+    for (std::size_t i = step.first + step.folded; i < step.first + step.count; ++i) {
+      const op_info& op = ops_[i];
+      const std::size_t results = ops_.operand_from_before(i);
+      const bool is_first = op.joins_parameter ? !has_parameter_first(op) : results == 0;
+      std::size_t other = onednn_epilogue::nothing;
+      bool is_full = false;
+      if (is_binary_op(op)) {
+        const shape& extents = op.joins_parameter ? op.parameters[0].extents : op.takes[1 - results].extents;
+        other =
+            op.joins_parameter ? constant(extents, first_parameter(i), op.gives.extents.rank) : operand(i, 1 - results);
+        is_full = layout_beside(extents, op.gives.extents, 1) == operand_layout::full;
+      }
+      for (const onednn_post_op& post : onednn_post_ops(op, is_first))
+        made.add(post, post.how == onednn_post_op::form::function ? onednn_epilogue::nothing : other, is_full);
     }
-    return a;
+    return made;
   }
-
-  void add_step(const dnnl::primitive& primitive, const dnnl::primitive_desc_base& chosen,
-                std::vector<std::pair<int, std::size_t>> arguments) {
-    if (chosen.scratchpad_desc().get_size() != 0)
-      arguments.emplace_back(DNNL_ARG_SCRATCHPAD, add_value(chosen.scratchpad_desc()));
-    program_->steps.push_back({primitive, std::move(arguments)});
-  }
-
-  /// The value in another layout: itself where it has it already.
-  std::size_t as(std::size_t value, const memory::desc& layout, bool as_output = false) {
-    if (program_->values[value] == layout && !(as_output && value == input)) return value;
-    const dnnl::reorder::primitive_desc chosen(onednn_engine(), program_->values[value], onednn_engine(), layout,
-                                               attributes());
-    const std::size_t to = add_value(layout);
-    add_step(dnnl::reorder(chosen), chosen, {{DNNL_ARG_FROM, value}, {DNNL_ARG_TO, to}});
-    return to;
-  }
-
-  std::size_t packed(std::vector<float>& values, const memory::desc& from, const memory::desc& layout) {
-    memory source(from, onednn_engine(), values.data()), to(layout, onednn_engine());
-    dnnl::stream stream(onednn_engine());
-    dnnl::reorder(source, to).execute(stream, source, to);
-    stream.wait();
-    return add_value(layout, to);
-  }
-
-  void build(op_run run, const parameter_values& p) {
-    std::size_t value = add_value(plain(dims_of(run.front().input().extents))), parameter = 0;
-    bool flat = run.front().input().extents.rank == 1;
-    for (op_run rest = run; !rest.empty();) {
-      const next_onednn_step next(rest, flat);
-      const op_run ops = rest.first(next.count);
-      if (next.kind == onednn_step::flatten)
-        flat = true;  // the dense layer that follows takes all axes
-      else if (next.kind == onednn_step::pool)
-        value = pool(value, ops[0]);
-      else if (ops[0].kind == "conv2d")
-        value = convolution(value, ops, p, parameter);
-      else
-        value = inner_product(value, ops, p, parameter);
-      parameter += parameters_of(ops);
-      rest = rest.subspan(next.count);
+  /// A parameter that lies row by row, with that many axes.
+  std::size_t constant(shape extents, std::size_t parameter, std::size_t rank) {
+    for (; extents.rank < rank; ++extents.rank) {
+      std::copy_backward(extents.begin(), extents.end(), extents.extents.begin() + extents.rank + 1);
+      extents.extents[0] = 1;
     }
-    program_->output = as(value, plain(program_->values[value].dims()), true);
+    const memory::desc layout = plain(dims_of(extents));
+    return program_.packed(parameters_.get<float>(parameter), layout, layout);
   }
 
   /// 3 x 3 of many channels: fewer multiplications, for transforms that pay where they serve many filters.
@@ -185,66 +108,93 @@ class onednn_run {
            op.input().extents[0] >= 16 && op.gives.extents[0] >= 16;
   }
 
-  static memory::dim dim(std::size_t n) { return static_cast<memory::dim>(n); }
-
-  std::size_t convolution(std::size_t value, op_run ops, const parameter_values& p, std::size_t parameter) {
-    const op_info& op = ops[0];
+  std::size_t convolution(const onednn_step& step) {
+    const op_info& op = ops_[step.first];
     const window2d& w = op.window;
-    folded_weights folded = fold_weights(ops, p, parameter);
+    const folded_weights folded =
+        fold_weights(ops_.ops().subspan(step.first, step.folded), parameters_, first_parameter(step.first));
     const shape& weight = op.parameters[0].extents;
     const memory::dim g = dim(op.groups);
     const memory::dims weight_dims =
         op.groups == 1 ? memory::dims{dim(weight[0]), dim(weight[1]), dim(weight[2]), dim(weight[3])}
                        : memory::dims{g, dim(weight[0]) / g, dim(weight[1]), dim(weight[2]), dim(weight[3])};
     const memory::dims bias_dims{dim(weight[0])};
-    const auto describe = [&](dnnl::algorithm how) {
-      return dnnl::convolution_forward::primitive_desc({dnnl::prop_kind::forward_inference,
-                                                        how,
-                                                        {program_->values[value].dims(), f32, tag::any},
-                                                        {weight_dims, f32, tag::any},
-                                                        plain(bias_dims),
-                                                        {dims_of(op.gives.extents), f32, tag::any},
-                                                        {dim(w.stride_y), dim(w.stride_x)},
-                                                        {dim(w.dilation_y) - 1, dim(w.dilation_x) - 1},
-                                                        {dim(w.top), dim(w.left)},
-                                                        {dim(w.bottom), dim(w.right)}},
-                                                       attributes(weighted_run_of(ops).relu), onednn_engine(), true);
-    };
+    const std::size_t value = operand(step.first, 0);
+    using description = dnnl::convolution_forward::primitive_desc;
     // oneDNN itself takes Winograd's way only where it is asked to. It may be empty: not implemented for this processor
     // or shape.
-    dnnl::convolution_forward::primitive_desc chosen;
-    if (pays_winograd(op)) chosen = describe(dnnl::algorithm::convolution_winograd);
-    if (!chosen) chosen = describe(dnnl::algorithm::convolution_direct);
-    if (!chosen) throw error("levada: oneDNN has no convolution of that shape");
-    const std::size_t from = as(value, chosen.src_desc());
-    const std::size_t filters =
-        packed(folded.weight, {weight_dims, f32, op.groups == 1 ? tag::oihw : tag::goihw}, chosen.weights_desc());
-    const std::size_t bias = packed(folded.bias, plain(bias_dims), chosen.bias_desc());
-    const std::size_t to = add_value(chosen.dst_desc());
-    add_step(dnnl::convolution_forward(chosen), chosen,
-             {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, filters}, {DNNL_ARG_BIAS, bias}, {DNNL_ARG_DST, to}});
-    return to;
+    const auto describe = [&](const memory::desc& results, const dnnl::primitive_attr& attributes) {
+      const auto by = [&](dnnl::algorithm how) {
+        return description({forward,
+                            how,
+                            any(dims_at(value)),
+                            any(weight_dims),
+                            plain(bias_dims),
+                            results,
+                            {dim(w.stride_y), dim(w.stride_x)},
+                            {dim(w.dilation_y) - 1, dim(w.dilation_x) - 1},
+                            {dim(w.top), dim(w.left)},
+                            {dim(w.bottom), dim(w.right)}},
+                           attributes, onednn_engine(), true);
+      };
+      std::vector<description> all;
+      if (pays_winograd(op)) all.push_back(by(dnnl::algorithm::convolution_winograd));
+      all.push_back(by(dnnl::algorithm::convolution_direct));
+      return all;
+    };
+    const auto arguments = [&](const description& chosen) -> onednn_program::arguments {
+      const std::size_t from = program_.as(value, chosen.src_desc());
+      const std::size_t filters = program_.packed(
+          folded.weight.data(), {weight_dims, f32, op.groups == 1 ? tag::oihw : tag::goihw}, chosen.weights_desc());
+      const std::size_t bias = program_.packed(folded.bias.data(), plain(bias_dims), chosen.bias_desc());
+      return {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, filters}, {DNNL_ARG_BIAS, bias}};
+    };
+    return epilogue_of(step).behind<dnnl::convolution_forward>(any(dims_of(op.gives.extents)), describe, arguments);
   }
 
-  std::size_t inner_product(std::size_t value, op_run ops, const parameter_values& p, std::size_t parameter) {
-    folded_weights folded = fold_weights(ops, p, parameter);
-    const memory::dims outputs{dim(folded.bias.size())};
-    memory::dims taken = program_->values[value].dims(), weight_dims = taken;
-    weight_dims[0] = outputs[0];
-    const dnnl::inner_product_forward::primitive_desc chosen({dnnl::prop_kind::forward_inference,
-                                                              {taken, f32, tag::any},
-                                                              {weight_dims, f32, tag::any},
-                                                              plain(outputs),
-                                                              plain({1, outputs[0]})},
-                                                             attributes(weighted_run_of(ops).relu), onednn_engine());
-    const std::size_t from = as(value, chosen.src_desc());
-    const std::size_t weight =
-        packed(folded.weight, {weight_dims, f32, taken.size() == 4 ? tag::oihw : tag::oi}, chosen.weights_desc());
-    const std::size_t bias = packed(folded.bias, plain(outputs), chosen.bias_desc());
-    const std::size_t to = add_value(chosen.dst_desc());
-    add_step(dnnl::inner_product_forward(chosen), chosen,
-             {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_BIAS, bias}, {DNNL_ARG_DST, to}});
-    return to;
+  std::size_t inner_product(const onednn_step& step) {
+    const folded_weights folded =
+        fold_weights(ops_.ops().subspan(step.first, step.folded), parameters_, first_parameter(step.first));
+    const memory::dims bias_dims{dim(folded.bias.size())};
+    const std::size_t value = operand(step.first, 0);
+    const memory::dims taken = dims_at(value);
+    memory::dims weight_dims = taken;
+    weight_dims[0] = bias_dims[0];
+    using description = dnnl::inner_product_forward::primitive_desc;
+    const auto describe = [&](const memory::desc&, const dnnl::primitive_attr& attributes) {
+      return std::vector{
+          description({forward, any(taken), any(weight_dims), plain(bias_dims), plain({taken[0], bias_dims[0]})},
+                      attributes, onednn_engine(), true)};
+    };
+    const auto arguments = [&](const description& chosen) -> onednn_program::arguments {
+      const std::size_t from = program_.as(value, chosen.src_desc());
+      const std::size_t weight = program_.packed(folded.weight.data(), plain(weight_dims), chosen.weights_desc());
+      const std::size_t bias = program_.packed(folded.bias.data(), plain(bias_dims), chosen.bias_desc());
+      return {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_BIAS, bias}};
+    };
+    return epilogue_of(step).behind<dnnl::inner_product_forward>({}, describe, arguments);
+  }
+
+  std::size_t product(const onednn_step& step) {
+    const op_info& op = ops_[step.first];
+    const auto row_by_row = [&](std::size_t value) { return program_.as(value, plain(dims_at(value))); };
+    const auto parameter = [&] {
+      const shape& extents = op.parameters[0].extents;
+      return constant(extents, first_parameter(step.first), extents.rank);
+    };
+    const std::size_t left = op.kind == "parameter_matmul" ? parameter() : row_by_row(operand(step.first, 0));
+    const std::size_t right =
+        op.kind == "matmul_parameter" ? parameter() : row_by_row(operand(step.first, op.kind == "matmul" ? 1 : 0));
+    using description = dnnl::matmul::primitive_desc;
+    const auto describe = [&](const memory::desc&, const dnnl::primitive_attr& attributes) {
+      return std::vector{
+          description({program_.layout_of(left), program_.layout_of(right), plain(dims_of(op.gives.extents))},
+                      attributes, onednn_engine(), true)};
+    };
+    const auto arguments = [&](const description&) -> onednn_program::arguments {
+      return {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}};
+    };
+    return epilogue_of(step).behind<dnnl::matmul>({}, describe, arguments);
   }
 
   std::size_t pool(std::size_t value, const op_info& op) {
@@ -258,21 +208,37 @@ class onednn_run {
     };
     const shape &in = op.input().extents, &out = op.gives.extents;
     const dnnl::pooling_forward::primitive_desc chosen(
-        {dnnl::prop_kind::forward_inference,
+        {forward,
          how,
-         program_->values[value],
-         {dims_of(out), f32, tag::any},
+         program_.layout_of(value),
+         any(dims_of(out)),
          {dim(w.stride_y), dim(w.stride_x)},
          {dim(w.height), dim(w.width)},
          {dim(w.top), dim(w.left)},
          {behind(out[1], w.stride_y, w.height, in[1], w.top), behind(out[2], w.stride_x, w.width, in[2], w.left)}},
-        attributes(), onednn_engine());
-    const std::size_t to = add_value(chosen.dst_desc());
-    add_step(dnnl::pooling_forward(chosen), chosen, {{DNNL_ARG_SRC, value}, {DNNL_ARG_DST, to}});
+        onednn_program::attributes(), onednn_engine());
+    const std::size_t to = program_.add_value(chosen.dst_desc());
+    program_.add_step(dnnl::pooling_forward(chosen), chosen, {{DNNL_ARG_SRC, value}, {DNNL_ARG_DST, to}});
     return to;
   }
 
-  std::unique_ptr<program> program_;
+  onednn_program& program_;
+  const linked_ops& ops_;
+  const parameter_values& parameters_;
+  std::size_t inputs_ = 0;
+  std::vector<std::size_t> values_;  ///< by op; of the last of each step
 };
+
+/// The program of a run or region.
+inline std::unique_ptr<const onednn_program> make_onednn_program(const linked_ops& ops, const parameter_values& p) {
+  auto program = std::make_unique<onednn_program>();
+  try {
+    const onednn_on_this_thread alone;
+    onednn_builder(*program, ops, p);
+  } catch (const dnnl::error& e) {
+    throw error("levada: oneDNN cannot compute a run that begins with " + std::string(ops[0].kind) + ": " + e.what());
+  }
+  return program;
+}
 
 }  // namespace levada::detail
