@@ -34,7 +34,6 @@ static_assert(runs.is_region(0, 2) && lv::is_chain(block, 0, 2));
 static_assert(runs.is_region(2, 2) && !lv::is_chain(block, 2, 2), "a convolution and the sum behind it");
 static_assert(runs.is_region(2, 3) && runs.is_region(1, 4) && runs.is_region(0, 5));
 static_assert(!runs.is_region(1, 2) && !runs.is_region(0, 3), "the sum takes what the relu gives, too");
-static_assert(runs.may_be_kernel(2, 3, lv::device_kind::cpu) && !runs.may_be_kernel(2, 3, lv::device_kind::vulkan));
 
 constexpr auto side_branch = lv::test::graph_of({{"a"}, {"b"}, {"join", {0, 1}}});
 static_assert(lv::region_runs(side_branch).is_region(0, 3), "two ops that meet");

@@ -75,7 +75,7 @@ auto diamond() {
          lv::on<lv::cpu<2>>(lv::named<"last">(lv::nn::neg));
 }
 
-TEST_CASE("two branches on a device: one copy there, one back, as the plan says; a barrier where they meet") {
+TEST_CASE("two branches on a device: one copy there, one back, as the plan says; one kernel in between") {
   LEVADA_NEEDS_DEVICE();
   const watched validation;
   lv::vulkan_settings settings = with_staging();
@@ -84,7 +84,7 @@ TEST_CASE("two branches on a device: one copy there, one back, as the plan says;
   barriers() = 0;
   const auto app = lv::deploy<box, lv::slots<1>>(diamond());
   constexpr const auto& plan = decltype(app)::plan;
-  static_assert(plan.segments == 3 && plan.segment[1].count == 3);
+  static_assert(plan.segments == 3 && plan.segment[1].count == 1);
   static_assert(lv::transfers_of(plan).size() == 2);
   const auto planned = lv::transfers_of(plan);
   CHECK((planned[0].to == device::id && planned[0].times == 1 && planned[0].bytes == sizeof(row)));
@@ -104,6 +104,20 @@ TEST_CASE("two branches on a device: one copy there, one back, as the plan says;
     CHECK(measured.segments[1].upload.count == items.size());
     CHECK(measured.segments[1].download.count == items.size());
   }
+  CHECK(barriers().load() == 0);
+}
+
+TEST_CASE("branches of kernels of their own overlap: a barrier where they meet") {
+  LEVADA_NEEDS_DEVICE();
+  const watched validation;
+  lv::vulkan_settings settings;
+  settings.intercept = counting_barriers;
+  const device_settings<0> as(settings);
+  barriers() = 0;
+  const auto network = [] { return lv::input<row> | lv::fork(lv::nn::softmax, lv::nn::log_softmax) | lv::nn::add; };
+  const auto app = lv::deploy<on_device_first, lv::slots<1>>(network());
+  static_assert(decltype(app)::plan.segments == 1 && units_on_device<decltype(app)>() == 3);
+  check_near(app, lv::deploy<plainly, reference>(network()), small_rows(7), 1e-5f);
   CHECK(barriers().load() == 1);  // before the sum, in the commands that one slot has for all items
 }
 
@@ -151,17 +165,17 @@ TEST_CASE("several values are alive at once, and what lies where others lay wait
   const watched validation;
   const auto network = [] {
     using lv::node;
-    return lv::graph(lv::port<"x", row>, node<"a", "x">(lv::nn::neg), node<"b", "x">(lv::nn::exp),
-                     node<"c", "a", "b">(lv::nn::mul), node<"d", "a">(lv::nn::tanh), node<"e", "b", "d">(lv::nn::sub),
-                     node<"f", "c">(lv::nn::sigmoid), node<"g", "e", "f">(lv::nn::add),
-                     node<"h", "g", "x">(lv::nn::max), node<"all", "h", "c", "e">(lv::nn::concat<0>),
-                     node<"end", "all">(lv::nn::abs), lv::output<"end", "end">);
+    return lv::graph(
+        lv::port<"x", row>, node<"a", "x">(lv::nn::neg), node<"b", "x">(lv::nn::softmax),
+        node<"c", "a", "b">(lv::nn::mul), node<"d", "a">(lv::nn::softmax), node<"e", "b", "d">(lv::nn::sub),
+        node<"f", "c">(lv::nn::softmax), node<"g", "e", "f">(lv::nn::add), node<"h", "g", "x">(lv::nn::max),
+        node<"all", "h", "c", "e">(lv::nn::concat<0>), node<"end", "all">(lv::nn::abs), lv::output<"end", "end">);
   };
   const auto plain = lv::deploy<plainly, reference>(network());
   for (const bool by_themselves : {false, true}) {
     const device_settings<0> as(by_themselves ? with_own_submissions() : lv::vulkan_settings());
     const auto app = lv::deploy<on_device_first, lv::slots<8>>(network());
-    static_assert(decltype(app)::plan.segments == 1);
+    static_assert(decltype(app)::plan.segments == 1 && units_on_device<decltype(app)>() == 9);
     check_near(app, plain, small_rows(50), 1e-5f);
   }
 }

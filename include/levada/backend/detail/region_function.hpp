@@ -4,9 +4,11 @@
 // each op stays in a register. The ops may form any graph; for a chain it is `composed` (kernel/detail/composed.hpp).
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/op_region.hpp>
 #include <levada/kernel/detail/value.hpp>
 
@@ -68,5 +70,39 @@ constexpr region_function<Steps...> make_region_function(F f, Rest... rest) {
 /// The function of an element-wise op.
 template <class Op>
 using function_of = std::remove_cvref_t<decltype(std::declval<const Op&>().function)>;
+
+/// The ops of a region behind its first `Join` as one function: of what the last of those gives, if there are any, and
+/// of the region's inputs.
+template <class Region, std::size_t Join, class Behind = std::make_index_sequence<Region::ops - Join>>
+struct function_behind;
+template <class Region, std::size_t Join, std::size_t... B>
+struct function_behind<Region, Join, std::index_sequence<B...>> {
+  template <std::size_t I>
+  using op = type_at<typename Region::op_list, Join + I>;
+
+  /// The number of an operand among the function's values.
+  static constexpr std::size_t number(std::size_t origin) {
+    if (Join == 0) return origin;
+    if (origin < Region::inputs) return 1 + origin;
+    return origin - Region::inputs + 1 == Join ? 0 : 1 + origin - Join;
+  }
+  template <std::size_t... From>
+  static auto renumbered(std::index_sequence<From...>) -> std::index_sequence<number(From)...>;
+  template <std::size_t I>
+  using step = function_step<function_of<typename op<I>::op_type>, decltype(renumbered(typename op<I>::origins{}))>;
+  using type = region_function<step<B>...>;
+
+  /// Of all ops of the region.
+  static constexpr type make(const auto&... ops) {
+    const auto list = std::tie(ops...);
+    return make_region_function<step<B>...>(std::get<Join + B>(list).function...);
+  }
+
+  /// Whether some of these ops take that input of the region.
+  static constexpr bool reads(std::size_t input) {
+    const auto among = [&]<std::size_t... From>(std::index_sequence<From...>) { return ((From == input) || ...); };
+    return (among(typename op<B>::origins{}) || ...);
+  }
+};
 
 }  // namespace levada::detail

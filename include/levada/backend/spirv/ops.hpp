@@ -14,6 +14,7 @@
 #include <levada/backend/spirv/detail/non_max_suppression.hpp>
 #include <levada/backend/spirv/detail/norm.hpp>
 #include <levada/backend/spirv/detail/reduce.hpp>
+#include <levada/backend/spirv/detail/region.hpp>
 #include <levada/backend/spirv/detail/to_rgb.hpp>
 #include <levada/backend/spirv/detail/top_k.hpp>
 

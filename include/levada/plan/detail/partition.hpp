@@ -149,7 +149,7 @@ constexpr std::array<std::size_t, N> preferred_candidates(const region_runs<N>& 
       const std::size_t end = i + one.count;
       const device_id device = devices[place[i]].id;
       if (end > row_end[i] || !computes_on(backends[one.backend], device)) continue;
-      if (one.count > 1 && !runs.may_be_kernel(i, one.count, device.kind)) continue;
+      if (one.count > 1 && !runs.is_region(i, one.count)) continue;
       const std::size_t reaches = end == row_end[i] ? end : covered[end];
       const bool is_better = best[i] == nobody || reaches > covered[i] ||
                              (reaches == covered[i] &&

@@ -88,7 +88,7 @@ constexpr void add_kernels(placement_problem<N>& problem, const graph_info<N>& g
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const candidate& c = candidates[i];
     if (!computes_on(backends[c.backend], device) || c.first >= N || c.first + c.count > ends[c.first] ||
-        (c.count != 1 && !runs.may_be_kernel(c.first, c.count, device.kind)))
+        (c.count != 1 && !runs.is_region(c.first, c.count)))
       continue;
     problem.offers.push_back({node_set<N>::run(c.first, c.count), place, c.backend,
                               costs.of_run(c.backend, c.first, c.count), bytes_kept(graph, on, c.first, c.count, c),

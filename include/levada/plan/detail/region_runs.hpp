@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include <levada/core/detail/bounded.hpp>
-#include <levada/core/detail/device.hpp>
 #include <levada/graph/detail/graph_info.hpp>
 
 namespace levada {
@@ -138,10 +137,6 @@ class region_runs {
     for (std::size_t n = first; n <= last; ++n)
       if (!is_op(graph_.nodes[n]) || (n != last && taken_until_[n] > last && !is_joined(n, last))) return false;
     return is_chain(graph_, first, count) || inputs_of_run(graph_, first, count).size() <= most_inputs;
-  }
-  /// A kernel on that kind of device could be one of them. Those of a graphics device compute chains.
-  constexpr bool may_be_kernel(std::size_t first, std::size_t count, device_kind kind) const {
-    return is_region(first, count) && (kind != device_kind::vulkan || is_chain(graph_, first, count));
   }
 
  private:

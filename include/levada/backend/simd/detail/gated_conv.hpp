@@ -77,7 +77,7 @@ struct simd_region_kernel<Arch, op_region<type_list<In...>, Gate, RegionOps...>>
   static constexpr std::string_view method = detail::method_of<kernel>;
 
   simd_region_kernel(const typename Gate::op_type&, const typename RegionOps::op_type&... ops, parameter_values p)
-      : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::make_function(ops...)) {}
+      : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::behind::make(ops...)) {}
 
   void operator()(const auto& given, out_type& out, std::byte* scratch) const {
     const auto in = detail::all_inputs(given);

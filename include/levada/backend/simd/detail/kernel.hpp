@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include <levada/backend/simd/detail/region_kind.hpp>
+#include <levada/backend/detail/region_kind.hpp>
 #include <levada/core/detail/batch_tensor.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/detail/op_info.hpp>

@@ -38,14 +38,6 @@ struct region_wiring<op_region<Inputs, RegionOps...>> {
         return origins[op][k] < inputs ? region_info::outside : origins[op][k] - inputs;
       },
       [](std::size_t op) { return origins[op].size(); });
-
-  /// The number of an operand behind the join: 0 are the results, then come the region's inputs, then its ops.
-  static constexpr std::size_t behind_join(std::size_t origin) {
-    if (origin < inputs) return 1 + origin;
-    return origin - inputs + 1 == join ? 0 : 1 + origin - join;
-  }
-  template <std::size_t... From>
-  static auto renumbered(std::index_sequence<From...>) -> std::index_sequence<behind_join(From)...>;
 };
 
 }  // namespace detail
@@ -54,19 +46,15 @@ struct region_wiring<op_region<Inputs, RegionOps...>> {
 template <class Arch, class... In, class... RegionOps>
   requires(detail::element_op<typename RegionOps::op_type> && ...)
 struct simd_region_kernel<Arch, op_region<type_list<In...>, RegionOps...>> {
-  using function = detail::region_function<
-      detail::function_step<detail::function_of<typename RegionOps::op_type>, typename RegionOps::origins>...>;
+  using parts = detail::function_behind<op_region<type_list<In...>, RegionOps...>, 0>;
+  using function = typename parts::type;
   using kernel = simd_kernel<Arch, std::tuple<In...>, broadcast_op<function>>;
   using out_type = typename op_region<type_list<In...>, RegionOps...>::out_type;
 
   static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
 
   simd_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
-      : kernel_(
-            broadcast_op<function>(
-                detail::make_region_function<detail::function_step<detail::function_of<typename RegionOps::op_type>,
-                                                                   typename RegionOps::origins>...>(ops.function...)),
-            p) {}
+      : kernel_(broadcast_op<function>(parts::make(ops...)), p) {}
 
   void operator()(const auto& in, out_type& out, std::byte* scratch) const {
     kernel_(detail::all_inputs(in), out, scratch);
@@ -97,17 +85,11 @@ struct joined_region<op_region<type_list<In...>, RegionOps...>, std::index_seque
   using results = typename type_at<ops, chain_ops - 1>::out_type;
   static constexpr std::size_t axes = place_axes(type_at<ops, 0>::op_type::kind);
 
-  template <std::size_t I>
-  using step = function_step<function_of<typename type_at<ops, chain_ops + I>::op_type>,
-                             decltype(wiring::renumbered(typename type_at<ops, chain_ops + I>::origins{}))>;
-  using function = region_function<step<B>...>;
+  using behind = function_behind<region, chain_ops>;
+  using function = typename behind::type;
 
   static constexpr bool ends_element_wise = (element_op<typename type_at<ops, chain_ops + B>::op_type> && ...);
 
-  static function make_function(const auto&... all) {
-    const auto list = std::tie(all...);
-    return make_region_function<step<B>...>(std::get<chain_ops + B>(list).function...);
-  }
   template <class Kernel>
   static Kernel make_kernel(parameter_values p, const auto&... all) {
     const auto list = std::tie(all...);
@@ -147,7 +129,7 @@ struct simd_region_kernel<Arch, op_region<type_list<In...>, RegionOps...>> {
   static constexpr std::string_view method = detail::method_of<kernel>;
 
   simd_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
-      : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::make_function(ops...)) {}
+      : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::behind::make(ops...)) {}
 
   void operator()(const auto& given, out_type& out, std::byte* scratch) const {
     const auto in = detail::all_inputs(given);

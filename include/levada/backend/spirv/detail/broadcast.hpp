@@ -19,9 +19,16 @@ constexpr auto storable(const V& x) {
     return x;
 }
 
-template <const shape& Shape, class F, class End, class... T>
+/// How many elements lie in front of each tensor: none.
+struct no_leads {
+  constexpr int operator[](std::size_t) const { return 0; }
+};
+template <std::size_t Tensors>
+using leads_of_tuple = std::array<uniform<std::int32_t>, Tensors>;
+
+template <const shape& Shape, class Leads, class F, class End, class... T>
 struct broadcast_source {
-  std::array<uniform<std::int32_t>, sizeof...(T)> leads;
+  [[no_unique_address]] Leads leads;
   [[no_unique_address]] F function;
   [[no_unique_address]] End end;
 
@@ -86,7 +93,8 @@ struct spirv_kernel<std::tuple<T...>, broadcast_op<F>, End...> : dispatch_kernel
  private:
   template <class Places>
   void add(const broadcast_op<F>& op, const Places& places, const End&... end) {
-    using source = detail::broadcast_source<shape_of<made>, F, detail::fused_t<End...>, T...>;
+    using source = detail::broadcast_source<shape_of<made>, detail::leads_of_tuple<sizeof...(T)>, F,
+                                            detail::fused_t<End...>, T...>;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       add_bound_grid<"broadcast", std::tuple<detail::led_row_of<T>...>, std::tuple<detail::row_of<out_type>>,
                      typename detail::each_element<shape_of<made>>::over>(

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <string_view>
 
+#include <levada/backend/detail/region_kind.hpp>
 #include <levada/backend/spirv/detail/dispatch.hpp>
 #include <levada/core/detail/device.hpp>
+#include <levada/graph/detail/op_info.hpp>
 #include <levada/graph/op.hpp>
 
 namespace levada {
@@ -18,6 +20,9 @@ struct spirv_kernel;
 /// The same for a batch of such items.
 template <class In, class... Ops>
 struct spirv_batch_kernel;
+/// The kernel of a region that is no chain: backend/spirv/detail/region.hpp.
+template <class Region>
+struct spirv_region_kernel;
 
 /// Kernels for Vulkan devices.
 struct spirv {
@@ -30,6 +35,10 @@ struct spirv {
   using kernel = spirv_kernel<In, Ops...>;
   template <class In, class... Ops>
   using batch_kernel = spirv_batch_kernel<In, Ops...>;
+  template <class Region>
+  using region_kernel = spirv_region_kernel<Region>;
+
+  static constexpr bool takes(const region_info& region) { return detail::is_element_region(region); }
 };
 
 }  // namespace levada

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/detail/region_kind.hpp: which regions the simd backend computes as one kernel. Plain values: the kernels
-// stand in region.hpp and row_region.hpp.
+// backend/detail/region_kind.hpp: kinds of regions that backends compute as one kernel, and how an operand lies beside
+// a region's results. Plain values.
 
 #include <array>
 #include <cstddef>

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions that are no chain as one dispatch of a Vulkan device: element-wise ops of any shape. Each gives what
+// `reference` gives op by op.
+
+#include <atomic>
+
+#include <kernel/validators.hpp>
+#include <nn/numbers_by_name.hpp>
+
+#include <levada/backend/reference/ops.hpp>
+#include <levada/backend/spirv/ops.hpp>
+
+#include "device.hpp"
+
+namespace spirv_regions {
+
+using namespace spirv_test;
+
+template <std::size_t... Dims>
+using floats = lv::tensor<float, Dims...>;
+using on_device = lv::target<lv::vulkan<0>, lv::cpu<2>>;
+using plainly = lv::target<lv::cpu<1>>;
+
+/// Dispatches that were recorded, and modules that spirv-val refused.
+struct counts {
+  std::atomic<std::size_t> dispatches{0}, refused{0};
+};
+counts& counted() {
+  static counts all;
+  return all;
+}
+PFN_vkCmdDispatch real_dispatch = nullptr;
+PFN_vkCreateShaderModule real_module = nullptr;
+void counting(lv::detail::vulkan_functions& f) {
+  real_dispatch = f.vkCmdDispatch;
+  f.vkCmdDispatch = [](VkCommandBuffer commands, std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    ++counted().dispatches;
+    real_dispatch(commands, x, y, z);
+  };
+  real_module = f.vkCreateShaderModule;
+  f.vkCreateShaderModule = [](VkDevice device, const VkShaderModuleCreateInfo* info, const VkAllocationCallbacks* with,
+                              VkShaderModule* made) {
+    static const bool validates = kernel_test::is_installed("spirv-val");
+    if (validates && !kernel_test::is_valid_spirv({info->pCode, info->codeSize / 4})) ++counted().refused;
+    return real_module(device, info, with, made);
+  };
+}
+
+/// The results of both sessions are near each other.
+template <class Session, class Plain, class In>
+void check_near(Session& session, Plain& plain, const In& in) {
+  session.push(in);
+  plain.push(in);
+  const auto got = session.pop(), wanted = plain.pop();
+  REQUIRE((got && wanted && got->has_value() && wanted->has_value()));
+  float worst = 0;
+  for (std::size_t i = 0; i < (**wanted).elements; ++i)
+    worst = std::max(worst, std::abs((**got)[i] - (**wanted)[i]) / (1 + std::abs((**wanted)[i])));
+  CHECK(worst < 2e-5f);
+}
+
+/// The pipeline on the device gives what it gives by `reference`, in so many dispatches.
+template <std::size_t Dispatches, class In, class Make>
+void check_dispatches(Make make) {
+  LEVADA_NEEDS_DEVICE();
+  const watched validation;
+  lv::vulkan_settings settings;
+  settings.intercept = counting;
+  const device_settings<0> as(settings);
+  counted().dispatches = counted().refused = 0;
+
+  lv::testing::numbers_by_name weights;
+  lv::testing::set_all(weights, make(weights));
+  const auto app = lv::deploy<on_device, lv::slots<2>>(make(weights));
+  static_assert(decltype(app)::plan.segments == 1 && decltype(app)::plan.units == Dispatches);
+  const auto one_by_one = lv::deploy<plainly, lv::backends<lv::reference>>(make(weights));
+  auto session = app.open();
+  auto plain = one_by_one.open();
+  for (unsigned item = 0; item < 5; ++item)  // slots are used again
+    check_near(session, plain, *lv::testing::random_item<In>(item + 1));
+  CHECK(counted().dispatches == 2 * Dispatches);  // in the commands of each slot
+  CHECK(counted().refused == 0);
+}
+
+TEST_CASE("element-wise ops of any shape are one dispatch, of values of other shapes too") {
+  // x is taken six times; its mean two units before is taken twice.
+  check_dispatches<2, floats<3, 5, 7>>([](const auto&) {
+    using lv::node;
+    const auto more = [by = lv::uniform{1.5f}](auto x) { return x + by; };
+    return lv::graph(lv::port<"x", floats<3, 5, 7>>, node<"mean", "x">(lv::nn::reduce_mean<1, 2>),
+                     node<"a", "x">(lv::transform<"more">(more)), node<"b", "a">(lv::nn::sigmoid),
+                     node<"c", "a", "b">(lv::nn::mul), node<"d", "c", "mean">(lv::nn::sub),
+                     node<"e", "x", "x">(lv::nn::mul), node<"f", "d", "e", "mean">(lv::nn::max),
+                     node<"g", "f", "x">(lv::nn::add), node<"h", "g">(lv::nn::relu), lv::output<"h", "h">);
+  });
+}
+
+}  // namespace spirv_regions
