@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions that are no chain as one dispatch of a Vulkan device: element-wise ops of any shape. Each gives what
-// `reference` gives op by op.
+// Regions that are no chain as one dispatch of a Vulkan device: element-wise ops of any shape, and convolutions, dense
+// layers and products whose results meet other values. Each gives what `reference` gives op by op.
 
 #include <atomic>
 
@@ -9,6 +9,7 @@
 
 #include <levada/backend/reference/ops.hpp>
 #include <levada/backend/spirv/ops.hpp>
+#include <levada/nn/residual.hpp>
 
 #include "device.hpp"
 
@@ -82,6 +83,30 @@ void check_dispatches(Make make) {
   CHECK(counted().refused == 0);
 }
 
+TEST_CASE("a residual sum costs no dispatch, whether its convolution has tiles or not, and a norm none") {
+  check_dispatches<5, floats<5, 9, 11>>([](const auto& w) {
+    return lv::input<floats<5, 9, 11>> |
+           lv::residual(lv::nn::conv2d<"a", 5, lv::size<3>, lv::padding<1>>(w) | lv::nn::relu |
+                        lv::nn::conv2d<"b", 5, lv::size<3>, lv::padding<1>, lv::no_bias>(w) |
+                        lv::nn::batch_norm<"bn">(w)) |
+           lv::nn::relu | lv::nn::conv2d<"c", 18, lv::size<3>>(w) |
+           lv::residual(lv::nn::conv2d<"d", 18, lv::size<3>, lv::padding<1>>(w) | lv::nn::batch_norm<"dn">(w) |
+                        lv::nn::relu | lv::nn::conv2d<"e", 18, lv::size<3>, lv::padding<1>>(w)) |
+           lv::nn::tanh;
+  });
+}
+
+TEST_CASE("a convolution is scaled by a number of each channel, and of each place") {
+  check_dispatches<5, floats<12, 10, 13>>([](const auto& w) {
+    return lv::input<floats<12, 10, 13>> |
+           lv::fork(lv::nn::reduce_max<0>,
+                    lv::nn::global_avg_pool2d | lv::nn::conv2d<"s", 3, lv::size<1>>(w) | lv::nn::relu |
+                        lv::nn::conv2d<"e", 12, lv::size<1>>(w) | lv::nn::sigmoid,
+                    lv::nn::conv2d<"x", 12, lv::size<3>, lv::padding<1>>(w)) |
+           lv::broadcast<"all">([](auto place, auto channel, auto x) { return x * channel - place; });
+  });
+}
+
 TEST_CASE("element-wise ops of any shape are one dispatch, of values of other shapes too") {
   // x is taken six times; its mean two units before is taken twice.
   check_dispatches<2, floats<3, 5, 7>>([](const auto&) {
@@ -92,6 +117,24 @@ TEST_CASE("element-wise ops of any shape are one dispatch, of values of other sh
                      node<"c", "a", "b">(lv::nn::mul), node<"d", "c", "mean">(lv::nn::sub),
                      node<"e", "x", "x">(lv::nn::mul), node<"f", "d", "e", "mean">(lv::nn::max),
                      node<"g", "f", "x">(lv::nn::add), node<"h", "g">(lv::nn::relu), lv::output<"h", "h">);
+  });
+}
+
+TEST_CASE("a dense layer meets its residual") {
+  check_dispatches<2, floats<37>>([](const auto& w) {
+    return lv::input<floats<37>> |
+           lv::residual(lv::nn::dense<"up", 70>(w) | lv::nn::gelu | lv::nn::dense<"down", 37>(w));
+  });
+}
+
+TEST_CASE("products of matrices are scaled, masked by rows and columns, and summed") {
+  check_dispatches<4, floats<3, 19, 19>>([](const auto&) {
+    using lv::node;
+    return lv::graph(lv::port<"x", floats<3, 19, 19>>, node<"rows", "x">(lv::nn::reduce_max<-1>),
+                     node<"columns", "x">(lv::nn::reduce_max<0, 1>), node<"one", "x">(lv::nn::reduce_mean<>),
+                     node<"p", "x", "x">(lv::nn::matmul), node<"q", "p", "rows">(lv::nn::sub),
+                     node<"r", "q", "columns">(lv::nn::mul), node<"s", "r", "one">(lv::nn::div),
+                     node<"t", "s", "x">(lv::nn::add), lv::output<"t", "t">);
   });
 }
 

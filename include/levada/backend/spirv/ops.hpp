@@ -9,6 +9,7 @@
 #include <levada/backend/spirv/detail/conv_norm.hpp>
 #include <levada/backend/spirv/detail/conv_transpose2d.hpp>
 #include <levada/backend/spirv/detail/image.hpp>
+#include <levada/backend/spirv/detail/joined_region.hpp>
 #include <levada/backend/spirv/detail/matmul.hpp>
 #include <levada/backend/spirv/detail/move.hpp>
 #include <levada/backend/spirv/detail/non_max_suppression.hpp>

@@ -8,6 +8,7 @@
 
 #include <levada/backend/spirv/detail/element_wise.hpp>
 #include <levada/backend/spirv/detail/grid.hpp>
+#include <levada/backend/spirv/detail/kernel_end.hpp>
 #include <levada/backend/spirv/detail/product.hpp>
 #include <levada/nn/conv2d.hpp>
 
@@ -61,20 +62,21 @@ struct conv2d_source {
   using s = conv_shapes<In, Op>;
   static constexpr window2d w = Op::window;
 
-  template <class G, class Image, class Weight, class Bias, class Out>
-  constexpr void operator()(const G& g, const Image& in, const Weight& weight, const Bias& bias, const Out& out) const {
+  template <class G, class Image, class Weight, class Bias, class... Rest>
+  constexpr void operator()(const G& g, const Image& in, const Weight& weight, const Bias& bias,
+                            const Rest&... rest) const {
     if constexpr (s::tiles::pays)
-      by_tiles(g, in, weight, bias, out);
+      by_tiles(g, in, weight, bias, end.into(rest...));
     else
-      by_pixels(g, in, weight, bias, out);
+      by_pixels(g, in, weight, bias, end.into(rest...));
   }
 
  private:
   static constexpr std::size_t most_unrolled = 49;
   static constexpr int channels = static_cast<int>(s::channels), filters = static_cast<int>(s::filters);
 
-  template <class G, class Image, class Weight, class Bias, class Out>
-  constexpr void by_tiles(const G& g, const Image& in, const Weight& weight, const Bias& bias, const Out& out) const {
+  template <class G, class Image, class Weight, class Bias, class Store>
+  constexpr void by_tiles(const G& g, const Image& in, const Weight& weight, const Bias& bias, Store store) const {
     constexpr int columns = static_cast<int>(s::columns), width = static_cast<int>(w.width),
                   taps = static_cast<int>(w.taps());
     const auto group = g.z();
@@ -88,13 +90,11 @@ struct conv2d_source {
           const auto x = tap_place(pixel % columns, k % width, w.stride_x, w.left, w.dilation_x);
           return s::pixel(in, group * channels + k / taps, y, x);
         },
-        [&](const auto& filter, const auto& pixel, const auto& sum) {
-          out(group * filters + filter, pixel / columns, pixel % columns) = end(sum);
-        });
+        [&](const auto& filter, const auto& pixel, const auto& sum) { store(group * filters + filter, pixel, sum); });
   }
 
-  template <class G, class Image, class Weight, class Bias, class Out>
-  constexpr void by_pixels(const G& g, const Image& in, const Weight& weight, const Bias& bias, const Out& out) const {
+  template <class G, class Image, class Weight, class Bias, class Store>
+  constexpr void by_pixels(const G& g, const Image& in, const Weight& weight, const Bias& bias, Store store) const {
     const auto x = g.x(), y = g.y(), first = g.z() * static_cast<int>(s::filters_each);
     const auto sums = g.fold(0, channels, each_filter([&](int f) { return bias(first + f); }), [&](auto c, auto sum) {
       auto channel = c;
@@ -115,7 +115,8 @@ struct conv2d_source {
         return g.fold(0, static_cast<int>(w.height), sum, row);
       }
     });
-    for (std::size_t f = 0; f < s::filters_each; ++f) out(first + static_cast<int>(f), y, x) = end(sums[f]);
+    for (std::size_t f = 0; f < s::filters_each; ++f)
+      store(first + static_cast<int>(f), y * static_cast<int>(s::columns) + x, sums[f]);
   }
 
   template <class F>
@@ -136,24 +137,42 @@ struct as_picture<tensor<T, C, L>> {
   using type = tensor<T, C, 1, L>;
 };
 
-/// A convolution whose weights are those that are given.
-template <class In, class Op, class... End>
-struct conv_kernel : dispatch_kernel {
-  using out_type = run_output_t<typename Op::template output<In>, End...>;
+/// A convolution whose weights are those that are given; its picture is the input `picture_at`.
+template <class In, class Op>
+struct conv_base : dispatch_kernel {
   using picture = typename as_picture<In>::type;
   using s = conv_shapes<picture, Op>;
+  template <class F, operand_layout... Operands>
+  using end_of = kernel_end<F, Op::filters, s::rows * s::columns, Operands...>;
 
   static constexpr std::size_t weight_bytes = sizeof(typename s::weight) + sizeof(typename s::bias);
 
+  /// Gives elements of that type.
+  template <class Element, class End, std::size_t Operands>
+  void add_with_end(const float* weight, const float* bias, const End& end, std::size_t picture_at,
+                    const std::array<std::size_t, Operands>& operands) {
+    add_bound_grid<"conv", typename End::template inputs<picture, typename s::weight, typename s::bias>,
+                   typename End::template output<Element>, typename s::over>(
+        *this, conv2d_source<picture, Op, End>{end},
+        End::bound({{buffer_role::input, 0, nullptr, 0, picture_at},
+                    {buffer_role::weights, 0, weight},
+                    {buffer_role::weights, 0, bias}},
+                   operands));
+  }
+};
+
+/// With the element-wise ops of a run at its end.
+template <class In, class Op, class... End>
+struct conv_kernel : conv_base<In, Op> {
+  using out_type = run_output_t<typename Op::template output<In>, End...>;
+
  protected:
   void add(const float* weight, const float* bias, const End&... end) {
-    using source = conv2d_source<picture, Op, fused_t<End...>>;
-    // The elements that the ops behind make may have another type.
-    using made = tensor<typename out_type::value_type, Op::filters, s::rows, s::columns>;
-    in_bytes = sizeof(In);
-    out_bytes = sizeof(out_type);
-    add_grid<"conv", picture, made, typename s::over, typename s::weight, typename s::bias>(
-        *this, source{fused<End...>::of(end...)}, {weight, bias});
+    this->in_bytes = sizeof(In);
+    this->out_bytes = sizeof(out_type);
+    using end_type = typename conv_base<In, Op>::template end_of<fused_t<End...>>;
+    this->template add_with_end<typename out_type::value_type>(weight, bias, end_type{fused<End...>::of(end...)}, 0,
+                                                               std::array<std::size_t, 0>{});
   }
 };
 

@@ -9,6 +9,7 @@
 #include <levada/backend/spirv/detail/batch.hpp>
 #include <levada/backend/spirv/detail/element_wise.hpp>
 #include <levada/backend/spirv/detail/grid.hpp>
+#include <levada/backend/spirv/detail/kernel_end.hpp>
 #include <levada/backend/spirv/detail/product.hpp>
 #include <levada/nn/dense.hpp>
 
@@ -20,11 +21,12 @@ template <std::size_t Inputs, class End>
 struct dense_source {
   [[no_unique_address]] End end;
 
-  template <class G, class Vector, class Weight, class Bias, class Out>
+  template <class G, class Vector, class Weight, class Bias, class... Rest>
   constexpr void operator()(const G& g, const Vector& in, const Weight& weight, const Bias& bias,
-                            const Out& out) const {
+                            const Rest&... rest) const {
     const auto o = g.x();
-    out(o) = end(g.fold(0, static_cast<int>(Inputs), bias(o), [&](auto i, auto s) { return s + in(i)*weight(i, o); }));
+    const auto product = [&](auto i, auto s) { return s + in(i)*weight(i, o); };
+    end.into(rest...)(0, o, g.fold(0, static_cast<int>(Inputs), bias(o), product));
   }
 };
 
@@ -61,25 +63,50 @@ struct dense_weights {
   std::array<const void*, 2> list() const { return {turned.data(), biases}; }
 };
 
-}  // namespace detail
-
-template <class In, std::size_t Outputs, class... Options, class... End>
-  requires op_takes<dense_op<Outputs, Options...>, In> &&
-           (In::rank == 1) && std::same_as<typename In::value_type, float> &&
-           (detail::give_words<float, tensor<float, Outputs>, End...>) && detail::pushable<detail::fused_t<End...>>
-struct spirv_kernel<In, dense_op<Outputs, Options...>, End...> : dispatch_kernel {
-  using op_type = dense_op<Outputs, Options...>;
-  using out_type = run_output_t<tensor<float, Outputs>, End...>;
-  using weights_type = detail::dense_weights<op_type, In::elements, Outputs>;
+/// A dense layer; its vector is the input `vector_at`.
+template <class In, class Op, std::size_t Outputs>
+struct dense_base : dispatch_kernel {
+  using weights_type = dense_weights<Op, In::elements, Outputs>;
+  template <class F, operand_layout... Operands>
+  using end_of = kernel_end<F, 1, Outputs, Operands...>;
 
   static constexpr std::size_t weight_bytes = weights_type::bytes;
 
-  spirv_kernel(const op_type&, const End&... end, parameter_values p) {
-    using source = detail::dense_source<In::elements, detail::fused_t<End...>>;
-    in_bytes = sizeof(In);
-    out_bytes = sizeof(out_type);
-    add_grid<"dense", In, tensor<typename out_type::value_type, Outputs>, grid<Outputs>, typename weights_type::weight,
-             typename weights_type::bias>(*this, source{detail::fused<End...>::of(end...)}, weights_type(p).list());
+  /// Gives elements of that type.
+  template <class Element, class End, std::size_t Operands>
+  void add_with_end(parameter_values p, const End& end, std::size_t vector_at,
+                    const std::array<std::size_t, Operands>& operands) {
+    using weight = typename weights_type::weight;
+    using bias = typename weights_type::bias;
+    const weights_type made(p);
+    add_bound_grid<"dense", typename End::template inputs<In, weight, bias>, typename End::template output<Element>,
+                   grid<Outputs>>(*this, dense_source<In::elements, End>{end},
+                                  End::bound({{buffer_role::input, 0, nullptr, 0, vector_at},
+                                              {buffer_role::weights, 0, made.turned.data()},
+                                              {buffer_role::weights, 0, made.biases}},
+                                             operands));
+  }
+};
+
+/// Of a vector of float.
+template <class Op, class In>
+concept device_dense = op_takes<Op, In> && In::rank == 1 && std::same_as<typename In::value_type, float>;
+
+}  // namespace detail
+
+template <class In, std::size_t Outputs, class... Options, class... End>
+  requires detail::device_dense<dense_op<Outputs, Options...>, In> &&
+           (detail::give_words<float, tensor<float, Outputs>, End...>) && detail::pushable<detail::fused_t<End...>>
+struct spirv_kernel<In, dense_op<Outputs, Options...>, End...>
+    : detail::dense_base<In, dense_op<Outputs, Options...>, Outputs> {
+  using out_type = run_output_t<tensor<float, Outputs>, End...>;
+
+  spirv_kernel(const dense_op<Outputs, Options...>&, const End&... end, parameter_values p) {
+    using end_type = typename spirv_kernel::template end_of<detail::fused_t<End...>>;
+    this->in_bytes = sizeof(In);
+    this->out_bytes = sizeof(out_type);
+    this->template add_with_end<typename out_type::value_type>(p, end_type{detail::fused<End...>::of(end...)}, 0,
+                                                               std::array<std::size_t, 0>{});
   }
 };
 
