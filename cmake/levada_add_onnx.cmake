@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # levada_add_onnx(NAME MODEL FILE [DIMS batch=1 x.2=480 ...] [CONSTANTS sr=16000 ...] [FROM TENSOR] [TO TENSOR...]
-#   [STATE output=input ...] [LAYOUT input=NHWC ...] [HALF widen|keep] [WEIGHTS FILE|EMBED] [HEADER FILE]):
+#   [STATE output=input ...] [LAYOUT input=NHWC ...] [HALF widen|keep] [WEIGHTS FILE|EMBED] [HEADER FILE]
+#   [UNSUPPORTED ERROR|ONNXRUNTIME]):
 # a trained model as the library NAME. Who links it includes <NAME.onnx.hpp>, which has NAME::graph(weights) and
 # NAME::weights_file, or with EMBED NAME::weights(). docs/onnx.md says what the options mean.
 #
 # HEADER names a copy of the header that is committed. Where the model is there, it has to be what the tool makes of it
 # now; where it is not, the copy is used as it is.
+#
+# With UNSUPPORTED ONNXRUNTIME nodes that levada lacks are computed by ONNX Runtime, whose onnxruntime_c_api.h the
+# program needs then.
 #
 # The tool is built at first use, for the machine that builds; LEVADA_ONNX_TOOL names one that is there already.
 set(LEVADA_ONNX_TOOL
@@ -56,7 +60,8 @@ function(levada_onnx_tool result)
 endfunction()
 
 function(levada_add_onnx name)
-  cmake_parse_arguments(PARSE_ARGV 1 onnx "" "MODEL;FROM;HALF;WEIGHTS;HEADER" "DIMS;CONSTANTS;TO;STATE;LAYOUT")
+  cmake_parse_arguments(PARSE_ARGV 1 onnx "" "MODEL;FROM;HALF;WEIGHTS;HEADER;UNSUPPORTED"
+                        "DIMS;CONSTANTS;TO;STATE;LAYOUT")
   if((NOT onnx_MODEL AND NOT onnx_HEADER) OR onnx_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "Write levada_add_onnx(NAME MODEL FILE [DIMS axis=N ...] ...); not understood: "
                         "${onnx_UNPARSED_ARGUMENTS}")
@@ -65,6 +70,11 @@ function(levada_add_onnx name)
     set(onnx_WEIGHTS FILE)
   elseif(NOT onnx_WEIGHTS MATCHES "^(FILE|EMBED)$")
     message(FATAL_ERROR "levada_add_onnx(${name}): WEIGHTS is FILE or EMBED, not ${onnx_WEIGHTS}.")
+  endif()
+  if(NOT onnx_UNSUPPORTED)
+    set(onnx_UNSUPPORTED ERROR)
+  elseif(NOT onnx_UNSUPPORTED MATCHES "^(ERROR|ONNXRUNTIME)$")
+    message(FATAL_ERROR "levada_add_onnx(${name}): UNSUPPORTED is ERROR or ONNXRUNTIME, not ${onnx_UNSUPPORTED}.")
   endif()
   foreach(file IN ITEMS MODEL HEADER)
     if(onnx_${file})
@@ -80,6 +90,13 @@ function(levada_add_onnx name)
   # instead of 1.42 for 3 % more time.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${name} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-expand=60>")
+  endif()
+  if(onnx_UNSUPPORTED STREQUAL "ONNXRUNTIME")
+    find_path(LEVADA_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h HINTS $ENV{ONNXRUNTIME_ROOT}
+              PATH_SUFFIXES include include/onnxruntime onnxruntime)
+    if(LEVADA_ONNXRUNTIME_INCLUDE)
+      target_include_directories(${name} SYSTEM INTERFACE "${LEVADA_ONNXRUNTIME_INCLUDE}")
+    endif()
   endif()
   if(onnx_HEADER AND NOT EXISTS "${onnx_MODEL}")
     cmake_path(GET onnx_HEADER PARENT_PATH committed)
@@ -99,6 +116,9 @@ function(levada_add_onnx name)
   endif()
   if(onnx_WEIGHTS STREQUAL "EMBED")
     list(APPEND arguments --embed)
+  endif()
+  if(onnx_UNSUPPORTED STREQUAL "ONNXRUNTIME")
+    list(APPEND arguments --unsupported onnxruntime)
   endif()
   levada_onnx_tool(tool)
   add_custom_command(

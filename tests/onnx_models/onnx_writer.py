@@ -65,15 +65,17 @@ class subgraph:
         self.data = data
 
 
-def graph(nodes, inputs, outputs, initializers=()):
+def graph(nodes, inputs, outputs, initializers=(), values=()):
+    """`values`: types of values inside, where they are said."""
     return subgraph(b"".join(block(1, n) for n in nodes) + block(2, "graph")
                     + b"".join(block(5, t) for t in initializers) + b"".join(block(11, v) for v in inputs)
-                    + b"".join(block(12, v) for v in outputs))  # fmt: skip
+                    + b"".join(block(12, v) for v in outputs) + b"".join(block(13, v) for v in values))  # fmt: skip
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=17, functions=()):
-    opsets = block(8, number(2, opset)) + (block(8, block(1, "local") + number(2, 1)) if functions else b"")
-    whole = graph(nodes, inputs, outputs, initializers).data
+def model(nodes, inputs, outputs, initializers=(), opset=17, functions=(), values=(), domains=()):
+    domains = [*domains, *(["local"] if functions else [])]
+    opsets = block(8, number(2, opset)) + b"".join(block(8, block(1, d) + number(2, 1)) for d in domains)
+    whole = graph(nodes, inputs, outputs, initializers, values).data
     return number(1, 8) + block(7, whole) + opsets + b"".join(block(25, f) for f in functions)
 
 

@@ -27,6 +27,7 @@ struct converted {
 
   explicit converted(std::string_view bytes, const levada::onnx::elaboration_options& options = {}) {
     levada::onnx::network net = elaborated(bytes, options);
+    if (options.leave_unsupported) levada::onnx::leave_to_onnx_runtime(net);
     levada::onnx::simplify(net);
     levada::onnx::lowering lowered(net);
     lowered.run();

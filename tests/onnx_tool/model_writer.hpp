@@ -92,7 +92,7 @@ inline message value(std::string_view name, const dims& extents,
 }
 
 struct graph_text {
-  std::vector<message> nodes, initializers, inputs, outputs;
+  std::vector<message> nodes, initializers, inputs, outputs, values;
 
   message written() const {
     message m;
@@ -101,6 +101,7 @@ struct graph_text {
     for (const message& t : initializers) m.block(5, t);
     for (const message& i : inputs) m.block(11, i);
     for (const message& o : outputs) m.block(12, o);
+    for (const message& v : values) m.block(13, v);
     return m;
   }
 };

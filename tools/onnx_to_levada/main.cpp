@@ -83,7 +83,7 @@ void compare_with(const fs::path& file, const std::string& made) {
 struct settings {
   std::string model, output = ".", name;
   std::vector<std::string> dims, constants, bound, to, states, layouts;
-  std::string from, half = "widen", compare;
+  std::string from, half = "widen", unsupported = "error", compare;
   bool check = false, embed = false, weights_only = false;
 };
 
@@ -116,12 +116,15 @@ int convert(const settings& given) {
   for (const std::string& name : given.to) said += " --to " + name;
   for (const std::string& text : given.states) said += " --state " + text;
   if (!options.widen_half) said += " --half keep";
+  options.leave_unsupported = given.unsupported == "onnxruntime";
+  if (options.leave_unsupported) said += " --unsupported onnxruntime";
   if (given.embed) said += " --embed";
 
   const fs::path file(given.model);
   const model_def model = read_model(file);
   elaboration_counts counts;
   network net = elaborate(model, options, counts);
+  if (options.leave_unsupported) leave_to_onnx_runtime(net);
   const std::size_t before = net.nodes.size();
   std::vector<std::pair<std::string, std::string>> states;
   for (const std::string& state : given.states) states.push_back(key_and_value(state));
@@ -184,6 +187,8 @@ int main(int argc, char** argv) {
   app.add_option("--from", given.from, "the tensor where the part that is wanted begins");
   app.add_option("--to", given.to, "the tensors where it ends");
   app.add_option("--half", given.half, "float16 weights: widen or keep")->check(CLI::IsMember({"widen", "keep"}));
+  app.add_option("--unsupported", given.unsupported, "nodes that levada lacks: error, or left to onnxruntime")
+      ->check(CLI::IsMember({"error", "onnxruntime"}));
   app.add_option("--state", given.states, "an output that is an input of the next item: stateN=state");
   app.add_option("--layout", given.layouts, "the order of an input's items where it is not the model's: x=NHWC");
   app.add_option("--compare", given.compare, "a header that has to be the one that is made");

@@ -6,6 +6,8 @@
 //
 //   const onnx_runtime_model tail(bytes_of("tail.onnx"));
 //   ... | nn::relu | onnx_runtime_stage<"tail", tensor<float, 64, 7, 7>, tensor<float, 1000>>(tail)
+//
+// Several inputs and outputs are a std::tuple each, in the model's order.
 
 #include <dlfcn.h>
 #include <onnxruntime_c_api.h>
@@ -14,14 +16,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <levada/core/error.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/join.hpp>
+#include <levada/graph/detail/parameters.hpp>
 #include <levada/graph/detail/stage.hpp>
 
 namespace levada {
@@ -73,51 +79,112 @@ consteval ONNXTensorElementDataType ort_element() {
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
     case element::f64:
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE;
+    case element::f16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16;
+    case element::bf16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16;
     case element::i8:
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8;
     case element::u8:
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
+    case element::i16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16;
+    case element::u16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16;
     case element::i32:
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
+    case element::u32:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32;
     case element::i64:
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+    case element::u64:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64;
+    case element::boolean:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL;
     default:
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   }
 }
 
+/// A tensor, or each of a tuple of several, by reference.
+template <any_tensor T>
+std::tuple<T&> tied_tensors(T& one) {
+  return std::tie(one);
+}
+template <any_tensor T>
+std::tuple<const T&> tied_tensors(const T& one) {
+  return std::tie(one);
+}
+template <class... T>
+auto tied_tensors(std::tuple<T...>& several) {
+  return std::apply([](auto&... each) { return std::tie(each...); }, several);
+}
+template <class... T>
+auto tied_tensors(const std::tuple<T...>& several) {
+  return std::apply([](const auto&... each) { return std::tie(each...); }, several);
+}
+
+template <class T>
+struct tensors_in;
+template <any_tensor T>
+struct tensors_in<T> {
+  static constexpr std::size_t count = 1;
+  template <class F>
+  static void for_each(F f) {
+    f(type_tag<T>{}, 0);
+  }
+};
+template <any_tensor... T>
+struct tensors_in<std::tuple<T...>> {
+  static constexpr std::size_t count = sizeof...(T);
+  template <class F>
+  static void for_each(F f) {
+    std::size_t i = 0;
+    (f(type_tag<T>{}, i++), ...);
+  }
+};
+
 }  // namespace detail
 
-/// A model that ONNX Runtime has read: one input, one output. Copies share it; any number of stages and threads may run
-/// it at once. It computes on the thread that calls it.
+/// A model that ONNX Runtime has read. Copies share it; any number of stages and threads may run it at once. It
+/// computes on the thread that calls it.
 class onnx_runtime_model {
  public:
   /// The bytes of an ONNX file. `library` is opened where the program has none. Throws levada::error where that cannot
   /// be had, or it does not take the model.
   explicit onnx_runtime_model(std::string_view bytes, const char* library = "libonnxruntime.so.1")
       : of_(std::make_shared<const opened>(bytes, library)) {}
+  /// The same of bytes that a source of parameters has under that name, as `onnx_to_levada` writes them.
+  template <parameter_source Source>
+  onnx_runtime_model(const Source& source, std::string_view name, const char* library = "libonnxruntime.so.1")
+      : onnx_runtime_model(source.find(name), name, library) {}
 
-  /// Throws levada::error where the model's input and output are no such tensors: dimensions of 1 in front count as
-  /// none, those that are not fixed fit any.
-  template <any_tensor In, any_tensor Out>
+  /// Throws levada::error where the model's inputs and outputs are no such tensors: dimensions of 1 in front count as
+  /// none, those that are not fixed fit any. `In`, `Out`: a tensor, or a std::tuple of several.
+  template <class In, class Out>
   void check(std::string_view stage) const {
-    of_->input.check<In>(stage, "input");
-    of_->output.check<Out>(stage, "output");
+    check_ports<In>(of_->inputs, stage, "input");
+    check_ports<Out>(of_->outputs, stage, "output");
   }
 
-  /// Reads the input and writes the output where they lie.
-  template <any_tensor In, any_tensor Out>
+  /// Reads the inputs and writes the outputs where they lie.
+  template <class In, class Out>
   void run(const In& in, Out& out) const {
-    const OrtApi& api = of_->api;
-    const value input(*of_, const_cast<typename In::value_type*>(in.data()), of_->input.extents_for<In>());
-    const value output(*of_, out.data(), of_->output.extents_for<Out>());
-    const char *const input_name = of_->input.name.c_str(), *const output_name = of_->output.name.c_str();
-    const OrtValue* const given = input.get();
-    OrtValue* taken = output.get();
-    detail::check_ort(api, api.Run(of_->session.get(), nullptr, &input_name, &given, 1, &output_name, 1, &taken));
+    const auto from = detail::tied_tensors(in);
+    const auto to = detail::tied_tensors(out);
+    run_tied(from, to, std::make_index_sequence<std::tuple_size_v<decltype(from)>>{},
+             std::make_index_sequence<std::tuple_size_v<decltype(to)>>{});
   }
 
  private:
+  onnx_runtime_model(const std::optional<stored_tensor>& stored, std::string_view name, const char* library)
+      : onnx_runtime_model(bytes_of(stored, name), library) {}
+  static std::string_view bytes_of(const std::optional<stored_tensor>& stored, std::string_view name) {
+    if (!stored || stored->type != element::u8)
+      throw error("levada: ONNX Runtime: the weights have no model \"" + std::string(name) + "\"");
+    return {static_cast<const char*>(stored->data), stored->extents.elements()};
+  }
+
   static constexpr std::size_t most_extents = 16;
   struct extents {
     std::array<std::int64_t, most_extents> at{};
@@ -185,21 +252,20 @@ class onnx_runtime_model {
       memory =
           make([&](OrtMemoryInfo** to) { return api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, to); },
                api.ReleaseMemoryInfo);
-      std::size_t inputs = 0, outputs = 0;
-      check(api.SessionGetInputCount(session.get(), &inputs));
-      check(api.SessionGetOutputCount(session.get(), &outputs));
-      if (inputs != 1 || outputs != 1)
-        throw error("levada: ONNX Runtime: a stage takes a model of one input and one output, this has " +
-                    std::to_string(inputs) + " and " + std::to_string(outputs));
-      input = read_port(api.SessionGetInputName, api.SessionGetInputTypeInfo);
-      output = read_port(api.SessionGetOutputName, api.SessionGetOutputTypeInfo);
+      std::size_t input_count = 0, output_count = 0;
+      check(api.SessionGetInputCount(session.get(), &input_count));
+      check(api.SessionGetOutputCount(session.get(), &output_count));
+      for (std::size_t i = 0; i < input_count; ++i)
+        inputs.push_back(read_port(i, api.SessionGetInputName, api.SessionGetInputTypeInfo));
+      for (std::size_t i = 0; i < output_count; ++i)
+        outputs.push_back(read_port(i, api.SessionGetOutputName, api.SessionGetOutputTypeInfo));
     }
 
     const OrtApi& api;
     detail::ort_object<OrtEnv> environment;
     detail::ort_object<OrtSession> session;
     detail::ort_object<OrtMemoryInfo> memory;
-    port input, output;
+    std::vector<port> inputs, outputs;
 
    private:
     template <class F>
@@ -213,18 +279,19 @@ class onnx_runtime_model {
       using type = T;
     };
 
-    port read_port(decltype(OrtApi::SessionGetInputName) name_of, decltype(OrtApi::SessionGetInputTypeInfo) type_of) {
+    port read_port(std::size_t i, decltype(OrtApi::SessionGetInputName) name_of,
+                   decltype(OrtApi::SessionGetInputTypeInfo) type_of) {
       const auto check = [&](OrtStatus* status) { detail::check_ort(api, status); };
       port read;
       OrtAllocator* allocator = nullptr;
       check(api.GetAllocatorWithDefaultOptions(&allocator));
       char* name = nullptr;
-      check(name_of(session.get(), 0, allocator, &name));
+      check(name_of(session.get(), i, allocator, &name));
       read.name = name;
       allocator->Free(allocator, name);
 
       OrtTypeInfo* info = nullptr;
-      check(type_of(session.get(), 0, &info));
+      check(type_of(session.get(), i, &info));
       const detail::ort_object<OrtTypeInfo> owned(info, api.ReleaseTypeInfo);
       const OrtTensorTypeAndShapeInfo* tensor = nullptr;
       check(api.CastTypeInfoToTensorInfo(info, &tensor));
@@ -256,6 +323,33 @@ class onnx_runtime_model {
     detail::ort_object<OrtValue> object_;
   };
 
+  template <class Ports>
+  static void check_ports(const std::vector<port>& all, std::string_view stage, const char* which) {
+    using tensors = detail::tensors_in<Ports>;
+    if (all.size() != tensors::count)
+      throw error("levada: stage \"" + std::string(stage) + "\": the model has " + std::to_string(all.size()) + " " +
+                  which + "s, the stage " + std::to_string(tensors::count));
+    tensors::for_each([&]<class Tensor>(type_tag<Tensor>, std::size_t i) { all[i].check<Tensor>(stage, which); });
+  }
+
+  template <class From, class To, std::size_t... I, std::size_t... O>
+  void run_tied(const From& from, const To& to, std::index_sequence<I...>, std::index_sequence<O...>) const {
+    const value inputs[] = {value_of(of_->inputs[I], std::get<I>(from))...};
+    const value outputs[] = {value_of(of_->outputs[O], std::get<O>(to))...};
+    const char* const input_names[] = {of_->inputs[I].name.c_str()...};
+    const char* const output_names[] = {of_->outputs[O].name.c_str()...};
+    const OrtValue* const given[] = {inputs[I].get()...};
+    OrtValue* taken[] = {outputs[O].get()...};
+    const OrtApi& api = of_->api;
+    detail::check_ort(
+        api, api.Run(of_->session.get(), nullptr, input_names, given, sizeof...(I), output_names, sizeof...(O), taken));
+  }
+  template <class Tensor>
+  value value_of(const port& at, Tensor& tensor) const {
+    using number = typename std::remove_const_t<Tensor>::value_type;
+    return value(*of_, const_cast<number*>(tensor.data()), at.extents_for<std::remove_const_t<Tensor>>());
+  }
+
   std::shared_ptr<const opened> of_;
 };
 
@@ -266,15 +360,28 @@ struct onnx_runtime_call {
   onnx_runtime_model model;
   void operator()(const In& in, Out& out) const { model.run(in, out); }
 };
+template <class... In, class Out>
+struct onnx_runtime_call<std::tuple<In...>, Out> {
+  onnx_runtime_model model;
+  Out operator()(const In&... in) const {
+    Out out;
+    model.run(std::tie(in...), out);
+    return out;
+  }
+};
 
 }  // namespace detail
 
-/// A stage that ONNX Runtime computes, several items at once. Throws levada::error where the model takes or gives other
-/// tensors.
-template <fixed_string Name, any_tensor In, any_tensor Out>
+/// A stage that ONNX Runtime computes, several items at once. Of several inputs, `In` a std::tuple, it joins branches
+/// or is a node of a graph; of several outputs it gives a std::tuple. Throws levada::error where the model takes or
+/// gives other tensors.
+template <fixed_string Name, class In, class Out>
 auto onnx_runtime_stage(const onnx_runtime_model& model) {
   model.check<In, Out>(Name.view());
-  return stage<Name, Out>(parallel(detail::onnx_runtime_call<In, Out>{model}));
+  if constexpr (any_tensor<In>)
+    return stage<Name, Out>(parallel(detail::onnx_runtime_call<In, Out>{model}));
+  else
+    return join<Name>(parallel(detail::onnx_runtime_call<In, Out>{model}));
 }
 
 }  // namespace levada

@@ -35,7 +35,8 @@ struct node_def {
   std::string op, domain, name;
   std::vector<std::string> inputs, outputs;  ///< "" where an optional one is absent
   onnx::attributes attributes;
-  std::size_t offset = 0;  ///< in the file
+  std::size_t offset = 0;    ///< in the file
+  std::string_view message;  ///< the NodeProto, as long as the bytes of the model are there; empty of made nodes
 };
 
 /// An axis of what a graph takes or gives: an extent, or the name of one that is free.
@@ -55,6 +56,7 @@ struct graph_def {
   std::vector<node_def> nodes;
   std::vector<std::pair<std::string, constant>> initializers;
   std::vector<declared> inputs, outputs;
+  std::vector<declared> values;  ///< of values inside, where the model says it
 };
 
 using opset_versions = std::map<std::string, std::int64_t, std::less<>>;
@@ -68,6 +70,7 @@ struct function_def {
 };
 
 struct model_def {
+  std::shared_ptr<const std::byte> bytes;  ///< keeps the messages of nodes, where they are those of a file
   std::int64_t ir_version = 0;
   std::string producer;
   opset_versions opsets;  ///< by domain, "" the default one

@@ -16,14 +16,17 @@ class problems {
  public:
   /// The first 64 are kept.
   void add(const std::string& text) {
+    ++count_;
     if (lines_.size() < 64) lines_.push_back(text);
   }
   /// A node of an op that is not supported: said once for all of that op, with their number and the first.
   void add_op(const std::string& op, const std::string& node) {
+    ++count_;
     auto& [count, first] = ops_[op];
     if (count++ == 0) first = node;
   }
-  bool empty() const { return lines_.empty() && ops_.empty(); }
+  std::size_t count() const { return count_; }
+  bool empty() const { return count_ == 0; }
 
   /// Throws a `conversion_error` of all of them; `behind` stands behind the names of ops.
   void throw_any(const std::string& behind = "") const {
@@ -38,6 +41,7 @@ class problems {
   }
 
  private:
+  std::size_t count_ = 0;
   std::vector<std::string> lines_;
   std::map<std::string, std::pair<std::size_t, std::string>> ops_;
 };

@@ -39,6 +39,7 @@ class reader {
 
   model_def model() {
     model_def result;
+    result.bytes = owner_;
     for_each_field(bytes_, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
         case 1:
@@ -303,6 +304,7 @@ class reader {
   node_def node(std::string_view message, int depth) {
     node_def result;
     result.offset = offset_of(message.data());
+    result.message = message;
     for_each_field(message, [&](protozero::pbf_reader& f) {
       switch (f.tag()) {
         case 1:
@@ -398,6 +400,9 @@ class reader {
           break;
         case 12:
           result.outputs.push_back(value_info(view(f)));
+          break;
+        case 13:
+          result.values.push_back(value_info(view(f)));
           break;
         case 15:
           fail("the graph has a sparse initializer");

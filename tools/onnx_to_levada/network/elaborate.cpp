@@ -9,6 +9,7 @@
 
 #include "../model/problems.hpp"
 #include "../ops/op_definition.hpp"
+#include "foreign.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -62,6 +63,8 @@ class elaboration {
     finish(top);
     problems_.throw_any();
     remove_unused(model_net_);
+    model_net_.opsets = model_.opsets;
+    model_net_.bytes = model_.bytes;
     return std::move(model_net_);
   }
 
@@ -188,8 +191,87 @@ class elaboration {
              const std::string& prefix, int depth) {
     for (const node_def& def : all) {
       if (++counts_.nodes > most_nodes) throw conversion_error("the model has more than a million nodes");
-      one(def, names, opsets, bound, prefix, depth);
+      if (options_.leave_unsupported && depth == 0)
+        one_or_left(def, names, opsets, bound, prefix, depth);
+      else
+        one(def, names, opsets, bound, prefix, depth);
     }
+  }
+
+  /// A node of the model's own graph that cannot be converted is left to ONNX Runtime.
+  void one_or_left(const node_def& def, scope& names, const opset_versions& opsets, const bindings& bound,
+                   const std::string& prefix, int depth) {
+    const problems before = problems_;
+    one(def, names, opsets, bound, prefix, depth);
+    if (problems_.count() == before.count()) return;
+    const problems with_it = std::exchange(problems_, before);
+    if (const std::optional<std::string> why_not = leave(def, names)) {
+      problems_ = with_it;
+      if (!why_not->empty())
+        problems_.add(def.op + " \"" + name_of(def) + "\" is not left to ONNX Runtime: " + *why_not);
+    }
+  }
+
+  static const std::string& name_of(const node_def& def) {
+    return !def.name.empty() ? def.name : def.outputs.empty() ? def.op : def.outputs[0];
+  }
+
+  /// Why it cannot be left: "" where it takes of a node of which that was said. Null: it is left.
+  std::optional<std::string> leave(const node_def& def, scope& names) {
+    std::vector<value_id> inputs, outputs;
+    std::map<std::string, value_id> captured;
+    bool depends_on_item = false;
+    const auto take = [&](const std::string& name) {
+      const value_id id = names.find(name);
+      const bool there = id != no_value && (*net_)[id].is_typed();
+      depends_on_item = depends_on_item || (there && !(*net_)[id].known);
+      return there ? id : no_value;
+    };
+    for (const std::string& name : def.inputs) {
+      inputs.push_back(name.empty() ? no_value : take(name));
+      if (!name.empty() && inputs.back() == no_value) return "";
+    }
+    for (const std::string& name : captured_names(def)) {
+      const value_id id = take(name);
+      if (id == no_value) return "";
+      captured[name] = id;
+    }
+    if (!depends_on_item) return "it takes nothing of the item";
+    std::vector<value> given;
+    for (const std::string& name : def.outputs) {
+      if (name.empty()) continue;
+      const std::optional<value> type = declared_type(name);
+      if (!type)
+        return "the model does not say the type and the extents of \"" + name +
+               "\", as ONNX's shape inference would write them";
+      if (type->type != kept(type->type)) return "\"" + name + "\" is of half precision: give --half keep";
+      given.push_back(*type);
+    }
+    for (std::size_t i = 0, next = 0; i < def.outputs.size(); ++i)
+      outputs.push_back(def.outputs[i].empty() ? no_value : net_->add(given[next++]));
+    bind(def, names, outputs);
+    net_->nodes.push_back(foreign_of(name_of(def), def.message, inputs, captured, outputs));
+    return std::nullopt;
+  }
+
+  /// What the model says of a value of its own graph, its free axes fixed as those of the inputs are.
+  std::optional<value> declared_type(const std::string& name) const {
+    for (const auto* all : {&model_.graph.values, &model_.graph.outputs})
+      for (const declared& d : *all) {
+        if (d.name != name || !d.has_shape || names_of(d.type) == nullptr) continue;
+        value v{name, d.type, {}, {}};
+        for (const declared_extent& extent : d.dims) {
+          const auto given = options_.dims.find(extent.name);
+          if (extent.value)
+            v.dims.push_back(*extent.value);
+          else if (!extent.name.empty() && given != options_.dims.end() && given->second.size() == 1)
+            v.dims.push_back(given->second[0]);
+          else
+            return std::nullopt;
+        }
+        return v;
+      }
+    return std::nullopt;
   }
 
   void one(const node_def& def, scope& names, const opset_versions& opsets, const bindings& bound,
@@ -202,7 +284,9 @@ class elaboration {
                  .outputs = {},
                  .attributes = {},
                  .stands_for = {}};
-    made.name = prefix + (!def.name.empty() ? def.name : def.outputs.empty() ? def.op : def.outputs[0]);
+    if (depth == 0 && std::ranges::all_of(def.attributes, [](const auto& a) { return a.second.graph == nullptr; }))
+      made.message = def.message;
+    made.name = prefix + name_of(def);
     if (const auto version = opsets.find(def.domain); version != opsets.end()) made.opset = version->second;
     for (const auto& [key, given] : def.attributes) {
       if (given.refers_to.empty()) {

@@ -26,6 +26,8 @@ struct elaboration_options {
   /// The tensor where the part that is converted begins, and those where it ends; all where empty.
   std::string from;
   std::vector<std::string> to;
+  /// Nodes that cannot be converted are left to ONNX Runtime, where the model says what they give.
+  bool leave_unsupported = false;
 };
 
 /// What was done with the nodes of the file, for the listing.

@@ -26,6 +26,15 @@ struct value {
 
 struct network;
 
+/// Nodes of the file that ONNX Runtime computes, as one model: the NodeProto of each with other names for what it takes
+/// and gives. What comes in is "x0" and so on, by the inputs of the node that they are; what leaves is "y0" and so on.
+struct foreign_node {
+  std::string_view message;
+  std::vector<std::string> inputs, outputs;  ///< "" where an optional one is absent
+  /// What its sub-graphs take from around it: the name there, and the name here.
+  std::vector<std::pair<std::string, std::string>> captured;
+};
+
 struct node {
   std::string op, domain;
   std::int64_t opset = 0;  ///< the version of its domain that the model asks for
@@ -36,6 +45,10 @@ struct node {
   /// Of an `If` that depends on the item: what it computes where its first input is true, and where it is not. Both
   /// have all inputs of the node.
   std::vector<std::shared_ptr<network>> branches{};
+  std::vector<foreign_node> foreign{};  ///< where ONNX Runtime computes it
+  std::string_view message{};           ///< where it is a node of the file with all its inputs: its NodeProto
+
+  bool is_foreign() const { return !foreign.empty(); }
 };
 
 struct network {
@@ -43,6 +56,8 @@ struct network {
   std::vector<node> nodes;  ///< each behind those it takes from
   std::vector<value_id> inputs;
   std::vector<std::pair<std::string, value_id>> outputs;  ///< by ONNX's names
+  opset_versions opsets{};                                ///< that the model asks for
+  std::shared_ptr<const std::byte> bytes{};               ///< keeps the messages of nodes
 
   value_id add(value v) {
     values.push_back(std::move(v));

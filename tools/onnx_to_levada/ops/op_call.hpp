@@ -16,8 +16,9 @@ namespace levada::onnx {
 
 class op_call {
  public:
-  op_call(const network& net, const node& called) : net_(&net), node_(&called) {}
+  op_call(const onnx::network& net, const node& called) : net_(&net), node_(&called) {}
 
+  const onnx::network& network() const { return *net_; }
   const node& called() const { return *node_; }
   std::int64_t opset() const { return node_->opset; }
 
@@ -108,7 +109,7 @@ class op_call {
   }
 
  private:
-  const network* net_;
+  const onnx::network* net_;
   const node* node_;
 };
 

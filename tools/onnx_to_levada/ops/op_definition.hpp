@@ -41,6 +41,7 @@ std::span<const op_definition> recurrent_ops();
 std::span<const op_definition> quantized_ops();
 std::span<const op_definition> conditional_ops();
 std::span<const op_definition> expanded_ops();
+std::span<const op_definition> foreign_ops();
 
 /// The definition of an op; null of one that is not supported.
 const op_definition* find_op(std::string_view domain, std::string_view name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/table_of_ops.cpp: docs/onnx_ops.md.
 
+#include "../network/foreign.hpp"
 #include "op_definition.hpp"
 
 namespace levada::onnx {
@@ -93,7 +94,8 @@ std::string table_of_ops() {
       "\n\nAn op that is not here ends in an error, as does a form of an op that levada lacks. The error names all of "
       "them with\ntheir numbers.\n\n| op | opsets | folded | computed |\n|---|---|---|---|\n";
   for (const op_definition* op : all_ops()) {
-    if (op->name == "Silu") continue;  // no op of ONNX: what a pattern becomes
+    // No ops of ONNX: what a pattern becomes, and what is left to ONNX Runtime.
+    if (op->name == "Silu" || op->domain == foreign_domain) continue;
     const bool expanded = op->expand != nullptr;
     text += "| " + (op->domain.empty() ? "" : std::string(op->domain) + ".") + std::string(op->name) + " | " +
             opsets_of(*op) + " | " + (op->evaluate != nullptr ? "yes" : "") + " | " +

@@ -159,10 +159,11 @@ class header_writer {
     line("// Made by onnx_to_levada ", tool_version, " of ", text_.model, " (", text_.model_hash, "); do not edit.");
     if (!text_.options.empty()) line("// Options: ", text_.options);
     line("#pragma once\n");
-    for (const char* header : {"cstddef", "limits", "span", "string_view"}) line("#include <", header, ">");
+    for (const char* header : {"cstddef", "limits", "span", "string_view", "tuple"}) line("#include <", header, ">");
     line("");
     for (const char* header : {"levada/levada.hpp", "levada/interop/model_weights.hpp", "levada/ops.hpp"})
       line("#include <", header, ">");
+    if (lowered_.has_foreign()) line("#include <levada/interop/onnx_runtime.hpp>");
     line("\nnamespace ", text_.name, " {\n");
     line("namespace lv = levada;\nnamespace nn = levada::nn;\n");
   }

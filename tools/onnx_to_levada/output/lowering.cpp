@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
-#include "../model/problems.hpp"
+#include "../network/foreign.hpp"
 #include "../ops/op_definition.hpp"
 #include "names.hpp"
 
@@ -64,9 +65,9 @@ lowering::lowering(const network& net, std::string prefix)
   }
 }
 
-void lowering::run() {
-  problems found;
-  std::vector<bool> missing(net_.values.size());
+/// Which could not be written, for a reason of their own; `missing`: the values that are not there then.
+std::vector<std::size_t> lowering::lower_nodes(problems& found, std::vector<bool>& missing) {
+  std::vector<std::size_t> failed;
   for (std::size_t n = 0; n < net_.nodes.size(); ++n) {
     const node& lowered = net_.nodes[n];
     const op_call call(net_, lowered);
@@ -78,15 +79,18 @@ void lowering::run() {
     try {
       if (op->lower == nullptr) {
         found.add_op(lowered.op, lowered.name);
+        failed.push_back(n);
         possible = false;
       } else if (possible) {
         op->lower(*this, call);
       }
     } catch (const conversion_error& failure) {
       found.add(failure.what());
+      failed.push_back(n);
       possible = false;
     } catch (const std::out_of_range&) {
       found.add(lowered.op + " \"" + lowered.name + "\": it has too few inputs, outputs or numbers");
+      failed.push_back(n);
       possible = false;
     }
     if (!possible)
@@ -94,6 +98,19 @@ void lowering::run() {
         if (id != no_value) missing[static_cast<std::size_t>(id)] = true;
   }
   source_ = -1;
+  return failed;
+}
+
+std::vector<std::size_t> lowering::not_written() {
+  problems found;
+  std::vector<bool> missing(net_.values.size());
+  return lower_nodes(found, missing);
+}
+
+void lowering::run() {
+  problems found;
+  std::vector<bool> missing(net_.values.size());
+  lower_nodes(found, missing);
   for (const auto& [name, id] : net_.outputs) {
     if (missing[static_cast<std::size_t>(id)]) continue;
     if (net_[id].known && prefix_.empty())
@@ -142,6 +159,13 @@ void lowering::weight(const std::string& name, std::string_view parameter, const
   weights_.insert_or_assign(name + "." + std::string(parameter), std::move(known));
 }
 
+void lowering::foreign(const std::string& name, const std::string& model) {
+  std::vector<std::byte> bytes(model.size());
+  std::memcpy(bytes.data(), model.data(), bytes.size());
+  weight(name, "model", constant(element::u8, {static_cast<std::int64_t>(model.size())}, std::move(bytes)));
+  has_foreign_ = true;
+}
+
 int lowering::in(const op_call& call, std::size_t i) {
   const value_id id = call.id(i);
   const int made = made_[static_cast<std::size_t>(id)];
@@ -185,6 +209,20 @@ void lowering::give(const op_call& call, std::size_t i, int made) {
   const value_id id = call.called().outputs.at(i);
   if (id == no_value) return;
   made_[static_cast<std::size_t>(id)] = shaped(made, stored_dims(net_[id].dims));
+}
+
+void leave_to_onnx_runtime(network& net) {
+  // What is behind a node that cannot be written is looked at only when that one is left.
+  for (bool some = true; some;) {
+    some = false;
+    for (const std::size_t n : lowering(net).not_written()) {
+      node& left = net.nodes[n];
+      if (left.message.empty()) continue;
+      left = foreign_of(left.name, left.message, left.inputs, {}, left.outputs);
+      some = true;
+    }
+  }
+  join_foreign(net);
 }
 
 }  // namespace levada::onnx

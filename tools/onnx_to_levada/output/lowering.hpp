@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../model/problems.hpp"
 #include "../ops/op_call.hpp"
 
 namespace levada::onnx {
@@ -46,10 +47,14 @@ class lowering {
 
   /// Lowers all nodes; throws one `conversion_error` with everything that cannot be written.
   void run();
+  /// The nodes of the network that cannot be written themselves, whatever is before them.
+  std::vector<std::size_t> not_written();
 
   const std::vector<levada_node>& nodes() const { return nodes_; }
   const std::vector<std::pair<std::string, int>>& outputs() const { return outputs_; }
   const std::map<std::string, constant>& weights() const { return weights_; }
+  /// Some nodes are left to ONNX Runtime.
+  bool has_foreign() const { return has_foreign_; }
   /// C++ of the branches, each behind those inside it.
   const std::vector<std::string>& functions() const { return functions_; }
 
@@ -67,6 +72,9 @@ class lowering {
     functions_.insert(functions_.end(), branch.functions_.begin(), branch.functions_.end());
     functions_.push_back(std::move(function));
   }
+
+  /// A model for ONNX Runtime, of the node `name`: bytes among the weights.
+  void foreign(const std::string& name, const std::string& model);
 
   /// A name for one more node of levada that stands for the node of ONNX.
   std::string fresh_name();
@@ -88,6 +96,7 @@ class lowering {
   const levada_node& operator[](int made) const { return nodes_[static_cast<std::size_t>(made)]; }
 
  private:
+  std::vector<std::size_t> lower_nodes(problems& found, std::vector<bool>& missing);
   std::string unique(std::string name);
   const std::string& base_name() const;
   int own(int made, const std::string& name);
@@ -105,6 +114,10 @@ class lowering {
   std::set<std::string, std::less<>> taken_;
   std::map<std::pair<int, extents>, int> shaped_;
   int source_ = -1;
+  bool has_foreign_ = false;
 };
+
+/// Nodes of the file that cannot be written become foreign, and foreign ones that take from each other one.
+void leave_to_onnx_runtime(network& net);
 
 }  // namespace levada::onnx
