@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <levada/backend/reference/detail/activation.hpp>
+#include <levada/graph/parameter_map.hpp>
 #include <levada/interop/onnx_runtime.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/run/deploy.hpp>
@@ -135,6 +136,8 @@ TEST_CASE("what a model does not take is an error that names the stage") {
       "levada: stage \"other\": the model's input \"x\" is another tensor: element type 1 of ONNX, 1x2x3", lv::error);
   CHECK_THROWS_WITH_AS((lv::onnx_runtime_stage<"bytes", matrix, lv::tensor<std::uint8_t, 2, 3>>(model)),
                        doctest::Contains("the model's output \"y\" is another tensor"), lv::error);
+  CHECK_THROWS_WITH_AS(lv::onnx_runtime_model(lv::parameter_map(), "tail.model"),
+                       "levada: ONNX Runtime: the weights have no model \"tail.model\"", lv::error);
   CHECK_THROWS_WITH_AS(lv::onnx_runtime_model("no model at all"), doctest::Contains("levada: ONNX Runtime: "),
                        lv::error);
   CHECK_THROWS_WITH_AS(lv::onnx_runtime_model(model_of({"NoSuchOp"})), doctest::Contains("NoSuchOp"), lv::error);
