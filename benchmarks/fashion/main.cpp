@@ -21,12 +21,12 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include "../common/progress.hpp"
 #include "contenders.hpp"
 #include "expectation.hpp"
 #include "kernels.hpp"
 #include "onednn.hpp"
 #include "onnxruntime.hpp"
-#include "progress.hpp"
 #include "table.hpp"
 
 namespace {
@@ -75,7 +75,7 @@ class contest {
   void register_one(const std::string& contender, const std::shared_ptr<Network>& network) {
     if (contenders_.empty() || contenders_.back() != contender) contenders_.push_back(contender);
     const auto run = [network, name = contender + "/one"](benchmark::State& state) {
-      show_progress(name);
+      progress::show(name);
       normalise(the_pictures().pictures[0], network->in);
       for (auto _ : state) {
         benchmark::DoNotOptimize(network->run().data());
@@ -98,7 +98,7 @@ class contest {
     const std::vector<picture>& pictures = the_pictures().pictures;
     labels to(pictures.size(), -1);
     const auto run = [=, &pictures](benchmark::State& state) mutable {
-      show_progress(name);
+      progress::show(name);
       for (auto _ : state) {
         pass(pictures, to);
         benchmark::DoNotOptimize(to.data());
@@ -130,7 +130,7 @@ std::string add_all(contest& all) {
   missing += ", oneDNN (Debian: libdnnl-dev)";
 #endif
 #if LEVADA_HAS_ONNXRUNTIME
-  if (find_onnxruntime() != nullptr)
+  if (ort::find() != nullptr)
     all.add_peer<with_onnxruntime>("onnxruntime");
   else
     missing += ", ONNX Runtime (the library found is older than its header)";

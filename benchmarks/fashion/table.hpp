@@ -11,7 +11,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "progress.hpp"
+#include "../common/progress.hpp"
 
 namespace fashion {
 
@@ -19,7 +19,7 @@ namespace fashion {
 class with_table : public benchmark::ConsoleReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {
-    end_progress();
+    progress::end();
     std::vector<Run> shown;
     for (const Run& run : runs) {
       const bool aggregate = run.run_type == Run::RT_Aggregate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fashion/progress.hpp: on a terminal, what is being measured. Rounds in random order are reported when the last has
+// common/progress.hpp: on a terminal, what is being measured. Rounds in random order are reported when the last has
 // ended, minutes later.
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 #include <unistd.h>
 
-namespace fashion {
+namespace progress {
 
 /// One line on stderr, over the one before; nothing where that is no terminal. Outside of what is timed.
-inline void show_progress(const std::string& name) {
+inline void show(const std::string& name) {
   static const bool shown = isatty(STDERR_FILENO) != 0;
   static std::size_t measured = 0;
   if (shown) std::fprintf(stderr, "\r\033[K%zu measured, now %s", measured++, name.c_str());
 }
 
 /// Wipes the line.
-inline void end_progress() {
+inline void end() {
   if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);
 }
 
-}  // namespace fashion
+}  // namespace progress

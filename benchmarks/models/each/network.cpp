@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network on levada's `simd`: compiled once for each, LEVADA_NETWORK being its name and that of its header's
+// namespace.
+
+#include LEVADA_NETWORK_HEADER
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <levada/plan/detail/words.hpp>
+
+#include "../network.hpp"
+
+namespace {
+
+namespace lv = levada;
+
+/// Calls `use(tensor)` for each of an item: the one that it is, or those that it has by their names.
+template <class Item, class Use>
+void for_each_tensor(Item& item, Use use) {
+  if constexpr (lv::any_tensor<std::remove_const_t<Item>>)
+    use(item);
+  else
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (use(item.template at<I>()), ...);
+    }(std::make_index_sequence<Item::size>());
+}
+
+auto deployed() {
+  const lv::safetensors weights{LEVADA_NETWORK::weights_file};
+  return lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>, lv::backends<lv::simd>>(LEVADA_NETWORK::graph(weights));
+}
+
+class on_simd final : public models::deployed_network {
+  using app = decltype(deployed());
+
+ public:
+  std::vector<std::span<float>> inputs() override {
+    std::vector<std::span<float>> all;
+    for_each_tensor(*item_, [&](auto& t) { all.emplace_back(t.data(), t.size()); });
+    return all;
+  }
+  std::vector<std::span<const float>> outputs() override {
+    std::vector<std::span<const float>> all;
+    for_each_tensor(*result_, [&](const auto& t) { all.emplace_back(t.data(), t.size()); });
+    return all;
+  }
+
+  void run() override { app_(*item_, *result_); }
+
+  void run_on_two(std::size_t items) override {
+    items_.resize(items, *item_);
+    for (auto&& r : app_.stream(items_)) r.value();
+  }
+
+  /// The least times: other work on the machine only adds.
+  std::vector<models::layer> layers() override {
+    auto session = app_.open();
+    const auto one = [&] {
+      session.push(*item_);
+      session.pop()->value();
+    };
+    for (int i = 0; i < 5; ++i) one();
+    session.measure();
+    for (int i = 0; i < 51; ++i) one();
+    const lv::session_statistics measured = session.statistics();
+    std::vector<models::layer> all;
+    std::size_t u = 0;
+    for (const auto& unit : app::plan.unit) {
+      const lv::stage_statistics& stage = measured.stages[u++];
+      all.push_back({stage.name, std::string(unit.method), lv::detail::flops_of(app::plan, unit),
+                     1e-9 * static_cast<double>(stage.time.min)});
+    }
+    return all;
+  }
+
+ private:
+  app app_ = deployed();
+  std::unique_ptr<app::item> item_ = std::make_unique<app::item>();
+  std::unique_ptr<app::output> result_ = std::make_unique<app::output>();
+  std::vector<app::item> items_;
+};
+
+[[maybe_unused]] const bool is_entered = [] {
+  models::entries().push_back(
+      {LEVADA_NETWORK_NAME, LEVADA_NETWORK_FILE, LEVADA_NETWORK_CONSTANT,
+       []() -> std::unique_ptr<models::deployed_network> { return std::make_unique<on_simd>(); }});
+  return true;
+}();
+
+}  // namespace

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole networks: levada's `simd` beside the peers that are found, all from the same ONNX file. Names are
+// models/<contender>/<network>/<threads>/float:
+//   1  one item after the other, one thread, in CPU time
+//   2  many items on two threads: levada streams them; `onnxruntime` is a session that two threads share,
+//      `onnxruntime_pool` one that divides each item between two
+// All give the same outputs before anything is timed. Repetitions are interleaved; a table of the medians ends the
+// output. `--layers` prints instead the ten kernels of ours that lose most to the processor's peak, of all networks and
+// of each.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include <levada/core/error.hpp>
+#include <levada/interop/profile/machine.hpp>
+
+#include "../../examples/common/run.hpp"
+#include "../common/progress.hpp"
+#include "layers.hpp"
+#include "network.hpp"
+#include "onnxruntime.hpp"
+#include "table.hpp"
+
+namespace {
+
+using namespace models;
+
+/// Numbers between -1 and 1.
+void fill(network& n) {
+  std::uint32_t state = 1;
+  for (const std::span<float> input : n.inputs())
+    for (float& x : input) x = static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) * 0x1p-23f - 1;
+}
+
+/// Throws where outputs differ by more than rounding explains.
+void check(const std::string& name, network& one, network& other) {
+  constexpr float tolerance = 1e-4f;  // of the largest output
+  one.run();
+  other.run();
+  const auto expected = one.outputs(), got = other.outputs();
+  if (expected.size() != got.size()) throw levada::error(name + ": another number of outputs");
+  for (std::size_t o = 0; o < expected.size(); ++o) {
+    if (expected[o].size() != got[o].size()) throw levada::error(name + ": an output has another size");
+    float largest = 0, difference = 0;
+    for (std::size_t i = 0; i < got[o].size(); ++i) {
+      largest = std::max(largest, std::abs(expected[o][i]));
+      const float d = std::abs(expected[o][i] - got[o][i]);
+      difference = std::isfinite(d) ? std::max(difference, d) : INFINITY;
+    }
+    if (!(difference <= tolerance * largest))
+      throw levada::error(name + ": output " + std::to_string(o) + " differs by " + std::to_string(difference) +
+                          " of " + std::to_string(largest));
+  }
+}
+
+class contest {
+ public:
+  explicit contest(std::string_view only) {
+    for (const entry& e : entries())
+      if (only.empty() || e.name == only) networks_.push_back(e.name), add(e);
+  }
+
+  const std::vector<std::string>& networks() const { return networks_; }
+  const std::vector<std::string>& contenders() const { return contenders_; }
+
+ private:
+  void add(const entry& e) {
+    progress::show("the outputs of " + e.name);
+    const std::shared_ptr<network> ours = e.deploy();
+    fill(*ours);
+    enter("levada", e.name, ours, true, true);
+#if LEVADA_HAS_ONNXRUNTIME
+    if (ort::find() == nullptr) return;
+    std::vector<std::size_t> sizes;
+    for (const std::span<float> input : ours->inputs()) sizes.push_back(input.size());
+    enter_peer("onnxruntime", e.name, *ours, std::make_shared<on_onnxruntime<1>>(e.file, sizes, e.constant), true);
+    enter_peer("onnxruntime_pool", e.name, *ours, std::make_shared<on_onnxruntime<2>>(e.file, sizes, e.constant),
+               false);
+#endif
+  }
+
+  void enter_peer(const char* contender, const std::string& name, network& ours, const std::shared_ptr<network>& peer,
+                  bool on_one) {
+    fill(*peer);
+    check(std::string(contender) + " and levada, " + name, *peer, ours);
+    enter(contender, name, peer, on_one, true);
+  }
+
+  void enter(const char* contender, const std::string& name, const std::shared_ptr<network>& n, bool on_one,
+             bool on_two) {
+    if (std::find(contenders_.begin(), contenders_.end(), contender) == contenders_.end())
+      contenders_.emplace_back(contender);
+    const std::string head = "models/" + std::string(contender) + "/" + name;
+    if (on_one)
+      benchmark::RegisterBenchmark((head + "/1/float").c_str(), [n, head](benchmark::State& state) {
+        progress::show(head + "/1");
+        n->run();
+        for (auto _ : state) {
+          n->run();
+          benchmark::ClobberMemory();
+        }
+        state.SetItemsProcessed(state.iterations());
+      })->Unit(benchmark::kMicrosecond);
+    if (on_two)
+      benchmark::RegisterBenchmark(
+          (head + "/2/float").c_str(),
+          [n, head](benchmark::State& state) {
+            progress::show(head + "/2");
+            const auto start = std::chrono::steady_clock::now();
+            n->run();
+            const std::chrono::duration<double> once = std::chrono::steady_clock::now() - start;
+            const auto items = static_cast<std::size_t>(std::clamp(50e-3 / once.count(), 4.0, 1000.0)) / 2 * 2;
+            n->run_on_two(items);
+            for (auto _ : state) n->run_on_two(items);
+            state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(items));
+          })
+          ->Unit(benchmark::kMicrosecond)
+          ->UseRealTime();
+  }
+
+  std::vector<std::string> networks_, contenders_;
+};
+
+int compare(std::vector<char*> arguments, std::string_view only) {
+  // Interleaved repetitions by default; what the command line says comes later and wins.
+  std::string defaults[] = {"--benchmark_repetitions=11", "--benchmark_min_time=0.05",
+                            "--benchmark_enable_random_interleaving=true", "--benchmark_display_aggregates_only=true"};
+  for (std::size_t i = 0; i < std::size(defaults); ++i)
+    arguments.insert(arguments.begin() + 1 + static_cast<std::ptrdiff_t>(i), defaults[i].data());
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
+#if LEVADA_HAS_ONNXRUNTIME
+  if (ort::find() == nullptr) std::puts("Without ONNX Runtime: the library found is older than its header.");
+#else
+  std::puts("Without ONNX Runtime: its C header and library, in the folder ONNXRUNTIME_ROOT.");
+#endif
+  const contest all(only);
+  with_table reporter;
+  if (benchmark::RunSpecifiedBenchmarks(&reporter) == 0) return 1;
+  reporter.print(all.networks(), all.contenders());
+  return 0;
+}
+
+int show_layers(std::string_view only) {
+  const double peak = levada::detail::peak_flops();
+  std::printf("multiply-adds alone: %.1f GFLOP/s\n", 1e-9 * peak);
+  std::vector<layer_of_network> all;
+  for (const entry& e : entries()) {
+    if (!only.empty() && e.name != only) continue;
+    const auto ours = e.deploy();
+    fill(*ours);
+    std::vector<layer_of_network> of_one;
+    double seconds = 0, flops = 0;
+    for (layer& l : ours->layers()) {
+      seconds += l.seconds, flops += l.flops;
+      of_one.push_back({e.name, std::move(l)});
+    }
+    std::printf("\n%s: %.1f us, %.1f MFLOP, %.0f%% of the peak\n", e.name.c_str(), 1e6 * seconds, 1e-6 * flops,
+                100 * flops / (seconds * peak));
+    print_layers(of_one, peak);
+    all.insert(all.end(), of_one.begin(), of_one.end());
+  }
+  std::puts("\nof all");
+  print_layers(all, peak);
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  bool layers = false;
+  std::string only;
+  std::vector<char*> rest{arguments[0]};
+  for (int i = 1; i < count; ++i)
+    if (std::strcmp(arguments[i], "--layers") == 0)
+      layers = true;
+    else if (arguments[i][0] != '-')
+      only = arguments[i];
+    else
+      rest.push_back(arguments[i]);
+  return example::run([&] { return layers ? show_layers(only) : compare(rest, only); });
+}

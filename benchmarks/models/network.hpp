@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// models/network.hpp: a network as one contender computes it, known by its tensors of floats alone.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace models {
+
+/// What a kernel of ours does of an item, for the table of layers.
+struct layer {
+  std::string name, method;
+  double flops, seconds;
+};
+
+/// Inputs and outputs in the order of the ONNX file.
+class network {
+ public:
+  network() = default;
+  network(const network&) = delete;
+  network& operator=(const network&) = delete;
+  virtual ~network() = default;
+
+  virtual std::vector<std::span<float>> inputs() = 0;
+  /// Of the last `run`.
+  virtual std::vector<std::span<const float>> outputs() = 0;
+
+  /// One item on the calling thread.
+  virtual void run() = 0;
+  /// As many items, all of them the inputs, on two threads.
+  virtual void run_on_two(std::size_t items) = 0;
+};
+
+/// levada's.
+class deployed_network : public network {
+ public:
+  /// What each kernel takes at least, one item after the other.
+  virtual std::vector<layer> layers() = 0;
+};
+
+/// One of the networks that were built, each in a unit of its own.
+struct entry {
+  std::string name, file;  ///< of ONNX
+  std::int64_t constant;   ///< that an input of integers is
+  std::unique_ptr<deployed_network> (*deploy)();
+};
+inline std::vector<entry>& entries() {
+  static std::vector<entry> all;
+  return all;
+}
+
+}  // namespace models
