@@ -2,6 +2,7 @@
 #pragma once
 // backend/detail/region_function.hpp: the functions of several element-wise ops as one function, in which the result of
 // each op stays in a register. The ops may form any graph; for a chain it is `composed` (kernel/detail/composed.hpp).
+// Where they stand behind an op with weights, its results are the first of their operands.
 
 #include <cstddef>
 #include <tuple>
@@ -20,6 +21,16 @@ constexpr const auto& value_at(const First& first, const Rest&... rest) {
     return first;
   else
     return value_at<I - 1>(rest...);
+}
+
+/// What a function made of values: beside those of the kernel language one of them, be it a literal or not.
+template <class Made, class... V>
+constexpr auto as_value(const Made& made, const V&... values) {
+  using namespace kernel_detail;
+  if constexpr ((is_value<V> || ...))
+    return lift<stored_t<Made>>(first_value(values...), made);
+  else
+    return made;
 }
 
 /// A step: a function, and the numbers of the values that it is called with.
@@ -49,9 +60,7 @@ struct region_function<function_step<F, std::index_sequence<From...>>, Rest...> 
 
   template <class... V>
   constexpr auto operator()(const V&... values) const {
-    using namespace kernel_detail;
-    const auto made = first(value_at<From>(values...)...);
-    return rest(values..., lift<stored_t<std::remove_const_t<decltype(made)>>>(first_value(values...), made));
+    return rest(values..., as_value(first(value_at<From>(values...)...), values...));
   }
 };
 
@@ -71,12 +80,16 @@ constexpr region_function<Steps...> make_region_function(F f, Rest... rest) {
 template <class Op>
 using function_of = std::remove_cvref_t<decltype(std::declval<const Op&>().function)>;
 
+template <class F>
+using as_it_is = F;
+
 /// The ops of a region behind its first `Join` as one function: of what the last of those gives, if there are any, and
-/// of the region's inputs.
-template <class Region, std::size_t Join, class Behind = std::make_index_sequence<Region::ops - Join>>
+/// of the region's inputs. `Form<F>` is what stands for the function of an op.
+template <class Region, std::size_t Join, template <class> class Form = as_it_is,
+          class Behind = std::make_index_sequence<Region::ops - Join>>
 struct function_behind;
-template <class Region, std::size_t Join, std::size_t... B>
-struct function_behind<Region, Join, std::index_sequence<B...>> {
+template <class Region, std::size_t Join, template <class> class Form, std::size_t... B>
+struct function_behind<Region, Join, Form, std::index_sequence<B...>> {
   template <std::size_t I>
   using op = type_at<typename Region::op_list, Join + I>;
 
@@ -89,13 +102,15 @@ struct function_behind<Region, Join, std::index_sequence<B...>> {
   template <std::size_t... From>
   static auto renumbered(std::index_sequence<From...>) -> std::index_sequence<number(From)...>;
   template <std::size_t I>
-  using step = function_step<function_of<typename op<I>::op_type>, decltype(renumbered(typename op<I>::origins{}))>;
+  using form = Form<function_of<typename op<I>::op_type>>;
+  template <std::size_t I>
+  using step = function_step<form<I>, decltype(renumbered(typename op<I>::origins{}))>;
   using type = region_function<step<B>...>;
 
   /// Of all ops of the region.
   static constexpr type make(const auto&... ops) {
     const auto list = std::tie(ops...);
-    return make_region_function<step<B>...>(std::get<Join + B>(list).function...);
+    return make_region_function<step<B>...>(form<B>{std::get<Join + B>(list).function}...);
   }
 
   /// Whether some of these ops take that input of the region.

@@ -21,7 +21,6 @@ class eigen_conv2d {
         width_(run[0].input().extents[2]),
         columns_(run[0].gives.extents[2]),
         outputs_(run[0].gives.extents[1] * columns_),
-        relu_(weighted_run_of(run).relu),
         bias_(folded.bias),
         filters_(folded.weight.data(), bias_.size(), channels_ * window_.taps()) {}
 
@@ -32,24 +31,29 @@ class eigen_conv2d {
     return 2 * eigen_blocks::left_bytes(outputs, inner);
   }
 
-  void operator()(const float* in, float* out, std::byte* scratch) const {
+  /// `epilogue(out, filter, first, count)` is called when so many results of a filter are there.
+  template <class Epilogue>
+  void operator()(const float* const* inputs, float* out, std::byte* scratch, const Epilogue& epilogue) const {
+    const float* const in = inputs[0];
     for (std::size_t f = 0; f < bias_.size(); ++f) std::fill_n(out + f * outputs_, outputs_, bias_[f]);
     float* const packing = reinterpret_cast<float*>(scratch);
+    const auto done = [&](std::size_t i, std::size_t count) {
+      for (std::size_t f = 0; f < bias_.size(); ++f) epilogue(out + f * outputs_ + i, f, i, count);
+    };
     if (is_plain()) {
-      filters_(out, outputs_, packing, [&](std::size_t i, std::size_t, std::size_t k, std::size_t) {
+      const auto lies = [&](std::size_t i, std::size_t, std::size_t k, std::size_t) {
         return std::pair(in + k * outputs_ + i, outputs_);
-      });
+      };
+      filters_(out, outputs_, packing, lies, done);
     } else {
       const std::size_t inner = channels_ * window_.taps();
       float* const gathered = reinterpret_cast<float*>(scratch + eigen_blocks::left_bytes(outputs_, inner));
-      filters_(out, outputs_, packing, [&](std::size_t i, std::size_t i_count, std::size_t k, std::size_t k_count) {
+      const auto gathers = [&](std::size_t i, std::size_t i_count, std::size_t k, std::size_t k_count) {
         gather(in, gathered, i, i_count, k, k_count);
         return std::pair<const float*, std::size_t>(gathered, i_count);
-      });
+      };
+      filters_(out, outputs_, packing, gathers, done);
     }
-    // A NaN stays.
-    if (relu_)
-      for (std::size_t i = 0; i < bias_.size() * outputs_; ++i) out[i] = out[i] < 0 ? 0 : out[i];
   }
 
  private:
@@ -91,7 +95,6 @@ class eigen_conv2d {
 
   window2d window_;
   std::size_t channels_, height_, width_, columns_, outputs_;
-  bool relu_;
   std::vector<float> bias_;
   packed_right filters_;
 };

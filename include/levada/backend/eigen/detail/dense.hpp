@@ -14,24 +14,23 @@ class eigen_dense {
   eigen_dense(op_run run, const folded_weights& folded)
       : weight_(Eigen::Map<const matrix>(folded.weight.data(), static_cast<Eigen::Index>(folded.bias.size()),
                                          static_cast<Eigen::Index>(run[0].input().extents.elements()))),
-        bias_(Eigen::Map<const Eigen::VectorXf>(folded.bias.data(), static_cast<Eigen::Index>(folded.bias.size()))),
-        relu_(weighted_run_of(run).relu) {}
+        bias_(Eigen::Map<const Eigen::VectorXf>(folded.bias.data(), static_cast<Eigen::Index>(folded.bias.size()))) {}
 
-  void operator()(const float* in, float* out) const {
-    const Eigen::Map<const Eigen::VectorXf, Eigen::Aligned64> from(in, weight_.cols());
+  static constexpr std::size_t scratch_bytes(const op_info&) { return 0; }
+
+  template <class Epilogue>
+  void operator()(const float* const* inputs, float* out, std::byte*, const Epilogue& epilogue) const {
+    const Eigen::Map<const Eigen::VectorXf, Eigen::Aligned64> from(inputs[0], weight_.cols());
     Eigen::Map<Eigen::VectorXf, Eigen::Aligned64> to(out, weight_.rows());
     to = bias_;
     to.noalias() += weight_ * from;
-    // A NaN stays.
-    if (relu_)
-      for (Eigen::Index i = 0; i < to.size(); ++i) to[i] = to[i] < 0 ? 0 : to[i];
+    epilogue(out, 0, 0, static_cast<std::size_t>(to.size()));
   }
 
  private:
   using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   matrix weight_;
   Eigen::VectorXf bias_;
-  bool relu_;
 };
 
 }  // namespace levada::detail

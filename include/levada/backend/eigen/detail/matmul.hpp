@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <levada/backend/eigen/detail/product.hpp>
 #include <levada/backend/prepared.hpp>
@@ -30,11 +31,15 @@ class eigen_matmul {
            eigen_blocks::right_bytes(extent(op.takes[0], 2), inner);
   }
 
-  void operator()(const float* a, const float* b, float* out, std::byte* scratch) const {
+  template <class Epilogue>
+  void operator()(const float* const* inputs, float* out, std::byte* scratch, const Epilogue& epilogue) const {
+    const auto [a, b] = std::pair(inputs[0], inputs[1]);
     std::fill_n(out, batch_ * rows_ * columns_, 0.0f);
-    for (std::size_t m = 0; m < batch_; ++m)
-      add_product(out + m * rows_ * columns_, b + m * inner_ * columns_, a + m * rows_ * inner_, columns_, rows_,
-                  inner_, scratch);
+    for (std::size_t m = 0; m < batch_; ++m) {
+      float* const to = out + m * rows_ * columns_;
+      add_product(to, b + m * inner_ * columns_, a + m * rows_ * inner_, columns_, rows_, inner_, scratch);
+      for (std::size_t r = 0; r < rows_; ++r) epilogue(to + r * columns_, m * rows_ + r, 0, columns_);
+    }
   }
 
  private:

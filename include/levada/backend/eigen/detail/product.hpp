@@ -72,15 +72,16 @@ class packed_right {
   }
 
   /// Adds the product to `out`, of rows of `columns`. `left_block(i, i_count, k, k_count)` gives where a block of the
-  /// left side begins, and its rows' distance.
-  template <class LeftBlock>
-  void operator()(float* out, std::size_t columns, float* packing, LeftBlock left_block) const {
+  /// left side begins, and its rows' distance; `done(i, i_count)` is called when these columns are.
+  template <class LeftBlock, class Done>
+  void operator()(float* out, std::size_t columns, float* packing, LeftBlock left_block, Done done) const {
     for_each_block(columns, eigen_blocks::left, [&](std::size_t i, std::size_t i_count) {
       for_each_block(inner_, eigen_blocks::inner, [&](std::size_t k, std::size_t k_count) {
         const auto [from, stride] = left_block(i, i_count, k, k_count);
         eigen_gebp::pack_left(packing, from, stride, i_count, k_count);
         eigen_gebp::multiply(out + i, columns, packing, block(k), i_count, rows_, k_count);
       });
+      done(i, i_count);
     });
   }
 
