@@ -136,6 +136,31 @@ TEST_CASE("a gate scales the input of any convolution") {
   });
 }
 
+TEST_CASE("zeros around a picture are the padding of its convolution") {
+  // As a network for phones has them, in front of a stride; with its norm.
+  check_units<1, lv::tensor<float, 5, 17, 22>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 5, 17, 22>> | lv::nn::pad<lv::pad_mode::constant, 0, 0, 1, 0, 1, 2>() |
+           lv::nn::conv2d<"c", 12, lv::size<3>, lv::stride<2>, lv::padding<1, 0>, lv::no_bias>(w) |
+           lv::nn::batch_norm<"n">(w) | lv::nn::relu;
+  });
+  // Of a depthwise convolution that meets its residual.
+  check_units<1, lv::tensor<float, 6, 11, 21>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 6, 11, 21>> |
+           lv::residual(lv::nn::pad<lv::pad_mode::constant, 0, 2, 0, 0, 0, 2>() |
+                        lv::nn::conv2d<"d", 6, lv::size<3>, lv::groups<6>>(w)) |
+           lv::nn::relu;
+  });
+  // Another border than zeros, and one that is taken elsewhere too, stay.
+  check_units<2, lv::tensor<float, 3, 8, 9>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 3, 8, 9>> | lv::nn::pad<lv::pad_mode::constant, 0, 1, 1, 0, 1, 1>(0.5) |
+           lv::nn::conv2d<"c", 4, lv::size<3>>(w);
+  });
+  check_units<2, lv::tensor<float, 3, 8, 9>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 3, 8, 9>> | lv::nn::pad<lv::pad_mode::constant, 0, 1, 1, 0, 1, 1>() |
+           lv::residual(lv::nn::conv2d<"c", 3, lv::size<3>, lv::padding<1>>(w));
+  });
+}
+
 TEST_CASE("what a convolution gives is taken twice inside its unit") {
   check_units<1, lv::tensor<float, 4, 8, 17>>([](const auto& w) {
     return lv::input<lv::tensor<float, 4, 8, 17>> | lv::nn::conv2d<"x", 9, lv::size<1>>(w) |

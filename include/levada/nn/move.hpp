@@ -165,7 +165,8 @@ struct tile_op : separable_move<tile_op<Repeats...>> {
 
 /// What stands in the border that `pad` adds.
 enum class pad_mode : unsigned char {
-  constant,  ///< one value
+  zeros,
+  constant,  ///< one value; `pad` without one adds zeros
   reflect,   ///< the mirror image without the border itself: dcb|abcd|cba
   edge,      ///< the border: aaa|abcd|ddd
   wrap       ///< the other end: bcd|abcd|abc
@@ -195,7 +196,7 @@ struct pad_op : separable_move<pad_op<Mode, Sides...>> {
   static constexpr std::ptrdiff_t part(const shape& in, std::size_t axis, std::size_t index) {
     const auto extent = static_cast<std::ptrdiff_t>(in[axis]);
     std::ptrdiff_t place = static_cast<std::ptrdiff_t>(index) - side(axis);
-    if (Mode == pad_mode::constant && (place < 0 || place >= extent)) return outside;
+    if ((Mode == pad_mode::zeros || Mode == pad_mode::constant) && (place < 0 || place >= extent)) return outside;
     if (Mode == pad_mode::reflect) place = place < 0 ? -place : place >= extent ? 2 * (extent - 1) - place : place;
     if (Mode == pad_mode::edge) place = std::clamp(place, std::ptrdiff_t{0}, extent - 1);
     if (Mode == pad_mode::wrap) place = (place % extent + extent) % extent;
@@ -352,7 +353,11 @@ inline constexpr op_stage<"unsqueeze", unsqueeze_op<Axes...>> unsqueeze{};
 
 /// `nn::pad<pad_mode::reflect, 0, 1, 1, 0, 1, 1>()` of C, H, W: one pixel around each plane.
 template <pad_mode Mode, std::ptrdiff_t... Sides>
-constexpr auto pad(double value = 0) {
+constexpr auto pad() {
+  return op_stage<"pad", pad_op<Mode == pad_mode::constant ? pad_mode::zeros : Mode, Sides...>>{};
+}
+template <pad_mode Mode, std::ptrdiff_t... Sides>
+constexpr auto pad(double value) {
   return op_stage<"pad", pad_op<Mode, Sides...>>{{{}, value}, {}};
 }
 

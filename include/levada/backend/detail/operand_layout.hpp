@@ -36,7 +36,7 @@ constexpr bool is_product(std::string_view kind) {
   return kind == "matmul" || kind == "matmul_parameter" || kind == "parameter_matmul";
 }
 
-/// The axes along which results of an op lie in a row: those of a picture, or the last.
-constexpr std::size_t place_axes(std::string_view kind) { return kind == "conv2d" ? 2 : 1; }
+/// The axes along which results of an op lie in a row: those of a picture, which may be padded before, or the last.
+constexpr std::size_t place_axes(std::string_view kind) { return kind == "conv2d" || kind == "pad" ? 2 : 1; }
 
 }  // namespace levada::detail

@@ -51,17 +51,21 @@ constexpr bool is_element_region(const region_info& region) {
   return true;
 }
 
-/// An op with weights and what follows it in its kernel, then element-wise ops over all of its results.
+/// An op with weights and what follows it in its kernel, then element-wise ops over all of its results. In front of a
+/// convolution its input may be padded.
 constexpr bool is_joined_region(const region_info& region) {
-  const std::string_view kind = region[0].kind;
+  const bool is_padded = region[0].kind == "pad" && region.size() > 1 && region[1].kind == "conv2d";
+  const std::size_t weighted = is_padded ? 1 : 0;
+  const std::string_view kind = region[weighted].kind;
   if (region[0].has_function || !region[region.size() - 1].has_function) return false;
   if (kind != "conv2d" && kind != "dense" && !is_product(kind)) return false;
-  for (std::size_t op = 1; op < region.size(); ++op)  // another one with weights, or one with an operand of its own
+  // No other one with weights, and none with an operand of its own.
+  for (std::size_t op = weighted + 1; op < region.size(); ++op)
     if (region[op].joins_parameter ||
         (region[op].fuses_as == op_kind::out_fusable && region[op].parameters.size() != 0))
       return false;
   const std::size_t first = first_join(region);
-  if (first == region.size()) return false;
+  if (first <= weighted || first == region.size()) return false;
   const shape& results = region[first - 1].gives.extents;
   for (std::size_t op = 0; op < region.size(); ++op) {
     if (!is_float_op(region[op])) return false;
