@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions that are no chain as one dispatch of a Vulkan device: element-wise ops of any shape, and convolutions, dense
-// layers and products whose results meet other values. Each gives what `reference` gives op by op.
+// Regions that are no chain as one dispatch of a Vulkan device: element-wise ops of any shape, reductions of rows among
+// them, and convolutions, dense layers and products whose results meet other values. Each gives what `reference` gives
+// op by op.
 
 #include <atomic>
 
@@ -135,6 +136,31 @@ TEST_CASE("products of matrices are scaled, masked by rows and columns, and summ
                      node<"p", "x", "x">(lv::nn::matmul), node<"q", "p", "rows">(lv::nn::sub),
                      node<"r", "q", "columns">(lv::nn::mul), node<"s", "r", "one">(lv::nn::div),
                      node<"t", "s", "x">(lv::nn::add), lv::output<"t", "t">);
+  });
+}
+
+TEST_CASE("softmax and a norm as their parts are one dispatch, of rows that invocations share and of short ones") {
+  check_dispatches<3, floats<5, 6, 19>>([](const auto&) {
+    return lv::input<floats<5, 6, 19>> | lv::fork(lv::identity, lv::nn::reduce_max<-1>) | lv::nn::sub | lv::nn::exp |
+           lv::fork(lv::identity, lv::nn::reduce_sum<-1>) | lv::nn::div | lv::nn::reshape<3, 190> |
+           lv::fork(lv::identity, lv::nn::reduce_mean<-1>) | lv::nn::sub |
+           lv::fork(lv::identity, lv::fork(lv::identity, lv::identity) | lv::nn::mul | lv::nn::reduce_mean<-1> |
+                                      lv::transform<"root">([](auto v) { return sqrt(v + 1e-5f); })) |
+           lv::nn::div;
+  });
+}
+
+TEST_CASE("rows are scaled by what is the same for all of them, and end as numbers") {
+  check_dispatches<2, floats<7, 33>>([](const auto&) {
+    using lv::node;
+    return lv::graph(lv::port<"x", floats<7, 33>>, node<"scale", "x">(lv::nn::reduce_max<0>),
+                     node<"square", "x", "x">(lv::nn::mul), node<"mean", "square">(lv::nn::reduce_mean<-1>),
+                     node<"root", "mean">(lv::transform<"root">([](auto v) { return 1.0f / sqrt(v + 1e-3f); })),
+                     node<"normal", "x", "root">(lv::nn::mul), node<"y", "normal", "scale">(lv::nn::mul),
+                     node<"most", "y">(lv::nn::reduce_max<-1>), node<"less", "y", "most">(lv::nn::sub),
+                     node<"exp", "less">(lv::nn::exp), node<"sum", "exp">(lv::nn::reduce_sum<-1>),
+                     node<"log", "sum">(lv::nn::log), node<"all", "log", "most">(lv::nn::add),
+                     lv::output<"all", "all">);
   });
 }
 

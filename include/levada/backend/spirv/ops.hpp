@@ -16,6 +16,7 @@
 #include <levada/backend/spirv/detail/norm.hpp>
 #include <levada/backend/spirv/detail/reduce.hpp>
 #include <levada/backend/spirv/detail/region.hpp>
+#include <levada/backend/spirv/detail/row_region.hpp>
 #include <levada/backend/spirv/detail/to_rgb.hpp>
 #include <levada/backend/spirv/detail/top_k.hpp>
 

@@ -20,7 +20,7 @@ struct spirv_kernel;
 /// The same for a batch of such items.
 template <class In, class... Ops>
 struct spirv_batch_kernel;
-/// The kernel of a region that is no chain: backend/spirv/detail/region.hpp, joined_region.hpp.
+/// The kernel of a region that is no chain: backend/spirv/detail/region.hpp, joined_region.hpp, row_region.hpp.
 template <class Region>
 struct spirv_region_kernel;
 
@@ -39,7 +39,7 @@ struct spirv {
   using region_kernel = spirv_region_kernel<Region>;
 
   static constexpr bool takes(const region_info& region) {
-    return detail::is_element_region(region) || detail::is_joined_region(region);
+    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_row_region(region);
   }
 };
 
