@@ -13,14 +13,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include "../common/interleaved.hpp"
 #include "../common/progress.hpp"
 #include "contenders.hpp"
 #include "expectation.hpp"
@@ -141,15 +142,7 @@ std::string add_all(contest& all) {
 }
 
 int compare(std::vector<char*> arguments) {
-  // Interleaved repetitions by default; what the command line says comes later and wins.
-  std::string defaults[] = {"--benchmark_repetitions=11", "--benchmark_min_time=0.1",
-                            "--benchmark_enable_random_interleaving=true", "--benchmark_display_aggregates_only=true"};
-  for (std::size_t i = 0; i < std::size(defaults); ++i)
-    arguments.insert(arguments.begin() + 1 + static_cast<std::ptrdiff_t>(i), defaults[i].data());
-  int count = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
-  benchmark::Initialize(&count, arguments.data());
-  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
+  if (!interleaved::initialize(std::move(arguments), "0.1")) return 1;
 
   contest all;
   if (const std::string missing = add_all(all); !missing.empty())

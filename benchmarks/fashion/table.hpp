@@ -5,34 +5,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
-#include <benchmark/benchmark.h>
-
-#include "../common/progress.hpp"
+#include "../common/interleaved.hpp"
 
 namespace fashion {
 
-/// Prints as ever, and keeps the median time a picture of fashion/<contender>/<measurement>.
-class with_table : public benchmark::ConsoleReporter {
+/// Of fashion/<contender>/<measurement>.
+class with_table : public interleaved::medians {
  public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    progress::end();
-    std::vector<Run> shown;
-    for (const Run& run : runs) {
-      const bool aggregate = run.run_type == Run::RT_Aggregate;
-      if (aggregate && run.aggregate_name != "median" && run.aggregate_name != "cv") continue;
-      shown.push_back(run);
-      const auto rate = run.counters.find("items_per_second");
-      if (run.error_occurred || run.aggregate_name == "cv" || rate == run.counters.end()) continue;
-      // Repetitions come before their median, which replaces them.
-      us_[run.run_name.function_name] = 1e6 / rate->second.value;
-    }
-    ConsoleReporter::ReportRuns(shown);
-  }
-
   void print(const std::vector<std::string>& contenders) const {
     std::printf("%-13s %8s %6s   %8s %6s   %8s %6s   %s\n", "us a picture", "one", "ratio", "inline", "ratio",
                 "streamed", "ratio", "streamed/inline");
@@ -47,10 +29,9 @@ class with_table : public benchmark::ConsoleReporter {
   }
 
  private:
-  /// 0 where it was not measured.
+  /// Microseconds; 0 where it was not measured.
   double time(const std::string& contender, const char* measurement) const {
-    const auto at = us_.find("fashion/" + contender + "/" + measurement);
-    return at == us_.end() ? 0 : at->second;
+    return 1e6 * seconds("fashion/" + contender + "/" + measurement);
   }
   static std::string text(double value) {
     if (!(value > 0 && value < 1e9)) return "-";
@@ -58,8 +39,6 @@ class with_table : public benchmark::ConsoleReporter {
     std::snprintf(digits.data(), digits.size(), "%.2f", value);
     return digits.data();
   }
-
-  std::map<std::string, double> us_;
 };
 
 }  // namespace fashion

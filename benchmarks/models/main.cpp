@@ -15,11 +15,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -28,6 +28,7 @@
 #include <levada/interop/profile/machine.hpp>
 
 #include "../../examples/common/run.hpp"
+#include "../common/interleaved.hpp"
 #include "../common/progress.hpp"
 #include "layers.hpp"
 #include "network.hpp"
@@ -135,15 +136,7 @@ class contest {
 };
 
 int compare(std::vector<char*> arguments, std::string_view only) {
-  // Interleaved repetitions by default; what the command line says comes later and wins.
-  std::string defaults[] = {"--benchmark_repetitions=11", "--benchmark_min_time=0.05",
-                            "--benchmark_enable_random_interleaving=true", "--benchmark_display_aggregates_only=true"};
-  for (std::size_t i = 0; i < std::size(defaults); ++i)
-    arguments.insert(arguments.begin() + 1 + static_cast<std::ptrdiff_t>(i), defaults[i].data());
-  int count = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
-  benchmark::Initialize(&count, arguments.data());
-  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
+  if (!interleaved::initialize(std::move(arguments), "0.05")) return 1;
 #if LEVADA_HAS_ONNXRUNTIME
   if (ort::find() == nullptr) std::puts("Without ONNX Runtime: the library found is older than its header.");
 #else

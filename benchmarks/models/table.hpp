@@ -5,35 +5,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include <benchmark/benchmark.h>
-
-#include "../common/progress.hpp"
+#include "../common/interleaved.hpp"
 
 namespace models {
 
-/// Prints as ever, and keeps the median milliseconds an item of models/<contender>/<network>/<threads>/<element>.
-class with_table : public benchmark::ConsoleReporter {
+/// Of models/<contender>/<network>/<threads>/<element>.
+class with_table : public interleaved::medians {
  public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    progress::end();
-    std::vector<Run> shown;
-    for (const Run& run : runs) {
-      const bool is_aggregate = run.run_type == Run::RT_Aggregate;
-      if (is_aggregate && run.aggregate_name != "median" && run.aggregate_name != "cv") continue;
-      shown.push_back(run);
-      const auto rate = run.counters.find("items_per_second");
-      if (run.error_occurred || run.aggregate_name == "cv" || rate == run.counters.end()) continue;
-      // Repetitions come before their median, which replaces them.
-      milliseconds_[run.run_name.function_name] = 1e3 / rate->second.value;
-    }
-    ConsoleReporter::ReportRuns(shown);
-  }
-
   /// `contenders`: levada first, then its peers.
   void print(const std::vector<std::string>& networks, const std::vector<std::string>& contenders) const {
     for (const char* const threads : {"1", "2"}) {
@@ -49,8 +30,8 @@ class with_table : public benchmark::ConsoleReporter {
     constexpr double never = std::numeric_limits<double>::infinity();
     std::vector<double> times;
     for (const std::string& c : contenders) {
-      const auto at = milliseconds_.find("models/" + c + "/" + network + "/" + threads + "/float");
-      times.push_back(at == milliseconds_.end() ? never : at->second);
+      const double taken = 1e3 * seconds("models/" + c + "/" + network + "/" + threads + "/float");
+      times.push_back(taken == 0 ? never : taken);
     }
     if (std::all_of(times.begin(), times.end(), [](double t) { return t == never; })) return;
     std::printf("%-18s", network.c_str());
@@ -58,8 +39,6 @@ class with_table : public benchmark::ConsoleReporter {
     const double best = times.size() < 2 ? never : *std::min_element(times.begin() + 1, times.end());
     best == never || times[0] == never ? std::printf(" %20s\n", "-") : std::printf(" %20.2f\n", times[0] / best);
   }
-
-  std::map<std::string, double> milliseconds_;
 };
 
 }  // namespace models

@@ -1,21 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// predictions: what plans promise of 50 random pipelines of busy stages, and what these take on this machine: the
-// latency of a lone item, and the time between two results where items follow each other. It wants an idle machine.
+// predictions: what plans promise, and what they take on this machine: the latency of a lone item, and the time between
+// two results where items follow each other. It wants an idle machine.
 //
-//   bench_predictions [ROUNDS]     so many rounds (5); of each pipeline the median
+//   bench_predictions [ROUNDS]              50 random pipelines of busy stages; so many rounds (5), the median of them
+//   bench_predictions --networks [ROUNDS]   networks, by the costs in costs/
+//   bench_predictions --profile             measures the kernels of the networks that costs/ lacks for this machine;
+//                                           build again then
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
+#include "networks.hpp"
 #include "pipelines.hpp"
 
 namespace {
 
 using predictions::prediction;
+
+constexpr const predictions::network* networks[] = {&predictions::demo, &predictions::resnet18,
+                                                    &predictions::mobilenet_v1,
+#if LEVADA_HAS_MODELS
+                                                    &predictions::face, &predictions::page_lines
+#endif
+};
+
+std::vector<prediction> predict(bool of_networks) {
+  std::vector<prediction> all;
+  if (of_networks) {
+    for (const predictions::network* n : networks) n->predict(all);
+  } else {
+    predictions::first_ten(all);
+    predictions::second_ten(all);
+    predictions::third_ten(all);
+    predictions::fourth_ten(all);
+    predictions::fifth_ten(all);
+  }
+  return all;
+}
 
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
@@ -28,20 +55,7 @@ double median_of(const std::vector<std::vector<prediction>>& rounds, std::size_t
   return median(values);
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
-  const int rounds = count > 1 ? std::max(1, std::atoi(arguments[1])) : 5;
-  std::vector<std::vector<prediction>> all;
-  for (int r = 0; r < rounds; ++r) {
-    std::fprintf(stderr, "round %d of %d\n", r + 1, rounds);
-    std::vector<prediction>& round = all.emplace_back();
-    predictions::first_ten(round);
-    predictions::second_ten(round);
-    predictions::third_ten(round);
-    predictions::fourth_ten(round);
-    predictions::fifth_ten(round);
-  }
+void print(const std::vector<std::vector<prediction>>& all) {
   int latencies = 0, intervals = 0;
   std::printf("| pipeline, us | latency promised | measured | ratio | interval promised | measured | ratio |\n");
   std::printf("|---|---|---|---|---|---|---|\n");
@@ -56,5 +70,34 @@ int main(int count, char** arguments) {
                 latency * 1e6, latency_ratio, one.interval.expected * 1e6, interval * 1e6, interval_ratio);
   }
   std::printf("\nwithin 15 %%: %d latencies and %d intervals of %zu\n", latencies, intervals, all.front().size());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  int rounds = 5;
+  bool of_networks = false, profiles = false;
+  for (int i = 1; i < count; ++i)
+    if (std::strcmp(arguments[i], "--profile") == 0)
+      profiles = true;
+    else if (std::strcmp(arguments[i], "--networks") == 0)
+      of_networks = true;
+    else
+      rounds = std::max(1, std::atoi(arguments[i]));
+  try {
+    if (profiles) {
+      for (const predictions::network* n : networks) n->profile();
+      return 0;
+    }
+    std::vector<std::vector<prediction>> all;
+    for (int r = 0; r < rounds; ++r) {
+      std::fprintf(stderr, "round %d of %d\n", r + 1, rounds);
+      all.push_back(predict(of_networks));
+    }
+    print(all);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
   return 0;
 }

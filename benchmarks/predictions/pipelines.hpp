@@ -10,12 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <levada/levada.hpp>
-#include <levada/run/promises.hpp>
+#include "prediction.hpp"
 
 namespace predictions {
-
-namespace lv = levada;
 
 /// By the clock, so that it takes as long on any machine.
 template <unsigned Us>
@@ -118,10 +115,6 @@ constexpr auto continued(Part part) {
   }
 }
 
-struct prediction {
-  std::string pipeline;
-  lv::verified_time latency, interval;
-};
 /// What the plan of that pipeline promises, and what it takes here.
 template <unsigned Seed>
 prediction predict() {
