@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way in which `simd` computes convolutions of 1 x 1, against `reference`: tails of panels, vectors and blocks of
+// channels; and which convolutions are computed so.
+
+#include <string_view>
+#include <type_traits>
+
+#include "backend/conv2d.hpp"
+
+using namespace levada;
+using namespace levada::testing;
+
+namespace {
+
+template <class In, class Conv, class... Tail>
+constexpr bool by_panels = simd::kernel<In, Conv, Tail...>::method == std::string_view("product of packed panels");
+
+TEST_CASE("a convolution of 1 x 1 is a product of packed panels") {
+  static_assert(by_panels<planes<64, 14, 14>, conv2d_op<48, sized<1>>>);
+  static_assert(!by_panels<planes<64, 14, 14>, conv2d_op<48, sized<1>, padding<1>>>);
+  static_assert(!by_panels<planes<64, 1, 1>, conv2d_op<10, sized<1>>>);
+  // One panel that is not full; panels in several groups and a rest; strides.
+  check_conv<planes<37, 5, 3>>(conv2d_op<13, sized<1>>(), relu_op());
+  check_conv<planes<201, 9, 23>>(conv2d_op<7, sized<1>, no_bias>());
+  check_conv<planes<19, 8, 13>>(conv2d_op<17, sized<1>, stride<2, 3>>(), bias_op(), relu_op());
+}
+
+TEST_CASE("a product of packed panels takes many channels in blocks, and weights of many filters once for a group") {
+  check_conv<planes<533, 3, 7>>(conv2d_op<9, sized<1>>(), relu_op());
+  check_conv<planes<530, 7, 7>>(conv2d_op<262, sized<1>>());
+}
+
+}  // namespace
