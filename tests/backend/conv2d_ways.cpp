@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way in which `simd` computes convolutions of 1 x 1, against `reference`: tails of panels, vectors and blocks of
-// channels; and which convolutions are computed so.
+// The ways in which `simd` computes convolutions of 1 x 1 and of single channels, against `reference`: tails of panels,
+// vectors, rows and blocks of channels; and which convolutions are computed so.
 
 #include <string_view>
 #include <type_traits>
@@ -28,6 +28,15 @@ TEST_CASE("a convolution of 1 x 1 is a product of packed panels") {
 TEST_CASE("a product of packed panels takes many channels in blocks, and weights of many filters once for a group") {
   check_conv<planes<533, 3, 7>>(conv2d_op<9, sized<1>>(), relu_op());
   check_conv<planes<530, 7, 7>>(conv2d_op<262, sized<1>>());
+}
+
+TEST_CASE("each channel of a depthwise convolution is computed by rows") {
+  check_conv<planes<3, 7, 7>>(conv2d_op<3, sized<3>, padding<1>, groups<3>>(), relu_op());
+  check_conv<planes<2, 15, 37>>(conv2d_op<2, sized<3>, padding<1>, groups<2>, no_bias>());
+  check_conv<planes<2, 14, 35>>(conv2d_op<2, sized<3>, stride<2>, padding<1>, groups<2>>(), relu_op());
+  check_conv<planes<2, 13, 22>>(conv2d_op<2, sized<5>, stride<2>, padding<0, 1, 2, 3>, groups<2>>());
+  check_conv<planes<2, 19, 21>>(conv2d_op<2, sized<5, 3>, padding<2>, dilation<2, 1>, groups<2>>(), relu_op());
+  check_conv<planes<1, 6, 9>>(conv2d_op<1, sized<4, 2>, stride<3, 1>>());
 }
 
 }  // namespace

@@ -30,6 +30,25 @@ LEVADA_INLINE inline void copy_scaled(const T* from, T* to, Count count, T facto
   }
 }
 
+/// Every second of the elements from `from` on, of which `Readable` may be read: `Count` of them.
+template <class Arch, std::size_t Count, std::size_t Readable, class T>
+LEVADA_INLINE inline void copy_every_second(const T* from, T* to) {
+  std::size_t done = 0;
+  if constexpr (sizeof(T) == 4) {
+    constexpr std::size_t lanes = lanes_in<T, Arch>, whole = std::min(Count / lanes, Readable / (2 * lanes)) * lanes;
+    for (; done < whole; done += lanes) {
+      typename raw_vector<T, lanes>::type a, b;
+      std::memcpy(&a, from + 2 * done, sizeof a);
+      std::memcpy(&b, from + 2 * done + lanes, sizeof b);
+      const auto even = [&]<int... I>(std::integer_sequence<int, I...>) LEVADA_INLINE {
+        return __builtin_shufflevector(a, b, 2 * I...);
+      }(std::make_integer_sequence<int, static_cast<int>(lanes)>());
+      std::memcpy(to + done, &even, sizeof even);
+    }
+  }
+  for (; done < Count; ++done) to[done] = from[2 * done];
+}
+
 /// One row of `Width` elements, padded with `Left` and enough on the right for `Outputs` outputs that are `Step` apart
 /// and reach `Reach` columns, with whole vectors of outputs read.
 template <class Arch, class T, std::size_t Width, std::size_t Left, std::size_t Step, std::size_t Outputs,
@@ -75,7 +94,12 @@ struct column_row {
         constexpr std::size_t end = std::min(phase, before + there);
         T* to = row + d * phase;
         for (std::size_t x = 0; x < before; ++x) to[x] = outside;
-        for (std::size_t x = before; x < end; ++x) to[x] = element(in[first + (x - before) * Step]);
+        if constexpr (Step == 2) {
+          copy_every_second<Arch, end - before, Width - std::min(first, Width)>(in + first, to + before);
+          for (std::size_t x = before; x < end; ++x) to[x] = element(to[x]);
+        } else {
+          for (std::size_t x = before; x < end; ++x) to[x] = element(in[first + (x - before) * Step]);
+        }
         for (std::size_t x = end; x < phase; ++x) to[x] = outside;
       });
     }

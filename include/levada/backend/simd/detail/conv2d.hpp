@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/conv2d.hpp: conv2d (+ bias) (+ relu) (+ max_pool2d) (+ transforms) (+ flatten or reshape) as one
-// kernel, computed in whichever of four ways needs fewest cycles for these shapes; groups one after the other.
+// kernel, computed in whichever of five ways needs fewest cycles for these shapes; groups one after the other.
 
 #include <array>
 #include <span>
@@ -10,6 +10,7 @@
 #include <levada/backend/simd/detail/conv_by_channels.hpp>
 #include <levada/backend/simd/detail/conv_by_columns.hpp>
 #include <levada/backend/simd/detail/conv_by_panels.hpp>
+#include <levada/backend/simd/detail/conv_by_rows.hpp>
 #include <levada/backend/simd/detail/conv_by_winograd.hpp>
 #include <levada/core/detail/storage.hpp>
 
@@ -25,7 +26,9 @@ struct fastest_conv {
   using direct = std::conditional_t<(by_columns < by_channels), conv_by_columns<Arch, Run, Epilogue>,
                                     conv_by_channels<Arch, Run, Epilogue>>;
   static auto choose() {
-    if constexpr (takes_panels<Run>) {
+    if constexpr (takes_rows<Run>) {
+      return type_tag<conv_by_rows<Arch, Run, Epilogue>>();
+    } else if constexpr (takes_panels<Run>) {
       // The others transpose or copy more, and read weights from farther away: measured, a quarter of the products.
       if constexpr (4 * best_panel_tiling<Arch, Run>().cost <= 5 * std::min(by_columns, by_channels) * Run::rows)
         return type_tag<conv_by_panels<Arch, Run, Epilogue>>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/detail/conv_run.hpp: a convolution and what follows it in the same kernel, as constants that both ways
-// of computing it read: by channels (conv_by_channels.hpp) and by columns (conv_by_columns.hpp).
+// backend/simd/detail/conv_run.hpp: a convolution and what follows it in the same kernel, as constants that all
+// ways of computing it read: by channels, columns, panels, rows and Winograd's transforms (conv_by_*.hpp).
 
 #include <algorithm>
 
