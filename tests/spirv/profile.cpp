@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // levada::profile on a Vulkan device: its kernels by its own clock, and the ways there and back.
 
+#include <string_view>
 #include <vector>
 
+#include <levada/backend/spirv/ops.hpp>
 #include <levada/interop/profile.hpp>
+#include <levada/nn/residual.hpp>
 #include <levada/plan/detail/partition_by_cost.hpp>
 
 #include <files.hpp>
@@ -17,8 +20,8 @@ using namespace spirv_test;
 using item = lv::tensor<float, 5000>;
 using kernels = lv::backends<lv::simd, lv::spirv>;
 
-const auto pipeline =
-    lv::input<item> | lv::nn::relu | lv::nn::softmax | lv::stage<"first">([](const item& i) { return i[0]; });
+const auto pipeline = lv::input<item> | lv::nn::relu | lv::residual(lv::nn::softmax | lv::nn::exp) |
+                      lv::stage<"first">([](const item& i) { return i[0]; });
 
 TEST_CASE("kernels of a device and the ways to it are measured, and the search knows them") {
   LEVADA_NEEDS_DEVICE();
@@ -27,9 +30,14 @@ TEST_CASE("kernels of a device and the ways to it are measured, and the search k
   const auto first = lv::profile<box, kernels>(pipeline, std::vector<item>(1), to.path, quick);
   lv::detail::cost_header header(to.path, lv::detail::machine_text());
   const lv::cost_table table = header.table();
-  std::size_t on_device = 0;
-  for (const lv::kernel_cost& k : table.kernels) on_device += k.backend == "spirv" && k.seconds > 0;
-  CHECK(on_device >= 2);
+  std::size_t on_device = 0, regions = 0;
+  for (const lv::kernel_cost& k : table.kernels) {
+    if (k.backend != "spirv" || k.seconds <= 0) continue;
+    ++on_device;
+    regions += k.signature.find("exp") != std::string_view::npos && k.signature.find("add") != std::string_view::npos;
+  }
+  CHECK(on_device >= 4);
+  CHECK(regions == 1);  // of two values
   REQUIRE(table.transfers.size() == 2);
   for (const lv::transfer_cost& t : table.transfers) CHECK(t.seconds + 20000 * t.seconds_per_byte > 0);
   bool has_roofline = false;

@@ -27,8 +27,8 @@ struct device_trip {
 /// The only client of a lane, with one item on its way.
 class device_probe final : public device_client {
  public:
-  device_probe(device_queue& queue, std::size_t segment, const void* in, void* out)
-      : in_(in), out_(out), lane_(queue.open(segment, 1, *this)) {}
+  device_probe(device_queue& queue, std::size_t segment, std::vector<const void*> in, void* out)
+      : in_(std::move(in)), out_(out), lane_(queue.open(segment, 1, *this)) {}
 
   /// Throws what the device reports.
   device_trip run() {
@@ -58,7 +58,7 @@ class device_probe final : public device_client {
 
   // Of a device whose work the host computes: there is none.
   void execute(std::size_t, std::uint64_t, computed_memory&) noexcept override { began_ = ended_ = now(); }
-  const void* input(std::size_t, std::uint64_t, std::size_t) noexcept override { return in_; }
+  const void* input(std::size_t, std::uint64_t, std::size_t which) noexcept override { return in_[which]; }
   void* output(std::size_t, std::uint64_t, std::size_t) noexcept override { return out_; }
   bool asks_times() const noexcept override { return true; }
   void timed(std::size_t, std::uint64_t, const device_times& at) noexcept override {
@@ -74,7 +74,7 @@ class device_probe final : public device_client {
     changed_.notify_one();  // under the lock: the probe may be gone right behind it
   }
 
-  const void* in_;
+  const std::vector<const void*> in_;
   void* out_;
   std::uint64_t item_ = 0, began_ = 0, ended_ = 0;
   std::mutex mutex_;

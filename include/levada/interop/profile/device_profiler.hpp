@@ -39,22 +39,23 @@ class device_profiler {
         costs_(costs),
         options_(options) {}
 
-  /// Such a device is there, and its kernel takes one value.
+  /// Such a device is there, and its kernel takes one value or is that of a region.
   bool can_time(const candidate& c) const {
-    return device_of(c.backend) < devices_.size() && graph_.nodes[c.first].more.empty();
+    return device_of(c.backend) < devices_.size() &&
+           (graph_.nodes[c.first].more.empty() || !is_chain(graph_, c.first, c.count));
   }
 
   /// The kernel's time by the device's clock; what comes before and behind it are the ways there and back.
-  cost time(std::size_t index, const candidate& c, const made_kernel& made, const void* in, void* out) {
+  /// `in`: where its inputs lie, in their order.
+  cost time(std::size_t index, const candidate& c, const made_kernel& made, std::vector<const void*> in, void* out) {
     const std::size_t d = device_of(c.backend);
     device_queue& queue = *devices_[d].queue;
     const device_kernel* const code = made.text->on_device(made.kernel.get());
     if (!is_prepared_[index]) {
-      constexpr std::size_t aligned_to = device_buffer_alignment;
-      queue.prepare(device_segment(index, aligned(c.scratch_bytes, aligned_to), *code));
+      queue.prepare(segment_of(index, c, *code));
       is_prepared_[index] = true;
     }
-    device_probe probe(queue, index, in, out);
+    device_probe probe(queue, index, std::move(in), out);
     probe.run();
     std::vector<double> there, computing, back;
     const auto start = std::chrono::steady_clock::now();
@@ -87,6 +88,19 @@ class device_profiler {
   }
 
  private:
+  device_segment segment_of(std::size_t index, const candidate& c, const device_kernel& code) const {
+    device_segment segment(index, aligned(c.scratch_bytes, device_buffer_alignment), code);
+    const auto taken = inputs_of_run(graph_, c.first, c.count);
+    if (taken.size() == 1) return segment;
+    segment.units[0].inputs = taken.size();
+    segment.inputs = fixed_array<device_segment::value>(taken.size());
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      segment.units[0].takes[i] = {device_place::part::input, i};
+      segment.inputs[i].bytes = graph_.values[taken[i]].bytes;
+    }
+    return segment;
+  }
+
   /// The first open one that a backend computes on, or behind all.
   std::size_t device_of(std::size_t backend) const {
     std::size_t d = 0;
@@ -97,7 +111,9 @@ class device_profiler {
   /// The most that any kernel of a device's backend did, and the least that one took: a roofline for those not
   /// measured.
   void note_peak(const candidate& c, std::string_view backend, double seconds) {
-    double flops = 0, bytes = static_cast<double>(graph_.values[graph_.nodes[c.first].in].bytes);
+    double flops = 0, bytes = 0;
+    for (const std::size_t v : inputs_of_run(graph_, c.first, c.count))
+      bytes += static_cast<double>(graph_.values[v].bytes);
     for (std::size_t n = c.first; n < c.first + c.count; ++n) {
       flops += graph_.nodes[n].flops;
       bytes += static_cast<double>(graph_.nodes[n].parameter_bytes);
@@ -112,7 +128,7 @@ class device_profiler {
 
   /// A device whose kernels the host computes moves nothing: what is measured is the way of the news.
   void measure_empty_trips(std::size_t d) {
-    device_probe probe(*devices_[d].queue, 0, nullptr, nullptr);
+    device_probe probe(*devices_[d].queue, 0, {}, nullptr);
     probe.run();
     std::vector<double> there, back;
     for (int i = 0; i < 101; ++i) {

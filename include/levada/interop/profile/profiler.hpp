@@ -234,8 +234,14 @@ class profiler {
       time_kernel(kernels_.template make<C>(), c, backend, signature);
     else
       kept_.keep(backend, signature,
-                 devices_.time(C, c, kernels_[C], values_[graph.nodes[c.first].in],
-                               values_[graph.nodes[c.first + c.count - 1].out]));
+                 devices_.time(C, c, kernels_[C], places_taken(c), values_[graph.nodes[c.first + c.count - 1].out]));
+  }
+
+  /// Where the values lie that a kernel takes.
+  std::vector<const void*> places_taken(const candidate& c) const {
+    std::vector<const void*> places;
+    for (const std::size_t v : inputs_of_run(graph, c.first, c.count)) places.push_back(values_[v]);
+    return places;
   }
 
   void time_kernel(const made_kernel& k, const candidate& c, std::string_view backend, const std::string& signature) {
