@@ -13,13 +13,13 @@ namespace detail {
 
 /// The weights of a convolution with what is folded into them.
 template <class Op, class Weight, std::size_t Filters>
-struct folded_weights {
+struct normed_weights {
   static constexpr std::size_t of_filter = Weight::elements / Filters;
 
   std::vector<float> weight, bias;
 
   template <class Folded>
-  folded_weights(const Folded& folded, parameter_values p)
+  normed_weights(const Folded& folded, parameter_values p)
       : weight(p.template get<float>(0), p.template get<float>(0) + Weight::elements), bias(Filters) {
     const channel_line<Filters> line(folded, p, Op::has_bias ? 2 : 1);
     for (std::size_t f = 0; f < Filters; ++f) {
@@ -44,7 +44,7 @@ struct spirv_kernel<In, conv2d_op<Filters, Options...>, Folded, End...>
   using op_type = conv2d_op<Filters, Options...>;
 
   spirv_kernel(const op_type&, const Folded& folded, const End&... end, parameter_values p) {
-    const detail::folded_weights<op_type, typename spirv_kernel::s::weight, Filters> made(folded, p);
+    const detail::normed_weights<op_type, typename spirv_kernel::s::weight, Filters> made(folded, p);
     this->add(made.weight.data(), made.bias.data(), end...);
   }
 };

@@ -44,7 +44,7 @@ struct joined_head<region_op<conv2d_op<Filters, Options...>, In, Picture>, regio
 
   static void add(auto& to, const auto& end, const auto& which, parameter_values p, const op_type&,
                   const Folded& folded, const auto&...) {
-    const folded_weights<op_type, typename kernel::s::weight, Filters> weights(folded, p);
+    const normed_weights<op_type, typename kernel::s::weight, Filters> weights(folded, p);
     to.template add_with_end<float>(weights.weight.data(), weights.bias.data(), end, Picture, which);
   }
 };
