@@ -5,18 +5,8 @@
 #include "networks.hpp"
 
 namespace {
-
 constexpr auto make = [](const auto& w) { return example::fashion_mnist::classifier(w); };
-
-void profile() {
-  const auto weights = predictions::random_weights(make);
-  predictions::profile_network("demo", make(weights));
-}
-void predict(std::vector<predictions::prediction>& all) {
-  const auto weights = predictions::random_weights(make);
-  predictions::predict_network<demo_costs>("demo", make(weights), all);
 }
 
-}  // namespace
-
-const predictions::network predictions::demo{"demo", &profile, &predict};
+const predictions::network predictions::demo =
+    predictions::network_of<"demo", demo_costs, predictions::random_source<make>>();

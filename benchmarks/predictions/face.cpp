@@ -17,24 +17,19 @@ float best_score(const face_front::Identity_result& scores, const face_front::Id
                   *std::max_element(coarse_scores.begin(), coarse_scores.end()));
 }
 
-auto pipeline(const lv::safetensors& weights) {
-  return lv::input<lv::tensor<std::uint8_t, 512, 512, 3>> |
-         lv::image::resize<128, 128, lv::resize_mode::bilinear, lv::layout::hwc> |
-         lv::transform<"scale">([](auto x) { return to_float(x) / 127.5f - 1.0f; }) | face_front::graph(weights) |
-         lv::join<"best">(best_score);
-}
-
-void profile() {
-  const lv::safetensors weights{face_front::weights_file};
-  predictions::profile_network("face", pipeline(weights));
-}
-void predict(std::vector<predictions::prediction>& all) {
-  const lv::safetensors weights{face_front::weights_file};
-  predictions::predict_network<face_costs>("face", pipeline(weights), all);
-}
+struct source {
+  template <class F>
+  void with(F f) const {
+    const lv::safetensors weights{face_front::weights_file};
+    f(lv::input<lv::tensor<std::uint8_t, 512, 512, 3>> |
+      lv::image::resize<128, 128, lv::resize_mode::bilinear, lv::layout::hwc> |
+      lv::transform<"scale">([](auto x) { return to_float(x) / 127.5f - 1.0f; }) | face_front::graph(weights) |
+      lv::join<"best">(best_score));
+  }
+};
 
 }  // namespace
 
-const predictions::network predictions::face{"face", &profile, &predict};
+const predictions::network predictions::face = predictions::network_of<"face", face_costs, source>();
 
 #endif

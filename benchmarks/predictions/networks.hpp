@@ -41,17 +41,17 @@ std::vector<Item> samples_of() {
 /// Measures the kernels of `pipeline` that are not in costs/`name`.costs.hpp for this machine. The program has to be
 /// built again then.
 template <class Pipeline>
-void profile_network(const char* name, const Pipeline& pipeline) {
+void profile_network(const std::string& name, const Pipeline& pipeline) {
   lv::profile_options options;
   options.progress = &lv::print_progress;
-  const std::string header = LEVADA_SOURCE_DIR "/benchmarks/predictions/costs/" + std::string(name) + ".costs.hpp";
+  const std::string header = LEVADA_SOURCE_DIR "/benchmarks/predictions/costs/" + name + ".costs.hpp";
   const lv::profile_result r =
       lv::profile<lv::target<lv::cpu<1>>, processor>(pipeline, samples_of<item_of<Pipeline>>(), header, options);
-  std::printf("%s: %zu measured, %zu known before\n", name, r.measured, r.reused);
+  std::printf("%s: %zu measured, %zu known before\n", name.c_str(), r.measured, r.reused);
 }
 
 template <unsigned Threads, const lv::cost_table& Costs, class Pipeline>
-prediction predict_network(const char* name, const Pipeline& pipeline) {
+prediction predict_network(const std::string& name, const Pipeline& pipeline) {
   constexpr lv::duration any_time{1'000'000'000};
   const auto app = lv::deploy<lv::target<lv::cpu<Threads>>, lv::slots<8>, processor, lv::costs<Costs>,
                               lv::budget<lv::interval<any_time>>>(pipeline);
@@ -59,31 +59,43 @@ prediction predict_network(const char* name, const Pipeline& pipeline) {
   const double expected = app.verify(samples.front(), 2).latency.expected;
   const auto items = static_cast<std::size_t>(std::clamp(0.5 / expected, 10.0, 2000.0));
   const lv::verification v = app.verify(samples.front(), items);
-  return {std::string(name) + ", cpu<" + std::to_string(Threads) + ">", v.latency, v.interval};
+  return {name + ", cpu<" + std::to_string(Threads) + ">", v.latency, v.interval};
 }
 /// A network that nobody has profiled yet promises nothing.
 template <const lv::cost_table& Costs, class Pipeline>
-void predict_network(const char* name, const Pipeline& pipeline, std::vector<prediction>& all) {
+void predict_network(const std::string& name, const Pipeline& pipeline, std::vector<prediction>& all) {
   if constexpr (!Costs.kernels.empty()) {
     all.push_back(predict_network<1, Costs>(name, pipeline));
     all.push_back(predict_network<2, Costs>(name, pipeline));
   }
 }
 
-/// The weights that the ops of `make(weights)` ask for, random.
-template <class Make>
-lv::parameter_map random_weights(Make make) {
-  lv::parameter_map weights;
-  example::models::set_randomly(weights, make(weights), 2026);
-  return weights;
-}
-
 /// `profile` measures a network, `predict` adds its predictions.
 struct network {
-  const char* name;
   void (*profile)();
   void (*predict)(std::vector<prediction>& all);
 };
+/// `Source().with(f)` calls `f(pipeline)` while the weights of its pipeline are there.
+template <lv::fixed_string Name, const lv::cost_table& Costs, class Source>
+constexpr network network_of() {
+  return {
+      [] { Source().with([](const auto& pipeline) { profile_network(std::string(Name.view()), pipeline); }); },
+      [](std::vector<prediction>& all) {
+        Source().with([&](const auto& pipeline) { predict_network<Costs>(std::string(Name.view()), pipeline, all); });
+      }};
+}
+
+/// The source of a pipeline that `Make(weights)` gives, with the weights that its ops ask for, random.
+template <auto Make>
+struct random_source {
+  template <class F>
+  void with(F f) const {
+    lv::parameter_map weights;
+    example::models::set_randomly(weights, Make(weights), 2026);
+    f(Make(weights));
+  }
+};
+
 extern const network demo, resnet18, mobilenet_v1, face, page_lines;
 
 }  // namespace predictions
