@@ -3,8 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <levada/backend/reference/detail/activation.hpp>
@@ -59,6 +63,39 @@ TEST_CASE("each kernel and each plain callable is measured, and written as a tab
         "    {\"callable\", \"largest(float[6]) -> 4 bytes\", ", "levada_profile_whole_costs_kernels[]",
         "levada::cost_table levada_profile_whole_costs{.machine = \""})
     CHECK_MESSAGE(text.find(line) != std::string::npos, line);
+}
+
+TEST_CASE("threads are measured by twos, fours and so on, up to the processors, against one") {
+  double made = 0;
+  const auto make = [&] {
+    ++made;
+    return std::function<double()>([&] { return made; });
+  };
+  const auto found = lv::detail::measure_contentions(make, 6, 1e-3);
+  REQUIRE(found.size() == 3);
+  for (const std::size_t i : {0u, 1u, 2u}) {
+    CHECK(found[i].threads == std::array{2, 4, 6}[i]);
+    CHECK(found[i].slowdown == std::array{2.0, 4.0, 6.0}[i]);
+  }
+  CHECK(lv::detail::measure_contentions(make, 1, 1e-3).empty());
+  const auto throwing = [] { return std::function<double()>([]() -> double { throw lv::error("no item"); }); };
+  CHECK_THROWS_WITH_AS(lv::detail::measure_contentions(throwing, 2, 1e-3), "no item", lv::error);
+}
+
+float most_of(const picture& a, const lv::tensor<float, 6>& b) { return std::max(a[0], b[0]); }
+
+TEST_CASE("callables of several branches and functions are measured, callables with captures are not") {
+  const temporary_file to("levada_profile_joins.costs.hpp");
+  const float captured = 1;
+  const auto joins = lv::input<picture> | lv::fork(lv::nn::relu, lv::nn::flatten) | lv::join<"most">(most_of) |
+                     lv::stage<"half">([](float x) { return x / 2; }) |
+                     lv::stage<"shift">([captured](float x) { return x + captured; });
+  const auto result = lv::profile<box, lv::backends<lv::reference>>(joins, std::vector<picture>(1), to.path, quick);
+  CHECK(result.measured == 4);
+  lv::detail::cost_header header(to.path, lv::detail::machine_text());
+  CHECK(header.find("callable", "most(float[2x3], float[6]) -> 4 bytes") != nullptr);
+  CHECK(header.find("callable", "half(4 bytes) -> 4 bytes") != nullptr);
+  CHECK(header.find("callable", "shift(4 bytes) -> 4 bytes") == nullptr);
 }
 
 TEST_CASE("element-wise ops of one shape have costs of their own, and lambdas by their sources") {
@@ -127,6 +164,11 @@ TEST_CASE("whole plans are tried once, and the one that is kept is written down"
     CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part));
   const auto second = lv::profile<box, both>(pipeline, std::vector<picture>(2), to.path, options);
   CHECK(second.wholes.tried == 0);
+  // And how much threads slow each other down.
+  lv::detail::cost_header again(to.path, lv::detail::machine_text());
+  const auto contentions = again.table().contentions;
+  CHECK(contentions.empty() == (std::thread::hardware_concurrency() < 2));
+  for (const lv::contention& c : contentions) CHECK(c.slowdown >= 1);
   const auto row = [](const std::string& all) { return all.substr(all.find("levada::whole_cost"), 200); };
   CHECK(row(contents_of(to.path)) == row(text));
 }

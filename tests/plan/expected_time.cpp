@@ -27,6 +27,7 @@ struct timed_graph {
   lv::graph_info<8> info;
   lv::bounded<lv::cost, 8> costs;
   int threads = 2;
+  double slowdown = 1;
   std::size_t slots = 64;
 
   constexpr timed_graph() { info.values.push_back({64, 64, lv::element::f32, lv::shape(16), true}); }
@@ -57,7 +58,7 @@ struct timed_graph {
                          {slots, {costs.data(), costs.size()}, true}, devices, {}, {});
   }
   constexpr lv::expected_time time(lv::quantile at = lv::quantile::median) const {
-    return lv::expected_time_of(plan(), {costs.data(), costs.size()}, threads, at);
+    return lv::expected_time_of(plan(), {costs.data(), costs.size()}, {threads, slowdown}, at);
   }
 };
 
@@ -102,6 +103,25 @@ TEST_CASE("what is loaded most bounds the time between results: the workers, a s
   alone.slots = 1;
   CHECK(alone.time().interval() == doctest::Approx(12 * ms));
   CHECK(alone.time().bottleneck().of == lv::expected_load::slots);
+}
+
+TEST_CASE("threads that slow each other down lengthen the interval, but not the latency of a lone item") {
+  timed_graph graph = chain(3 * ms, 7 * ms, 2 * ms);
+  graph.slowdown = 1.5;
+  CHECK(graph.time().latency == doctest::Approx(12 * ms));
+  CHECK(graph.time().interval() == doctest::Approx(9 * ms));
+  graph.slots = 1;
+  CHECK(graph.time().interval() == doctest::Approx(18 * ms));
+}
+
+TEST_CASE("the slowdown of numbers of threads that nobody measured lies between those measured, or beyond them") {
+  static constexpr lv::contention measured[] = {{2, 1.25}, {4, 2.0}};
+  static_assert(lv::slowdown_of({}, 8) == 1);
+  static_assert(lv::slowdown_of(measured, 1) == 1);
+  static_assert(lv::slowdown_of(measured, 2) == 1.25);
+  static_assert(lv::slowdown_of(measured, 3) == 1.625);
+  static_assert(lv::slowdown_of(measured, 4) == 2);
+  static_assert(lv::slowdown_of(measured, 8) == 4, "no more results a second than by four");
 }
 
 TEST_CASE("branches that run at once shorten the latency, but no load") {

@@ -64,7 +64,7 @@ lv::expected_time time_of(const region& of, int threads) {
   const lv::device_info devices[] = {{lv::cpu<2>::id, threads}};
   const auto plan = lv::make_plan(info, lv::choose_partition(info, std::span(devices), {}, {}), {of.slots, costs, true},
                                   devices, {}, {});
-  return lv::expected_time_of(plan, costs, threads);
+  return lv::expected_time_of(plan, costs, {threads});
 }
 
 lv::pipeline_time time_of(const pipeline& p, std::int64_t pace) {

@@ -16,12 +16,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <levada/graph/detail/sourced_graph.hpp>
 #include <levada/interop/planned_from.hpp>
+#include <levada/interop/profile/contention.hpp>
 #include <levada/interop/profile/inside.hpp>
 #include <levada/interop/profile/options.hpp>
 #include <levada/interop/profile/profiler.hpp>
@@ -139,6 +141,11 @@ whole_result try_wholes(Profiler& work, const Pipeline& pipeline, const Samples&
     const double seconds = std::min(1.0, options.seconds_wholes / 4);
     result.sum_in_place =
         keep_in_place(graph, kept, backends, times_in_place<in, out>(program_for(kept), samples, seconds), costs);
+    costs.set(measure_contentions(
+        [&] {
+          return [code = std::make_shared<trial<in, out, Samples>>(program_for(kept), samples)] { return (*code)(); };
+        },
+        static_cast<int>(std::thread::hardware_concurrency()), seconds));
     costs.write();
   }
   return result;

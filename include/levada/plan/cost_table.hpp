@@ -47,7 +47,8 @@ struct cost_table {
   std::span<const transfer_cost> transfers{};
   std::span<const roofline> rooflines{};
   std::span<const whole_cost> wholes{};
-  std::string_view date{};  ///< of the last measurement, in UTC: "2026-11-25"
+  std::string_view date{};                    ///< of the last measurement, in UTC: "2026-11-25"
+  std::span<const contention> contentions{};  ///< by ascending threads
 };
 
 /// The cost of moving values between two devices; of equal ones that of the first.

@@ -52,6 +52,8 @@ class cost_header {
       if (known.from == t.from && known.to == t.to) return static_cast<void>(known = t);
     transfers_.push_back(t);
   }
+  /// How much threads slow each other down, by ascending threads.
+  void set(std::vector<contention> measured) { contentions_ = std::move(measured); }
   bool has_transfer(device_id from, device_id to) const {
     return std::any_of(transfers_.begin(), transfers_.end(),
                        [&](const transfer_cost& t) { return t.from == from && t.to == to; });
@@ -65,7 +67,7 @@ class cost_header {
       roofline_rows_.push_back(line);
       roofline_rows_.back().backend = backend;
     }
-    return {machine_, kernel_rows_, transfers_, roofline_rows_, {}, date_};
+    return {machine_, kernel_rows_, transfers_, roofline_rows_, {}, date_, contentions_};
   }
 
   std::size_t size() const { return kernels_.size(); }
@@ -127,12 +129,19 @@ class cost_header {
              ", " + number(w.second.spread) + "},\n";
       t += "};\n";
     }
+    if (!contentions_.empty()) {
+      t += "inline constexpr levada::contention " + name + "_contentions[] = {\n";
+      for (const contention& c : contentions_)
+        t += "    {" + std::to_string(c.threads) + ", " + number(c.slowdown) + "},\n";
+      t += "};\n";
+    }
     t += "inline constexpr levada::cost_table " + name + "{.machine = \"" + literal_text(machine_) + "\"";
     if (!kernels_.empty()) t += ", .kernels = " + name + "_kernels";
     if (!transfers_.empty()) t += ", .transfers = " + name + "_transfers";
     if (!rooflines_.empty()) t += ", .rooflines = " + name + "_rooflines";
     if (!wholes_.empty()) t += ", .wholes = " + name + "_wholes";
     if (!date_.empty()) t += ", .date = \"" + literal_text(date_) + "\"";
+    if (!contentions_.empty()) t += ", .contentions = " + name + "_contentions";
     return t + "};\n";
   }
 
@@ -187,6 +196,7 @@ class cost_header {
     decltype(transfers_) transfers;
     decltype(wholes_) wholes;
     decltype(rooflines_) rooflines;
+    decltype(contentions_) contentions;
     std::string line, of, date;
     while (std::getline(from, line)) {
       const row r = row_of(line);
@@ -201,6 +211,8 @@ class cost_header {
         rooflines[r.texts[0]] = {{}, r.numbers[0], r.numbers[1], r.numbers[2]};
       else if (r.texts.size() == 1 && r.numbers.size() == 3)
         wholes[r.first] = {r.texts[0], cost::measured(r.numbers[1], r.numbers[2])};
+      else if (r.texts.empty() && r.numbers.size() == 2 && r.numbers[0] > 1)
+        contentions.push_back({static_cast<int>(r.first), r.numbers[1]});
       else if (const auto kinds = kinds_of(line); kinds.size() == 2 && r.numbers.size() == 4)
         transfers.push_back({{kinds[0], static_cast<int>(r.numbers[0])},
                              {kinds[1], static_cast<int>(r.numbers[1])},
@@ -212,6 +224,7 @@ class cost_header {
       transfers_ = std::move(transfers);
       wholes_ = std::move(wholes);
       rooflines_ = std::move(rooflines);
+      contentions_ = std::move(contentions);
       date_ = std::move(date);
     } else {
       stale_ = of;
@@ -223,6 +236,7 @@ class cost_header {
   std::map<std::string, roofline> rooflines_;
   std::vector<transfer_cost> transfers_;
   std::map<std::uint64_t, std::pair<std::string, cost>> wholes_;
+  std::vector<contention> contentions_;
   std::vector<kernel_cost> kernel_rows_;  // of `table()`
   std::vector<roofline> roofline_rows_;
 };

@@ -28,6 +28,14 @@
 
 namespace levada::detail {
 
+/// Items whose bytes can be made here, those of branches each.
+template <class In>
+inline constexpr bool is_plain_input = std::is_trivially_copyable_v<In>;
+template <class... T>
+inline constexpr bool is_plain_input<branch_items<T...>> = (std::is_trivially_copyable_v<T> && ...);
+template <class F>
+inline constexpr bool is_stateless = std::is_empty_v<F> || std::is_function_v<std::remove_pointer_t<F>>;
+
 /// The candidates of a pipeline of one rate, as code that is timed.
 template <class Flat, class Backends>
 class profiler {
@@ -171,15 +179,15 @@ class profiler {
 
   // ---- callables ----
 
-  /// A map of plain items without side data and state: what others do, or need, is not to be had here.
+  /// A map of plain items, of one or of several branches, without side data and state: what others do, or need, is not
+  /// to be had here.
   template <std::size_t Node>
   static consteval bool is_timed_callable() {
     using call = typename node_place<Node>::call;
-    using in = typename node_place<Node>::in;
-    if constexpr (call::value == form::map && !is_branch_items<in>) {
+    if constexpr (call::value == form::map) {
       using callable = typename stage<Node>::callable_type;
-      return std::is_trivially_copyable_v<in> && std::is_trivially_copyable_v<typename call::output> &&
-             sides_of<callable, form::map>::type::size == 0 && std::is_empty_v<callable>;
+      return is_plain_input<typename node_place<Node>::in> && std::is_trivially_copyable_v<typename call::output> &&
+             sides_of<callable, form::map>::type::size == 0 && is_stateless<typename bare_callable<callable>::type>;
     } else {
       return false;
     }
@@ -189,8 +197,16 @@ class profiler {
     using in = typename node_place<Node>::in;
     using out = typename node_place<Node>::call::output;
     using callable = typename stage<Node>::callable_type;
-    call_with<form::map, in, out>(*static_cast<callable*>(stages_[Node].object), values_[graph.nodes[Node].in],
-                                  values_[graph.nodes[Node].out]);
+    auto& f = *static_cast<callable*>(stages_[Node].object);
+    const node_info& node = graph.nodes[Node];
+    if constexpr (is_branch_items<in>) {
+      in items;
+      std::size_t branch = 0;
+      for_each_input(node, [&](std::size_t v) { items.at[branch++] = values_[v]; });
+      call_with<form::map, in, out>(f, &items, values_[node.out]);
+    } else {
+      call_with<form::map, in, out>(f, values_[node.in], values_[node.out]);
+    }
   }
   template <std::size_t... Node>
   void measure_callables(std::index_sequence<Node...>) {

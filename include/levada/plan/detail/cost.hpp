@@ -71,6 +71,26 @@ constexpr cost estimate(const roofline& of, double flops, double bytes) {
   return cost::estimated(of.launch_seconds + std::max(flops / of.flops_per_second, bytes / of.bytes_per_second));
 }
 
+/// Threads that compute at once share caches, the way to memory and, as two of one core, its arithmetic units.
+struct contention {
+  int threads = 1;
+  double slowdown = 1;  ///< how many times as long each takes for an item as one alone does
+};
+
+/// How many times as long an item takes where so many threads compute at once, from what was measured, by ascending
+/// threads: between two numbers of threads on the line between them; more than were measured compute no more together.
+/// 1 where nobody measured.
+constexpr double slowdown_of(std::span<const contention> measured, int threads) {
+  contention before;
+  for (const contention& c : measured) {
+    if (threads <= c.threads)
+      return before.slowdown +
+             (c.slowdown - before.slowdown) * (threads - before.threads) / (c.threads - before.threads);
+    before = c;
+  }
+  return before.threads == 1 ? 1 : before.slowdown * threads / before.threads;
+}
+
 namespace detail {
 
 /// Costs are added in whole picoseconds, so that sums do not hang on their order and equal ones are equal; at most 1000

@@ -7,7 +7,7 @@
 // - Latency: all units one after the other, but for branches that run at once, and all ways between devices.
 // - Between results: the largest load. A device is loaded by the work of its units, divided by its workers, and by the
 //   ways to it; a serial stage, and a feedback as a whole, by its own work. Slots are loaded by the latency, divided by
-//   their number: an item stays in its slot so long.
+//   their number: an item stays in its slot so long. Threads that compute at once slow each other down.
 
 #include <algorithm>
 #include <cstddef>
@@ -97,16 +97,22 @@ constexpr double seconds_at(const cost& c, quantile at) {
 template <std::size_t N>
 class time_sum {
  public:
-  constexpr time_sum(const plan_info<N>& plan, std::span<const cost> costs, int threads, quantile at)
-      : plan_(plan), costs_(costs), threads_(static_cast<std::size_t>(threads)), at_(at) {}
+  constexpr time_sum(const plan_info<N>& plan, std::span<const cost> costs, const contention& threads, quantile at)
+      : plan_(plan),
+        costs_(costs),
+        threads_(static_cast<std::size_t>(threads.threads)),
+        slowdown_(threads.slowdown),
+        at_(at) {}
 
   constexpr expected_time sum() {
     for (std::size_t u = 0; u < plan_.units; ++u) add_unit(u);
     for (const planned_transfer& t : transfers_of(plan_)) add_way(t);
     for (std::size_t f = 0; f < plan_.fork.size(); ++f) time_.latency -= saved_by_branches(f);
+    for (expected_load& load : time_.loads)
+      if (load.at.kind == device_kind::cpu) load.work *= slowdown_, load.most.seconds *= slowdown_;
     add_serial_stages();
     time_.loads.push_back(
-        {expected_load::slots, {}, time_.longest, time_.latency, std::max<std::size_t>(plan_.slots, 1)});
+        {expected_load::slots, {}, time_.longest, time_.latency * slowdown_, std::max<std::size_t>(plan_.slots, 1)});
     return static_cast<expected_time&&>(time_);
   }
 
@@ -178,6 +184,7 @@ class time_sum {
   const plan_info<N>& plan_;
   const std::span<const cost> costs_;
   const std::size_t threads_;
+  const double slowdown_;
   const quantile at_;
   expected_time time_{};
 };
@@ -186,8 +193,8 @@ class time_sum {
 
 /// What time a plan is expected to take, on so many threads of the processor, by the costs of its units.
 template <std::size_t N>
-constexpr expected_time expected_time_of(const plan_info<N>& plan, std::span<const cost> costs, int threads,
-                                         quantile at = quantile::median) {
+constexpr expected_time expected_time_of(const plan_info<N>& plan, std::span<const cost> costs,
+                                         const contention& threads, quantile at = quantile::median) {
   return detail::time_sum<N>(plan, costs, threads, at).sum();
 }
 

@@ -38,8 +38,11 @@ consteval const cost_table& table_of_chooser() {
 /// Of one region, whose plan is `Planning`.
 template <class Planning>
 constexpr expected_time expected_time_of_region(quantile at) {
-  const auto costs = unit_costs(Planning::plan, table_of_chooser<typename Planning::chooser>());
-  return expected_time_of(Planning::plan, {costs.data(), costs.size()}, Planning::target::threads().least, at);
+  const cost_table& table = table_of_chooser<typename Planning::chooser>();
+  const auto costs = unit_costs(Planning::plan, table);
+  const int threads = Planning::target::threads().least;
+  return expected_time_of(Planning::plan, {costs.data(), costs.size()},
+                          {threads, slowdown_of(table.contentions, threads)}, at);
 }
 
 /// A rate that only copies items.
