@@ -39,7 +39,7 @@ ROOMS = ["workers", "program", "measure", "engine", "session", "deploy"]
 
 # Headers that users include, beside those of the op libraries, of interop/ and of remote/.
 PUBLIC = """
-    image kernel levada nn ops signal
+    image kernel levada nn ops remote signal
     backend/eigen backend/onednn backend/prepared backend/reference backend/reference/ops backend/shard backend/simd
     backend/simd/kernel_stage backend/simd/ops backend/simd/quantized backend/spirv backend/spirv/ops
     core/device_queue core/error core/log core/tensor core/version
@@ -70,6 +70,7 @@ FOREIGN = [
     ("Vulkan is seen only by backend/spirv", r"vulkan/|vk_", r"backend/spirv(/|\.hpp)"),
     ("Eigen is seen only by backend/eigen and interop/", r"(unsupported/)?Eigen/", r"backend/eigen(/|\.hpp)|interop/"),
     ("oneDNN is seen only by backend/onednn and interop/", r"dnnl|oneapi/dnnl", r"backend/onednn(/|\.hpp)|interop/"),
+    ("gRPC is seen only by remote/grpc", r"grpc(pp)?/", r"remote/(detail/)?grpc"),
     ("another library is seen only by interop/", r"opencv2/|nlohmann/|CLI/|png\.h|zlib\.h|google/|onnx", r"interop/"),
     (
         "a heavy standard header is seen only by interop/ and onnx/",

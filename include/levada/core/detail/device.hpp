@@ -11,8 +11,9 @@
 
 namespace levada {
 
-/// The kinds of device. `equal` is one of pins alone: any equal devices, as many as the index says.
-enum class device_kind : std::uint8_t { none, cpu, vulkan, simulated, equal };
+/// The kinds of device. `equal` is one of pins alone: any equal devices, as many as the index says. `remote` is another
+/// machine, whose index is made of its name (remote/device.hpp).
+enum class device_kind : std::uint8_t { none, cpu, vulkan, simulated, equal, remote };
 
 /// A device as a value: its kind and index. `none` means that nobody has chosen yet.
 struct device_id {

@@ -225,7 +225,7 @@ class plan_reader {
       device = {device_kind::cpu, 0};
       return true;
     }
-    for (const device_kind kind : {device_kind::vulkan, device_kind::simulated}) {
+    for (const device_kind kind : {device_kind::vulkan, device_kind::simulated, device_kind::remote}) {
       if (!take(name_of(kind))) continue;
       if (!take("<")) return false;
       const bool negative = take("-");

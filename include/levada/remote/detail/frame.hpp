@@ -4,6 +4,7 @@
 // are written with the smallest byte first, whatever the machine.
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -60,5 +61,8 @@ inline std::string text_from_wire(wire_reader& from, std::size_t most) {
   return raw;
 }
 inline constexpr std::size_t most_text_bytes = 64 << 10;
+
+/// Until either end gives up a connection on which the other has not said who it is.
+inline constexpr std::chrono::seconds longest_greeting{10};
 
 }  // namespace levada::detail

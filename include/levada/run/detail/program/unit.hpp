@@ -298,6 +298,7 @@ inline constexpr unit_descriptor kernel_text{{}, &run_kernel<Kernel, In, Out>};
 template <class Kernel, class In, class Out>
   requires std::derived_from<Kernel, device_kernel>
 inline constexpr unit_descriptor kernel_text<Kernel, In, Out>{
+    .destroy = destroy_code_of<Out>(),
     .on_device = [](const void* kernel) -> const device_kernel* { return static_cast<const Kernel*>(kernel); }};
 
 /// Whether parameters are only read, or changed in place later.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a part on another machine costs over a generic stream of gRPC that one would write by hand, with the same bytes:
+// the round trip of an item of 64 bytes, one at a time, and items of 1 MiB, four at once. Both ends in this process, on
+// the loopback. The two take turns; `ratio` is the median of the pairs, ours by theirs.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <levada/levada.hpp>
+#include <levada/remote.hpp>
+#include <levada/remote/grpc.hpp>
+
+#include "by_hand.hpp"
+#include "kernels/alternate.hpp"
+
+namespace {
+
+namespace lv = levada;
+
+using box = lv::target<lv::cpu<2>, lv::remote<"edge", lv::cpu<2>>>;
+using v1 = lv::version<"1">;
+using slots = lv::slots<16>;
+
+template <std::size_t Bytes>
+void compare(benchmark::State& state) {
+  using item = lv::tensor<std::uint8_t, Bytes>;
+  constexpr std::size_t in_flight = Bytes < 4096 ? 1 : 4, count = Bytes < 4096 ? 500 : 100;
+  const auto p = [] {
+    return lv::input<item> |
+           lv::on<lv::remote<"edge">>(lv::stage<"same">([](item& i) { i[0] = static_cast<std::uint8_t>(i[0] + 1); }));
+  };
+  const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
+  const lv::remote_node node = lv::serve<box, "edge", v1, slots>(p(), {by, "127.0.0.1:0"});
+  auto app = lv::deploy<box, v1, slots>(p(), lv::endpoints<"edge">{by, {node.address()}});
+  auto session = app.template open<lv::external_results>();
+  by_hand::stream hand(grpc::InsecureServerCredentials(), grpc::InsecureChannelCredentials(), {});
+
+  const auto given = std::make_unique<item>();
+  std::vector<item> results(in_flight);
+  std::vector<std::uint8_t> raw(Bytes), raw_result(Bytes);
+  const auto ours = [&] {
+    std::size_t pushed = 0, popped = 0;
+    while (popped != count) {
+      while (pushed != count && pushed - popped != in_flight) session.push(*given, results[pushed++ % in_flight]);
+      session.pop()->value();
+      ++popped;
+    }
+  };
+  const auto theirs = [&] { hand.run(count, in_flight, raw, raw_result); };
+  ours();
+  theirs();
+  const kernels::compared found = kernels::alternate(state, ours, theirs);
+  const double each = 1.0 / static_cast<double>(count);
+  state.counters["ours_us"] = found.first * each;
+  state.counters["hand_us"] = found.second * each;
+  state.counters["ratio"] = found.ratio;
+}
+
+}  // namespace
+
+BENCHMARK(compare<64>)->Name("round_trip/64_bytes")->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(compare<1 << 20>)->Name("throughput/1_MiB")->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_MAIN();

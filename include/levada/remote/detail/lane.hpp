@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// remote/detail/lane.hpp: a session's way to its segment on another machine. Its items stay in the driver's slots until
+// their results are there, and are sent again where their node is lost: each by itself, since one of them may be what
+// the node died of. An item that has lost three nodes fails.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <levada/core/detail/storage.hpp>
+#include <levada/core/device_queue.hpp>
+#include <levada/remote/detail/frame.hpp>
+#include <levada/remote/detail/greeting.hpp>
+#include <levada/remote/detail/kernel.hpp>
+#include <levada/remote/device.hpp>
+
+namespace levada::detail {
+
+/// Hears of lanes that have no connection any more.
+class lane_keeper {
+ public:
+  virtual void look_at_lanes() noexcept = 0;
+
+ protected:
+  ~lane_keeper() = default;
+};
+
+class remote_lane final : public device_lane, public connection_events {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr int most_losses = 3;
+
+  remote_lane(lane_keeper& keeper, std::size_t segment, std::size_t slots, device_client& client,
+              const remote_kernel& kernel)
+      : keeper_(keeper), segment_(segment), client_(client), kernel_(kernel), slots_(slots), fresh_(slots) {}
+  /// Nothing is in flight, and the keeper has forgotten it.
+  ~remote_lane() override { connection_.reset(); }
+
+  const remote_way& way() const { return *kernel_.way; }
+  std::size_t most_bytes() const { return longest_message(kernel_.item.most_bytes, kernel_.result.most_bytes); }
+
+  void submit(std::uint64_t item) override {
+    const void* const given = client_.input(segment_, item, 0);
+    if (given == nullptr) return client_.complete(segment_, item);
+    slot& s = slot_of(item);
+    if (kernel_.item.write != nullptr) {
+      wire_writer to(s.written, kernel_.item.most_bytes);
+      kernel_.item.write(given, to);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      s.item = item;
+      s.payload = kernel_.item.write != nullptr
+                      ? std::span<const std::byte>(s.written)
+                      : std::span(static_cast<const std::byte*>(given), kernel_.item.most_bytes);
+      s.at = place::fresh;
+      s.losses = 0;
+      fresh_[(first_fresh_ + fresh_count_++) % fresh_.size()] = item;
+    }
+    send_some();
+  }
+
+  // ---- the keeper's, which is one thread ----
+
+  /// When something has to be done that nobody tells of; `never` while it has a connection.
+  static constexpr time_point never = time_point::max();
+  time_point due() {
+    const std::lock_guard lock(mutex_);
+    if (state_ == state::up) return never;
+    if (state_ == state::greeting) return greeting_ends_;
+    return holds_items() ? std::min(next_try_, patience_ends()) : next_try_;
+  }
+  void keep(time_point now) {
+    state is;
+    bool gives_up;
+    {
+      const std::lock_guard lock(mutex_);
+      is = state_;
+      gives_up = now >= patience_ends();
+    }
+    if (is == state::greeting && now >= greeting_ends_) {
+      {
+        const std::lock_guard lock(mutex_);
+        greeting_ends_ = never;
+      }
+      end_connection("it does not answer");
+    }
+    if (is != state::down) return;
+    if (gives_up) give_up_waiting(now);
+    if (now >= next_try_) connect(now);
+  }
+
+  // ---- the transport's ----
+
+  void received(wire_reader::pieces message) noexcept override {
+    try {
+      wire_reader from(message);
+      const frame_header header = frame_header::read(from);
+      switch (header.kind) {
+        case frame_kind::welcome:
+          return welcomed(static_cast<std::size_t>(header.item));
+        case frame_kind::refusal: {
+          const std::string why = text_from_wire(from, most_text_bytes);
+          return end_connection(why);
+        }
+        case frame_kind::value:
+          return take_result(header.item,
+                             [&] { kernel_.result.construct(from, client_.output(segment_, header.item, 0)); });
+        case frame_kind::failure: {
+          const std::string why = text_from_wire(from, most_text_bytes);
+          return take_result(header.item, [&] { throw remote_error(why); });
+        }
+        default:
+          return end_connection("it sends what only a driver does");
+      }
+    } catch (const std::exception& e) {
+      end_connection(e.what());
+    }
+  }
+  void released(std::uint64_t tag) noexcept override {
+    if (tag == text_tag) return;
+    std::unique_lock lock(mutex_);
+    slot& s = slots_[static_cast<std::size_t>(tag)];
+    if (--s.held == 0 && s.at == place::answered) report(s, lock);
+  }
+  void closed(const std::string& why) noexcept override {
+    std::unique_lock lock(mutex_);
+    if (why_.empty()) why_ = why;
+    state_ = state::down;
+    next_try_ = std::chrono::steady_clock::now() + delay();
+    if (was_up_) down_since_ = std::chrono::steady_clock::now();
+    was_up_ = false;
+    for (slot& s : slots_) {
+      if (s.at != place::sent) continue;
+      if (++s.losses < most_losses) {
+        s.at = place::lost;
+        ++lost_count_;
+      } else {
+        settle(s, error_of(s.item, "its node was lost " + std::to_string(most_losses) + " times: " + why_));
+      }
+    }
+    flying_ = 0;
+    report_settled(lock);
+    lock.unlock();
+    keeper_.look_at_lanes();
+  }
+
+ private:
+  enum class state { down, greeting, up };
+  enum class place : unsigned char { nowhere, fresh, sent, lost, answered };
+  struct slot {
+    std::uint64_t item = 0;
+    std::span<const std::byte> payload;
+    std::vector<std::byte> written;  ///< of an item that has a wire form of its own
+    place at = place::nowhere;
+    int losses = 0;
+    int held = 0;  ///< how many connections look at the payload
+    std::exception_ptr failure;
+  };
+
+  /// Not before each address was tried.
+  time_point patience_ends() const { return tries_ < way().addresses.size() ? never : down_since_ + way().patience; }
+  slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
+  bool holds_items() const { return fresh_count_ != 0 || lost_count_ != 0; }
+
+  std::exception_ptr error_of(std::uint64_t item, const std::string& what) const noexcept {
+    try {
+      return std::make_exception_ptr(
+          remote_error(words_of(way()) + ", node " + address_ + ", item " + std::to_string(item) + ": " + what));
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  // ---- sending ----
+
+  /// The next item that may go, if any. One that has lost its node goes when nothing else is there, and alone.
+  slot* next_to_send() {
+    if (state_ != state::up) return nullptr;
+    if (lost_count_ != 0) {
+      if (flying_ != 0) return nullptr;
+      slot* first = nullptr;
+      for (slot& s : slots_)
+        if (s.at == place::lost && (first == nullptr || s.item < first->item)) first = &s;
+      --lost_count_;
+      is_alone_ = true;
+      return first;
+    }
+    if (fresh_count_ == 0 || flying_ >= credits_ || (is_alone_ && flying_ != 0)) return nullptr;
+    is_alone_ = false;
+    --fresh_count_;
+    return &slot_of(fresh_[std::exchange(first_fresh_, (first_fresh_ + 1) % fresh_.size())]);
+  }
+  /// In order: one thread at a time sends, and does so for others.
+  void send_some() noexcept {
+    std::unique_lock lock(mutex_);
+    if (is_sending_) return;
+    is_sending_ = true;
+    while (slot* const s = next_to_send()) {
+      s->at = place::sent;
+      ++s->held;
+      ++flying_;
+      const bool is_first = s->losses == 0;
+      const auto head =
+          frame_header{frame_kind::item, static_cast<std::uint32_t>(s->payload.size()), s->item}.written();
+      const auto payload = s->payload;
+      const std::uint64_t item = s->item;
+      connection& to = *connection_;
+      lock.unlock();
+      // What was sent once may have been cancelled meanwhile.
+      const bool is_over = !is_first && client_.input(segment_, item, 0) == nullptr;
+      if (!is_over) to.send(head, payload, static_cast<std::uint64_t>(s - slots_.begin()));
+      lock.lock();
+      if (!is_over) continue;
+      --s->held;
+      if (s->at == place::lost) --lost_count_;  // the connection ended meanwhile
+      if (s->at == place::sent) --flying_;
+      settle(*s, nullptr);
+      report_settled(lock);
+    }
+    is_sending_ = false;
+    sent_.notify_one();
+  }
+
+  // ---- answers ----
+
+  void welcomed(std::size_t credits) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      if (state_ != state::greeting) return;
+      state_ = state::up;
+      was_up_ = true;
+      credits_ = std::max<std::size_t>(1, credits);
+    }
+    send_some();
+  }
+  template <class Construct>
+  void take_result(std::uint64_t item, Construct construct) {
+    slot& s = slot_of(item);
+    {
+      const std::lock_guard lock(mutex_);
+      if (s.at != place::sent || s.item != item) throw wire_error("levada: a node answers for an item that it has not");
+    }
+    std::exception_ptr failure;
+    try {
+      construct();
+    } catch (const std::exception& e) {
+      failure = error_of(item, e.what());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    {
+      std::unique_lock lock(mutex_);
+      --flying_;
+      tries_ = 0;
+      settle(s, std::move(failure));
+      if (s.held == 0) report(s, lock);
+    }
+    send_some();
+  }
+  /// What became of the item is known.
+  void settle(slot& s, std::exception_ptr failure) {
+    s.at = place::answered;
+    s.failure = std::move(failure);
+  }
+  /// Tells the session of those whose payloads nobody looks at any more.
+  void report_settled(std::unique_lock<std::mutex>& lock) noexcept {
+    for (slot& s : slots_)
+      if (s.at == place::answered && s.held == 0) report(s, lock);
+  }
+  /// The lock is free while the session hears of it.
+  void report(slot& s, std::unique_lock<std::mutex>& lock) noexcept {
+    const std::uint64_t item = s.item;
+    std::exception_ptr failure = std::exchange(s.failure, nullptr);
+    s.at = place::nowhere;
+    lock.unlock();
+    if (failure)
+      client_.fail(segment_, item, std::move(failure));
+    else
+      client_.complete(segment_, item);
+    lock.lock();
+  }
+
+  // ---- connections ----
+
+  void end_connection(const std::string& why) noexcept {
+    connection* of;
+    {
+      const std::lock_guard lock(mutex_);
+      why_ = why;
+      of = connection_.get();
+    }
+    if (of != nullptr) of->close();  // only the keeper takes another, and not while one tells us something
+  }
+  /// At once for each address, then later and later, and not all lanes together.
+  std::chrono::nanoseconds delay() {
+    const std::size_t rounds = tries_ / std::max<std::size_t>(1, way().addresses.size());
+    if (rounds == 0) return {};
+    const std::chrono::nanoseconds most = std::chrono::milliseconds(20) * (1 << std::min<std::size_t>(rounds, 8));
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    return most / 2 + most / 2 * static_cast<std::int64_t>(random_ >> 40) / (1 << 24);
+  }
+  void connect(time_point now) {
+    {
+      std::unique_lock lock(mutex_);
+      sent_.wait(lock, [this] { return !is_sending_; });
+    }
+    connection_.reset();
+    const std::string& address = way().addresses[next_address_++ % way().addresses.size()];
+    {
+      const std::lock_guard lock(mutex_);
+      state_ = state::greeting;
+      greeting_ends_ = now + longest_greeting;
+      address_ = address;
+      why_.clear();
+      ++tries_;
+    }
+    std::unique_ptr<connection> made;
+    try {
+      made = way().by->connect(address, most_bytes(), *this);
+    } catch (const std::exception& e) {
+      return closed(e.what());
+    }
+    connection* const to = made.get();
+    {
+      const std::lock_guard lock(mutex_);
+      connection_ = std::move(made);
+    }
+    send_hello(*to, way());
+  }
+  void give_up_waiting(time_point now) noexcept {
+    std::unique_lock lock(mutex_);
+    down_since_ = now;
+    for (slot& s : slots_)
+      if (s.at == place::fresh || s.at == place::lost) settle(s, error_of(s.item, "no node was to be had: " + why_));
+    fresh_count_ = lost_count_ = 0;
+    report_settled(lock);
+  }
+
+  lane_keeper& keeper_;
+  const std::size_t segment_;
+  device_client& client_;
+  const remote_kernel& kernel_;
+
+  std::mutex mutex_;
+  std::condition_variable sent_;
+  fixed_array<slot> slots_;
+  fixed_array<std::uint64_t> fresh_;  ///< items that have not been sent, a ring
+  std::size_t first_fresh_ = 0, fresh_count_ = 0;
+  std::size_t lost_count_ = 0;
+  std::size_t flying_ = 0;  ///< sent and not answered
+  std::size_t credits_ = 0;
+  bool is_alone_ = false;  ///< what is sent has lost its node before
+  bool is_sending_ = false;
+
+  state state_ = state::down;
+  bool was_up_ = false;
+  std::string why_, address_;
+  time_point next_try_{}, greeting_ends_{}, down_since_ = std::chrono::steady_clock::now();
+  std::size_t tries_ = 0, next_address_ = 0;
+  std::uint64_t random_ = reinterpret_cast<std::uintptr_t>(this);
+  std::unique_ptr<connection> connection_;
+};
+
+}  // namespace levada::detail

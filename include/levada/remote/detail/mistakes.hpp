@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// remote/detail/mistakes.hpp: the sentences about parts on other machines, and the first that is true.
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/region.hpp>
+#include <levada/remote/detail/parts.hpp>
+#include <levada/remote/device.hpp>
+#include <levada/remote/wire.hpp>
+#include <levada/run/detail/deploy/bind_plan.hpp>
+
+namespace levada {
+
+template <class Write>
+struct programs_on_several_machines_say_their_version : detail::mistake {};
+template <fixed_string Device, class Item>
+struct item_has_no_form_between_machines_specialise_wire : detail::mistake {};
+template <fixed_string Device, fixed_string Stage>
+struct stage_on_another_machine_loses_its_state_with_it_say_state_restarts : detail::mistake {};
+template <fixed_string Device>
+struct part_on_another_machine_gives_one_result_for_each_item : detail::mistake {};
+template <fixed_string Device>
+struct device_runs_one_part_of_a_pipeline_not_two : detail::mistake {};
+template <fixed_string Device>
+struct part_on_another_machine_needs_the_endpoints_of_its_device : detail::mistake {};
+template <fixed_string Device>
+struct pipeline_has_no_part_on_that_device : detail::mistake {};
+template <fixed_string Device, class Target>
+struct node_needs_a_target_that_says_which_devices_it_has : detail::mistake {};
+
+namespace detail {
+
+template <class Option>
+inline constexpr bool is_version = false;
+template <fixed_string Text>
+inline constexpr bool is_version<version<Text>> = true;
+/// It concerns the way between machines, and no plan.
+template <class Option>
+inline constexpr bool is_remote_option = is_version<Option> || std::same_as<Option, state_restarts>;
+
+template <class... Options>
+consteval auto find_version() {
+  if constexpr (constexpr std::size_t at = first_true({is_version<Options>..., true}); at < sizeof...(Options))
+    return type_at<type_list<Options...>, at>{};
+}
+template <class... Options>
+using version_of = decltype(find_version<Options...>());
+
+/// The parts on other machines, each a remote_place.
+template <class Line>
+struct remote_places : type_tag<type_list<>> {};
+template <class Line>
+using remote_places_of = typename remote_places<Line>::type;
+template <class... Stages>
+struct remote_places<pipeline<Stages...>> : remote_places<typename pipeline<Stages...>::parts_type> {};
+template <class Left, class Right>
+struct remote_places<link<Left, Right>> : remote_places<Left> {};
+template <class Left, class Right>
+  requires(remote_pin<Right>::is_one)
+struct remote_places<link<Left, Right>> {
+  using split = decltype(split_off<remote_pin<Right>::id>(std::declval<Left>(), std::declval<Right>().part));
+  using before = decltype(split::before);
+  using place = remote_place<remote_pin<Right>::name, items_behind<before>, decltype(split::part)>;
+  using type = decltype(remote_places_of<before>{} + type_list<place>{});
+};
+
+template <class Place>
+consteval std::size_t first_with_state() {
+  const auto& graph = flat<typename Place::pipeline>::describe();
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+    if (graph.nodes[n].order == concurrency::serial) return n;
+  return graph.nodes.size();
+}
+
+/// What is wrong with one part.
+template <class Place, class... Options>
+consteval auto place_mistake() {
+  using parts = typename flatten<typename Place::pipeline, void>::type;
+  using out = item_behind<parts>;
+  if constexpr (!has_wire_form<typename Place::in>) {
+    return item_has_no_form_between_machines_specialise_wire<Place::name, typename Place::in>{};
+  } else if constexpr (changes_rate<parts> || std::same_as<out, nothing_more>) {
+    return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
+  } else if constexpr (!has_wire_form<out>) {
+    return item_has_no_form_between_machines_specialise_wire<Place::name, out>{};
+  } else if constexpr (filters_items(flat<typename Place::pipeline>::describe())) {
+    return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
+  } else {
+    constexpr std::size_t state = first_with_state<Place>();
+    if constexpr (state < flat<typename Place::pipeline>::nodes && !(std::same_as<Options, state_restarts> || ...))
+      return stage_on_another_machine_loses_its_state_with_it_say_state_restarts<
+          Place::name, flat<typename Place::pipeline>::template node_place<state>::name>{};
+    else
+      return no_mistake{};
+  }
+}
+
+/// Numbers of names are compared: each of these is there once.
+template <class... Place>
+consteval std::size_t second_of_one_device() {
+  constexpr std::size_t count = sizeof...(Place);
+  const int numbers[] = {number_of_name(Place::name.view())..., 0};
+  for (std::size_t i = 1; i < count; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (numbers[i] == numbers[j]) return i;
+  return count;
+}
+
+template <class... Options, class... Place>
+consteval auto places_mistake(type_list<Place...>) {
+  constexpr std::size_t twice = second_of_one_device<Place...>();
+  if constexpr (twice < sizeof...(Place)) {
+    return device_runs_one_part_of_a_pipeline_not_two<type_at<type_list<Place...>, twice>::name>{};
+  } else if constexpr (std::is_void_v<version_of<Options...>>) {
+    return programs_on_several_machines_say_their_version<write<"version<\"1\">">>{};
+  } else {
+    constexpr std::size_t at = first_true({decltype(place_mistake<Place, Options...>())::is_mistake..., true});
+    if constexpr (at < sizeof...(Place))
+      return place_mistake<type_at<type_list<Place...>, at>, Options...>();
+    else
+      return no_mistake{};
+  }
+}
+
+/// What is wrong with a pipeline over several machines, as far as neither side's plan says it.
+template <class Pipeline, class... Options>
+consteval auto remote_pipeline_mistake() {
+  if constexpr (!pipeline_part<Pipeline>)
+    return no_mistake{};
+  else if constexpr (pipeline_mistake<Pipeline>::is_mistake)
+    return pipeline_mistake<Pipeline>{};
+  else
+    return places_mistake<Options...>(remote_places_of<Pipeline>{});
+}
+
+/// Which of these is of that name; behind all where none is.
+template <class... Named>
+consteval std::size_t find_named(std::string_view name, type_list<Named...>) {
+  std::size_t at = 0;
+  static_cast<void>(((Named::name.view() == name || (++at, false)) || ...));
+  return at;
+}
+
+/// The options of a plan: those that concern the way left out, and the backend of remote devices among the backends.
+template <class Option>
+struct plan_options_in : type_tag<type_list<Option>> {};
+template <class Option>
+  requires is_remote_option<Option>
+struct plan_options_in<Option> : type_tag<type_list<>> {};
+template <class... B>
+struct plan_options_in<backends<B...>> : type_tag<type_list<backends<B..., remote_backend>>> {};
+template <class... Options>
+using plan_options = decltype((type_list<>{} + ... + typename plan_options_in<Options>::type{}));
+
+}  // namespace detail
+}  // namespace levada

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of pipelines on other machines, over a transport inside the process: what they give, and what becomes of items
+// whose nodes fail.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <levada/levada.hpp>
+#include <levada/remote.hpp>
+#include <levada/remote/in_process.hpp>
+
+#include "fuzz/frame_property.hpp"
+#include "remote/lost_nodes.hpp"
+#include "run/progress.hpp"
+
+namespace {
+
+namespace lv = levada;
+using namespace std::chrono_literals;
+using levada_test::words;
+
+using box = lv::target<lv::cpu<2>, lv::remote<"edge", lv::cpu<2>>>;
+using v1 = lv::version<"1">;
+
+template <class Part>
+auto around(Part part) {
+  return lv::input<int> | lv::stage<"add">([](int x) { return x + 1; }) | lv::on<lv::remote<"edge">>(part) |
+         lv::stage<"less">([](double x) { return x - 0.5; });
+}
+auto doubled() {
+  return around(lv::stage<"twice">([](int x) { return 2.0 * x; }));
+}
+
+/// What stages of nodes do, which have no captures.
+struct node_behaviour {
+  std::atomic<int> calls{0};
+  std::atomic<bool> held{false};  ///< wait while it is so
+  std::atomic<int> kills{-1};     ///< this item ends its node
+  std::shared_ptr<lv::in_process> by = std::make_shared<lv::in_process>();
+} behaviour;
+
+std::shared_ptr<lv::in_process> fresh() {
+  behaviour.calls = 0;
+  behaviour.held = false;
+  behaviour.kills = -1;
+  return behaviour.by = std::make_shared<lv::in_process>();
+}
+
+auto watched() {
+  return around(lv::stage<"twice">([](int x) {
+    behaviour.calls.fetch_add(1);
+    if (x == behaviour.kills.load()) behaviour.by->cut("a");
+    while (behaviour.held.load()) std::this_thread::yield();
+    return 2.0 * x;
+  }));
+}
+
+std::string text_of(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const lv::remote_error& e) {
+    return e.what();
+  } catch (...) {
+    return "another exception";
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a part on another machine gives what it gives here") {
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, "a"});
+  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {"a"}});
+  static_assert(decltype(app)::plan.segments == 3);
+  CHECK(app(3) == 7.5);
+  std::vector<int> items(2000);
+  for (int i = 0; i < 2000; ++i) items[static_cast<std::size_t>(i)] = i;
+  int next = 0;
+  for (auto&& r : app.stream(items)) CHECK(r.value() == 2 * (next++ + 1) - 0.5);
+  CHECK(next == 2000);
+  CHECK(levada::test::eventually([&] { return node.sessions() == 0; }));
+}
+
+TEST_CASE("items and results may be what does not lie in one place") {
+  const auto p = [] {
+    return lv::input<int> | lv::stage<"words">([](int n) {
+             words w;
+             for (int i = 0; i < n % 7; ++i) w.all.push_back(std::string(static_cast<std::size_t>(5 * i), 'a'));
+             return w;
+           }) |
+           lv::on<lv::remote<"edge">>(lv::stage<"more">([](const words& w) {
+                                        words more = w;
+                                        more.all.push_back("a word that no small string holds in itself");
+                                        return more;
+                                      }) |
+                                      lv::stage<"and">([](words& w) { w.all.push_back("and"); })) |
+           lv::stage<"count">([](const words& w) { return w.all.size(); });
+  };
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(p(), {by, "a"});
+  auto app = lv::deploy<box, v1>(p(), lv::endpoints<"edge">{by, {"a"}});
+  std::vector<int> items(500);
+  for (int i = 0; i < 500; ++i) items[static_cast<std::size_t>(i)] = i;
+  std::size_t next = 0;
+  for (auto&& r : app.stream(items)) CHECK(r.value() == next++ % 7 + 2);
+  CHECK(next == 500);
+}
+
+TEST_CASE("ops run on the other machine, with its weights, and it has a segment of its own") {
+  const auto p = [] {
+    return lv::input<lv::tensor<std::uint8_t, 4>> |
+           lv::transform<"normalise">([](auto x) { return to_float(x) / 2.0f; }) |
+           lv::on<lv::remote<"edge">>(lv::transform<"square">([](auto x) { return x * x; }) | lv::nn::relu) |
+           lv::stage<"sum">([](const lv::tensor<float, 4>& t) { return t[0] + t[1] + t[2] + t[3]; });
+  };
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(p(), {by, "a"});
+  auto app = lv::deploy<box, v1>(p(), lv::endpoints<"edge">{by, {"a"}});
+  CHECK(app({2, 4, 6, 8}) == 1 + 4 + 9 + 16);
+  const auto& segment = decltype(app)::plan.segment[1];
+  CHECK(segment.device == lv::remote<"edge">::id);
+  CHECK(segment.count == 1);
+}
+
+TEST_CASE("what a stage throws arrives with its text, its device, its node and its item, and harms no neighbour") {
+  const auto p = [] {
+    return around(lv::stage<"picky">([](int x) {
+      if (x % 5 == 3) throw std::runtime_error("no " + std::to_string(x));
+      if (x % 50 == 2) throw 7;
+      return 1.0 * x;
+    }));
+  };
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(p(), {by, "a"});
+  auto app = lv::deploy<box, v1>(p(), lv::endpoints<"edge">{by, {"a"}});
+  std::vector<int> items(100);
+  for (int i = 0; i < 100; ++i) items[static_cast<std::size_t>(i)] = i;
+  int next = 0;
+  for (auto&& r : app.stream(items)) {
+    const int x = ++next;
+    if (x % 5 == 3)
+      CHECK(text_of(r.error()) ==
+            "levada: remote device \"edge\", node a, item " + std::to_string(x - 1) + ": no " + std::to_string(x));
+    else if (x % 50 == 2)
+      CHECK(text_of(r.error()) == "levada: remote device \"edge\", node a, item " + std::to_string(x - 1) +
+                                      ": something was thrown that is no std::exception");
+    else
+      CHECK(r.value() == x - 0.5);
+  }
+  CHECK(next == 100);
+}
+
+TEST_CASE("programs that differ refuse each other with the first thing in which they do") {
+  const auto by = fresh();
+  const auto other = [] { return around(lv::stage<"three times">([](int x) { return 3.0 * x; })); };
+  const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, "a"});
+  const lv::endpoints<"edge"> to{by, {"a"}};
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(lv::deploy<box, lv::version<"2">>(doubled(), to)),
+      "levada: remote device \"edge\" has no node: a: they are programs that differ: the driver has `version 2`, and "
+      "the node `version 1`",
+      lv::remote_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<box, v1>(other(), to)),
+                       "levada: remote device \"edge\" has no node: a: they are programs that differ: the driver has "
+                       "`stage three times: "
+                       "three times(4 bytes) -> 8 bytes`, and the node `stage twice: twice(4 bytes) -> 8 bytes`",
+                       lv::remote_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {"b", "c"}})),
+                       "levada: remote device \"edge\" has no node: b: nobody listens there; c: nobody listens there",
+                       lv::remote_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {}})),
+                       "levada: remote device \"edge\" has no node: it has no address", lv::remote_error);
+  // Of several the one that fits is taken.
+  const lv::remote_node older = lv::serve<box, "edge", lv::version<"0">>(doubled(), {by, "old"});
+  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {"old", "a"}});
+  CHECK(app(1) == 3.5);
+}
+
+TEST_CASE("items that lose their node are sent again, and each result comes once and in order") {
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(watched(), {by, "a"});
+  auto app = lv::deploy<box, v1>(watched(), lv::endpoints<"edge">{by, {"a"}});
+  auto session = app.open<lv::dedicated>();
+  for (int round = 0; round < 3; ++round) {
+    const int before = behaviour.calls.load();
+    behaviour.held = true;
+    for (int i = 0; i < 10; ++i) session.push(10 * round + i);
+    CHECK(levada::test::eventually([&] { return behaviour.calls.load() > before; }));
+    by->cut("a");
+    behaviour.held = false;
+    for (int i = 0; i < 10; ++i) CHECK(session.pop()->value() == 2 * (10 * round + i + 1) - 0.5);
+  }
+  CHECK(session.counts().delivered == 30);
+  CHECK(behaviour.calls.load() > 30);
+}
+
+TEST_CASE("another node goes on where one has gone") {
+  const auto by = fresh();
+  const lv::remote_node first = lv::serve<box, "edge", v1>(watched(), {by, "a"});
+  lv::remote_node second = lv::serve<box, "edge", v1>(watched(), {by, "b"});
+  auto app = lv::deploy<box, v1>(watched(), lv::endpoints<"edge">{by, {"a", "b"}});
+  auto session = app.open<lv::dedicated>();
+  behaviour.held = true;
+  for (int i = 0; i < 20; ++i) session.push(i);
+  CHECK(levada::test::eventually([&] { return behaviour.calls.load() > 0; }));
+  CHECK(first.sessions() == 1);
+  by->set_gone("a");
+  by->cut("a");
+  behaviour.held = false;
+  for (int i = 0; i < 20; ++i) CHECK(session.pop()->value() == 2 * (i + 1) - 0.5);
+  CHECK(second.sessions() == 1);
+}
+
+TEST_CASE("an item that ends its node three times fails alone") {
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(watched(), {by, "a"});
+  auto app = lv::deploy<box, v1>(watched(), lv::endpoints<"edge">{by, {"a"}});
+  behaviour.kills = 8;
+  std::vector<int> items(30);
+  for (int i = 0; i < 30; ++i) items[static_cast<std::size_t>(i)] = i;
+  int next = 0;
+  for (auto&& r : app.stream(items)) {
+    const int x = ++next;
+    if (x == 8)
+      CHECK(text_of(r.error()) ==
+            "levada: remote device \"edge\", node a, item 7: its node was lost 3 times: the connection was cut");
+    else
+      CHECK(r.value() == 2 * x - 0.5);
+  }
+  CHECK(next == 30);
+}
+
+TEST_CASE("items that find no node fail when the patience for it ends") {
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, "a"});
+  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {"a"}, 1ms});
+  auto session = app.open();
+  session.push(1);
+  CHECK(session.pop()->value() == 3.5);
+  by->set_gone("a");
+  by->cut("a");
+  session.push(2);
+  CHECK(text_of(session.pop()->error()) ==
+        "levada: remote device \"edge\", node a, item 1: no node was to be had: nobody listens there");
+  by->set_gone("a", false);
+  // The next that is pushed may still find none.
+  CHECK(levada::test::eventually([&] {
+    session.push(3);
+    return session.pop()->has_value();
+  }));
+}
+
+TEST_CASE("a node takes as many sessions as it was told to") {
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, "a", 1});
+  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {"a"}, 1ms});
+  CHECK(levada::test::eventually([&] { return node.sessions() == 0; }));  // behind the question of `deploy`
+  auto first = app.open();
+  first.push(1);
+  CHECK(first.pop()->value() == 3.5);
+  {
+    auto second = app.open();
+    second.push(1);
+    CHECK(!second.pop()->has_value());
+  }
+  first.push(2);
+  CHECK(first.pop()->value() == 5.5);
+}
+
+TEST_CASE("a session that is cancelled ends, and so does its own on the node") {
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(watched(), {by, "a"});
+  auto app = lv::deploy<box, v1>(watched(), lv::endpoints<"edge">{by, {"a"}});
+  behaviour.held = true;
+  {
+    auto session = app.open<lv::dedicated>();
+    for (int i = 0; i < 10; ++i) session.push(i);
+    CHECK(levada::test::eventually([&] { return behaviour.calls.load() > 0; }));
+    session.cancel();
+    behaviour.held = false;
+    while (session.pop()) {
+    }
+  }
+  CHECK(levada::test::eventually([&] { return node.sessions() == 0; }));
+}
+
+TEST_CASE("a stage with state there begins anew with its node where the deployment says so") {
+  const auto p = [] { return around(lv::stage<"number">([n = 0](int x) mutable { return x + 1000.0 * n++; })); };
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1, lv::state_restarts>(p(), {by, "a"});
+  auto app = lv::deploy<box, v1, lv::state_restarts>(p(), lv::endpoints<"edge">{by, {"a"}});
+  auto session = app.open();
+  for (int i = 0; i < 5; ++i) session.push(i);
+  for (int i = 0; i < 5; ++i) CHECK(session.pop()->value() == i + 1 + 1000 * i - 0.5);
+  by->cut("a");
+  for (int i = 0; i < 5; ++i) session.push(i);
+  for (int i = 0; i < 5; ++i) CHECK(session.pop()->value() == i + 1 + 1000 * i - 0.5);
+}
+
+TEST_CASE("streams go on through many losses") { levada::test::streams_through_lost_nodes<lv::tbb_executor>(4000, 8); }

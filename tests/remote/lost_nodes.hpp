@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// remote/lost_nodes.hpp: streams through two nodes that are lost now and then, for any executor.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <levada/remote.hpp>
+#include <levada/remote/in_process.hpp>
+#include <levada/run/deploy.hpp>
+
+#include <run/progress.hpp>
+
+namespace levada::test {
+
+/// An item with a wire form of its own.
+struct text_item {
+  std::string text;
+};
+
+}  // namespace levada::test
+
+template <>
+struct levada::wire<levada::test::text_item> {
+  static constexpr std::string_view name = "text, 1";
+  static constexpr std::size_t most_bytes = 100;
+  static void write(wire_writer& to, const levada::test::text_item& item) {
+    to.write(item.text.data(), item.text.size());
+  }
+  static levada::test::text_item read(wire_reader& from) {
+    levada::test::text_item item;
+    item.text.resize(from.left());
+    from.read(item.text.data(), item.text.size());
+    return item;
+  }
+};
+
+namespace levada::test {
+
+/// Every result is there once and in order, whatever was lost on the way.
+template <class Executor>
+void streams_through_lost_nodes(int count, int losses) {
+  using box = target<cpu<2>, remote<"edge", cpu<2>>>;
+  using by_executor = run_by<Executor>;
+  const auto p = [] {
+    return input<int> | stage<"write">([](int n) { return text_item{std::to_string(n)}; }) |
+           on<remote<"edge">>(
+               stage<"add">([](const text_item& t) { return text_item{t.text + " on the other side"}; })) |
+           stage<"read">([](const text_item& t) { return std::stoi(t.text); });
+  };
+  const auto by = std::make_shared<in_process>();
+  const remote_node a = serve<box, "edge", version<"1">, by_executor>(p(), {by, "a"});
+  const remote_node b = serve<box, "edge", version<"1">, by_executor>(p(), {by, "b"});
+  auto app = deploy<box, version<"1">, by_executor>(p(), endpoints<"edge">{by, {"a", "b"}});
+  {
+    auto session = app.template open<dedicated>();
+    std::atomic<int> popped{0};
+    std::thread pusher([&] {
+      for (int i = 0; i < count; ++i) session.push(i);
+      session.close();
+    });
+    // An item is lost three times at most: two losses lie so far apart that all in flight have come through.
+    std::thread cutter([&] {
+      for (int i = 1; i <= losses; ++i) {
+        if (!eventually([&] { return popped.load() >= i * count / (losses + 1); })) return;
+        by->cut(i % 2 != 0 ? "a" : "b");
+      }
+    });
+    int next = 0;
+    bool in_order = true;
+    while (auto r = session.pop()) {
+      in_order = in_order && r->has_value() && **r == next;
+      popped.store(++next);
+    }
+    pusher.join();
+    cutter.join();
+    CHECK(in_order);
+    CHECK(next == count);
+  }
+  CHECK(eventually([&] { return a.sessions() + b.sessions() == 0; }));
+}
+
+}  // namespace levada::test

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that are lost while items are there, on plain threads, for ThreadSanitizer.
+
+#include <doctest/doctest.h>
+#include <levada/run/detail/workers/thread_executor.hpp>
+
+#include <remote/lost_nodes.hpp>
+
+TEST_CASE("no race between a driver, its nodes and the connections between them") {
+  levada::test::streams_through_lost_nodes<levada::thread_executor>(2000, 6);
+}
