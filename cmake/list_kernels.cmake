@@ -7,7 +7,7 @@ foreach(object IN LISTS OBJECTS)
     COMMAND "${NM}" -u -C "${object}"
     OUTPUT_VARIABLE lacking
     COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL "[^\n]+ levada::detail::(run|make)_kernel_apart<[^\n]+" found "${lacking}")
+  string(REGEX MATCHALL "[^\n]+ levada::detail::(run|make|tile)_kernel_apart<[^\n]+" found "${lacking}")
   foreach(line IN LISTS found)
     string(REGEX REPLACE "^ *U +" "" line "${line}")
     list(APPEND kernels "template ${line}")

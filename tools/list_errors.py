@@ -73,6 +73,8 @@ REMEDIES = {
     "remote/wire": "Look at `most_bytes`, `write` and `read` of the item's `wire`.",
     "run/any_pipeline": "Give it a pipeline before it is called.",
     "run/choose_deployment": "Put a deployment last that every machine can run.",
+    "run/collected_parameters": "Give the parameter as the op wants it: another name (`renamed`), transposed or "
+                                "converted where it is stored.",
     "run/event_session": "The process has as many open files as the system allows (`ulimit -n`).",
     "run/for_each": "Give the `for_each` more room, or let the stage before it give fewer parts.",
     "run/held_results": "Let results end before more are popped, or deploy with more slots.",
@@ -92,8 +94,6 @@ REMEDIES = {
     "run/simulated": "Tests ask for it.",
     "run/thread_executor": "Leave `in_arena` out, or use oneTBB's workers.",
     "run/time_feed": "Push the items of a port in the order of their capture.",
-    "run/unit": "Give the parameter as the op wants it: another name (`renamed`), transposed or converted where it is "
-                "stored.",
     "run/worker": "Name processors that the process may use: `taskset -p PID` prints them.",
 }
 

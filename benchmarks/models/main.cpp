@@ -3,7 +3,7 @@
 // models/<contender>/<network>/<threads>/float:
 //   1  one item after the other, one thread, in CPU time
 //   2  many items on two threads: levada streams them; `onnxruntime` is a session that two threads share,
-//      `onnxruntime_pool` one that divides each item between two
+//      `onnxruntime_pool` one that divides each item between two, as `levada_divided` does
 // All give the same outputs before anything is timed. Repetitions are interleaved; a table of the medians ends the
 // output. `--layers` prints instead the ten kernels of ours that lose most to the processor's peak, of all networks and
 // of each.
@@ -67,6 +67,21 @@ void check(const std::string& name, network& one, network& other) {
   }
 }
 
+/// levada's, each item on two threads.
+class divided final : public network {
+ public:
+  explicit divided(std::shared_ptr<deployed_network> of) : of_(std::move(of)) {}
+  std::vector<std::span<float>> inputs() override { return of_->inputs(); }
+  std::vector<std::span<const float>> outputs() override { return of_->outputs(); }
+  void run() override { of_->run_divided(); }
+  void run_on_two(std::size_t items) override {
+    for (std::size_t i = 0; i < items; ++i) run();
+  }
+
+ private:
+  std::shared_ptr<deployed_network> of_;
+};
+
 class contest {
  public:
   explicit contest(std::string_view only) {
@@ -80,9 +95,10 @@ class contest {
  private:
   void add(const entry& e) {
     progress::show("the outputs of " + e.name);
-    const std::shared_ptr<network> ours = e.deploy();
+    const std::shared_ptr<deployed_network> ours = e.deploy();
     fill(*ours);
     enter("levada", e.name, ours, true, true);
+    enter("levada_divided", e.name, std::make_shared<divided>(ours), false, true);
 #if LEVADA_HAS_ONNXRUNTIME
     if (ort::find() == nullptr) return;
     std::vector<std::size_t> sizes;

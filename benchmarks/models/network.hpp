@@ -38,6 +38,8 @@ class network {
 /// levada's.
 class deployed_network : public network {
  public:
+  /// One item on two threads.
+  virtual void run_divided() = 0;
   /// What each kernel takes at least, one item after the other.
   virtual std::vector<layer> layers() = 0;
 };

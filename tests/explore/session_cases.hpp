@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <explore/device.hpp>
+#include <explore/division_cases.hpp>
 #include <explore/meeting_cases.hpp>
 #include <explore/sink_cases.hpp>
 
@@ -377,6 +378,11 @@ inline constexpr session_case small_cases[] = {
     {"fork, cancelled", [] { forked<2>(1, true); }},
     {"met by time", [] { met_by_time<2>(3, false); }},
     {"met by time, called", [] { met_by_time_and_called<2>(4); }},
+    {"parts of a call", [] { divided_calls<2>(1); }},
+    {"parts of a call, two callers", [] { divided_calls_of_two<2>(1); }},
+    {"parts of a lone item", [] { divided_items<2>(1, 1); }},
+    {"parts of items, two sessions", [] { divided_items_of_two<2>(1); }},
+    {"parts of an item, cancelled", divided_and_cancelled},
 };
 
 /// Of which there are too many schedules: some at random.
@@ -424,6 +430,12 @@ inline constexpr session_case large_cases[] = {
     {"met by time, called", [] { met_by_time_and_called<2>(10); }},
     {"fork, three threads", [] { forked<3>(3, false); }},
     {"fork, cancelled", [] { forked<2>(3, true); }},
+    {"parts of calls, three threads", [] { divided_calls<3>(3); }},
+    {"parts of calls, two callers", [] { divided_calls_of_two<3>(2); }},
+    {"parts of lone items", [] { divided_items<2>(3, 1); }},
+    {"parts of items, two at once", [] { divided_items<3>(4, 2); }},
+    {"parts of items, two sessions", [] { divided_items_of_two<2>(2); }},
+    {"parts of an item, cancelled", divided_and_cancelled},
 };
 
 }  // namespace levada::test

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include <levada/run/detail/session/session_gate.hpp>
 #include <levada/run/detail/workers/completion.hpp>
+#include <levada/run/detail/workers/session_gate.hpp>
 
 namespace {
 

@@ -5,12 +5,12 @@ execute_process(
   COMMAND "${NM}" -C ${OBJECTS}
   OUTPUT_VARIABLE names
   COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "[^\n]+ U [^\n]*(run|make)_kernel_apart<[^\n]+" apart "${names}")
+string(REGEX MATCHALL "[^\n]+ U [^\n]*(run|make|tile)_kernel_apart<[^\n]+" apart "${names}")
 list(LENGTH apart lacking)
 if(lacking LESS 8)
   message(FATAL_ERROR "Only ${lacking} functions of kernels are apart: ${apart}")
 endif()
-string(REGEX MATCHALL "[^\n]+ W [^\n]*levada::detail::run_kernel<levada::simd_[^\n]+" here "${names}")
+string(REGEX MATCHALL "[^\n]+ W [^\n]*levada::detail::(run_kernel|compute_tiles)<levada::simd_[^\n]+" here "${names}")
 foreach(kernel IN LISTS here)
   if(NOT kernel MATCHES "lambda")
     message(FATAL_ERROR "Compiled in the app's own unit: ${kernel}")

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <initializer_list>
-#include <span>
 #include <string>
 
 #include <levada/plan/detail/json_report.hpp>
@@ -12,66 +10,17 @@
 #include <levada/plan/detail/text_report.hpp>
 
 #include <plan/plan_checker.hpp>
+#include <plan/priced_graph.hpp>
 
 namespace lv = levada;
 using lv::branch_order;
 using lv::form;
 using lv::reuse;
+using lv::test::priced_graph;
 
 namespace {
 
 constexpr double us = 1e-6;
-
-/// A graph of ops, each with its price.
-struct priced_graph {
-  lv::graph_info<8> info;
-  lv::bounded<lv::cost, 8> prices;
-  int threads = 2;
-  std::size_t scratch = 0;
-
-  constexpr priced_graph() { info.values.push_back({64, 64, lv::element::f32, lv::shape(16), true}); }
-
-  constexpr std::size_t op(double seconds, std::initializer_list<std::size_t> from, std::size_t floats = 16,
-                           reuse how = reuse::none) {
-    lv::node_info node;
-    node.name = "op";
-    node.how = form::op;
-    node.reuses = how;
-    return add(node, lv::cost::measured(seconds), from, floats);
-  }
-  constexpr std::size_t callable(lv::cost price, std::initializer_list<std::size_t> from, form how = form::map,
-                                 lv::concurrency order = lv::concurrency::parallel) {
-    lv::node_info node;
-    node.name = "stage";
-    node.how = how;
-    node.order = order;
-    return add(node, price, from, 16);
-  }
-
-  constexpr auto plan(bool has_workers = true) const {
-    const lv::device_info devices[] = {{lv::cpu<2>::id, threads}};
-    constexpr lv::backend_info backends[] = {{"simd"}};
-    lv::bounded<lv::candidate, 8> each;
-    for (std::size_t n = 0; n < info.nodes.size(); ++n)
-      if (is_op(info.nodes[n])) each.push_back({n, 1, 0, scratch, 0});
-    const std::span<const lv::candidate> candidates(each.data(), each.size());
-    return lv::make_plan(info, lv::choose_partition(info, std::span(devices), candidates, std::span(backends)),
-                         {64, {prices.data(), prices.size()}, has_workers}, devices, candidates, backends);
-  }
-
- private:
-  constexpr std::size_t add(lv::node_info node, lv::cost price, std::initializer_list<std::size_t> from,
-                            std::size_t floats) {
-    node.in = *from.begin();
-    for (auto more = from.begin() + 1; more != from.end(); ++more)
-      node.more.push_back(static_cast<std::uint16_t>(*more));
-    node.out = info.result = info.values.size();
-    info.values.push_back({4 * floats, 64, lv::element::f32, lv::shape(floats), true, info.nodes.size()});
-    info.nodes.push_back(node);
-    prices.push_back(price);
-    return node.out;
-  }
-};
 
 /// A stem, two branches of two ops each, and what joins them.
 constexpr priced_graph two_branches(double first, double second) {

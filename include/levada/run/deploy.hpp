@@ -63,6 +63,7 @@ template <class... Planning>
 struct uses_of_all {
   static consteval bool uses(device_id id) { return (Planning::uses(id) || ...); }
   static constexpr bool uses_devices = (detail::uses_devices(Planning::plan) || ...);
+  static constexpr bool divides = (detail::divides(Planning::plan) || ...);
 };
 
 /// As many of the stages as there are before rate region `R`.
@@ -109,11 +110,11 @@ template <class Rim, class Parts, class Executor, class Pipeline, std::size_t...
         segments += later[R].code.segments.size();
       }(),
       ...);
-  return executable<Rim, Executor>(
-      make_deployment<Executor, on_devices>(std::move(code), owner<later_code>(new coded_regions<>(std::move(later))),
-                                            attach_devices<all>(typename Rim::template planning<0>::target_type{}),
-                                            backbone_of<Executor, on_devices, 2>(), workers),
-      source_of<Rim>(stages));
+  return executable<Rim, Executor>(make_deployment<Executor, on_devices, all::divides>(
+                                       std::move(code), owner<later_code>(new coded_regions<>(std::move(later))),
+                                       attach_devices<all>(typename Rim::template planning<0>::target_type{}),
+                                       backbone_of<Executor, on_devices, 2>(), workers),
+                                   source_of<Rim>(stages));
 }
 
 /// A pipeline of one rate.

@@ -130,6 +130,7 @@ function unitLines(unit) {
     takesText(unit) + ' \u2192 ' + givesText(unit), flopsText(unit.flops) && 'work ' + flopsText(unit.flops),
     unit.weight_bytes ? 'weights ' + bytesText(unit.weight_bytes) : '',
     unit.scratch_bytes ? 'scratch ' + bytesText(unit.scratch_bytes) : '',
+    unit.parts > 1 ? 'of a lone item computed in ' + unit.parts + ' parts where threads are idle' : '',
     hasCosts ? 'cost ' + costText(unit.cost) + (unit.cost.origin === 'unknown' ? '' : ', ' + unit.cost.origin) : '',
     unit.move_seconds ? 'moving what it takes ' + secondsText(unit.move_seconds) : '',
     ran ? 'this run: median ' + nsText(ran.median) + ', p99 ' + nsText(ran.p99) : '', whyText(unit),

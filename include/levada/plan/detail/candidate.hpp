@@ -25,6 +25,7 @@ struct candidate {
   std::size_t scratch_bytes = 0;  ///< that the kernel wants while it runs
   std::size_t weight_bytes = 0;   ///< that its packed parameters take
   std::string_view method{};      ///< how it computes, where its backend has several ways
+  std::size_t tiles = 1;          ///< that several threads may compute at once
 };
 
 /// A backend as a value.

@@ -89,6 +89,7 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
   json.field("item_by_item", unit.item_by_item);
   json.field("scratch_bytes", unit.scratch_bytes);
   json.field("weight_bytes", unit.weight_bytes);
+  json.field("parts", unit.parts);
   if (unit.branch) {
     json.field("fork", std::size_t{unit.branch.fork});
     json.field("branch", std::size_t{unit.branch.branch});
@@ -187,6 +188,7 @@ void write_plan(json_writer& json, const plan_info<N>& plan) {
   json.field("slots_by", name_of(plan.slots_by));
   json.field("slot_bytes", plan.slot_bytes);
   json.field("bytes_in_flight", plan.bytes_in_flight);
+  json.field("part_bytes", plan.part_bytes);
   json.field("bytes_scratch", plan.bytes_scratch);
   json.field("bytes_weights", plan.bytes_weights);
   json.field("bytes_total", plan.bytes_total);

@@ -13,6 +13,7 @@
 #include <levada/plan/detail/branches.hpp>
 #include <levada/plan/detail/candidate.hpp>
 #include <levada/plan/detail/cost.hpp>
+#include <levada/plan/detail/division.hpp>
 #include <levada/plan/detail/partition.hpp>
 #include <levada/plan/detail/plan_info.hpp>
 #include <levada/plan/detail/region_runs.hpp>
@@ -29,7 +30,7 @@ inline constexpr std::size_t suitable_slots = 0, slots_for_owners = ~std::size_t
 /// What a deployment asks for besides its target.
 struct plan_request {
   std::size_t slots = detail::usual_slots;  ///< or as many as suit the items: `suitable_slots`, `slots_for_owners`
-  std::span<const cost> prices{};           ///< of the partition's units: without them no branch is run beside another
+  std::span<const cost> prices{};           ///< of the units: without them none runs beside another, nor in parts
   bool has_workers = true;                  ///< false: all runs on one thread, whatever the processor has
   std::span<const transfer_cost> transfer_costs{};  ///< of static storage, as far as the partition was chosen by them
 };
@@ -171,8 +172,10 @@ constexpr plan_info<N> plan_without_places(const graph_info<N>& graph, const par
 
   if (covered_nodes(parts) != plan.nodes) return plan;
   connect_units(plan, parts, candidates);
-  if (request.prices.size() == plan.units)
+  if (request.prices.size() == plan.units) {
     branch_finder<plan_info<N>, N>(plan, request.prices, request.has_workers).find();
+    if (request.has_workers) divide_units(plan, request.prices, candidates);
+  }
   find_lifetimes(plan);
   choose_grains(plan, devices);
   return plan;

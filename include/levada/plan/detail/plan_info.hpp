@@ -58,6 +58,7 @@ struct planned_unit {
   std::size_t weight_bytes = 0;    ///< that its kernel's packed parameters take
   std::string_view method{};       ///< how its kernel computes, where its backend has several ways
   branch_place branch{};           ///< where it runs beside others of its item
+  std::size_t parts = 1;           ///< in which idle threads compute a lone item: plan/detail/division.hpp
 };
 
 /// What one flow-graph node runs.
@@ -100,10 +101,11 @@ struct plan_info {
   std::size_t slots = 0;
   slot_bound slots_by = slot_bound::stated;
   std::size_t slot_bytes = 0;       ///< of one slot
+  std::size_t part_bytes = 0;       ///< of a kernel's scratch, for each part of an item but the first
   std::size_t side_offset = 0;      ///< of the data attached to the item, in its slot
   std::size_t alignment = 64;       ///< of slots, scratchpads, and the parts of these
   std::size_t bytes_in_flight = 0;  ///< slots
-  std::size_t bytes_scratch = 0;    ///< the scratchpads of all grains in flight
+  std::size_t bytes_scratch = 0;    ///< the scratchpads of all grains in flight, and what the parts of one item need
   std::size_t bytes_weights = 0;    ///< packed parameters
   std::size_t bytes_total = 0;      ///< all of these
   bool has_result = true;           ///< false behind a sink

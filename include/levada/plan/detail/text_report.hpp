@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <levada/plan/detail/division.hpp>
 #include <levada/plan/detail/transfers.hpp>
 #include <levada/plan/detail/words.hpp>
 
@@ -182,10 +183,22 @@ std::string fork_text(const plan_info<N>& plan, const planned_fork& fork) {
          ": " + branch_reason(fork);
 }
 
+/// Which units idle threads compute together; empty where none is divided.
+template <std::size_t N>
+std::string division_text(const plan_info<N>& plan) {
+  std::string units;
+  for (const planned_unit& unit : plan.unit)
+    if (unit.parts > 1)
+      units += (units.empty() ? " " : ", ") + printable_text(plan.graph.nodes[unit.first].name) + " in " +
+               decimal_text(unit.parts) + " parts";
+  if (units.empty()) return units;
+  return "units of " + seconds_text(unit_worth_dividing) + " or more, of a lone item where threads are idle:" + units;
+}
+
 }  // namespace detail
 
-/// The plan for people: a table of its units, its segments, its branches, what is moved between devices, at costs that
-/// were measured or else are assumed, and its bytes.
+/// The plan for people: a table of its units, its segments, its branches, which units are divided, what is moved
+/// between devices, at costs that were measured or else are assumed, and its bytes.
 template <std::size_t N>
 std::string text_report(const plan_info<N>& plan) {
   std::string text = detail::decimal_text(plan.nodes) + " stages in " + detail::decimal_text(plan.units) + " units, " +
@@ -198,6 +211,7 @@ std::string text_report(const plan_info<N>& plan) {
   text += detail::text_table(rows) + '\n';
   for (std::size_t s = 0; s < plan.segments; ++s) text += detail::segment_text(plan, s);
   for (const planned_fork& fork : plan.fork) text += detail::fork_text(plan, fork) + '\n';
+  if (const std::string divided = detail::division_text(plan); !divided.empty()) text += divided + '\n';
   for (const planned_transfer& t : transfers_of(plan)) text += detail::transfer_text(plan, t) + '\n';
   text += "\nslots        " + detail::decimal_text(plan.slots) + " x " + detail::bytes_text(plan.slot_bytes) + " = " +
           detail::bytes_text(plan.bytes_in_flight) + ", " + std::string(name_of(plan.slots_by)) + "\nscratchpads  " +

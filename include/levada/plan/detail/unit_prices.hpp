@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // plan/detail/unit_prices.hpp: what the units of a partition take, by which it is decided which branches run at once
-// (plan/detail/branches.hpp). Where there is no cost table the prices are estimated; measured ones are those of
-// plan/detail/partition_by_cost.hpp.
+// (plan/detail/branches.hpp) and which units are divided (plan/detail/division.hpp). Where there is no cost table the
+// prices are estimated; measured ones are those of plan/detail/partition_by_cost.hpp.
 
 #include <cstddef>
 #include <span>
@@ -20,14 +20,6 @@ inline constexpr roofline assumed_core{"", 200e9, 50e9};
 
 namespace detail {
 
-/// No value is taken but by the node behind.
-template <std::size_t N>
-constexpr bool is_line(const graph_info<N>& graph) {
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-    if (!graph.nodes[n].more.empty() || graph.nodes[n].in != (n == 0 ? 0 : graph.nodes[n - 1].out)) return false;
-  return true;
-}
-
 template <std::size_t N>
 constexpr cost estimate_unit(const graph_info<N>& graph, const partition_unit& unit,
                              std::span<const backend_info> backends) {
@@ -44,13 +36,11 @@ constexpr cost estimate_unit(const graph_info<N>& graph, const partition_unit& u
 
 }  // namespace detail
 
-/// The prices of the units in order; none where the graph is a line, in which they decide nothing. Nobody knows those
-/// of callables.
+/// The prices of the units in order. Nobody knows those of callables.
 template <std::size_t N>
 constexpr bounded<cost, N> unit_prices(const graph_info<N>& graph, const partition<N>& parts,
                                        std::span<const backend_info> backends) {
   bounded<cost, N> prices;
-  if (detail::is_line(graph)) return prices;
   for (const partition_unit& unit : parts)
     prices.push_back(unit.backend == partition_unit::callable ? cost{} : detail::estimate_unit(graph, unit, backends));
   return prices;

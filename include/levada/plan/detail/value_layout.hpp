@@ -113,6 +113,7 @@ constexpr void lay_out_plan(plan_info<N>& plan, std::span<const device_info> dev
     v.offset = plan.value[v.storage].offset + v.within;
     if (v.where != placement::none) v.where = plan.value[v.storage].where;
   }
+  plan.bytes_scratch += static_cast<std::size_t>(plan.threads - 1) * aligned(plan.part_bytes, plan.alignment);
   plan.bytes_in_flight = plan.slots * plan.slot_bytes;
   plan.bytes_total = plan.bytes_in_flight + plan.bytes_scratch + plan.bytes_weights;
 }

@@ -68,6 +68,7 @@ class simd_grouped_conv {
  public:
   static constexpr std::string_view method = method_of<group>;
   static constexpr std::size_t scratch_bytes = group::scratch_bytes, weight_bytes = groups * sizeof(group);
+  static constexpr std::size_t tiles = groups;
 
   explicit simd_grouped_conv(const parameter_values& p, const Tail&... tail)
       : groups_(groups, [&, end = epilogue_of<Arch, value>(tail...)](std::size_t g) {
@@ -75,9 +76,9 @@ class simd_grouped_conv {
         }) {}
 
   template <class Join = no_join>
-  void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch,
-                  const Join& join = {}) const {
-    for (std::size_t g = 0; g < groups; ++g)
+  void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch, const Join& join = {},
+                  tile_range some = {0, tiles}) const {
+    for (std::size_t g = some.begin; g < some.end; ++g)
       groups_[g](in + g * group_in::elements, out + g * (out_elements / groups), scratch,
                  [&](const auto& x, std::size_t filter, std::size_t at, auto count)
                      LEVADA_INLINE { return join(x, g * one_group<Conv>::filters + filter, at, count); });
@@ -117,7 +118,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
                                  op_type::may_be_transformed>;
 
  public:
-  static constexpr std::size_t scratch_bytes = conv::scratch_bytes;
+  static constexpr std::size_t scratch_bytes = conv::scratch_bytes, tiles = detail::tiles_of<conv>;
   static constexpr std::string_view method = detail::method_of<conv>;
 
   simd_kernel(const op_type&, const Tail&... tail, parameter_values p)
@@ -126,6 +127,10 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   template <class Join = detail::no_join>
   void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
     conv_(in.data(), out.data(), scratch, join, detail::scale_of(in));
+  }
+  template <class Join = detail::no_join>
+  void of_tiles(const In& in, out_type& out, std::byte* scratch, detail::tile_range some, const Join& join = {}) const {
+    conv_(in.data(), out.data(), scratch, join, detail::scale_of(in), some);
   }
 
  private:
@@ -145,6 +150,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
 
  public:
   static constexpr std::size_t scratch_bytes = conv::scratch_bytes, weight_bytes = conv::weight_bytes;
+  static constexpr std::size_t tiles = conv::tiles;
   static constexpr std::string_view method = detail::method_of<conv>;
 
   simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : conv_(p, tail...) {}
@@ -152,6 +158,10 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   template <class Join = detail::no_join>
   void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
     conv_(in.data(), out.data(), out_type::elements, scratch, join);
+  }
+  template <class Join = detail::no_join>
+  void of_tiles(const In& in, out_type& out, std::byte* scratch, detail::tile_range some, const Join& join = {}) const {
+    conv_(in.data(), out.data(), out_type::elements, scratch, join, some);
   }
 
  private:

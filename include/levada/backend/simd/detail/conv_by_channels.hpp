@@ -12,6 +12,7 @@
 #include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/transpose.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada::detail {
 
@@ -85,11 +86,13 @@ class conv_by_channels {
   // Few planes without padding are read where they are.
   static constexpr bool packs = scales_input<Run> || gap != 0 || (strip_rows < Run::rows && Run::channels > 8);
   static constexpr std::size_t plane = (packs ? rows_read(strip_rows) : Run::height) * pitch;
+  using axes = tile_axes<ceil_div(Run::rows, row_group), ceil_div(filter_vectors, tiling.vectors)>;
   static constexpr std::size_t packed_elements =
       packs ? round_up(w.left + Run::channels * plane, 64 / sizeof(value)) : 0;
 
  public:
   static constexpr std::size_t scratch_bytes = round_up((packed_elements + result_elements) * sizeof(value), 64);
+  static constexpr std::size_t tiles = axes::tiles;
 
   template <class Parameters>
   conv_by_channels(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
@@ -106,11 +109,13 @@ class conv_by_channels {
   /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
   void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
-                  const value* scale = nullptr) const {
-    constexpr std::size_t whole = Run::rows / strip_rows * strip_rows;
+                  const value* scale = nullptr, tile_range some = {0, tiles}) const {
     value* memory = reinterpret_cast<value*>(scratch);
-    for (std::size_t y = 0; y < whole; y += strip_rows) strip<strip_rows>(in, scale, out, memory, y, join);
-    if constexpr (whole != Run::rows) strip<Run::rows - whole>(in, scale, out, memory, whole, join);
+    const tile_range groups = axes::rows(some), columns = axes::columns(some);
+    const tile_range v{columns.begin * tiling.vectors, std::min(columns.end * tiling.vectors, filter_vectors)};
+    const std::size_t end = std::min(groups.end * row_group, Run::rows);
+    for (std::size_t y = groups.begin * row_group; y < end; y += strip_rows)
+      strip(in, scale, out, memory, y, std::min(strip_rows, end - y), v, join);
   }
 
  private:
@@ -120,27 +125,28 @@ class conv_by_channels {
     std::size_t first_row;
   };
 
-  /// `Rows` rows of the output from row `y`.
-  template <std::size_t Rows, class Join>
+  /// `count` rows of the output from row `y`, for some vectors of filters.
+  template <class Join>
   void strip(const value* in, [[maybe_unused]] const value* scale, out_value* out, value* memory, std::size_t y,
-             const Join& join) const {
+             std::size_t count, tile_range of, const Join& join) const {
     input from{in, 0};
     if constexpr (packs) {
       const std::size_t top = y * pool.stride_y * w.stride_y;
       from = {memory, top < w.top ? 0 : top - w.top};
-      pack(in, scale, memory, from.first_row, std::min(rows_read(strip_rows), Run::height - from.first_row));
+      pack(in, scale, memory, from.first_row, std::min(rows_read(count), Run::height - from.first_row));
     }
     value* results = memory + packed_elements;
-    for (std::size_t v = 0; v < whole_vectors; v += tiling.vectors)
-      filters<tiling.vectors, Rows>(from, out, results, v, y, join);
+    for (std::size_t v = of.begin; v + tiling.vectors <= of.end; v += tiling.vectors)
+      filters<tiling.vectors>(from, out, results, v, y, count, join);
     if constexpr (whole_vectors != filter_vectors)
-      filters<filter_vectors - whole_vectors, Rows>(from, out, results, whole_vectors, y, join);
+      if (of.end == filter_vectors)
+        filters<filter_vectors - whole_vectors>(from, out, results, whole_vectors, y, count, join);
   }
 
   static void pack(const value* in, [[maybe_unused]] const value* scale, value* packed, std::size_t first_row,
                    std::size_t rows) {
-    for (std::size_t x = 0; x < w.left; ++x) packed[x] = 0;
     for (std::size_t c = 0; c < Run::channels; ++c) {
+      for (std::size_t x = 0; x < w.left; ++x) packed[c * plane + x] = 0;  // beside the first row
       const value* from = in + (c * Run::height + first_row) * Run::width;
       value* to = packed + w.left + c * plane;
       if constexpr (scales_input<Run> && gap == 0) {
@@ -157,12 +163,14 @@ class conv_by_channels {
     }
   }
 
-  /// `Rows` rows of the output for `Vectors` vectors of filters from vector `v`.
-  template <std::size_t Vectors, std::size_t Rows, class Join>
-  void filters(input in, out_value* out, value* results, std::size_t v, std::size_t y, const Join& join) const {
-    constexpr std::size_t group = std::min(Rows, row_group), whole = Rows / group * group;
-    for (std::size_t r = 0; r < whole; r += group) rows<Vectors, group>(in, out, results, v, y + r, join);
-    if constexpr (whole != Rows) rows<Vectors, Rows - whole>(in, out, results, v, y + whole, join);
+  /// `count` rows of the output for `Vectors` vectors of filters from vector `v`.
+  template <std::size_t Vectors, class Join>
+  void filters(input in, out_value* out, value* results, std::size_t v, std::size_t y, std::size_t count,
+               const Join& join) const {
+    std::size_t r = 0;
+    for (; r + row_group <= count; r += row_group) rows<Vectors, row_group>(in, out, results, v, y + r, join);
+    if constexpr (Run::rows % row_group != 0)
+      if (r != count) rows<Vectors, Run::rows % row_group>(in, out, results, v, y + r, join);
   }
 
   template <std::size_t Vectors, std::size_t Rows, class Join>

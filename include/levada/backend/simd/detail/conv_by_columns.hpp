@@ -9,6 +9,7 @@
 #include <levada/backend/simd/detail/conv_run.hpp>
 #include <levada/backend/simd/detail/join.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada::detail {
 
@@ -53,6 +54,7 @@ class conv_by_columns {
 
  public:
   static constexpr std::size_t scratch_bytes = round_up((Run::channels * plane + row_type::slack) * sizeof(value), 64);
+  static constexpr std::size_t tiles = Run::rows;
 
   template <class Parameters>
   conv_by_columns(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
@@ -69,15 +71,19 @@ class conv_by_columns {
   /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
   void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
-                  [[maybe_unused]] const value* scale = nullptr) const {
+                  [[maybe_unused]] const value* scale = nullptr, tile_range some = {0, tiles}) const {
     value* rows = reinterpret_cast<value*>(scratch);
-    for (std::size_t r = 0; r < Run::channels * Run::height; ++r)
-      if constexpr (scales_input<Run>)
-        row_type::fill_scaled(rows + r * row_type::pitch, in + r * Run::width, scale[r / Run::height]);
-      else
-        row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
+    const std::size_t top = some.begin * pool.stride_y * w.stride_y,
+                      bottom = ((some.end - 1) * pool.stride_y + pool.height - 1) * w.stride_y + w.reach_y();
+    const std::size_t first = top - std::min(top, w.top), end = std::min(bottom - std::min(bottom, w.top), Run::height);
+    for (std::size_t c = 0; c < Run::channels; ++c)
+      for (std::size_t r = c * Run::height + first; r < c * Run::height + end; ++r)
+        if constexpr (scales_input<Run>)
+          row_type::fill_scaled(rows + r * row_type::pitch, in + r * Run::width, scale[c]);
+        else
+          row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
     constexpr std::size_t whole = Run::filters / tiling.filters * tiling.filters;
-    for (std::size_t y = 0; y < Run::rows; ++y) {
+    for (std::size_t y = some.begin; y < some.end; ++y) {
       for (std::size_t f = 0; f < whole; f += tiling.filters) row<tiling.filters>(rows, out, y, f, join);
       if constexpr (whole != Run::filters) row<Run::filters - whole>(rows, out, y, whole, join);
     }

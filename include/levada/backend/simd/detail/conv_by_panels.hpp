@@ -12,6 +12,7 @@
 #include <levada/backend/simd/detail/conv_run.hpp>
 #include <levada/backend/simd/detail/join.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada::detail {
 
@@ -65,11 +66,14 @@ class conv_by_panels {
       (std::size_t{128} << 10) / (Run::channels * panel * sizeof(value)), 1, std::max<std::size_t>(1, pixels / panel));
   /// Weights beyond the second-level cache are read once for a group.
   static constexpr bool filters_outside = Run::channels * Run::filters * sizeof(value) > (std::size_t{512} << 10);
+  /// Of panels, the last of which may not be full, and tiles of filters.
+  using axes = tile_axes<ceil_div(pixels, panel), ceil_div(Run::filters, tiling.filters)>;
   static constexpr std::size_t packed_elements = group * Run::channels * panel,
                                sum_elements = in_channel_blocks ? group * Run::filters * panel : 0;
 
  public:
   static constexpr std::size_t scratch_bytes = round_up((packed_elements + sum_elements) * sizeof(value), 64);
+  static constexpr std::size_t tiles = axes::tiles;
 
   template <class Parameters>
   conv_by_panels(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
@@ -83,19 +87,24 @@ class conv_by_panels {
 
   /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
-  void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {},
-                  const value* scale = nullptr) const {
-    constexpr std::size_t whole = pixels / panel * panel, rest = pixels - whole;
+  void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {}, const value* scale = nullptr,
+                  tile_range some = {0, tiles}) const {
+    constexpr std::size_t whole = pixels / panel, rest = pixels - whole * panel;
     value* const packed = reinterpret_cast<value*>(scratch);
-    for (std::size_t p = 0; p < whole; p += group * panel) {
-      const std::size_t count = std::min(group, (whole - p) / panel);
-      for (std::size_t g = 0; g < count; ++g) pack<panel>(in, scale, p + g * panel, packed + g * Run::channels * panel);
-      panels<tiling.vectors, lanes>(packed, out, p, count, join);
+    const tile_range of = axes::rows(some), tiles_of_filters = axes::columns(some);
+    const tile_range filters{tiles_of_filters.begin * tiling.filters,
+                             std::min(tiles_of_filters.end * tiling.filters, Run::filters)};
+    for (std::size_t p = of.begin; p < std::min(of.end, whole); p += group) {
+      const std::size_t count = std::min(group, std::min(of.end, whole) - p);
+      for (std::size_t g = 0; g < count; ++g)
+        pack<panel>(in, scale, (p + g) * panel, packed + g * Run::channels * panel);
+      panels<tiling.vectors, lanes>(packed, out, p * panel, count, filters, join);
     }
     if constexpr (rest != 0) {
+      if (of.end <= whole) return;
       constexpr std::size_t vectors = ceil_div(rest, lanes);
-      pack<rest>(in, scale, whole, packed);
-      panels<vectors, rest - (vectors - 1) * lanes>(packed, out, whole, 1, join);
+      pack<rest>(in, scale, whole * panel, packed);
+      panels<vectors, rest - (vectors - 1) * lanes>(packed, out, whole * panel, 1, filters, join);
     }
   }
 
@@ -128,7 +137,8 @@ class conv_by_panels {
 
   /// The outputs of `count` panels from pixel `p`; of the last of the `Vectors` of each, `Last` lanes count.
   template <std::size_t Vectors, std::size_t Last, class Join>
-  void panels(const value* packed, value* out, std::size_t p, std::size_t count, const Join& join) const {
+  void panels(const value* packed, value* out, std::size_t p, std::size_t count, tile_range filters,
+              const Join& join) const {
     constexpr std::size_t wide = Vectors * lanes;
     value* const sums = const_cast<value*>(packed) + packed_elements;
     for (std::size_t c = 0; c < Run::channels; c += channel_block) {
@@ -141,11 +151,11 @@ class conv_by_panels {
           tile<Run::filters % tiling.filters, Vectors, Last>(from, sum, out, c, f, p + g * wide, join);
       };
       if constexpr (filters_outside) {
-        for (std::size_t f = 0; f < Run::filters; f += tiling.filters)
+        for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters)
           for (std::size_t g = 0; g < count; ++g) all_filters(g, f);
       } else {
         for (std::size_t g = 0; g < count; ++g)
-          for (std::size_t f = 0; f < Run::filters; f += tiling.filters) all_filters(g, f);
+          for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters) all_filters(g, f);
       }
     }
   }

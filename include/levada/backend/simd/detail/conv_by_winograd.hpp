@@ -16,6 +16,7 @@
 #include <levada/backend/simd/detail/transpose.hpp>
 #include <levada/backend/simd/detail/winograd_tiles.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada::detail {
 
@@ -79,9 +80,9 @@ class conv_by_winograd {
     constexpr std::size_t elements() const { return inputs + tiles + products + results; }
   };
   static constexpr parts parts_of(std::size_t rows_of_tiles) {
-    const std::size_t tiles = rows_of_tiles * tile_columns;
-    return {input_rows(rows_of_tiles) * pitch * channels, winograd_products * tiles * stride,
-            winograd_products * tiles * filters,
+    const std::size_t count = rows_of_tiles * tile_columns;
+    return {input_rows(rows_of_tiles) * pitch * channels, winograd_products * count * stride,
+            winograd_products * count * filters,
             round_up(std::min(rows_of_tiles * winograd_results, Run::rows) * Run::columns, lanes) * vectors * lanes};
   }
   /// The rows of tiles at a time: with half a megabyte or as much as the weights take, so that these are not read more
@@ -95,15 +96,17 @@ class conv_by_winograd {
     return rows;
   }();
   static constexpr parts memory = parts_of(group);
+  using axes = tile_axes<ceil_div(tile_rows, group), ceil_div(filter_vectors, vectors)>;
 
   /// Tiles that are multiplied at once: as many as the registers hold the sums of, in equal parts.
-  static constexpr std::size_t at_once(std::size_t tiles, std::size_t vectors_at_once) {
+  static constexpr std::size_t at_once(std::size_t count, std::size_t vectors_at_once) {
     const std::size_t most = (register_count<Arch> - 2) / vectors_at_once - 1;
-    return ceil_div(tiles, ceil_div(tiles, most));
+    return ceil_div(count, ceil_div(count, most));
   }
 
  public:
   static constexpr std::size_t scratch_bytes = round_up(memory.elements() * sizeof(value), 64);
+  static constexpr std::size_t tiles = axes::tiles;
 
   template <class Parameters>
   conv_by_winograd(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
@@ -124,47 +127,55 @@ class conv_by_winograd {
 
   /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
-  void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {},
-                  const value* scale = nullptr) const {
-    constexpr std::size_t whole = tile_rows / group * group;
+  void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {}, const value* scale = nullptr,
+                  tile_range some = {0, tiles}) const {
+    constexpr std::size_t whole = tile_rows / group;
     value* const to = reinterpret_cast<value*>(scratch);
-    for (std::size_t y = 0; y < whole; y += group) rows<group>(in, scale, out, to, y, join);
-    if constexpr (whole != tile_rows) rows<tile_rows - whole>(in, scale, out, to, whole, join);
+    const tile_range of = axes::rows(some), columns = axes::columns(some);
+    const tile_range v{columns.begin * vectors, std::min(columns.end * vectors, filter_vectors)};
+    for (std::size_t g = of.begin; g < std::min(of.end, whole); ++g)
+      rows<group>(in, scale, out, to, g * group, v, join);
+    if constexpr (whole * group != tile_rows)
+      if (of.end > whole) rows<tile_rows - whole * group>(in, scale, out, to, whole * group, v, join);
   }
 
  private:
   /// Calls `f(how many, the first)` for `vectors` vectors of filters after others, and for the rest.
   template <class F>
-  LEVADA_INLINE static void for_some_vectors(const F& f) {
-    for (std::size_t v = 0; v < whole_vectors; v += vectors) f(std::integral_constant<std::size_t, vectors>(), v);
+  LEVADA_INLINE static void for_some_vectors(tile_range of, const F& f) {
+    for (std::size_t v = of.begin; v + vectors <= of.end; v += vectors)
+      f(std::integral_constant<std::size_t, vectors>(), v);
     if constexpr (whole_vectors != filter_vectors)
-      f(std::integral_constant<std::size_t, filter_vectors - whole_vectors>(), whole_vectors);
+      if (of.end == filter_vectors)
+        f(std::integral_constant<std::size_t, filter_vectors - whole_vectors>(), whole_vectors);
   }
 
-  /// `Rows` rows of tiles from the `y`-th.
+  /// `Rows` rows of tiles from the `y`-th, for some vectors of filters.
   template <std::size_t Rows, class Join>
-  void rows(const value* in, const value* scale, value* out, value* scratch, std::size_t y, const Join& join) const {
-    constexpr std::size_t tiles = Rows * tile_columns;
+  void rows(const value* in, const value* scale, value* out, value* scratch, std::size_t y, tile_range of,
+            const Join& join) const {
+    constexpr std::size_t count = Rows * tile_columns;
     value* const inputs = scratch;
     value* const transformed = inputs + memory.inputs;
     value* const products = transformed + memory.tiles;
     take(in, scale, inputs, y * winograd_results, input_rows(Rows));
-    for (std::size_t t = 0; t < tiles; ++t)
+    for (std::size_t t = 0; t < count; ++t)
       for (std::size_t c = 0; c < channels; c += lanes)
         winograd_input<Arch>(
             inputs + (t / tile_columns * winograd_results * pitch + t % tile_columns * winograd_results) * channels + c,
-            pitch * channels, channels, transformed + t * stride + c, tiles * stride);
+            pitch * channels, channels, transformed + t * stride + c, count * stride);
     for (std::size_t i = 0; i < winograd_products; ++i) {
-      const value* const from = transformed + i * tiles * stride;
+      const value* const from = transformed + i * count * stride;
       const value* const weight = weight_.data() + i * filters * Run::channels;
-      value* const to = products + i * filters * tiles;
-      for_some_vectors([&](auto some, std::size_t v) LEVADA_INLINE {
-        multiply<some, tiles>(from, weight + v * lanes * Run::channels, to + v * lanes * tiles);
+      value* const to = products + i * filters * count;
+      for_some_vectors(of, [&](auto some, std::size_t v) LEVADA_INLINE {
+        multiply<some, count>(from, weight + v * lanes * Run::channels, to + v * lanes * count);
       });
     }
     value* const results = products + memory.products;
-    for_some_vectors([&](auto some, std::size_t v)
-                         LEVADA_INLINE { finish<some, Rows>(products + v * lanes * tiles, results, out, v, y, join); });
+    for_some_vectors(of, [&](auto some, std::size_t v) LEVADA_INLINE {
+      finish<some, Rows>(products + v * lanes * count, results, out, v, y, join);
+    });
   }
 
   /// Rows of the padded input from the `first`-th as pixels of channels.
@@ -214,13 +225,13 @@ class conv_by_winograd {
   template <std::size_t Vectors, std::size_t Rows, class Join>
   [[gnu::noinline]] void finish(const value* products, value* results, value* out, std::size_t v, std::size_t y,
                                 const Join& join) const {
-    constexpr std::size_t tiles = Rows * tile_columns;
+    constexpr std::size_t count = Rows * tile_columns;
     const std::size_t first_row = y * winograd_results;
-    for (std::size_t t = 0; t < tiles; ++t) {
+    for (std::size_t t = 0; t < count; ++t) {
       const std::size_t row = t / tile_columns * winograd_results, column = t % tile_columns * winograd_results;
       for (std::size_t i = 0; i < Vectors; ++i)
         winograd_result<Arch, Run::relu>(
-            products + (t * Vectors + i) * lanes, tiles * filters, bias_.data() + (v + i) * lanes,
+            products + (t * Vectors + i) * lanes, count * filters, bias_.data() + (v + i) * lanes,
             results + ((row * Run::columns + column) * Vectors + i) * lanes, Run::columns * Vectors * lanes,
             Vectors * lanes, Run::rows - first_row - row, Run::columns - column);
     }

@@ -8,6 +8,7 @@
 #include <levada/backend/simd/detail/packed_product.hpp>
 #include <levada/backend/simd/detail/tail.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 #include <levada/nn/dense.hpp>
 
 namespace levada {
@@ -26,6 +27,11 @@ class simd_dense {
   }
 
   void operator()(const T* in, T* out) const { block<1, tile>(in, out); }
+  void of_tiles(const T* in, T* out, tile_range some) const {
+    for (std::size_t t = some.begin; t < std::min(some.end, Outputs / tile); ++t) outputs<1, tile>(in, out, t * tile);
+    if constexpr (Outputs % tile != 0)
+      if (some.end == tiles) outputs<1, Outputs % tile>(in, out, Outputs / tile * tile);
+  }
 
   /// Of `Items` inputs that lie side by side: every weight is fetched once for several of them.
   template <std::size_t Items>
@@ -45,6 +51,10 @@ class simd_dense {
   // A multiply-add takes four cycles and two start in each: eight or more must be in flight.
   static constexpr std::size_t tile = Outputs % 5 == 0 ? 5 : Outputs < 8 ? Outputs : 8;
 
+ public:
+  static constexpr std::size_t tiles = ceil_div(Outputs, tile);
+
+ private:
   template <std::size_t Items, std::size_t Tile>
   LEVADA_INLINE void block(const T* in, T* out) const {
     constexpr std::size_t whole = Outputs / Tile * Tile;
@@ -113,10 +123,14 @@ inline constexpr bool dense_tail = op_tail_of<Tail...>().fuses && !op_tail_of<Ta
 /// The kernel of `Op` and its tail on the elements of an input, whatever its shape.
 template <class Arch, class In, class Op, class... Tail>
 class simd_dense_run {
+  using dense =
+      simd_dense<Arch, typename In::value_type, In::elements, Op::outputs, (std::same_as<Tail, relu_op> || ...)>;
+
  public:
   using value = typename In::value_type;
 
   static constexpr std::size_t scratch_bytes = 0;
+  static constexpr std::size_t tiles = (is_transform<Tail> || ...) ? 1 : dense::tiles;
 
   simd_dense_run(parameter_values p, const Tail&... tail)
       : dense_(p.get<value>(0), Op::has_bias ? p.get<value>(1) : nullptr,
@@ -139,6 +153,10 @@ class simd_dense_run {
         },
         [&](std::size_t i, auto n) { store_part<n>(to + i, join(load_part<n, value, Arch>(to + i), 0, i, n)); });
   }
+  template <class Out>
+  void of_tiles(const In& in, Out& out, std::byte*, tile_range some) const {
+    dense_.of_tiles(in.data(), out.data(), some);
+  }
   template <class Batch, class Out>
   void of_batch(const Batch& in, Out& out) const {
     dense_.template of_batch<Batch::items>(in.data(), out.data());
@@ -148,7 +166,7 @@ class simd_dense_run {
  private:
   static constexpr bool biased = (std::same_as<Tail, bias_op> || ...);
 
-  simd_dense<Arch, value, In::elements, Op::outputs, (std::same_as<Tail, relu_op> || ...)> dense_;
+  dense dense_;
   [[no_unique_address]] epilogue_t<Arch, value, Tail...> epilogue_;
 };
 
@@ -225,6 +243,7 @@ struct simd_batch_kernel<Arch, batch_tensor<Item, N>, dense_op<Outputs, Options.
     : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...> {
   simd_batch_kernel(const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
       : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
+  static constexpr std::size_t tiles = 1;
   void operator()(const batch_tensor<Item, N>& in, auto& out, std::byte*) const { this->of_batch(in, out); }
 };
 template <class Arch, class Item, std::size_t N, std::size_t Outputs, class... Options, class... Tail>
@@ -235,6 +254,7 @@ struct simd_batch_kernel<Arch, batch_tensor<Item, N>, flatten_op, dense_op<Outpu
     : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...> {
   simd_batch_kernel(const flatten_op&, const dense_op<Outputs, Options...>&, const Tail&... tail, parameter_values p)
       : detail::simd_dense_run<Arch, Item, dense_op<Outputs, Options...>, Tail...>(p, tail...) {}
+  static constexpr std::size_t tiles = 1;
   void operator()(const batch_tensor<Item, N>& in, auto& out, std::byte*) const { this->of_batch(in, out); }
 };
 

@@ -160,6 +160,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
       return sizeof(folded);
   }();
   static constexpr std::string_view method = detail::method_of<folded>;
+  static constexpr std::size_t tiles = detail::tiles_of<folded>;
 
   simd_kernel(const op_type&, const batch_norm_op& norm, const Tail&... tail, parameter_values p)
       : simd_kernel(weights(norm, p), p.size() - own - 2, tail...) {}
@@ -167,6 +168,10 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
   template <class Join = detail::no_join>
   void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
     kernel_(in, out, scratch, join);
+  }
+  template <class Join = detail::no_join>
+  void of_tiles(const In& in, out_type& out, std::byte* scratch, detail::tile_range some, const Join& join = {}) const {
+    kernel_.of_tiles(in, out, scratch, some, join);
   }
 
  private:

@@ -15,6 +15,7 @@
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/row_region.hpp>
 #include <levada/graph/detail/op_info.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada {
 
@@ -109,6 +110,13 @@ template <class Kernel, class In, class Out>
 concept joins_results =
     requires(const Kernel& kernel, const In& in, Out& out, std::byte* scratch) { kernel(in, out, scratch, no_join{}); };
 
+/// And does so for some of its tiles: how many it has.
+template <class Kernel, class In, class Out>
+inline constexpr std::size_t joined_tiles = 1;
+template <class Kernel, class In, class Out>
+  requires requires(const Kernel& kernel, const In& in, Out& out) { kernel.of_tiles(in, out, nullptr, {}, no_join{}); }
+inline constexpr std::size_t joined_tiles<Kernel, In, Out> = Kernel::tiles;
+
 }  // namespace detail
 
 /// An op with weights whose results meet other values.
@@ -127,22 +135,32 @@ struct simd_region_kernel<Arch, op_region<type_list<In...>, RegionOps...>> {
   static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
   static constexpr std::size_t weight_bytes = detail::weight_bytes_of<kernel>;
   static constexpr std::string_view method = detail::method_of<kernel>;
+  static constexpr std::size_t tiles = detail::joined_tiles<kernel, typename parts::chain_in, out_type>;
 
   simd_region_kernel(const typename RegionOps::op_type&... ops, parameter_values p)
       : kernel_(parts::template make_kernel<kernel>(p, ops...)), function_(parts::behind::make(ops...)) {}
 
   void operator()(const auto& given, out_type& out, std::byte* scratch) const {
+    with_join(given, [&](const auto& in, const auto& join) { kernel_(in, out, scratch, join); });
+  }
+  void of_tiles(const auto& given, out_type& out, std::byte* scratch, detail::tile_range some) const {
+    with_join(given, [&](const auto& in, const auto& join) { kernel_.of_tiles(in, out, scratch, some, join); });
+  }
+
+ private:
+  /// Calls `f(input, join)` with what the chain takes and what its results meet.
+  template <class F>
+  void with_join(const auto& given, F f) const {
     const auto in = detail::all_inputs(given);
     std::apply(
         [&](const In&... each) {
           const detail::joined_results<Arch, out_type, parts::axes, typename parts::function, In...> join(function_,
                                                                                                           each...);
-          kernel_(parts::input_of_chain(in, typename parts::chain_origins{}), out, scratch, join);
+          f(parts::input_of_chain(in, typename parts::chain_origins{}), join);
         },
         in);
   }
 
- private:
   kernel kernel_;
   [[no_unique_address]] typename parts::function function_;
 };

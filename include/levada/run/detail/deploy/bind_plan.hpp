@@ -167,9 +167,9 @@ struct deployment_types_of_regions {
 };
 
 /// A unit of the plan as a type that has its ops or its callable in its name, and not the pipeline.
-template <class Kernel, class In, class Out, class... Ops>
+template <bool Divided, class Kernel, class In, class Out, class... Ops>
 struct kernel_unit {
-  static constexpr const unit_descriptor* text = &made_kernel_text<Kernel, In, Out, Ops...>;
+  static constexpr const unit_descriptor* text = &made_kernel_text<Divided, Kernel, In, Out, Ops...>;
   static constexpr bool fits = false, gains = false;
   using step = void;
 };
@@ -188,16 +188,18 @@ struct callable_unit {
 };
 
 /// So many ops from `First` on, computed as one.
-template <class Flat, class Backend, std::size_t First, class Indices>
+template <class Flat, class Backend, std::size_t First, class Indices, bool Divided = false>
 struct unit_of_ops;
-template <class Flat, class Backend, std::size_t First, std::size_t... I>
-struct unit_of_ops<Flat, Backend, First, std::index_sequence<I...>> {
+template <class Flat, class Backend, std::size_t First, std::size_t... I, bool Divided>
+struct unit_of_ops<Flat, Backend, First, std::index_sequence<I...>, Divided> {
   using run = typename flat_run<Flat, First, I...>::template on<Backend>;
-  using type = kernel_unit<typename run::kernel, typename run::flowing, typename run::out, op_at<Flat, First + I>...>;
+  using type =
+      kernel_unit<Divided, typename run::kernel, typename run::flowing, typename run::out, op_at<Flat, First + I>...>;
 };
 template <class Planning, std::size_t U, bool IsCallable = Planning::plan.unit[U].backend == partition_unit::callable>
-struct find_unit : unit_of_ops<typename Planning::flat, backend_of_unit<Planning, U>, Planning::plan.unit[U].first,
-                               std::make_index_sequence<Planning::plan.unit[U].count>> {};
+struct find_unit
+    : unit_of_ops<typename Planning::flat, backend_of_unit<Planning, U>, Planning::plan.unit[U].first,
+                  std::make_index_sequence<Planning::plan.unit[U].count>, (Planning::plan.unit[U].parts > 1)> {};
 template <class Planning, std::size_t U>
 struct find_unit<Planning, U, true>
     : type_tag<callable_unit<typename Planning::flat::template node_place<Planning::plan.unit[U].first>,
@@ -317,7 +319,7 @@ inline int bind_threads(thread_bounds bounds) {
   log(log_level::info, line);
 }
 
-template <class Executor, bool OnDevices>
+template <class Executor, bool OnDevices, bool Divided>
 [[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(program code, owner<later_code> later,
                                                                   fixed_array<attached_device> devices,
                                                                   backbone_code make_backbone,
@@ -325,6 +327,7 @@ template <class Executor, bool OnDevices>
   auto app = std::make_shared<deployed<Executor>>(std::move(code), std::move(later), std::move(devices), make_backbone,
                                                   workers);
   if constexpr (OnDevices) prepare_devices(*app);
+  if constexpr (Divided) make_team(*app);
   if (is_logged()) {
     log_deployed(app->code);
     for (std::size_t r = 1; r < app->regions(); ++r) log_deployed(app->program_of(r));
@@ -385,7 +388,7 @@ template <class Rim, class Planning, class Executor, class Pipeline>
   constexpr std::size_t sources = Rim::has_source ? 1 : 0;
   constexpr bool on_devices = uses_devices(Planning::plan);
   program code = bind_plan<Planning, typename Rim::input_item, typename Rim::output_item>(stages + sources);
-  return executable<Rim, Executor>(make_deployment<Executor, on_devices>(
+  return executable<Rim, Executor>(make_deployment<Executor, on_devices, divides(Planning::plan)>(
                                        std::move(code), {}, attach_devices<Planning>(typename Planning::target_type{}),
                                        backbone_of<Executor, on_devices, Planning::plan.segments>(), workers),
                                    source_of<Rim>(stages));

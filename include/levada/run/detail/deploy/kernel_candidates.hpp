@@ -44,11 +44,13 @@ struct kernel_facts {
   bool takes_one_value = false;  ///< of one value alone, however many its first op takes
   bool exists = true;
   std::string_view method{};
+  std::size_t tiles = 1;
 };
 template <class Kernel>
 constexpr kernel_facts facts_of(std::size_t backend, std::size_t count) {
   kernel_facts facts{backend, count, Kernel::scratch_bytes, weight_bytes_of<Kernel>};
   facts.method = method_of<Kernel>;
+  facts.tiles = tiles_of<Kernel>;
   if constexpr (std::derived_from<Kernel, device_kernel>) facts.takes_one_value = !Kernel::takes_several;
   return facts;
 }
@@ -171,7 +173,8 @@ struct enumerated {
 
   static constexpr void add(list& found, std::size_t node, const kernel_facts& kernel) {
     if (kernel.takes_one_value && !graph.nodes[node].more.empty()) return;
-    found.push_back({node, kernel.count, kernel.backend, kernel.scratch_bytes, kernel.weight_bytes, kernel.method});
+    found.push_back(
+        {node, kernel.count, kernel.backend, kernel.scratch_bytes, kernel.weight_bytes, kernel.method, kernel.tiles});
   }
   template <std::size_t Backend, std::size_t... R>
   static constexpr void add_regions([[maybe_unused]] list& found, std::index_sequence<R...>) {

@@ -65,7 +65,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point begin) {
 /// Items one by one, each done with before the next: the seconds of those that had a result behind them.
 template <class App, class Sample>
 std::vector<double> lone_times(const App& app, const Sample& sample, std::size_t items, session_statistics& measured) {
-  auto session = app.open();
+  auto session = app.template open<undivided>();
   std::vector<double> times;
   const std::size_t before = std::max<std::size_t>(items / 8, 2);
   for (std::size_t i = 0; i < before + items; ++i) {

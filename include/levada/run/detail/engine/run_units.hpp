@@ -97,6 +97,7 @@ class unit_runner : public engine_parts {
   void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
                           const void** gathered = nullptr) noexcept;
   void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept;
+  bool may_divide(const grain& g, const program_unit& unit) const;
   value_path path_of(const segment& seg, std::size_t v) const;
   [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
   [[gnu::cold]] bool is_chained(const program_unit& first) const;
@@ -177,7 +178,10 @@ inline void unit_runner::run_unit_with_care(segment& seg, grain& g, std::size_t 
   unit_call call = call_of(unit, u, grain_places{*this, seg, g, first, gathered}, count);
   call.some_ended = g.some_ended;
   if (!is_over) call.end = &end_of_items_;
-  call_unit(seg, g, u, first, call);
+  if (is_over || !may_divide(g, unit) || !code_.team->compute(unit, call))
+    call_unit(seg, g, u, first, call);
+  else if (g.watch)
+    g.watch.ran(u, call, g.begin);
   for (const std::size_t v : unit.dying)
     for (std::size_t i = first; i < first + count; ++i)
       if (!g.some_ended || state_of(ring_.state[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
@@ -195,6 +199,13 @@ inline void unit_runner::call_unit(segment& seg, grain& g, std::size_t u, std::s
     static_cast<void>(end_of_items_.load(std::memory_order_acquire));  // which was said behind that
     run_unit_with_care(seg, g, u, first + call.count, count - call.count);
   }
+}
+
+/// The grain is a lone item: nothing else is in flight, so that other threads have none of their own.
+inline bool unit_runner::may_divide(const grain& g, const program_unit& unit) const {
+  if (unit.of_tiles == nullptr || code_.team == nullptr || g.end - g.begin != 1 || g.some_ended) return false;
+  if (!settings_.divides || settings_.dedicated || settings_.inline_when_idle) return false;
+  return ring_.pushed.load(std::memory_order_relaxed) - finished() == 1;
 }
 
 inline value_path unit_runner::path_of(const segment& seg, std::size_t v) const {
@@ -225,7 +236,7 @@ inline unit_path unit_runner::path_of_unit(const segment& seg, std::size_t u) co
   path.is_plain = unit.more.empty() && (!path.borrows || code_.values[unit.in].within == 0) && !is_external(unit.in) &&
                   !(unit.has_out && is_external(unit.out)) && settings_.deadline.count() == 0 &&
                   ((unit.shared == nullptr && !unit.holds_pipelines) || !versions_) && unit.sides == nullptr &&
-                  unit.dying.begin() == unit.dying.end();
+                  unit.dying.begin() == unit.dying.end() && unit.of_tiles == nullptr;
   return path;
 }
 

@@ -65,18 +65,19 @@ concept compiled_apart =
 
 template <class Kernel, class In, class Out>
 void run_kernel_apart(unit_call& call) noexcept;
+template <class Kernel, class In, class Out>
+void tile_kernel_apart(const void* kernel, const void* in, void* out, std::byte* scratch, tile_range some) noexcept;
 template <class Kernel, class... Ops>
 erased_object make_kernel_apart(const stage_address* stages);
 
 template <class Kernel, class In, class Out>
   requires compiled_apart<Kernel, In, Out>
 inline constexpr unit_descriptor kernel_text<Kernel, In, Out>{{}, &run_kernel_apart<Kernel, In, Out>};
+template <class Kernel, class In, class Out>
+  requires compiled_apart<Kernel, In, Out>
+inline constexpr tiles_code tiles_text<Kernel, In, Out> = &tile_kernel_apart<Kernel, In, Out>;
 template <class Kernel, class In, class Out, class... Ops>
   requires compiled_apart<Kernel, In, Out>
-inline constexpr unit_descriptor made_kernel_text<Kernel, In, Out, Ops...> = [] {
-  unit_descriptor text = kernel_text<Kernel, In, Out>;
-  text.make_kernel = &make_kernel_apart<Kernel, Ops...>;
-  return text;
-}();
+inline constexpr auto make_text<Kernel, In, Out, Ops...> = &make_kernel_apart<Kernel, Ops...>;
 
 }  // namespace levada::detail

@@ -44,7 +44,7 @@ struct inline_run {
         const program_unit& unit = code.units[u];
         const void* gathered[most_inputs];
         unit_call call = call_of(unit, u, places{*this, s, item, state, gathered}, 1);
-        unit.run(call);
+        if (unit.of_tiles == nullptr || !is_computed_by_team(unit, call)) unit.run(call);
         const value_list& ended = call.lost_some ? unit.alive : unit.dying;
         for (const std::size_t v : ended)
           if (!code.values[v].of_input || owned) code.values[v].destroy(place(s, v));
@@ -93,6 +93,9 @@ struct inline_run {
     std::exception_ptr* error() const { return &run.error; }
   };
 
+  [[gnu::noinline]] bool is_computed_by_team(const program_unit& unit, const unit_call& call) const noexcept {
+    return code.team != nullptr && code.team->compute_with_permit(unit, call);
+  }
   void* object(const program_unit& unit) const { return unit.shared == nullptr ? states[unit.own] : unit.shared; }
   /// The item ended at unit `u`.
   void tell_units_behind(std::size_t u, item_state& as) noexcept {

@@ -122,6 +122,7 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
   p.slots = plan.slots;
   p.slot_bytes = plan.slot_bytes;
   p.side_offset = plan.side_offset;
+  p.part_bytes = plan.part_bytes;
   p.alignment = plan.alignment;
   p.has_result = plan.has_result;
   p.has_source = plan.has_source;
@@ -180,6 +181,8 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
                                  ? erased_object::make_trivial(text.own_copy ? stage : "", text.bytes, text.alignment)
                                  : std::move(*kernels++);
       unit.run = text.run;
+      unit.of_tiles = text.of_tiles;
+      unit.tiles = text.tiles;
       unit.name = text.name;
       if (text.name.empty()) {
         const std::size_t next = u + 1 < plan.unit_count ? of.units[u + 1].stage : plan.stage_count;

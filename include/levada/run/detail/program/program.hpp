@@ -43,16 +43,18 @@ struct program_unit {
   bool observes_missing = false;  ///< its code is also called where all items ended before
   bool holds_pipelines = false;
   bool serial = false;
+  bool has_out = true;
+  bool item_by_item = false;
   std::size_t ticket = 0;  ///< of a serial unit: its index in its segment
   std::size_t in = 0, out = 0;
   more_inputs more;
-  bool has_out = true;
   std::size_t group_end = 0;
-  bool item_by_item = false;
   chain_code chain = nullptr;      ///< it and those that follow, up to `chain_end`
   chain_code chain_one = nullptr;  ///< a single item, where a few chains are all there is
   std::size_t chain_end = 0;
   std::size_t scratch_offset = 0;
+  tiles_code of_tiles = nullptr;  ///< of a unit that is divided: run/detail/program/item_team.hpp
+  std::size_t tiles = 1;
   const program_fork* fork = nullptr;     ///< that begins with it, if one does
   std::size_t branch = 0;                 ///< in a fork
   const side_place* sides = nullptr;      ///< what it takes beside its item, if anything
@@ -124,6 +126,16 @@ struct program_state {
   mutable atomic<bool> given_away = false;  ///< a move-only state went to the one session it allows
 };
 
+/// Threads that compute units of a lone item together: run/detail/program/item_team.hpp.
+class unit_team {
+ public:
+  virtual ~unit_team() = default;
+  /// Computes a unit of one item, whose thread has a permit. False: it did not, since nobody would help.
+  virtual bool compute(const program_unit& unit, const unit_call& call) noexcept = 0;
+  /// The same on a thread that has none yet.
+  virtual bool compute_with_permit(const program_unit& unit, const unit_call& call) noexcept = 0;
+};
+
 /// The whole: immutable while it runs, shared by all sessions.
 struct program {
   fixed_array<program_unit> units;
@@ -136,6 +148,7 @@ struct program {
   fixed_array<std::uint16_t> moved;  ///< the segments' lists of values
   owner<object_board> board;         ///< where parameters can be replaced
   std::size_t slots = 1, slot_bytes = 0, side_offset = 0;
+  std::size_t part_bytes = 0;     ///< of scratch, for each part of a unit but the first
   std::size_t alignment = 64;     ///< of slots and scratchpads
   std::size_t first_segment = 0;  ///< its number among those of all regions of a deployment
   std::size_t result = 0;         ///< the value that leaves
@@ -143,6 +156,7 @@ struct program {
   bool owns_input = false;         ///< a unit changes or consumes the input, or it is the result
   bool first_takes_input = false;  ///< no other unit than the first, where a chain begins, looks at what comes in
   bool has_source = false;
+  unit_team* team = nullptr;  ///< the deployment's, where some units are divided
   int threads = 1;
 };
 

@@ -41,7 +41,7 @@ struct program_layout {
     bool keeps;
   };
 
-  std::uint64_t slots, slot_bytes, side_offset;
+  std::uint64_t slots, slot_bytes, side_offset, part_bytes;
   std::uint32_t alignment;
   std::uint16_t unit_count, value_count, segment_count;
   std::uint16_t stage_count, fork_count;
@@ -101,6 +101,7 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
   l.slots = plan.slots;
   l.slot_bytes = plan.slot_bytes;
   l.side_offset = plan.side_offset;
+  l.part_bytes = aligned(plan.part_bytes, plan.alignment);
   l.alignment = static_cast<std::uint32_t>(plan.alignment);
   l.has_result = plan.has_result;
   l.has_source = !plan.graph.source.empty();

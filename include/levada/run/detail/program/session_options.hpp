@@ -136,6 +136,7 @@ struct session_settings {
   bool external_results = false;
   bool unordered = false;
   bool deadline_at_output = false;
+  bool divides = true;                       ///< units of lone items, where the plan does
   std::chrono::nanoseconds deadline{0};      ///< 0: none
   const virtual_clock* clock = nullptr;      ///< null: the machine's
   const overflow_policy* ports = nullptr;    ///< what each does; null: as the session
@@ -196,6 +197,12 @@ template <>
 inline constexpr bool is_session_option<levada::inline_when_idle> = true;
 template <>
 inline constexpr bool is_session_option<levada::unordered> = true;
+
+/// Of measurements: what a unit takes is what one thread takes for it.
+struct undivided {};
+template <>
+inline constexpr bool is_session_option<undivided> = true;
+constexpr void set(session_settings& s, undivided) { s.divides = false; }
 
 template <overflow_policy Policy, fixed_string... Ports>
 constexpr void set([[maybe_unused]] session_settings& s, levada::overflow<Policy, Ports...>) {

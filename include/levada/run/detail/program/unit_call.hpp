@@ -10,6 +10,7 @@
 
 #include <levada/graph/detail/missing.hpp>
 #include <levada/graph/detail/side_data.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {
@@ -79,6 +80,9 @@ struct unit_call {
 };
 
 using unit_code = void (*)(unit_call&) noexcept;
+/// Some tiles of one item's output.
+using tiles_code = void (*)(const void* kernel, const void* in, void* out, std::byte* scratch,
+                            tile_range some) noexcept;
 using destroy_code = void (*)(void*) noexcept;
 
 /// Where a value of an item is, in one session.

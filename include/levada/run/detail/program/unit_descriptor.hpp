@@ -28,6 +28,8 @@ struct unit_descriptor {
   bool holds_pipelines = false;
   bool copyable = true;                                              ///< the object, where `make` is there
   erased_object (*make_kernel)(const stage_address* ops) = nullptr;  ///< of ops in a row, with their weights
+  tiles_code of_tiles = nullptr;                                     ///< of a kernel that the plan divides
+  std::size_t tiles = 1;                                             ///< that it has
 
   /// What cannot be copied and is called by several threads at once unconditionally is shared by all sessions.
   constexpr bool is_copied_per_session(concurrency order) const {

@@ -9,6 +9,7 @@
 
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
+#include <levada/run/detail/program/item_team.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/session/regions.hpp>
 #include <levada/run/detail/workers/executor.hpp>
@@ -41,6 +42,7 @@ struct deployed_code {
   backbone_code make_backbone;           ///< null where workers go from segment to segment by themselves
   worker_settings workers;
   permits concurrency_limit;
+  owner<unit_team> team;         ///< where the plan divides units
   atomic<bool> measures{false};  ///< sessions measure themselves from their start
 
   const program& program_of(std::size_t region) const { return region == 0 ? code : later->code(region - 1); }
@@ -66,6 +68,20 @@ struct deployment : deployed_code {
 
   Executor executor;
 };
+
+/// For a plan that divides units, of some region.
+template <class Executor>
+[[gnu::cold]] void make_team(deployment<Executor>& app) {
+  std::size_t part_bytes = 0, alignment = 0;
+  for (std::size_t r = 0; r < app.regions(); ++r) {
+    part_bytes = std::max(part_bytes, app.program_of(r).part_bytes);
+    alignment = std::max(alignment, app.program_of(r).alignment);
+  }
+  const auto invite = [](void* own, worker_call call) { static_cast<Executor*>(own)->invite(call); };
+  app.team = owner<unit_team>(new item_team<>(app.concurrency_limit, part_bytes, alignment, invite, &app.executor));
+  app.code.team = app.team.get();
+  if (app.later) app.later->be_divided_by(*app.team);
+}
 
 /// A segment as its device has to know it, of so many units that it computes by itself.
 [[gnu::cold]] inline device_segment segment_for_device(const program& code, std::size_t s, std::size_t units) {

@@ -57,6 +57,7 @@ class later_code {
   virtual ~later_code() = default;
   virtual std::size_t count() const = 0;
   virtual const program& code(std::size_t r) const = 0;
+  virtual void be_divided_by(unit_team& team) = 0;
   /// What leads to it.
   virtual const program_rate& rate(std::size_t r) const = 0;
   /// `queues(code)`: the devices of the segments of a program.
@@ -157,6 +158,9 @@ class coded_regions final : public later_code {
 
   std::size_t count() const override { return regions_.size(); }
   const program& code(std::size_t r) const override { return regions_[r].code; }
+  void be_divided_by(unit_team& team) override {
+    for (later_region& region : regions_) region.code.team = &team;
+  }
   const program_rate& rate(std::size_t r) const override { return regions_[r].rate; }
   owner<later_regions> open(const region_surroundings& in,
                             fixed_array<device_queue*> (*queues)(const void*, const program&),

@@ -20,9 +20,9 @@
 #include <levada/run/detail/session/helped_session.hpp>
 #include <levada/run/detail/session/lambda_ref.hpp>
 #include <levada/run/detail/session/session_engines.hpp>
-#include <levada/run/detail/session/session_gate.hpp>
 #include <levada/run/detail/workers/executor.hpp>
 #include <levada/run/detail/workers/permits.hpp>
+#include <levada/run/detail/workers/session_gate.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 #include <levada/run/detail/workers/worker.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/session/session_gate.hpp: the meeting place of a session and the workers that were invited to it,
+// run/detail/workers/session_gate.hpp: the meeting place of a session and the workers that were invited to it,
 // whichever is first gone.
 
 #include <atomic>

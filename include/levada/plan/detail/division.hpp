@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// plan/detail/division.hpp: which units of a lone item are divided among threads that have none of their own. A part is
+// some of the tiles that the unit's kernel has.
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include <levada/graph/detail/tile_range.hpp>
+#include <levada/plan/detail/candidate.hpp>
+#include <levada/plan/detail/cost.hpp>
+#include <levada/plan/detail/partition.hpp>
+
+namespace levada {
+
+/// A unit that takes less stays on its item's thread: others have neither its input nor its weights in their caches,
+/// and come some microseconds later.
+inline constexpr double unit_worth_dividing = 100e-6;
+
+namespace detail {
+
+/// Divides what is worth it, but branches, which have threads already. `prices` are those of the units.
+template <class Plan>
+constexpr void divide_units(Plan& plan, std::span<const cost> prices, std::span<const candidate> candidates) {
+  for (std::size_t u = 0; u < plan.units; ++u) {
+    auto& unit = plan.unit[u];
+    if (unit.candidate == partition_unit::callable || unit.branch || prices[u].seconds < unit_worth_dividing) continue;
+    if (plan.segment[unit.segment].device.kind != device_kind::cpu) continue;
+    unit.parts = std::min<std::size_t>(candidates[unit.candidate].tiles, static_cast<std::size_t>(plan.threads));
+    if (unit.parts > 1) plan.part_bytes = std::max(plan.part_bytes, unit.scratch_bytes);
+  }
+}
+
+/// Some unit is divided.
+template <class Plan>
+constexpr bool divides(const Plan& plan) {
+  for (const auto& unit : plan.unit)
+    if (unit.parts > 1) return true;
+  return false;
+}
+
+}  // namespace detail
+}  // namespace levada

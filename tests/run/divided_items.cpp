@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units of one item computed by several threads, under oneTBB.
+
+#include <doctest/doctest.h>
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <levada/run/detail/workers/tbb_executor.hpp>
+
+#include <run/divided_items.hpp>
+
+namespace run_divided_items {
+
+namespace lv = levada;
+using namespace levada::test;
+
+TEST_CASE("two threads compute parts of one call at the same time") { parts_meet_in_a_call<lv::tbb_executor>(); }
+
+TEST_CASE("two threads compute parts of a lone item of a session") { parts_meet_in_a_session<lv::tbb_executor>(); }
+
+TEST_CASE("with one thread nothing is divided") { one_thread_computes_the_whole<lv::tbb_executor>(); }
+
+TEST_CASE("no more threads are in items of a stream and their parts than the processor has") {
+  items_of_a_stream<lv::tbb_executor>();
+}
+
+TEST_CASE("calls and sessions at once give what one thread gives") { calls_and_sessions_at_once<lv::tbb_executor>(); }
+
+TEST_CASE("an app may end before the workers come that it has invited") { apps_end_at_once<lv::tbb_executor>(); }
+
+TEST_CASE("parts that no worker comes for are computed by the item's own thread") {
+  oneapi::tbb::task_arena one(1);
+  one.execute([] {
+    const auto app = tiled_app<lv::tbb_executor, 2>();
+    part_hook::reset(false);
+    for (int n = 0; n < 50; ++n) CHECK(is_computed(app(tiled_input(n)), n));
+  });
+}
+
+TEST_CASE("an item is not divided while others are in flight") {
+  oneapi::tbb::task_arena one(1);  // no worker comes, whatever is invited
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::backends<tiled<part_hook>>>(
+      lv::input<tiled_item> | lv::nn::relu | lv::nn::relu | lv::nn::relu, lv::in_arena(one));
+  auto session = app.open();
+  for (int round = 0; round < 20; ++round) {
+    part_hook::reset(false);
+    for (int n = 0; n < 10; ++n) session.push(tiled_input(n));
+    for (int n = 0; n < 10; ++n) CHECK(is_computed(session.pop()->value(), n));
+    CHECK(part_hook::parts.load() >= 3 * 10);
+    CHECK(part_hook::parts.load() <= 3 * 11);  // the last may be alone
+  }
+}
+
+TEST_CASE("parts are computed where regions of another rate are, too") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::backends<tiled<part_hook>>>(
+      lv::input<tiled_item> | lv::stage<"same">([](const tiled_item& x) { return x; }) | lv::batch<1> | lv::unbatch |
+      lv::nn::relu);
+  auto session = app.open();
+  part_hook::reset(true);
+  for (int n = 0; n < 5'000 && part_hook::meetings.load() < 3; ++n) {
+    session.push(tiled_input(n));
+    CHECK(is_computed(session.pop()->value(), n));
+  }
+  CHECK(part_hook::meetings.load() >= 3);
+}
+
+}  // namespace run_divided_items
