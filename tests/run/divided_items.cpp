@@ -55,13 +55,7 @@ TEST_CASE("parts are computed where regions of another rate are, too") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::backends<tiled<part_hook>>>(
       lv::input<tiled_item> | lv::stage<"same">([](const tiled_item& x) { return x; }) | lv::batch<1> | lv::unbatch |
       lv::nn::relu);
-  auto session = app.open();
-  part_hook::reset(true);
-  for (int n = 0; n < 5'000 && part_hook::meetings.load() < 3; ++n) {
-    session.push(tiled_input(n));
-    CHECK(is_computed(session.pop()->value(), n));
-  }
-  CHECK(part_hook::meetings.load() >= 3);
+  parts_meet_in_a_session_of(app);
 }
 
 }  // namespace run_divided_items
