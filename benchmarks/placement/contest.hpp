@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -35,6 +36,24 @@ double difference(const Result& a, const Result& b) {
   }
 }
 
+/// The first Vulkan device is one, and no processor that plays it.
+inline bool has_gpu() {
+  static const bool found = [] {
+    try {
+      return lv::detail::vulkan_context(0, {}).properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
+    } catch (const lv::device_error&) {
+      return false;
+    }
+  }();
+  return found;
+}
+
+/// The thread's processor time, which other programs do not change. It does not say how long a GPU works.
+inline double seconds_now() {
+  if (!has_gpu()) return lv::detail::thread_seconds();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 inline double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -46,9 +65,9 @@ class contender {
   template <class App, class Item>
   contender(const char* name, const App& app, const std::vector<Item>& samples, const typename App::output& expected)
       : name_(name), call_([&app, &samples, out = std::make_shared<typename App::output>()](std::size_t calls) {
-          const double start = lv::detail::thread_seconds();
+          const double start = seconds_now();
           for (std::size_t i = 0; i < calls; ++i) app(samples[i % samples.size()], *out);
-          return (lv::detail::thread_seconds() - start) / static_cast<double>(calls);
+          return (seconds_now() - start) / static_cast<double>(calls);
         }) {
     const auto out = std::make_unique<typename App::output>();
     app(samples[0], *out);
@@ -82,8 +101,8 @@ inline void compare(const std::vector<contender>& contenders, double seconds) {
   const double once = contenders.back().time(1);
   const auto calls = static_cast<std::size_t>(std::clamp(2e-3 / once, 1.0, 1000.0));
   std::vector<std::vector<double>> times(contenders.size()), ratios(contenders.size());
-  const double start = lv::detail::thread_seconds();
-  for (std::size_t round = 0; round < 11 || lv::detail::thread_seconds() - start < seconds; ++round) {
+  const double start = seconds_now();
+  for (std::size_t round = 0; round < 11 || seconds_now() - start < seconds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       const std::size_t c = (i + round) % contenders.size();
       times[c].push_back(contenders[c].time(calls));
@@ -145,12 +164,17 @@ void contest(const char* name, Make make, double seconds) {
   const lv::additive_check check = lv::check_sum(chosen, Table, samples, seconds / 8);
   std::printf("  the sum of its units %10.1f us   the whole takes %+.1f %% of that more; %zu estimated, %zu unknown\n",
               1e6 * check.sum, 100 * check.error(), check.estimated, check.unknown);
-  compare({{"simd", simd, samples, *expected},
-           {"onednn, else simd", onednn, samples, *expected},
-           {"eigen, else simd", eigen, samples, *expected},
-           {"by kernels alone", by_kernels, samples, *expected},
-           {"chosen", chosen, samples, *expected}},
-          seconds);
+  std::vector<contender> contenders{{"simd", simd, samples, *expected},
+                                    {"onednn, else simd", onednn, samples, *expected},
+                                    {"eigen, else simd", eigen, samples, *expected}};
+  if (has_gpu()) {
+    using gpu_first = lv::target<lv::vulkan<0>, lv::cpu<1>>;
+    static const auto gpu = lv::deploy<gpu_first, slots, lv::backends<lv::spirv, lv::simd>>(m.pipeline());
+    contenders.emplace_back("spirv, else simd", gpu, samples, *expected);
+  }
+  contenders.emplace_back("by kernels alone", by_kernels, samples, *expected);
+  contenders.emplace_back("chosen", chosen, samples, *expected);
+  compare(contenders, seconds);
 }
 
 }  // namespace placement
