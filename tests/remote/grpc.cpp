@@ -3,16 +3,24 @@
 
 #include <doctest/doctest.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <levada/levada.hpp>
 #include <levada/remote.hpp>
 #include <levada/remote/grpc.hpp>
 
+#include "remote/certificates.hpp"
 #include "run/progress.hpp"
 
 namespace {
@@ -38,6 +46,68 @@ auto inverted() {
 auto doubled() {
   return lv::input<int> | lv::on<lv::remote<"edge">>(lv::stage<"twice">([](int x) { return 2.0 * x; }));
 }
+
+/// Whether a driver that shows and believes this gets an answer from the node.
+bool is_answered(const std::shared_ptr<lv::transport>& by, const std::string& address) {
+  try {
+    auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {address}});
+    return app(21) == 42;
+  } catch (const lv::remote_error& e) {
+    CHECK(std::string_view(e.what()).starts_with("levada: remote device \"edge\" has no node: " + address + ": "));
+    return false;
+  }
+}
+
+std::shared_ptr<lv::grpc_transport> shows(lv::certificates those) {
+  return std::make_shared<lv::grpc_transport>(std::move(those));
+}
+using namespace levada::test;
+
+/// What comes from a socket that is no client of gRPC, until the other end closes it.
+void say_to_port(const std::string& address, std::string_view what) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int s = ::socket(AF_INET, SOCK_STREAM, 0);
+  REQUIRE(::connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+  CHECK(::send(s, what.data(), what.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(what.size()));
+  ::shutdown(s, SHUT_WR);
+  char answer[256];
+  while (::recv(s, answer, sizeof answer, 0) > 0) {
+  }
+  ::close(s);
+}
+
+/// A client of gRPC that is no driver: sends one message and waits for the end of the call.
+class odd_client final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  odd_client(const std::string& address, const char* method, std::size_t bytes)
+      : stub_(grpc::CreateChannel(address, grpc::InsecureChannelCredentials())) {
+    const grpc::Slice slice(bytes);
+    message_ = grpc::ByteBuffer(&slice, 1);
+    stub_.PrepareBidiStreamingCall(&context_, method, {}, this);
+    StartWrite(&message_);
+    StartRead(&answer_);
+    StartCall();
+  }
+  grpc::StatusCode ends() {
+    CHECK(eventually([&] { return is_done_.load(); }));
+    return status_.error_code();
+  }
+
+ private:
+  void OnDone(const grpc::Status& status) override {
+    status_ = status;
+    is_done_.store(true);
+  }
+
+  grpc::ClientContext context_;
+  grpc::GenericStub stub_;
+  grpc::ByteBuffer message_, answer_;
+  grpc::Status status_;
+  std::atomic<bool> is_done_{false};
+};
 
 }  // namespace
 
@@ -82,6 +152,51 @@ TEST_CASE("a node that ends in the middle is followed by another") {
     if (next == 3000) CHECK(second.sessions() == 1);
   }
   CHECK(next == 3000);
+}
+
+TEST_CASE("both ends show certificates, and only those of the same authority talk to each other") {
+  const lv::certificates edge{authority_certificate, edge_certificate, edge_key, ""};
+  const lv::certificates driver{authority_certificate, driver_certificate, driver_key, "edge"};
+  const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {shows(edge), "127.0.0.1:0"});
+  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{shows(driver), {node.address()}});
+  auto session = app.open();
+  const auto works = [&] {
+    session.push(21);
+    return session.pop()->value() == 42;
+  };
+  CHECK(works());
+  // An authority that the node does not know, a certificate that is not of the key, none, none and no encryption.
+  CHECK(!is_answered(shows({authority_certificate, stranger_certificate, stranger_key, "edge"}), node.address()));
+  CHECK(!is_answered(shows({authority_certificate, expired_certificate, expired_key, "edge"}), node.address()));
+  CHECK(!is_answered(shows({authority_certificate, "", "", "edge"}), node.address()));
+  CHECK(!is_answered(std::make_shared<lv::grpc_transport>(lv::plain_text{}), node.address()));
+  CHECK(works());
+  // Nodes that the driver does not believe: of another authority, of another time, of another name.
+  for (const lv::certificates& wrong :
+       {lv::certificates{authority_certificate, stranger_certificate, stranger_key, ""},
+        lv::certificates{authority_certificate, expired_certificate, expired_key, ""}}) {
+    const lv::remote_node other = lv::serve<box, "edge", v1>(doubled(), {shows(wrong), "127.0.0.1:0"});
+    CHECK(!is_answered(shows(driver), other.address()));
+  }
+  CHECK(!is_answered(shows({authority_certificate, driver_certificate, driver_key, "hall"}), node.address()));
+  CHECK(!is_answered(shows({other_certificate, driver_certificate, driver_key, "edge"}), node.address()));
+  CHECK(works());
+  CHECK(node.sessions() == 1);
+}
+
+TEST_CASE("garbage, long messages and other methods end alone") {
+  const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
+  const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, "127.0.0.1:0"});
+  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {node.address()}});
+  auto session = app.open();
+  session.push(1);
+  CHECK(session.pop()->value() == 2);
+  say_to_port(node.address(), "GET / HTTP/1.1\r\nHost: edge\r\n\r\n");
+  say_to_port(node.address(), std::string(5000, '\xff'));
+  CHECK(odd_client(node.address(), lv::detail::grpc_method, 1 << 20).ends() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(odd_client(node.address(), "/levada.Remote/Other", 100).ends() == grpc::StatusCode::UNIMPLEMENTED);
+  session.push(2);
+  CHECK(session.pop()->value() == 4);
 }
 
 TEST_CASE("plain text stays on this machine") {
