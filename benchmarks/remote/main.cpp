@@ -11,8 +11,8 @@
 #include <levada/remote.hpp>
 #include <levada/remote/grpc.hpp>
 
+#include "../kernels/alternate.hpp"
 #include "by_hand.hpp"
-#include "kernels/alternate.hpp"
 
 namespace {
 
