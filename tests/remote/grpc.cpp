@@ -5,11 +5,16 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -109,7 +114,66 @@ class odd_client final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   std::atomic<bool> is_done_{false};
 };
 
+/// A process of its own that is a node, started from this program: the variable says where it listens.
+constexpr const char* node_variable = "LEVADA_TEST_NODE_AT";
+class node_process {
+ public:
+  explicit node_process(std::string address) : address_(std::move(address)) { start(); }
+  ~node_process() { kill(); }
+  const std::string& address() const { return address_; }
+  void kill() {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  void start() {
+    const std::string variable = std::string(node_variable) + "=" + address_;
+    std::vector<char*> environment{const_cast<char*>(variable.c_str()), nullptr};
+    char name[] = "node";
+    char* arguments[] = {name, nullptr};
+    REQUIRE(::posix_spawn(&process_, "/proc/self/exe", nullptr, nullptr, arguments, environment.data()) == 0);
+  }
+
+ private:
+  std::string address_;
+  pid_t process_ = 0;
+};
+/// In such a process, before its tests would begin.
+const bool is_driver = [] {
+  const char* const address = std::getenv(node_variable);
+  if (address == nullptr) return true;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
+  const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, address});
+  for (;;) ::pause();
+}();
+
 }  // namespace
+
+TEST_CASE("nodes that are killed lose no item, and none comes twice") {
+  REQUIRE(is_driver);
+  const std::string prefix = "unix:/tmp/levada_node_" + std::to_string(::getpid());
+  node_process nodes[] = {node_process(prefix + "_a"), node_process(prefix + "_b")};
+  const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
+  const lv::endpoints<"edge"> to{by, {nodes[0].address(), nodes[1].address()}};
+  for (const node_process& n : nodes) CHECK(eventually([&] { return is_answered(by, n.address()); }));
+  auto app = lv::deploy<box, v1>(doubled(), to);
+  constexpr int count = 12'000, kills = 6;
+  std::vector<int> items(count);
+  for (int i = 0; i < count; ++i) items[static_cast<std::size_t>(i)] = i;
+  int next = 0;
+  bool in_order = true;
+  for (auto&& r : app.stream(items)) {
+    in_order = in_order && r.has_value() && *r == 2.0 * next;
+    ++next;
+    if (next % (count / (kills + 1)) != 0) continue;
+    node_process& one = nodes[next / (count / (kills + 1)) % 2];
+    one.kill();
+    one.start();
+  }
+  CHECK(in_order);
+  CHECK(next == count);
+  for (const node_process& n : nodes) ::unlink(n.address().c_str() + 5);
+}
 
 TEST_CASE("large items go there and back as they are, over the loopback and a unix socket") {
   const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
