@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -38,14 +37,14 @@ void set_keep_alive(Arguments set) {
   set(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
 }
 
+/// It ends with its owner, never in a call of gRPC's: the last channel of a program joins the threads that make them.
 class grpc_client_stream final : public grpc_stream, grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   grpc_client_stream(const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& as,
                      const std::string& node_name, std::size_t most_bytes)
       : stub_(channel_to(address, as, node_name, most_bytes)) {}
 
-  void start(const std::shared_ptr<grpc_client_stream>& self) {
-    self_ = self;
+  void start() {
     stub_.PrepareBidiStreamingCall(&context_, grpc_method, {}, this);
     AddHold();  // writes come from outside
     begin_reading();
@@ -74,13 +73,11 @@ class grpc_client_stream final : public grpc_stream, grpc::ClientBidiReactor<grp
   void OnReadDone(bool ok) override { on_read(ok); }
   void OnWriteDone(bool ok) override { on_write(ok); }
   void OnDone(const grpc::Status& status) override {
-    const std::shared_ptr<grpc_client_stream> self = std::move(self_);
     on_done(status.error_message().empty() ? "the node ended the connection" : status.error_message());
   }
 
   grpc::ClientContext context_;
   grpc::GenericStub stub_;
-  std::shared_ptr<grpc_client_stream> self_;
 };
 
 inline std::unique_ptr<connection> connect_by_grpc(const std::string& address,
@@ -91,7 +88,7 @@ inline std::unique_ptr<connection> connect_by_grpc(const std::string& address,
   stream->set_events(events);
   auto made = std::make_unique<grpc_connection>(stream, address);
   made->set_started();
-  stream->start(stream);
+  stream->start();
   return made;
 }
 
