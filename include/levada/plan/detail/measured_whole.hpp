@@ -52,8 +52,7 @@ constexpr partition<N> measured_partition(const graph_info<N>& graph, std::span<
   const whole_cost* whole = find_whole(table, question_of(graph, devices, backends));
   if (whole == nullptr) return {};
   const plan_reading<N> reading = read_plan(whole->plan, graph, devices, candidates, backends);
-  if (!reading) return {};
-  return reading.parts;
+  return reading ? reading.parts : partition<N>{};
 }
 
 }  // namespace levada

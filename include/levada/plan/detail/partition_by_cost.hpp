@@ -170,12 +170,9 @@ constexpr partition<N> choose_partition(const graph_info<N>& graph, std::span<co
   if (devices.size() <= most_places) {
     const placement_problem<N> problem = deployment_problem(graph, devices, candidates, backends, table);
     const std::size_t beam = detail::beam_of(goal, graph.nodes.size());
-    // No conditional operator: g++ 13 breaks down where one has such a value while compiling.
-    cover<N> chosen;
-    if (goal == objective::latency || goal == objective::throughput)
-      chosen = best_cover(problem, goal, beam);
-    else
-      chosen = best_cover_within(problem, goal, {}, beam).best;
+    const bool is_of_time = goal == objective::latency || goal == objective::throughput;
+    const cover<N> chosen =
+        is_of_time ? best_cover(problem, goal, beam) : best_cover_within(problem, goal, {}, beam).best;
     if (chosen.complete) return partition_of(problem, chosen, graph, devices);
   }
   return choose_partition(graph, devices, candidates, backends);

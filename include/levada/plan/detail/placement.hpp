@@ -52,7 +52,7 @@ struct placement_problem {
   bounded<device_capacity, most_places> devices;
   bounded<place, most_places> places;
   /// From, to. A value is moved once to each place where it is taken, from where it was given.
-  crossing crossings[most_places][most_places]{};
+  crossing crossings[most_places][most_places];  // without braces: g++ 13 breaks down over its copy else
   std::size_t host = nowhere;  ///< the place where items enter, and results are wanted; `nowhere`: anywhere
   detail::constexpr_vector<offer<N>> offers;
 };
