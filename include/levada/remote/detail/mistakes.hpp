@@ -10,6 +10,7 @@
 #include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/region.hpp>
+#include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/parts.hpp>
 #include <levada/remote/device.hpp>
 #include <levada/remote/wire.hpp>

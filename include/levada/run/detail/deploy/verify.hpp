@@ -13,6 +13,7 @@
 #include <levada/plan/detail/unit_costs.hpp>
 #include <levada/run/detail/deploy/expected.hpp>
 #include <levada/run/detail/measure/verification.hpp>
+#include <levada/run/detail/program/session_options.hpp>
 #include <levada/run/detail/workers/machine.hpp>
 
 namespace levada::detail {
