@@ -122,6 +122,8 @@ TEST_CASE("the slowdown of numbers of threads that nobody measured lies between 
   static_assert(lv::slowdown_of(measured, 3) == 1.625);
   static_assert(lv::slowdown_of(measured, 4) == 2);
   static_assert(lv::slowdown_of(measured, 8) == 4, "no more results a second than by four");
+  static constexpr lv::contention with_one[] = {{1, 1}, {2, 1.5}};
+  static_assert(lv::slowdown_of(with_one, 1) == 1 && lv::slowdown_of(with_one, 2) == 1.5);
 }
 
 TEST_CASE("branches that run at once shorten the latency, but no load") {

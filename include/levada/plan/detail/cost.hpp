@@ -82,6 +82,7 @@ struct contention {
 /// 1 where nobody measured.
 constexpr double slowdown_of(std::span<const contention> measured, int threads) {
   contention before;
+  if (threads <= before.threads) return 1;
   for (const contention& c : measured) {
     if (threads <= c.threads)
       return before.slowdown +
