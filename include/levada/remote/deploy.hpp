@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/remote/detail/deploy_with.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/mistakes.hpp>
@@ -95,11 +96,6 @@ struct driver_mistake<Given, Target, type_list<Endpoints...>, Options...> {
   }
   using type = decltype(find());
 };
-
-template <class Target, class Pipeline, class... Options>
-auto deploy_with(Pipeline&& line, type_list<Options...>) {
-  return levada::deploy<Target, Options...>(std::forward<Pipeline>(line));
-}
 
 }  // namespace detail
 

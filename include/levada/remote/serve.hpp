@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/remote/detail/deploy_with.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/mistakes.hpp>
@@ -135,11 +136,6 @@ struct node_mistake {
   using type = decltype(find());
 };
 
-template <class Target, class Part, class... Options>
-auto deploy_there(Part&& part, type_list<Options...>) {
-  return levada::deploy<Target, Options...>(std::forward<Part>(part));
-}
-
 }  // namespace detail
 
 /// Runs the part that is pinned to `remote<Name>` for drivers, on the devices that the target says for it, as long as
@@ -156,7 +152,7 @@ template <class Target, fixed_string Name, class... Options, class Pipeline>
   using compared =
       detail::remote_identity<Name, detail::version_of<Options...>::text, typename found::pipeline, in, out>;
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
-  auto app = detail::deploy_there<typename detail::target_there<Name, Target>::type>(
+  auto app = detail::deploy_with<typename detail::target_there<Name, Target>::type>(
       input<in> | detail::part_on<remote<Name>::id>(std::move(own)), detail::options_there<Options...>{});
   auto made =
       std::make_unique<detail::app_node<decltype(app)>>(std::move(app), compared::text.view(), options.most_sessions);

@@ -58,11 +58,10 @@ std::vector<contention> measure_contentions(Make make, int processors, double se
   };
   add_until(1);
   const double alone = seconds_at_once(calls, seconds);
-  for (int threads = 2; alone > 0; threads = std::min(2 * threads, processors)) {
-    if (threads > processors) break;
+  for (int threads = 1; alone > 0 && threads < processors;) {
+    threads = std::min(2 * threads, processors);
     add_until(threads);
     found.push_back({threads, std::max(seconds_at_once(calls, seconds) / alone, 1.0)});
-    if (threads == processors) break;
   }
   return found;
 }
