@@ -33,6 +33,7 @@ UNPROVOKED = [
     ("backend/run", "oneDNN", "oneDNN refuses what the backend's predicate took"),
     ("interop/tune", "levada: tune:", "the same deployment does not compile"),
     ("kernel/spirv_grid", "32,768 words", "the same module does not compile"),
+    ("service/termination", "", "a system without a descriptor left"),
     ("run/library_file", "cannot be read", "a disk that fails behind the call that opened the file"),
 ]
 
@@ -64,8 +65,7 @@ REMEDIES = {
     "kernel/spirv_grid": "Divide the kernel.",
     "remote/frame": "The other end is no program of levada, or was compiled with another version of it.",
     "remote/greeting": "Start a node at one of the addresses, of the same pipeline, target and `version`.",
-    "remote/grpc": "Give `certificates`, or an address of this machine.",
-    "remote/grpc_server": "Another program has the port, or the address is of another machine.",
+    "remote/grpc_credentials": "Give `certificates`, or an address of this machine. Or another program has the port.",
     "remote/in_process": "Give each node an address of its own.",
     "remote/lane": "The text is what the stage threw, or why its node was lost.",
     "remote/node_stream": "The other end is no program of levada, or was compiled with another version of it.",
@@ -94,6 +94,9 @@ REMEDIES = {
     "run/simulated": "Tests ask for it.",
     "run/thread_executor": "Leave `in_arena` out, or use oneTBB's workers.",
     "run/time_feed": "Push the items of a port in the order of their capture.",
+    "service/grpc_calls": "The client sends no message, or what is none of the protocol.",
+    "service/protobuf": "The client sends no message, or what is none of the protocol.",
+    "service/termination": "The process has as many open files as the system allows (`ulimit -n`).",
     "run/worker": "Name processors that the process may use: `taskset -p PID` prints them.",
 }
 

@@ -7,38 +7,16 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <utility>
 
-#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
+#include <levada/remote/certificates.hpp>
 #include <levada/remote/detail/grpc_client.hpp>
+#include <levada/remote/detail/grpc_credentials.hpp>
 #include <levada/remote/detail/grpc_server.hpp>
-#include <levada/remote/device.hpp>
 #include <levada/remote/transport.hpp>
 
 namespace levada {
-
-/// What a machine shows of itself and believes of others, each as PEM text: nobody else connects.
-struct certificates {
-  std::string authority;  ///< that signed those of the other end
-  std::string certificate, key;
-  std::string node_name;  ///< that a node's certificate has where it is not its address
-};
-
-/// Without certificates and without encryption: to this machine alone.
-struct plain_text {};
-
-namespace detail {
-
-/// gRPC is there until the process ends: where its last user goes while it still closes something, it waits for ten
-/// seconds.
-inline bool keep_grpc() {
-  static const bool once = (grpc_init(), true);
-  return once;
-}
-
-}  // namespace detail
 
 /// Addresses are gRPC's: "10.0.0.7:7000", "edge.local:7000", "unix:/run/edge". Port 0 of a node: any.
 class grpc_transport final : public transport {
@@ -46,11 +24,9 @@ class grpc_transport final : public transport {
   explicit grpc_transport(certificates of)
       : node_name_(of.node_name),
         to_nodes_(grpc::SslCredentials({of.authority, of.key, of.certificate})),
-        to_drivers_(server_credentials(of)) {}
-  explicit grpc_transport(plain_text)
-      : is_plain_(true),
-        to_nodes_(grpc::InsecureChannelCredentials()),
-        to_drivers_(grpc::InsecureServerCredentials()) {}
+        to_drivers_(detail::server_credentials(of)) {}
+  explicit grpc_transport(plain_text as)
+      : is_plain_(true), to_nodes_(grpc::InsecureChannelCredentials()), to_drivers_(detail::server_credentials(as)) {}
 
   std::unique_ptr<connection> connect(const std::string& address, std::size_t most_bytes,
                                       connection_events& events) override {
@@ -64,16 +40,8 @@ class grpc_transport final : public transport {
   }
 
  private:
-  static std::shared_ptr<grpc::ServerCredentials> server_credentials(const certificates& of) {
-    grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-    options.pem_root_certs = of.authority;
-    options.pem_key_cert_pairs.push_back({of.key, of.certificate});
-    return grpc::SslServerCredentials(options);
-  }
   void check(const std::string& address) const {
-    if (is_plain_ && !detail::is_this_machine(address))
-      throw remote_error("levada: \"" + address + "\" is not this machine, and plain text goes to no other: give " +
-                         "grpc_transport certificates");
+    if (is_plain_) detail::check_plain_text(address, "grpc_transport");
   }
 
   const bool is_kept_ = detail::keep_grpc();

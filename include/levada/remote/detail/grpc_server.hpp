@@ -14,8 +14,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include <levada/remote/detail/grpc_client.hpp>
+#include <levada/remote/detail/grpc_credentials.hpp>
 #include <levada/remote/detail/grpc_stream.hpp>
-#include <levada/remote/device.hpp>
 #include <levada/remote/transport.hpp>
 
 namespace levada::detail {
@@ -67,18 +67,13 @@ class grpc_listener final : public listener, grpc::CallbackGenericService {
  public:
   grpc_listener(const std::string& address, const std::shared_ptr<grpc::ServerCredentials>& as, std::size_t most_bytes,
                 connection_acceptor& acceptor)
-      : acceptor_(acceptor) {
+      : acceptor_(acceptor), address_(address) {
     grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort(address, as, &port);
     builder.RegisterCallbackGenericService(this);
     builder.SetMaxReceiveMessageSize(static_cast<int>(most_bytes));
     builder.SetMaxSendMessageSize(-1);
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     set_keep_alive([&](const char* what, int value) { builder.AddChannelArgument(what, value); });
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr) throw remote_error("levada: a node cannot listen at \"" + address + "\"");
-    address_ = address.starts_with("unix") ? address : address.substr(0, address.rfind(':') + 1) + std::to_string(port);
+    server_ = start_listening(builder, address_, as, "a node");
   }
   ~grpc_listener() override {
     stop();
