@@ -25,7 +25,7 @@ levada_part(JSON nlohmann-json3-dev "nlohmann/|levada/interop/(plan_file|saved_p
             nlohmann_json::nlohmann_json nlohmann_json)
 levada_part(TASKFLOW "libtaskflow-cpp-dev (from trixie on; or TASKFLOW_ROOT)" "taskflow/" taskflow::taskflow taskflow)
 levada_part(FASTFLOW "(not in Debian; FASTFLOW_ROOT names its folder)" "ff/ff" fastflow::fastflow fastflow)
-levada_part(GRPC "libgrpc++-dev libprotobuf-dev" "grpcpp/|levada/remote/grpc" grpcpp::grpcpp grpcpp)
+levada_part(GRPC "libgrpc++-dev libprotobuf-dev" "grpcpp/|levada/(remote/grpc|service/serve)" grpcpp::grpcpp grpcpp)
 levada_part(ONNXRUNTIME "libonnxruntime-dev (from trixie on)" "onnxruntime_c|levada/interop/onnx_runtime"
             onnxruntime::onnxruntime onnxruntime)
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks who includes whom under include/levada, and prints `file:line: rule` for every include against the layers.
 
-Headers that users include are those of PUBLIC and of nn/, image/, signal/, interop/ and remote/; docs/headers.md lists
-them. All others stand under detail/ of their layer, and no example, document or installed project includes one. No
-header is longer than 450 lines, and none includes itself by way of others. There are at most 45 for users, besides
-those in the folders of the libraries.
+Headers that users include are those of PUBLIC and of nn/, image/, signal/, interop/, remote/ and service/;
+docs/headers.md lists them. All others stand under detail/ of their layer, and no example, document or installed project
+includes one. No header is longer than 450 lines, and none includes itself by way of others. There are at most 45 for
+users, besides those in the folders of the libraries.
 
 check_includes.py [ROOT]    ROOT is the folder that has include/levada; by default the repository of this script.
 """
@@ -28,6 +28,7 @@ LAYERS = {
     "backend/*": "core graph plan kernel nn image signal backend",
     "run": "core graph plan",
     "remote": "core graph plan run",
+    "service": "core graph plan run remote",
     "onnx": "core graph kernel nn",
     "interop": "core graph plan kernel nn image signal backend backend/* run onnx",
     "ops": "core graph kernel nn image signal backend backend/simd",
@@ -37,7 +38,7 @@ LAYERS = {
 # The rooms of run/detail, each of which may include those before it.
 ROOMS = ["workers", "program", "measure", "engine", "session", "deploy"]
 
-# Headers that users include, beside those of the op libraries, of interop/ and of remote/.
+# Headers that users include, beside those of the op libraries, of interop/, of remote/ and of service/.
 PUBLIC = """
     image kernel levada nn ops remote signal
     backend/eigen backend/onednn backend/prepared backend/reference backend/reference/ops backend/shard backend/simd
@@ -50,7 +51,7 @@ PUBLIC = """
     run/dispatcher run/event_session run/hot_swap run/multi_producer run/pipeline_library run/prometheus
     run/promises run/simulated
 """.split()
-LIBRARIES = ("nn", "image", "signal", "interop", "remote")
+LIBRARIES = ("nn", "image", "signal", "interop", "remote", "service")
 MOST_PUBLIC = 45  # the umbrellas of the libraries among them
 # Public headers of run/ that one of its rooms may include: the room.
 ROOM_OF_PUBLIC = {
@@ -70,7 +71,7 @@ FOREIGN = [
     ("Vulkan is seen only by backend/spirv", r"vulkan/|vk_", r"backend/spirv(/|\.hpp)"),
     ("Eigen is seen only by backend/eigen and interop/", r"(unsupported/)?Eigen/", r"backend/eigen(/|\.hpp)|interop/"),
     ("oneDNN is seen only by backend/onednn and interop/", r"dnnl|oneapi/dnnl", r"backend/onednn(/|\.hpp)|interop/"),
-    ("gRPC is seen only by remote/grpc", r"grpc(pp)?/", r"remote/(detail/)?grpc"),
+    ("gRPC is seen only by remote/grpc and service/grpc", r"grpc(pp)?/", r"(remote|service)/(detail/)?grpc"),
     ("another library is seen only by interop/", r"opencv2/|nlohmann/|CLI/|png\.h|zlib\.h|google/|onnx", r"interop/"),
     (
         "a heavy standard header is seen only by interop/ and onnx/",
