@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // snippets/howto.hpp: for the pages of docs/howto/.
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -36,3 +37,6 @@ struct motion {
   float x, y, z;
 };
 int estimate(const picture& p, const motion& m);
+
+std::array<int, 16> labels_of(const lv::tensor<std::uint8_t, 16, 1, 28, 28>& pictures);
+constexpr auto model = lv::stage<"model">(labels_of);

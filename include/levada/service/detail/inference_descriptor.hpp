@@ -16,7 +16,7 @@ namespace levada::detail {
 inline constexpr std::string_view inference_service_name = "inference.GRPCInferenceService";
 inline constexpr std::string_view inference_file_name = "open_inference_grpc.proto";
 
-/// Types of fields, by the numbers of FieldDescriptorProto; `parameters` is map<string, InferParameter>.
+/// Types of fields, by the numbers of FieldDescriptorProto, and maps of strings.
 enum class field_type : std::uint8_t {
   real64 = 1,
   real32 = 2,
@@ -28,7 +28,8 @@ enum class field_type : std::uint8_t {
   message = 11,
   bytes = 12,
   uint32 = 13,
-  parameters = 255,
+  parameters = 254,  ///< map<string, InferParameter>
+  properties = 255,  ///< map<string, string>
 };
 
 struct field_row {
@@ -61,6 +62,7 @@ inline constexpr field_row inference_fields[] = {
   {"ModelMetadataResponse", "platform", 3},
   {"ModelMetadataResponse", "inputs", 4, field_type::message, true, "ModelMetadataResponse.TensorMetadata"},
   {"ModelMetadataResponse", "outputs", 5, field_type::message, true, "ModelMetadataResponse.TensorMetadata"},
+  {"ModelMetadataResponse", "properties", 6, field_type::properties},
   {"ModelMetadataResponse.TensorMetadata", "name", 1},
   {"ModelMetadataResponse.TensorMetadata", "datatype", 2},
   {"ModelMetadataResponse.TensorMetadata", "shape", 3, field_type::int64, true},
@@ -109,26 +111,44 @@ inline constexpr field_row inference_fields[] = {
 inline constexpr std::string_view inference_methods[] = {"ServerLive",     "ServerReady",   "ModelReady",
                                                          "ServerMetadata", "ModelMetadata", "ModelInfer"};
 
+constexpr bool is_map(const field_row& field) {
+  return field.type == field_type::parameters || field.type == field_type::properties;
+}
+/// The message of the entries of a map.
+inline std::string_view entry_of(const field_row& map) {
+  return map.type == field_type::parameters ? "ParametersEntry" : "PropertiesEntry";
+}
+
 /// A FieldDescriptorProto of a field of that message.
 inline void describe_field(protobuf_writer& to, const field_row& field) {
-  const bool is_map = field.type == field_type::parameters;
   to.text(1, field.name);
   to.number(3, field.number);
-  to.number(4, field.is_repeated || is_map ? 3 : 1);
-  to.number(5, static_cast<std::uint64_t>(is_map ? field_type::message : field.type));
-  if (is_map) to.text(6, ".inference." + std::string(field.message) + ".ParametersEntry");
+  to.number(4, field.is_repeated || is_map(field) ? 3 : 1);
+  to.number(5, static_cast<std::uint64_t>(is_map(field) ? field_type::message : field.type));
+  if (is_map(field)) to.text(6, ".inference." + std::string(field.message) + '.' + std::string(entry_of(field)));
   if (!field.type_name.empty()) to.text(6, ".inference." + std::string(field.type_name));
   if (field.is_choice) to.present(9, 0);
+}
+/// A DescriptorProto of the entries of a map.
+inline void describe_entry(protobuf_writer& to, const field_row& map) {
+  to.text(1, entry_of(map));
+  to.message(2, [](protobuf_writer& key) { describe_field(key, {"", "key", 1}); });
+  to.message(2, [&](protobuf_writer& value) {
+    if (map.type == field_type::parameters)
+      describe_field(value, {"", "value", 2, field_type::message, false, "InferParameter"});
+    else
+      describe_field(value, {"", "value", 2});
+  });
+  to.message(7, [](protobuf_writer& options) { options.number(7, 1); });
 }
 
 /// A DescriptorProto of the message of that name, and of those inside.
 inline void describe_message(protobuf_writer& to, std::string_view message) {
   to.text(1, message.substr(message.rfind('.') + 1));
-  bool has_parameters = false, has_choice = false;
+  bool has_choice = false;
   for (const field_row& field : inference_fields) {
     if (field.message != message || field.name.empty()) continue;
     to.message(2, [&](protobuf_writer& one) { describe_field(one, field); });
-    has_parameters = has_parameters || field.type == field_type::parameters;
     has_choice = has_choice || field.is_choice;
   }
   std::string_view last;
@@ -139,15 +159,9 @@ inline void describe_message(protobuf_writer& to, std::string_view message) {
     last = field.message;
     to.message(3, [&](protobuf_writer& inner) { describe_message(inner, field.message); });
   }
-  if (has_parameters)
-    to.message(3, [](protobuf_writer& entry) {
-      entry.text(1, "ParametersEntry");
-      entry.message(2, [](protobuf_writer& key) { describe_field(key, {"", "key", 1}); });
-      entry.message(2, [](protobuf_writer& value) {
-        describe_field(value, {"", "value", 2, field_type::message, false, "InferParameter"});
-      });
-      entry.message(7, [](protobuf_writer& options) { options.number(7, 1); });  // it is an entry of a map
-    });
+  for (const field_row& field : inference_fields)
+    if (field.message == message && is_map(field))
+      to.message(3, [&](protobuf_writer& entry) { describe_entry(entry, field); });
   if (has_choice) to.message(8, [](protobuf_writer& choice) { choice.text(1, "parameter_choice"); });
 }
 
