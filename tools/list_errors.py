@@ -39,8 +39,10 @@ UNPROVOKED = [
 
 # Of the run-time errors of a header, by its name: what a user does about them.
 REMEDIES = {
+    "backend/chosen_set": "Compile kernels for a set that the processor has: `levada_add_kernels(... ISA sse4.2 ...)`.",
     "backend/device": "Install a driver of Vulkan 1.2 with timeline semaphores; name a device that is there; or deploy "
                       "with `cpu_fallback`.",
+    "backend/kernels_of_sets": "Build the program again, all of it with one version of levada and one set of flags.",
     "backend/library": "The status is oneDNN's. Name another backend before `onednn`.",
     "backend/loader": "Install `libvulkan1`, or deploy with `cpu_fallback`.",
     "backend/memory": "Deploy with fewer slots, or close sessions: each has slots of its own.",

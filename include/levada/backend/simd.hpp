@@ -25,3 +25,6 @@
 #include <levada/backend/simd/detail/to_rgb.hpp>
 #include <levada/backend/simd/detail/top_k.hpp>
 #include <levada/backend/simd/detail/transform.hpp>
+#ifdef LEVADA_INSTRUCTION_SETS
+#include <levada/backend/simd/detail/kernels_of_sets.hpp>
+#endif

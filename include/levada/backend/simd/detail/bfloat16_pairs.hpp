@@ -67,18 +67,13 @@ constexpr float paired(bfloat16 first, bfloat16 second) {
 
 /// The machine multiplies pairs.
 template <class Arch>
-inline constexpr bool multiplies_pairs =
-#if XSIMD_WITH_AVX512F && defined(__AVX512BF16__)
-    std::is_base_of_v<xsimd::avx512f, Arch>;
-#else
-    false;
-#endif
+inline constexpr bool multiplies_pairs = isa::has_bf16<Arch>;
 
 /// sum + the two products of each lane.
 template <class Arch>
 LEVADA_INLINE inline vector<float, Arch> add_pair_products(const vector<float, Arch>& a, const vector<float, Arch>& b,
                                                            const vector<float, Arch>& sum) {
-#if XSIMD_WITH_AVX512F && defined(__AVX512BF16__)
+#if XSIMD_WITH_AVX512BW && defined(__AVX512BF16__)
   if constexpr (multiplies_pairs<Arch>) {
 #if defined(__clang__)  // clang 16 crashes where it sees that the bits of a float are a pair
     __m512 result = sum;

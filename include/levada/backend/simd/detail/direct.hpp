@@ -86,6 +86,10 @@ struct simd_direct_on {
 };
 
 /// `simd`, whose convolutions are direct: `deploy<box, backends<simd_direct, reference>>(pipeline)`.
-using simd_direct = simd_direct_on<xsimd::default_arch>;
+#ifdef LEVADA_INSTRUCTION_SETS
+using simd_direct = simd_direct_on<isa::one_of<LEVADA_INSTRUCTION_SETS>>;
+#else
+using simd_direct = simd_direct_on<isa::native>;
+#endif
 
 }  // namespace levada

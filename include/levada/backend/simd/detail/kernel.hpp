@@ -10,7 +10,7 @@
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/detail/op_info.hpp>
 #include <levada/graph/op.hpp>
-#include <levada/kernel/detail/xsimd.hpp>
+#include <levada/kernel/detail/instruction_set.hpp>
 
 namespace levada {
 
@@ -42,14 +42,23 @@ struct simd_on {
   template <class Region>
   using region_kernel = simd_region_kernel<Arch, Region>;
 
+  /// Of the kernels that are run.
+  static std::string_view instruction_set() { return Arch::name(); }
+
   static constexpr bool takes(const region_info& region) {
     return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_gated_region(region) ||
            detail::is_row_region(region) || detail::takes_operands(region);
   }
 };
 
+#ifdef LEVADA_INSTRUCTION_SETS  // by levada_add_kernels
+/// Kernels for each of some instruction sets, of which the program takes one when it starts:
+/// backend/simd/detail/kernels_of_sets.hpp.
+using simd = simd_on<isa::one_of<LEVADA_INSTRUCTION_SETS>>;
+#else
 /// Kernels for the widest instruction set that the compiler's flags enable.
-using simd = simd_on<xsimd::default_arch>;
+using simd = simd_on<isa::native>;
+#endif
 
 namespace detail {
 

@@ -23,8 +23,8 @@ constexpr std::int32_t quad_of(const std::int8_t (&bytes)[4]) {
 template <class Arch>
 LEVADA_INLINE inline vector<std::int32_t, Arch> add_pairs(const vector<std::int32_t, Arch>& a,
                                                           const vector<std::int32_t, Arch>& b) {
-#if XSIMD_WITH_AVX512F && defined(__AVX512BW__)
-  if constexpr (std::is_base_of_v<xsimd::avx512f, Arch>) return _mm512_madd_epi16(a, b);
+#if XSIMD_WITH_AVX512BW
+  if constexpr (std::is_base_of_v<xsimd::avx512bw, Arch>) return _mm512_madd_epi16(a, b);
 #endif
 #if XSIMD_WITH_AVX2
   if constexpr (std::is_base_of_v<xsimd::avx2, Arch>) return _mm256_madd_epi16(a, b);
@@ -42,13 +42,11 @@ template <class Arch>
 LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<std::int32_t, Arch>& inputs,
                                                                   const vector<std::int32_t, Arch>& weights,
                                                                   const vector<std::int32_t, Arch>& sum) {
-#if XSIMD_WITH_AVX512F && defined(__AVX512VNNI__)
-  if constexpr (std::is_base_of_v<xsimd::avx512f, Arch>) return _mm512_dpbusd_epi32(sum, inputs, weights);
+#if XSIMD_WITH_AVX512BW && defined(__AVX512VNNI__)
+  if constexpr (std::is_base_of_v<isa::avx512vnni, Arch>) return _mm512_dpbusd_epi32(sum, inputs, weights);
 #endif
-#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
-  if constexpr (std::is_base_of_v<xsimd::avx2, Arch>) return _mm256_dpbusd_epi32(sum, inputs, weights);
-#elif defined(__AVXVNNI__)
-  if constexpr (std::is_base_of_v<xsimd::avx2, Arch>) return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
+#if defined(__AVXVNNI__)
+  if constexpr (std::is_base_of_v<isa::avxvnni, Arch>) return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
 #endif
   // Bytes at even and at odd places as int16: the products of two fit into int32, not into the int16 of pmaddubsw.
   using pairs = vector<std::int32_t, Arch>;

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/kernel/detail/xsimd.hpp>
+#include <levada/kernel/detail/instruction_set.hpp>
 
 /// For lambdas whose arrays must become registers.
 #define LEVADA_INLINE __attribute__((always_inline))
@@ -24,13 +24,13 @@ using vector = xsimd::batch<T, Arch>;
 template <class T, class Arch>
 inline constexpr std::size_t lanes_in = vector<T, Arch>::size;
 
-/// The vector registers of the instruction set that the compiler may use.
+/// The vector registers of an instruction set.
 template <class Arch>
 inline constexpr std::size_t register_count =
-#if defined(__AVX512F__) || defined(__aarch64__)
+#if defined(__aarch64__)
     32;
 #else
-    16;
+    isa::is_avx512<Arch> ? 32 : 16;
 #endif
 
 constexpr std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }

@@ -32,13 +32,19 @@ namespace levada::detail {
 
 /// The processor, its number of threads, and the instruction set of the compiled kernels.
 [[gnu::cold]] inline std::string machine_text() {
-  const char* const set =
-#if defined(__AVX512F__)
-      "AVX-512";
+  const char* set = "its compiler's default instruction set";
+#if defined(LEVADA_INSTRUCTION_SETS)  // of its kernels, by levada_add_kernels
+#define LEVADA_TEXT_OF(...) #__VA_ARGS__
+#define LEVADA_TEXT(...) LEVADA_TEXT_OF(__VA_ARGS__)
+  constexpr std::string_view sets = LEVADA_TEXT(LEVADA_INSTRUCTION_SETS);
+#undef LEVADA_TEXT
+#undef LEVADA_TEXT_OF
+  if (sets.find("::avx2") != sets.npos && __builtin_cpu_supports("avx2")) set = "AVX2";
+  if (sets.find("::avx512") != sets.npos && __builtin_cpu_supports("avx512bw")) set = "AVX-512";
+#elif defined(__AVX512F__)
+  set = "AVX-512";
 #elif defined(__AVX2__)
-      "AVX2";
-#else
-      "its compiler's default instruction set";
+  set = "AVX2";
 #endif
 #if defined(__clang__)
   const char* const compiler = "clang ";
