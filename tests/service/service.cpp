@@ -146,6 +146,10 @@ auto twice(std::atomic<bool>& is_open) {
          }));
 }
 
+auto sums() {
+  return lv::input<float> | lv::stage<"sum">([sum = 0.f](float x) mutable { return sum += x; });
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -228,8 +232,7 @@ TEST_CASE("a batch gathers the items of many clients") {
 }
 
 TEST_CASE("a pipeline with state has a session for each sequence") {
-  const auto app =
-      lv::deploy<box>(lv::input<float> | lv::stage<"sum">([sum = 0.f](float x) mutable { return sum += x; }));
+  const auto app = lv::deploy<box>(sums());
   lv::service_options two = here();
   two.most_sequences = 2;
   const lv::inference_service service = lv::serve(app, two);
@@ -247,8 +250,7 @@ TEST_CASE("a pipeline with state has a session for each sequence") {
 }
 
 TEST_CASE("a sequence that is asked for nothing ends") {
-  const auto app =
-      lv::deploy<box>(lv::input<float> | lv::stage<"sum">([sum = 0.f](float x) mutable { return sum += x; }));
+  const auto app = lv::deploy<box>(sums());
   lv::service_options soon = here();
   soon.longest_idle = std::chrono::milliseconds(20);
   const lv::inference_service service = lv::serve(app, soon);
@@ -282,4 +284,8 @@ TEST_CASE("an any_pipeline is served as its app is") {
   const lv::any_pipeline<float(float)> known = lv::deploy<box>(twice(is_open));
   const lv::inference_service service = lv::serve(known, here());
   CHECK(results(call(channel(service), infer, request({1, 2, 3})).answer()) == std::vector<float>{2, 4, 6});
+  const lv::any_pipeline<float(float)> stateful = lv::deploy<box>(sums());
+  const lv::inference_service sequences = lv::serve(stateful, here());
+  CHECK(results(call(channel(sequences), infer, request({1, 2}, {1, true, true})).answer()) ==
+        std::vector<float>{1, 3});
 }

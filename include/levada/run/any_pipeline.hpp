@@ -40,6 +40,7 @@ class pipeline_interface {
   virtual std::unique_ptr<stream_interface<output>> stream(std::unique_ptr<feed_interface<In>> feed, bool lasting) = 0;
   /// What its deployment promises of its latency (run/promises.hpp); null: nothing.
   virtual const watched_latency* promised() const { return nullptr; }
+  virtual bool keeps_state() const noexcept = 0;
 };
 
 }  // namespace detail
@@ -59,6 +60,12 @@ class any_pipeline<Result(In)> {
 
   /// False where it was moved from: it is destroyed or assigned to, and nothing else.
   explicit operator bool() const noexcept { return of_ != nullptr; }
+
+  /// Some stage works on one item after the other, so that each session has a state, or may have.
+  bool keeps_state() const {
+    check();
+    return of_->keeps_state();
+  }
 
   /// One item on the calling thread. Throws what its stage throws. Not for results larger than
   /// `largest_result_by_value`.

@@ -29,7 +29,7 @@ namespace levada {
 
 /// Counts up with every change of the content of a library: the record below, the virtual functions behind
 /// any_pipeline, and the values they give, statistics among them.
-inline constexpr std::uint32_t pipeline_library_version = 6;
+inline constexpr std::uint32_t pipeline_library_version = 7;
 
 /// The description of a library by itself. Its first member stays the first.
 struct pipeline_library {

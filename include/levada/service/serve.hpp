@@ -67,11 +67,11 @@ class inference_service {
 namespace detail {
 
 template <class App>
-served_model model_of(const service_options& options) {
+served_model model_of(const service_options& options, bool keeps_state) {
   const auto inputs = wire_tensors<typename App::item>("input");
   const auto outputs = wire_tensors<typename App::output>("output");
-  return {options.model,      options.version,   {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()},
-          keeps_state<App>(), options.most_items};
+  return {options.model, options.version,   {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()},
+          keeps_state,   options.most_items};
 }
 inline std::shared_ptr<grpc::ServerCredentials> credentials_of(const service_options& options) {
   if (std::holds_alternative<plain_text>(options.security)) check_plain_text(options.address, "service_options");
@@ -80,9 +80,8 @@ inline std::shared_ptr<grpc::ServerCredentials> credentials_of(const service_opt
 
 }  // namespace detail
 
-/// Serves a deployed pipeline to clients of the Open Inference Protocol: an app, or an any_pipeline, which keeps no
-/// state. Items and results are tensors, numbers, or named items of these; the first axis of each tensor on the wire
-/// counts items.
+/// Serves a deployed pipeline to clients of the Open Inference Protocol: an app, or an any_pipeline. Items and results
+/// are tensors, numbers, or named items of these; the first axis of each tensor on the wire counts items.
 ///
 /// Requests share a session and its slots, and a `batch` in the pipeline gathers items of all clients. Where a stage
 /// keeps state each sequence has a session, named by the parameter `sequence_id`.
@@ -92,16 +91,27 @@ template <class App>
   requires correct<decltype(detail::service_mistake<std::decay_t<App>>())>
 [[nodiscard]] inference_service serve(App&& app, const service_options& options) {
   using type = std::decay_t<App>;
-  constexpr bool waits = detail::gathers_items<type>();
   const auto credentials = detail::credentials_of(options);
-  std::unique_ptr<detail::infer_worker> worker;
-  if constexpr (detail::keeps_state<type>())
-    worker = std::make_unique<detail::sequence_worker<type>>(std::forward<App>(app), options.most_waiting, waits,
-                                                             options.most_sequences, options.longest_idle);
+  const auto start = [&](std::unique_ptr<detail::infer_worker> worker, bool keeps_state) {
+    return inference_service(std::make_unique<detail::grpc_inference>(detail::model_of<type>(options, keeps_state),
+                                                                      std::move(worker), options.address, credentials));
+  };
+  constexpr bool waits = detail::gathers_items<type>();
+  const auto in_sequences = [&] {
+    return start(std::make_unique<detail::sequence_worker<type>>(std::forward<App>(app), options.most_waiting, waits,
+                                                                 options.most_sequences, options.longest_idle),
+                 true);
+  };
+  const auto shared = [&] {
+    return start(std::make_unique<detail::shared_worker<type>>(std::forward<App>(app), options.most_waiting, waits),
+                 false);
+  };
+  if constexpr (detail::is_any_pipeline<type>)
+    return app.keeps_state() ? in_sequences() : shared();
+  else if constexpr (detail::keeps_state<type>())
+    return in_sequences();
   else
-    worker = std::make_unique<detail::shared_worker<type>>(std::forward<App>(app), options.most_waiting, waits);
-  return inference_service(std::make_unique<detail::grpc_inference>(detail::model_of<type>(options), std::move(worker),
-                                                                    options.address, credentials));
+    return shared();
 }
 /// A pipeline that cannot be served.
 template <class App>

@@ -32,6 +32,7 @@ struct nobody final : lv::detail::pipeline_interface<answer, int> {
                                                                bool) override {
     return nullptr;
   }
+  bool keeps_state() const noexcept override { return false; }
 };
 pipeline make() {
   pipeline made(std::make_shared<nobody>());

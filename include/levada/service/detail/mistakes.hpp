@@ -67,12 +67,10 @@ constexpr bool has_serial_stage(const auto& graph) {
     if (node.order == concurrency::serial) return true;
   return false;
 }
-/// A stage keeps a state between items, or may: it is no other than that of remote parts.
-template <class App>
+/// A stage keeps a state between items, or may.
+template <an_app App>
 consteval bool keeps_state() {
-  if constexpr (!an_app<App>)
-    return false;
-  else if constexpr (App::types::changes_rate)
+  if constexpr (App::types::changes_rate)
     return std::apply([](const auto&... of) { return (has_serial_stage(of.graph) || ...); }, App::plan.region);
   else
     return has_serial_stage(App::plan.graph);

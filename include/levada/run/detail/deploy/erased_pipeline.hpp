@@ -151,6 +151,11 @@ class erased_pipeline : public pipeline_interface<Result, In> {
   std::unique_ptr<stream_interface<output>> stream(std::unique_ptr<feed_interface<In>> feed, bool lasting) override {
     return begin(std::move(feed), lasting);
   }
+  bool keeps_state() const noexcept override {
+    for (const program_unit& unit : app_->code.units)
+      if (unit.serial) return true;
+    return false;
+  }
 
  protected:
   template <class... Settings>
