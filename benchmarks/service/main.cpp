@@ -43,15 +43,17 @@ lv::inference_service served(const App& app) {
   return lv::serve(app, {.address = "127.0.0.1:0", .security = lv::plain_text{}});
 }
 
-/// `first` and `second` answer such a request.
-void compare(benchmark::State& state, by_hand::clients& first, by_hand::clients& second) {
-  constexpr std::size_t requests = 2000;
-  if (first.run(requests) != requests || second.run(requests) != requests)
+/// The answers of `first` and `second`, by the time that each takes for so many items. A request of the first has
+/// `together` of them.
+void compare(benchmark::State& state, by_hand::clients& first, by_hand::clients& second, std::size_t together = 1) {
+  constexpr std::size_t items = 640;
+  const std::size_t requests = items / together;
+  if (first.run(requests) != requests || second.run(items) != items)
     return state.SkipWithError((first.last_error() + second.last_error()).c_str());
   const kernels::compared found = kernels::alternate(
-      state, [&] { first.run(requests); }, [&] { second.run(requests); });
-  state.counters["first_per_s"] = 1e6 * requests / found.first;
-  state.counters["second_per_s"] = 1e6 * requests / found.second;
+      state, [&] { first.run(requests); }, [&] { second.run(items); });
+  state.counters["first_per_s"] = 1e6 * items / found.first;
+  state.counters["second_per_s"] = 1e6 * items / found.second;
   state.counters["ratio"] = found.ratio;
 }
 
@@ -104,9 +106,21 @@ void network_by_hand(benchmark::State& state) {
   compare(state, ours, theirs);
 }
 
+/// Pictures that a client sends together, and one by one.
+void together_by_single(benchmark::State& state) {
+  const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
+  const auto app = lv::deploy<box>(lv::input<picture> | normalise | network(weights) | label);
+  const lv::inference_service service = served(app);
+  constexpr std::size_t together = 16;
+  by_hand::clients first(service.address(), 4, request_of("UINT8", {together, 1, 28, 28}, together * 784));
+  by_hand::clients second(service.address(), 64, request_of("UINT8", {1, 1, 28, 28}, 784));
+  compare(state, first, second, together);
+}
+
 }  // namespace
 
 BENCHMARK(service_by_hand)->Arg(1)->Arg(64)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(network_by_hand)->Arg(64)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(batched_by_single)->Arg(64)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(together_by_single)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK_MAIN();
