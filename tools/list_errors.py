@@ -97,6 +97,7 @@ REMEDIES = {
     "run/thread_executor": "Leave `in_arena` out, or use oneTBB's workers.",
     "run/time_feed": "Push the items of a port in the order of their capture.",
     "service/grpc_calls": "The client sends no message, or what is none of the protocol.",
+    "service/pages": "Give an address of this machine, and a port that no other program has.",
     "service/protobuf": "The client sends no message, or what is none of the protocol.",
     "service/termination": "The process has as many open files as the system allows (`ulimit -n`).",
     "run/worker": "Name processors that the process may use: `taskset -p PID` prints them.",

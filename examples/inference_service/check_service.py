@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import urllib.request
 
 service, modules = sys.argv[1], pathlib.Path(sys.argv[2] or "none")
 here = pathlib.Path(__file__).resolve().parent
@@ -44,9 +45,12 @@ def node(script: pathlib.Path, *arguments: object) -> subprocess.CompletedProces
     return done
 
 
-running = subprocess.Popen([service, "--plain-text", "--address", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+running = subprocess.Popen([service, "--plain-text", "--address", "127.0.0.1:0", "--pages", "0"],
+                           stdout=subprocess.PIPE, text=True)
 try:
-    found = re.match(r"serving at (\S+) until SIGTERM", running.stdout.readline())
+    line = running.stdout.readline()
+    pages = re.match(r"pages at (\S+)", line)  # none where cpp-httplib is missing
+    found = re.match(r"serving at (\S+) until SIGTERM", running.stdout.readline() if pages else line)
     check(found is not None, "the service says where it is")
     address = found[1]
 
@@ -56,6 +60,12 @@ try:
           "a client in JavaScript gets as many right labels as the demo finds")
     check(node(here.parents[1] / "tests" / "service" / "grpc_js.js", address, definition).returncode == 0,
           "it sees the protocol as it is published")
+
+    if pages:
+        with urllib.request.urlopen(pages[1] + "/metrics", timeout=60) as metrics:
+            check(b"levada_requests_total" in metrics.read(), "its metrics are a page")
+        with urllib.request.urlopen(pages[1] + "/plan", timeout=60) as plan:
+            check(plan.headers["Content-Type"] == "text/html" and b"conv1" in plan.read(), "and so is its plan")
 
     running.send_signal(signal.SIGTERM)
     said, _ = running.communicate(timeout=60)

@@ -10,6 +10,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <levada/remote/certificates.hpp>
+#include <levada/remote/detail/this_machine.hpp>
 #include <levada/remote/device.hpp>
 
 namespace levada::detail {
@@ -31,16 +32,6 @@ inline std::shared_ptr<grpc::ServerCredentials> server_credentials(plain_text) {
   return grpc::InsecureServerCredentials();
 }
 
-/// The other end of a way that leaves no machine.
-inline bool is_this_machine(std::string_view address) {
-  for (const std::string_view scheme : {"unix:", "unix-abstract:"})
-    if (address.starts_with(scheme)) return true;
-  if (address.starts_with("dns:///")) address.remove_prefix(7);
-  const std::string_view host = address.substr(0, address.rfind(':'));
-  // An address of numbers alone: a name such as 127.example.org is anybody's.
-  return host == "localhost" || host == "[::1]" ||
-         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos);
-}
 /// Throws remote_error for another machine, with what needs certificates then.
 inline void check_plain_text(const std::string& address, std::string_view who) {
   if (!is_this_machine(address))

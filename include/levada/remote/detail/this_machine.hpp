@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// remote/detail/this_machine.hpp: whether what goes to an address leaves the machine.
+
+#include <string_view>
+
+namespace levada::detail {
+
+/// The other end of a way that leaves no machine.
+inline bool is_this_machine(std::string_view address) {
+  for (const std::string_view scheme : {"unix:", "unix-abstract:"})
+    if (address.starts_with(scheme)) return true;
+  if (address.starts_with("dns:///")) address.remove_prefix(7);
+  const std::string_view host = address.substr(0, address.rfind(':'));
+  // An address of numbers alone: a name such as 127.example.org is anybody's.
+  return host == "localhost" || host == "[::1]" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
+}  // namespace levada::detail
