@@ -56,6 +56,9 @@ function(levada_add_sets app folder files)
     target_compile_definitions(${part} PRIVATE LEVADA_INSTRUCTION_SET=levada::isa::${set} LEVADA_TABLE=${table})
     # Its own flags are behind the program's. What is joined here is no more to be optimised by a linker.
     target_compile_options(${part} PRIVATE -march=x86-64 ${LEVADA_ISA_${isa}} -fno-lto)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # names that are one in a process cannot become the object's own
+      target_compile_options(${part} PRIVATE -fno-gnu-unique)
+    endif()
     set(object "${folder}/${set}.o")
     add_custom_command(
       OUTPUT "${object}"

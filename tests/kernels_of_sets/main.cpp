@@ -68,10 +68,12 @@ auto integers(const lv::parameter_map& weights) {
          stage_of<"conv">(conv{{}, {.x = {0.01f, 128}, .y = {0.05f, 3}, .relu = true}}, weights) |
          lv::nn::max_pool2d<2> | lv::nn::flatten | stage_of<"head">(dense{{.x = {0.05f, 3}}}, weights);
 }
+#if LEVADA_TEST_BFLOAT16
 auto bfloat16s(const lv::parameter_map& weights) {
   using conv = lv::bfloat16_conv2d_op<16, float, lv::size<3>, lv::padding<1>>;
   return lv::input<picture> | stage_of<"conv">(conv{}, weights);
 }
+#endif
 
 /// Whether both give the same within a tolerance; 0: the same bits.
 template <class App, class Naive>
@@ -106,14 +108,16 @@ int main() try {
   const lv::parameter_map weights = parameters();
   auto app = lv::deploy<box>(floats(weights));
   auto exact = lv::deploy<box>(integers(weights));
-  auto rounded = lv::deploy<box>(bfloat16s(weights));
   std::printf("instruction set: %s\n", std::string(lv::simd::instruction_set()).c_str());
   auto naive_app = lv::deploy<box, naive>(floats(weights));
   auto naive_exact = lv::deploy<box, naive>(integers(weights));
-  auto naive_rounded = lv::deploy<box, naive>(bfloat16s(weights));
   bool same = agree("float", app, naive_app, 1e-5);
   same = agree("integers", exact, naive_exact, 0) && same;
+#if LEVADA_TEST_BFLOAT16
+  auto rounded = lv::deploy<box>(bfloat16s(weights));
+  auto naive_rounded = lv::deploy<box, naive>(bfloat16s(weights));
   same = agree("bfloat16", rounded, naive_rounded, 0) && same;
+#endif
   return facts_agree() && same ? 0 : 1;
 } catch (const lv::error& e) {
   std::fprintf(stderr, "%s\n", e.what());
