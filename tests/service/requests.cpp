@@ -169,6 +169,27 @@ TEST_CASE("the answer has each result in its place") {
   }
 }
 
+TEST_CASE("of several outputs those that are asked for are answered, in that order") {
+  using item = lv::named_items<lv::named_item<"x", std::int32_t>, lv::named_item<"y", lv::tensor<float, 2>>,
+                               lv::named_item<"z", std::uint8_t>>;
+  const auto outputs = lv::detail::wire_tensors<item>("output");
+  lv::detail::served_model three = model();
+  three.outputs = {outputs.begin(), outputs.end()};
+  std::string message = request(good, good_raw, "both", "", "z");
+  protobuf_writer(message).message(6, [](protobuf_writer& out) { out.text(1, "x"); });
+  lv::detail::infer_request r;
+  lv::detail::infer_answer answer;
+  r.read(bytes_of(message), three);
+  answer.begin(r, three);
+  for (std::uint8_t i = 0; i < 2; ++i)
+    lv::detail::write_item(item{100 + i, lv::tensor<float, 2>{{1, 2}}, static_cast<std::uint8_t>(7 + i)},
+                           answer.places(), i);
+  std::vector<std::string> contents;
+  for (protobuf_reader from(std::as_bytes(answer.message())); from.next();)
+    if (from.field() == 6) contents.emplace_back(from.text());
+  CHECK(contents == std::vector<std::string>{"\x07\x08", raw(std::int32_t{100}, std::int32_t{101})});
+}
+
 TEST_CASE("bytes that are no message throw wire_error, and read nothing beyond them") {
   const std::string whole = request(good, good_raw, "both", "3", "output");
   std::size_t refusals = 0;

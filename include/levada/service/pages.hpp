@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <httplib.h>
+#undef _res  // a macro of <resolv.h>, which that brings, and a name in Eigen
 
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/error.hpp>
