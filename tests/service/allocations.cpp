@@ -107,7 +107,7 @@ TEST_CASE("a request takes nothing from the heap, in a session for all and in on
       const allocation_counts taken = allocations_now() - before;
       CHECK(good == 4 * 2500);
       if (counts_allocations) {
-        CHECK(taken.news + taken.mallocs <= 5);  // a thread that comes for the first time
+        CHECK(taken.news + taken.mallocs <= 5);      // a thread that comes for the first time
         CHECK(taken.tbb_heap <= 3 * 4 * 2000 / 64);  // for every 64th worker that is asked for
       }
     }
