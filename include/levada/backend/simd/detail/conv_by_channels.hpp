@@ -25,10 +25,11 @@ template <class Arch, class Run>
 consteval channel_tiling best_channel_tiling() {
   channel_tiling best;
   const std::size_t all = ceil_div(Run::filters, lanes_in<typename Run::value, Arch>), joined = Run::pool.width;
-  for (std::size_t v = 1; v <= std::min<std::size_t>(all, 4); ++v)
+  for (std::size_t v = std::min<std::size_t>(all, 4); v != 0; --v)
     for (std::size_t q = 1; q <= std::min<std::size_t>(Run::columns, 28); ++q) {
       const std::size_t kept = Run::pool.height > 1 ? q * v : 0;
-      if (q * joined * v + v + (v > 1 ? 1 : 0) + kept > register_count<Arch>) continue;
+      // Beside a broadcast one stays free: without, g++ 12 spills.
+      if (q * joined * v + v + (v > 1 ? 2 : 0) + kept > register_count<Arch>) continue;
       const std::size_t cost = blocks_cost(Run::columns, q, [&](std::size_t qq) {
         return blocks_cost(all, v, [&](std::size_t vv) { return tap_cost(qq * joined * vv, qq * joined + vv); });
       });
@@ -232,7 +233,8 @@ class conv_by_channels {
       for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
         const auto tap = [&](auto kx) LEVADA_INLINE {
           vec a[Vectors];
-          static_for<Vectors>([&](auto i) LEVADA_INLINE { a[i] = vec::load_aligned(k + (kx * Vectors + i) * lanes); });
+          static_for<Vectors>([&](auto i)
+                                  LEVADA_INLINE { a[i] = load_once<value, Arch>(k + (kx * Vectors + i) * lanes); });
           static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
             const vec b(row[(q * pool.stride_x + px) * w.stride_x + kx * w.dilation_x]);
             sum[q][px][i] = Run::template add_products<Arch>(b, a[i], sum[q][px][i]);

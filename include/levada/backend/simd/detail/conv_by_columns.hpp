@@ -137,8 +137,7 @@ class conv_by_columns {
         for_each_tap<w.width>([&](auto kx) LEVADA_INLINE {
           vec x[Vectors][pool.width];
           static_for<Vectors, pool.width>([&](auto v, auto px) LEVADA_INLINE {
-            x[v][px] = load<value, Arch>(in + row_type::at(px * w.stride_x + kx * w.dilation_x) + v * lanes);
-            keep(x[v][px]);
+            x[v][px] = load_once<value, Arch>(in + row_type::at(px * w.stride_x + kx * w.dilation_x) + v * lanes);
           });
           static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
             sum[i][v][px] = Run::template add_products<Arch>(x[v][px], vec(k[kx * Filters + i]), sum[i][v][px]);

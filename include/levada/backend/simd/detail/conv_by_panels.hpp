@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/conv_by_panels.hpp: convolution of 1 x 1 windows as a product of matrices, with a vector along
-// the pixels of the whole picture. Some pixels of all channels are packed into a panel, which all filters read from the
-// nearest cache; a tile is some filters by the vectors of a panel. Results are written where they belong.
+// the pixels of the whole picture. Some pixels of some channels are packed into a panel, which stays in the first-level
+// cache while filters pass whose weights stay in the second (Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication", 2008); a tile is some filters by the vectors of a panel. Results are written where they belong.
 
 #include <algorithm>
 #include <cstring>
@@ -31,11 +32,14 @@ template <class Arch, class Run>
 consteval panel_tiling best_panel_tiling() {
   panel_tiling best;
   const std::size_t all = ceil_div(Run::rows * Run::columns, lanes_in<float, Arch>);
-  for (std::size_t v = 1; v <= std::min<std::size_t>(all, 4); ++v)
+  // A vector alone reads a weight for each multiply-add: measured, 0.7 of the rate of two.
+  for (std::size_t v = std::min<std::size_t>(all, 4); v >= std::min<std::size_t>(all, 2); --v)
     for (std::size_t f = 1; f <= std::min<std::size_t>(Run::filters, 16); ++f) {
-      if ((f + 1) * v + 1 > register_count<Arch>) continue;
+      if ((f + 1) * v + 2 > register_count<Arch>) continue;  // one stays free: without, g++ 12 spills
       const std::size_t cost = blocks_cost(Run::filters, f, [&](std::size_t ff) {
-        return blocks_cost(all, v, [&](std::size_t vv) { return tap_cost(ff * vv, ff + vv); });
+        // Panels come from the second-level cache: measured, twelve multiply-adds cover that, and nine do not.
+        return blocks_cost(all, v,
+                           [&](std::size_t vv) { return std::max(tap_cost(ff * vv, ff + vv), std::size_t{12}); });
       });
       if (cost <= best.cost) best = {f, v, cost};
     }
@@ -53,7 +57,8 @@ class conv_by_panels {
   static constexpr std::size_t lanes = lanes_in<value, Arch>, pixels = Run::rows * Run::columns,
                                plane = Run::height * Run::width;
   static constexpr panel_tiling tiling = best_panel_tiling<Arch, Run>();
-  static constexpr std::size_t panel = tiling.vectors * lanes;
+  static constexpr std::size_t panel = tiling.vectors * lanes, panels = ceil_div(pixels, panel), whole = pixels / panel,
+                               rest = pixels % panel;
   static constexpr bool is_dense = w.stride_y == 1 && w.stride_x == 1;
   using vec = vector<value, Arch>;
 
@@ -61,14 +66,16 @@ class conv_by_panels {
   static constexpr std::size_t channel_block =
       ceil_div(Run::channels, ceil_div(Run::channels* panel * sizeof(value), std::size_t{16} << 10));
   static constexpr bool in_channel_blocks = channel_block < Run::channels;
-  /// Panels that are packed at a time: as many as half a small second-level cache holds.
-  static constexpr std::size_t group = std::clamp<std::size_t>(
-      (std::size_t{128} << 10) / (Run::channels * panel * sizeof(value)), 1, std::max<std::size_t>(1, pixels / panel));
-  /// Weights beyond the second-level cache are read once for a group.
-  static constexpr bool filters_outside = Run::channels * Run::filters * sizeof(value) > (std::size_t{512} << 10);
+  static constexpr std::size_t panel_elements = channel_block * panel;
+  /// Panels that are packed at a time, and filters whose weights pass them: each a part of a small second-level cache.
+  static constexpr std::size_t group =
+      std::clamp<std::size_t>((std::size_t{192} << 10) / (panel_elements * sizeof(value)), 1, panels);
+  static constexpr std::size_t filter_block =
+      tiling.filters *
+      std::max<std::size_t>(1, (std::size_t{128} << 10) / (channel_block * tiling.filters * sizeof(value)));
   /// Of panels, the last of which may not be full, and tiles of filters.
-  using axes = tile_axes<ceil_div(pixels, panel), ceil_div(Run::filters, tiling.filters)>;
-  static constexpr std::size_t packed_elements = group * Run::channels * panel,
+  using axes = tile_axes<panels, ceil_div(Run::filters, tiling.filters)>;
+  static constexpr std::size_t packed_elements = group * panel_elements,
                                sum_elements = in_channel_blocks ? group * Run::filters * panel : 0;
 
  public:
@@ -89,38 +96,49 @@ class conv_by_panels {
   template <class Join = no_join>
   void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {}, const value* scale = nullptr,
                   tile_range some = {0, tiles}) const {
-    constexpr std::size_t whole = pixels / panel, rest = pixels - whole * panel;
     value* const packed = reinterpret_cast<value*>(scratch);
-    const tile_range of = axes::rows(some), tiles_of_filters = axes::columns(some);
-    const tile_range filters{tiles_of_filters.begin * tiling.filters,
-                             std::min(tiles_of_filters.end * tiling.filters, Run::filters)};
-    for (std::size_t p = of.begin; p < std::min(of.end, whole); p += group) {
-      const std::size_t count = std::min(group, std::min(of.end, whole) - p);
-      for (std::size_t g = 0; g < count; ++g)
-        pack<panel>(in, scale, (p + g) * panel, packed + g * Run::channels * panel);
-      panels<tiling.vectors, lanes>(packed, out, p * panel, count, filters, join);
-    }
-    if constexpr (rest != 0) {
-      if (of.end <= whole) return;
-      constexpr std::size_t vectors = ceil_div(rest, lanes);
-      pack<rest>(in, scale, whole * panel, packed);
-      panels<vectors, rest - (vectors - 1) * lanes>(packed, out, whole * panel, 1, filters, join);
+    value* const sums = packed + packed_elements;
+    const tile_range of = axes::rows(some), columns = axes::columns(some);
+    const tile_range filters{columns.begin * tiling.filters, std::min(columns.end * tiling.filters, Run::filters)};
+    for (std::size_t first = of.begin; first < of.end; first += group) {
+      const std::size_t count = std::min(group, of.end - first);
+      for (std::size_t c = 0; c < Run::channels; c += channel_block) {
+        for (std::size_t g = 0; g < count; ++g) pack(in, scale, c, first + g, packed + g * panel_elements);
+        for (std::size_t f = filters.begin; f < filters.end; f += filter_block)
+          for (std::size_t g = 0; g < count; ++g)
+            of_panel(packed + g * panel_elements, sums + g * Run::filters * panel, out, c,
+                     {f, std::min(f + filter_block, filters.end)}, (first + g) * panel, join);
+      }
     }
   }
 
  private:
-  /// `Count` pixels of all channels from the `first`, in whole vectors.
+  static std::size_t channels_from(std::size_t c) {
+    return in_channel_blocks ? std::min(channel_block, Run::channels - c) : Run::channels;
+  }
+
+  /// Panel `p` of the channels from `c`.
+  static void pack(const value* in, const value* scale, std::size_t c, std::size_t p, value* to) {
+    if (rest == 0 || p < whole)
+      pack_pixels<panel>(in, scale, c, p * panel, to);
+    else if constexpr (rest != 0)
+      pack_pixels<rest>(in, scale, c, p * panel, to);
+  }
+
+  /// `Count` pixels from the `first`, in whole vectors.
   template <std::size_t Count>
-  static void pack(const value* in, [[maybe_unused]] const value* scale, std::size_t first, value* to) {
+  static void pack_pixels(const value* in, [[maybe_unused]] const value* scale, std::size_t c, std::size_t first,
+                          value* to) {
     constexpr std::size_t wide = round_up(Count, lanes);
-    if constexpr (Count != wide) std::memset(to, 0, Run::channels * wide * sizeof(value));
+    const std::size_t end = c + channels_from(c);
+    if constexpr (Count != wide) std::memset(to, 0, (end - c) * wide * sizeof(value));
     std::size_t from[is_dense ? 1 : Count];
     if constexpr (is_dense)
       from[0] = first;
     else
       for (std::size_t i = 0; i < Count; ++i)
         from[i] = (first + i) / Run::columns * w.stride_y * Run::width + (first + i) % Run::columns * w.stride_x;
-    for (std::size_t c = 0; c < Run::channels; ++c, in += plane, to += wide) {
+    for (in += c * plane; c < end; ++c, in += plane, to += wide) {
       if constexpr (!is_dense) {
         for (std::size_t i = 0; i < Count; ++i)
           if constexpr (scales_input<Run>)
@@ -135,28 +153,26 @@ class conv_by_panels {
     }
   }
 
-  /// The outputs of `count` panels from pixel `p`; of the last of the `Vectors` of each, `Last` lanes count.
+  /// Of the panel from pixel `p`: the channels from `c`.
+  template <class Join>
+  void of_panel(const value* packed, value* sums, value* out, std::size_t c, tile_range filters, std::size_t p,
+                const Join& join) const {
+    if (rest == 0 || p < whole * panel)
+      of_vectors<tiling.vectors, lanes>(packed, sums, out, c, filters, p, join);
+    else if constexpr (rest != 0)
+      of_vectors<ceil_div(rest, lanes), (rest - 1) % lanes + 1>(packed, sums, out, c, filters, p, join);
+  }
+
+  /// Of the last of the `Vectors` of a panel `Last` lanes count.
   template <std::size_t Vectors, std::size_t Last, class Join>
-  void panels(const value* packed, value* out, std::size_t p, std::size_t count, tile_range filters,
-              const Join& join) const {
-    constexpr std::size_t wide = Vectors * lanes;
-    value* const sums = const_cast<value*>(packed) + packed_elements;
-    for (std::size_t c = 0; c < Run::channels; c += channel_block) {
-      const auto all_filters = [&](std::size_t g, std::size_t f) LEVADA_INLINE {
-        const value* const from = packed + (g * Run::channels + c) * wide;
-        value* const sum = sums + (g * Run::filters + f) * wide;
-        if (f + tiling.filters <= Run::filters)
-          tile<tiling.filters, Vectors, Last>(from, sum, out, c, f, p + g * wide, join);
-        else if constexpr (Run::filters % tiling.filters != 0)
-          tile<Run::filters % tiling.filters, Vectors, Last>(from, sum, out, c, f, p + g * wide, join);
-      };
-      if constexpr (filters_outside) {
-        for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters)
-          for (std::size_t g = 0; g < count; ++g) all_filters(g, f);
-      } else {
-        for (std::size_t g = 0; g < count; ++g)
-          for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters) all_filters(g, f);
-      }
+  void of_vectors(const value* packed, value* sums, value* out, std::size_t c, tile_range filters, std::size_t p,
+                  const Join& join) const {
+    for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters) {
+      value* const kept = sums + f * Vectors * lanes;
+      if (f + tiling.filters <= Run::filters)
+        tile<tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, join);
+      else if constexpr (Run::filters % tiling.filters != 0)
+        tile<Run::filters % tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, join);
     }
   }
 
@@ -165,21 +181,27 @@ class conv_by_panels {
   [[gnu::noinline]] void tile(const value* from, value* kept, value* out, std::size_t c, std::size_t f, std::size_t p,
                               const Join& join) const {
     constexpr std::size_t wide = Vectors * lanes;
+    const bool last = !in_channel_blocks || c + channel_block >= Run::channels;
+    // Planes lie far apart: no prefetcher foresees where a tile is written.
+    if (last)
+      static_for<Filters>([&](auto i) LEVADA_INLINE {
+        __builtin_prefetch(out + (f + i) * pixels + p + (Vectors - 1) * lanes + Last - 1, 1);
+      });
     vec sum[Filters][Vectors];
     static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
       sum[i][v] = in_channel_blocks && c != 0 ? vec::load_aligned(kept + i * wide + v * lanes) : vec(bias_[f + i]);
     });
     const value* k = weight_.data() + f * Run::channels + c * Filters;
-    const std::size_t channels = in_channel_blocks ? std::min(channel_block, Run::channels - c) : Run::channels;
+    const std::size_t channels = channels_from(c);
     for (std::size_t n = 0; n < channels; ++n, from += wide, k += Filters) {
       vec x[Vectors];
-      static_for<Vectors>([&](auto v) LEVADA_INLINE { x[v] = vec::load_aligned(from + v * lanes); });
+      static_for<Vectors>([&](auto v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
       static_for<Filters>([&](auto i) LEVADA_INLINE {
         const vec a(k[i]);
         static_for<Vectors>([&](auto v) LEVADA_INLINE { sum[i][v] = multiply_add(x[v], a, sum[i][v]); });
       });
     }
-    if (in_channel_blocks && c + channel_block < Run::channels) {
+    if (!last) {
       static_for<Filters, Vectors>([&](auto i, auto v)
                                        LEVADA_INLINE { sum[i][v].store_aligned(kept + i * wide + v * lanes); });
       return;

@@ -89,8 +89,7 @@ class conv_by_rows {
       static_for<w.width>([&](auto kx) LEVADA_INLINE {
         vec in[Vectors];
         static_for<Vectors>([&](auto v) LEVADA_INLINE {
-          in[v] = load<value, Arch>(from + row * row_type::pitch + row_type::at(kx * w.dilation_x) + v * lanes);
-          keep(in[v]);
+          in[v] = load_once<value, Arch>(from + row * row_type::pitch + row_type::at(kx * w.dilation_x) + v * lanes);
         });
         static_for<Rows>([&](auto r) LEVADA_INLINE {
           // The tap of the window of output row `r` that this row is, if it is one.

@@ -59,8 +59,11 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
         [&](auto y) LEVADA_INLINE { static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = vec(value{0}); }); });
     for (std::size_t k = 0; k < s::inner; ++k) {
       vec columns[vectors];
-      static_for<vectors>(
-          [&](auto v) LEVADA_INLINE { columns[v] = load_part<width(v), value, Arch>(b + k * s::columns + v * lanes); });
+      static_for<vectors>([&](auto v) LEVADA_INLINE {
+        vec loaded = load_part<width(v), value, Arch>(b + k * s::columns + v * lanes);
+        keep<value, Arch>(loaded);
+        columns[v] = loaded;
+      });
       static_for<Rows>([&](auto y) LEVADA_INLINE {
         const vec left(a[y * s::inner + k]);
         static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = multiply_add(left, columns[v], sums[y][v]); });

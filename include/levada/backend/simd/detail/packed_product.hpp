@@ -74,7 +74,8 @@ class packed_product {
     const T* const left = in + row * Inner;
     for (std::size_t k = 0; k < Inner; ++k) {
       vec columns[vectors];
-      static_for<vectors>([&](auto v) LEVADA_INLINE { columns[v] = load<T, Arch>(matrix + k * panel + v * lanes); });
+      static_for<vectors>([&](auto v)
+                              LEVADA_INLINE { columns[v] = load_once<T, Arch>(matrix + k * panel + v * lanes); });
       static_for<Count>([&](auto y) LEVADA_INLINE {
         const vec x(left[y * Inner + k]);
         static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = multiply_add(x, columns[v], sums[y][v]); });

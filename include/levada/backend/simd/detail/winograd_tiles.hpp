@@ -114,7 +114,7 @@ void winograd_product(const float* tiles, const float* weights, std::size_t chan
   static_for<Tiles, Vectors>([&](auto q, auto i) LEVADA_INLINE { sum[q][i] = vec(0.0f); });
   for (std::size_t c = 0; c < channels; ++c, ++tiles, weights += Vectors * lanes) {
     vec a[Vectors];
-    static_for<Vectors>([&](auto i) LEVADA_INLINE { a[i] = vec::load_aligned(weights + i * lanes); });
+    static_for<Vectors>([&](auto i) LEVADA_INLINE { a[i] = load_once<float, Arch>(weights + i * lanes); });
     static_for<Tiles>([&](auto q) LEVADA_INLINE {
       const vec b(tiles[q * Stride]);
       static_for<Vectors>([&](auto i) LEVADA_INLINE { sum[q][i] = multiply_add(b, a[i], sum[q][i]); });
