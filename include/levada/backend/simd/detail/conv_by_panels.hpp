@@ -85,10 +85,11 @@ class conv_by_panels {
   template <class Parameters>
   conv_by_panels(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
     std::size_t at = 0;
-    for (std::size_t f = 0; f < Run::filters; f += tiling.filters)
-      for (std::size_t c = 0; c < Run::channels; ++c)
-        for (std::size_t i = f; i < std::min(f + tiling.filters, Run::filters); ++i)
-          weight_[at++] = Run::weight(p, i, c, 0, 0);
+    for (std::size_t first = 0; first < Run::channels; first += channel_block)
+      for (std::size_t f = 0; f < Run::filters; f += tiling.filters)
+        for (std::size_t c = first; c < first + channels_from(first); ++c)
+          for (std::size_t i = f; i < std::min(f + tiling.filters, Run::filters); ++i)
+            weight_[at++] = Run::weight(p, i, c, 0, 0);
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
@@ -191,8 +192,8 @@ class conv_by_panels {
     static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
       sum[i][v] = in_channel_blocks && c != 0 ? vec::load_aligned(kept + i * wide + v * lanes) : vec(bias_[f + i]);
     });
-    const value* k = weight_.data() + f * Run::channels + c * Filters;
     const std::size_t channels = channels_from(c);
+    const value* k = weight_.data() + c * Run::filters + f * channels;  // one tile behind the other
     for (std::size_t n = 0; n < channels; ++n, from += wide, k += Filters) {
       vec x[Vectors];
       static_for<Vectors>([&](auto v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
