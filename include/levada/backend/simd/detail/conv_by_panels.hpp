@@ -104,7 +104,9 @@ class conv_by_panels {
     for (std::size_t first = of.begin; first < of.end; first += group) {
       const std::size_t count = std::min(group, of.end - first);
       for (std::size_t c = 0; c < Run::channels; c += channel_block) {
-        for (std::size_t g = 0; g < count; ++g) pack(in, scale, c, first + g, packed + g * panel_elements);
+        // Four panels side by side: a page of the picture is visited once for them, and they fit the cache's ways.
+        for (std::size_t g = 0; g < count; g += 4)
+          pack(in, scale, c, first + g, std::min<std::size_t>(count - g, 4), packed + g * panel_elements);
         for (std::size_t f = filters.begin; f < filters.end; f += filter_block)
           for (std::size_t g = 0; g < count; ++g)
             of_panel(packed + g * panel_elements, sums + g * Run::filters * panel, out, c,
@@ -118,40 +120,37 @@ class conv_by_panels {
     return in_channel_blocks ? std::min(channel_block, Run::channels - c) : Run::channels;
   }
 
-  /// Panel `p` of the channels from `c`.
-  static void pack(const value* in, const value* scale, std::size_t c, std::size_t p, value* to) {
-    if (rest == 0 || p < whole)
-      pack_pixels<panel>(in, scale, c, p * panel, to);
-    else if constexpr (rest != 0)
-      pack_pixels<rest>(in, scale, c, p * panel, to);
+  /// `count` panels from the `first`, of the channels from `c`: each channel is read in one run.
+  static void pack(const value* in, const value* scale, std::size_t c, std::size_t first, std::size_t count,
+                   value* to) {
+    const std::size_t full = std::min(count, whole - std::min(whole, first));
+    for (std::size_t n = 0; n < channels_from(c); ++n) {
+      const value* const from = in + (c + n) * plane;
+      for (std::size_t g = 0; g < full; ++g)
+        pack_pixels<panel>(from, scale, c + n, (first + g) * panel, to + g * panel_elements + n * panel);
+      if constexpr (rest != 0)
+        if (full != count)
+          pack_pixels<rest>(from, scale, c + n, whole * panel, to + full * panel_elements + n * round_up(rest, lanes));
+    }
   }
 
-  /// `Count` pixels from the `first`, in whole vectors.
+  /// `Count` pixels of channel `c` from the `first`, in whole vectors.
   template <std::size_t Count>
-  static void pack_pixels(const value* in, [[maybe_unused]] const value* scale, std::size_t c, std::size_t first,
+  static void pack_pixels(const value* from, [[maybe_unused]] const value* scale, std::size_t c, std::size_t first,
                           value* to) {
-    constexpr std::size_t wide = round_up(Count, lanes);
-    const std::size_t end = c + channels_from(c);
-    if constexpr (Count != wide) std::memset(to, 0, (end - c) * wide * sizeof(value));
-    std::size_t from[is_dense ? 1 : Count];
-    if constexpr (is_dense)
-      from[0] = first;
-    else
-      for (std::size_t i = 0; i < Count; ++i)
-        from[i] = (first + i) / Run::columns * w.stride_y * Run::width + (first + i) % Run::columns * w.stride_x;
-    for (in += c * plane; c < end; ++c, in += plane, to += wide) {
-      if constexpr (!is_dense) {
-        for (std::size_t i = 0; i < Count; ++i)
-          if constexpr (scales_input<Run>)
-            to[i] = in[from[i]] * scale[c];
-          else
-            to[i] = in[from[i]];
-      } else if constexpr (scales_input<Run>) {
-        copy_scaled<Arch>(in + from[0], to, std::integral_constant<std::size_t, Count>(), scale[c]);
-      } else {
-        std::memcpy(to, in + from[0], Count * sizeof(value));
+    if constexpr (!is_dense) {
+      std::size_t y = first / Run::columns, x = first % Run::columns;
+      for (std::size_t i = 0; i < Count; ++i) {
+        to[i] = from[y * w.stride_y * Run::width + x * w.stride_x];
+        if constexpr (scales_input<Run>) to[i] *= scale[c];
+        if (++x == Run::columns) x = 0, ++y;
       }
+    } else if constexpr (scales_input<Run>) {
+      copy_scaled<Arch>(from + first, to, std::integral_constant<std::size_t, Count>(), scale[c]);
+    } else {
+      std::memcpy(to, from + first, Count * sizeof(value));
     }
+    for (std::size_t i = Count; i < round_up(Count, lanes); ++i) to[i] = 0;
   }
 
   /// Of the panel from pixel `p`: the channels from `c`.
