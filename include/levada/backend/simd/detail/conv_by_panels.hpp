@@ -6,6 +6,7 @@
 // multiplication", 2008); a tile is some filters by the vectors of a panel. Results are written where they belong.
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -104,9 +105,8 @@ class conv_by_panels {
     for (std::size_t first = of.begin; first < of.end; first += group) {
       const std::size_t count = std::min(group, of.end - first);
       for (std::size_t c = 0; c < Run::channels; c += channel_block) {
-        // Four panels side by side: a page of the picture is visited once for them, and they fit the cache's ways.
-        for (std::size_t g = 0; g < count; g += 4)
-          pack(in, scale, c, first + g, std::min<std::size_t>(count - g, 4), packed + g * panel_elements);
+        for (std::size_t g = 0; g < count; g += side_by_side)
+          pack(in, scale, c, first + g, std::min(count - g, side_by_side), packed + g * panel_elements);
         for (std::size_t f = filters.begin; f < filters.end; f += filter_block)
           for (std::size_t g = 0; g < count; ++g)
             of_panel(packed + g * panel_elements, sums + g * Run::filters * panel, out, c,
@@ -120,36 +120,43 @@ class conv_by_panels {
     return in_channel_blocks ? std::min(channel_block, Run::channels - c) : Run::channels;
   }
 
-  /// `count` panels from the `first`, of the channels from `c`: each channel is read in one run.
+  /// Panels that are packed together: a page of the picture is visited once for them, and they fit the cache's ways.
+  static constexpr std::size_t side_by_side = 4;
+
+  /// `count` panels from the `first`, of the channels from `c`.
   static void pack(const value* in, const value* scale, std::size_t c, std::size_t first, std::size_t count,
                    value* to) {
     const std::size_t full = std::min(count, whole - std::min(whole, first));
+    // Where the pixels are in a plane, if they do not lie side by side.
+    std::array<std::size_t, is_dense ? 1 : side_by_side * panel> at;
+    if constexpr (!is_dense)
+      for (std::size_t i = 0, p = first * panel; i < count * panel && p < pixels; ++i, ++p)
+        at[i] = p / Run::columns * w.stride_y * Run::width + p % Run::columns * w.stride_x;
     for (std::size_t n = 0; n < channels_from(c); ++n) {
-      const value* const from = in + (c + n) * plane;
+      const value* const from = in + (c + n) * plane + (is_dense ? first * panel : 0);
       for (std::size_t g = 0; g < full; ++g)
-        pack_pixels<panel>(from, scale, c + n, (first + g) * panel, to + g * panel_elements + n * panel);
+        pack_pixels<panel>(from, at, g * panel, scale, c + n, to + g * panel_elements + n * panel);
       if constexpr (rest != 0)
         if (full != count)
-          pack_pixels<rest>(from, scale, c + n, whole * panel, to + full * panel_elements + n * round_up(rest, lanes));
+          pack_pixels<rest>(from, at, full * panel, scale, c + n,
+                            to + full * panel_elements + n * round_up(rest, lanes));
     }
   }
 
-  /// `Count` pixels of channel `c` from the `first`, in whole vectors.
-  template <std::size_t Count>
-  static void pack_pixels(const value* from, [[maybe_unused]] const value* scale, std::size_t c, std::size_t first,
-                          value* to) {
-    if constexpr (!is_dense) {
-      std::size_t y = first / Run::columns, x = first % Run::columns;
-      for (std::size_t i = 0; i < Count; ++i) {
-        to[i] = from[y * w.stride_y * Run::width + x * w.stride_x];
-        if constexpr (scales_input<Run>) to[i] *= scale[c];
-        if (++x == Run::columns) x = 0, ++y;
-      }
-    } else if constexpr (scales_input<Run>) {
+  /// `Count` pixels of channel `c` from the `first` of some panels, in whole vectors.
+  template <std::size_t Count, std::size_t N>
+  static void pack_pixels(const value* from, [[maybe_unused]] const std::array<std::size_t, N>& at, std::size_t first,
+                          [[maybe_unused]] const value* scale, [[maybe_unused]] std::size_t c, value* to) {
+    if constexpr (!is_dense)
+      for (std::size_t i = 0; i < Count; ++i)
+        if constexpr (scales_input<Run>)
+          to[i] = from[at[first + i]] * scale[c];
+        else
+          to[i] = from[at[first + i]];
+    else if constexpr (scales_input<Run>)
       copy_scaled<Arch>(from + first, to, std::integral_constant<std::size_t, Count>(), scale[c]);
-    } else {
+    else
       std::memcpy(to, from + first, Count * sizeof(value));
-    }
     for (std::size_t i = Count; i < round_up(Count, lanes); ++i) to[i] = 0;
   }
 
