@@ -12,6 +12,7 @@
 #include <levada/levada.hpp>
 #include <levada/service/serve.hpp>
 
+#include "../../examples/fashion_mnist/network.hpp"
 #include "../kernels/alternate.hpp"
 #include "by_hand.hpp"
 
@@ -21,7 +22,6 @@ namespace lv = levada;
 using namespace lv::literals;
 
 using box = lv::target<lv::cpu<2>>;
-using picture = lv::tensor<std::uint8_t, 1, 28, 28>;
 
 std::string request_of(std::string_view datatype, std::initializer_list<std::uint64_t> shape, std::size_t bytes) {
   std::string message;
@@ -57,12 +57,8 @@ void compare(benchmark::State& state, by_hand::clients& first, by_hand::clients&
   state.counters["ratio"] = found.ratio;
 }
 
-/// A service and the server by hand, of 64 bytes there and back.
-void service_by_hand(benchmark::State& state) {
-  using item = lv::tensor<float, 16>;
-  const auto app = lv::deploy<box>(lv::input<item> | lv::stage<"same">([](item& i) { i[0] += 1; }));
-  const lv::inference_service service = served(app);
-  const std::string request = request_of("FP32", {1, 16}, 64);
+/// A service, and the server by hand that answers the bytes that the service does.
+void compare_by_hand(benchmark::State& state, const lv::inference_service& service, const std::string& request) {
   const auto count = static_cast<std::size_t>(state.range(0));
   by_hand::clients ours(service.address(), count, request);
   ours.run(count);
@@ -71,20 +67,27 @@ void service_by_hand(benchmark::State& state) {
   compare(state, ours, theirs);
 }
 
-constexpr auto normalise = lv::transform<"normalise">([](auto px) { return to_float(px) / 255.0f; });
-constexpr auto label = lv::stage<"label">([](const lv::tensor<float, 10>& p) { return lv::argmax(p); });
-auto network(const lv::safetensors& weights) {
-  return lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<2> |
-         lv::nn::conv2d<"conv2", 16, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<3> |
-         lv::nn::flatten | lv::nn::dense<"dense", 10>(weights) | lv::nn::softmax;
+/// A service and the server by hand, of 64 bytes there and back.
+void service_by_hand(benchmark::State& state) {
+  using item = lv::tensor<float, 16>;
+  const auto app = lv::deploy<box>(lv::input<item> | lv::stage<"same">([](item& i) { i[0] += 1; }));
+  const lv::inference_service service = served(app);
+  const std::string request = request_of("FP32", {1, 16}, 64);
+  compare_by_hand(state, service, request);
 }
+
+const lv::safetensors& trained() {
+  static const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
+  return weights;
+}
+auto network() { return lv::deploy<box>(example::fashion_mnist::classifier(trained())); }
 
 /// The network with its items in batches, and without.
 void batched_by_single(benchmark::State& state) {
-  const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
-  const auto single = lv::deploy<box>(lv::input<picture> | normalise | network(weights) | label);
-  const auto batched = lv::deploy<box>(lv::input<picture> | normalise | lv::batch<16, lv::timeout<1_ms>> |
-                                       network(weights) | lv::unbatch | label);
+  const auto single = network();
+  const auto in_batches = [](auto layers) { return lv::batch<16, lv::timeout<1_ms>> | layers | lv::unbatch; };
+  const auto batched =
+      lv::deploy<box>(example::fashion_mnist::classifier(trained(), example::fashion_mnist::anywhere{}, in_batches));
   const lv::inference_service one = served(single), many = served(batched);
   const std::string request = request_of("UINT8", {1, 1, 28, 28}, 784);
   const auto count = static_cast<std::size_t>(state.range(0));
@@ -94,22 +97,15 @@ void batched_by_single(benchmark::State& state) {
 
 /// The network, and a server that answers its bytes without computing anything.
 void network_by_hand(benchmark::State& state) {
-  const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
-  const auto single = lv::deploy<box>(lv::input<picture> | normalise | network(weights) | label);
+  const auto single = network();
   const lv::inference_service service = served(single);
   const std::string request = request_of("UINT8", {1, 1, 28, 28}, 784);
-  const auto count = static_cast<std::size_t>(state.range(0));
-  by_hand::clients ours(service.address(), count, request);
-  ours.run(count);
-  const by_hand::server hand(ours.answer());
-  by_hand::clients theirs(hand.address(), count, request);
-  compare(state, ours, theirs);
+  compare_by_hand(state, service, request);
 }
 
 /// Pictures that a client sends together, and one by one.
 void together_by_single(benchmark::State& state) {
-  const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
-  const auto app = lv::deploy<box>(lv::input<picture> | normalise | network(weights) | label);
+  const auto app = network();
   const lv::inference_service service = served(app);
   constexpr std::size_t together = 16;
   by_hand::clients first(service.address(), 4, request_of("UINT8", {together, 1, 28, 28}, together * 784));

@@ -2,6 +2,7 @@
 // The networks; LEVADA_COMPILED is the function that gives them.
 
 #include "../networks.hpp"
+#include "../../../examples/fashion_mnist/network.hpp"
 
 #include <levada/graph/parameter_map.hpp>
 #include <levada/interop/safetensors.hpp>
@@ -22,14 +23,6 @@ T numbers(int step) {
   return made;
 }
 
-auto fashion(const lv::safetensors& weights) {
-  return lv::input<picture> | lv::transform<"normalise">([](auto px) { return to_float(px) / 255.0f; }) |
-         lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<2> |
-         lv::nn::conv2d<"conv2", 16, lv::size<5, 5>, lv::padding<2>>(weights) | lv::nn::relu | lv::nn::max_pool2d<3> |
-         lv::nn::flatten | lv::nn::dense<"dense", 10>(weights) | lv::nn::softmax |
-         lv::stage<"label">([](const lv::tensor<float, 10>& p) { return static_cast<int>(lv::argmax(p)); });
-}
-
 auto block(const lv::parameter_map& weights) {
   return lv::input<planes> |
          lv::residual(lv::nn::conv2d<"first", 64, lv::size<3>, lv::padding<1>>(weights) | lv::nn::relu |
@@ -46,7 +39,8 @@ compiled LEVADA_COMPILED() {
     weights.set(std::string(name) + ".weight", numbers<lv::tensor<float, 64, 64, 3, 3>>(name[0] % 16));
     weights.set(std::string(name) + ".bias", numbers<lv::tensor<float, 64>>(3));
   }
-  return {std::string(lv::simd::instruction_set()), lv::deploy<box>(fashion(trained)), lv::deploy<box>(block(weights))};
+  return {std::string(lv::simd::instruction_set()), lv::deploy<box>(example::fashion_mnist::classifier(trained)),
+          lv::deploy<box>(block(weights))};
 }
 
 }  // namespace isa_networks
