@@ -40,6 +40,11 @@ target_compile_definitions(levada_development INTERFACE LEVADA_SOURCE_DIR="${PRO
 
 if(LEVADA_SANITIZE STREQUAL "address")
   set(sanitizer -fsanitize=address,undefined -fno-sanitize-recover=all)
+  # Of each access to a member: a sixth of a compiler's time. The processor stops at a null pointer, and the address
+  # sanitizer says where.
+  if(NOT LEVADA_TIER STREQUAL "nightly")
+    list(APPEND sanitizer -fno-sanitize=null,alignment,vptr)
+  endif()
 elseif(LEVADA_SANITIZE STREQUAL "thread")
   set(sanitizer -fsanitize=thread)
 elseif(LEVADA_SANITIZE)

@@ -6,14 +6,14 @@ Headers that include each other in a line are compiled in one unit, the inner be
 header then is only what it includes itself, so that it compiles there where it does alone. Where a unit does not
 compile, each of its headers is compiled alone and says so.
 
-One that needs a library which is not here is named and skipped. With --outer only those that no other includes, which
-is enough for a second compiler's warnings.
+One that needs a library which is not here is named and skipped. With --public only those that users include, and those
+that no other includes.
 
 With --together all headers are compiled in one unit instead, forwards, and backwards without run-time type information:
 no header may depend on what stands before it, or have a name that another hides. Without exceptions the umbrella says
 one sentence.
 
-check_headers.py [--compiler CXX] [--outer | --together]
+check_headers.py [--compiler CXX] [--public | --together]
 """
 
 import argparse
@@ -111,7 +111,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--compiler", default="g++")
     which = arguments.add_mutually_exclusive_group()
-    which.add_argument("--outer", action="store_true")
+    which.add_argument("--public", action="store_true")
     which.add_argument("--together", action="store_true")
     options = arguments.parse_args()
     compiler = options.compiler
@@ -121,7 +121,9 @@ def main():
                 for name, p in headers.items()}
     if options.together:
         return 1 if check_together(compiler, headers.keys()) else 0
-    names = headers.keys() - set().union(*includes.values()) if options.outer else headers.keys()
+    names = set(headers)
+    if options.public:
+        names = {name for name in headers if "/detail/" not in name} | names.difference(*includes.values())
     lines = lines_of(names, includes)
     failed = skipped = 0
     with ThreadPoolExecutor(2) as pool:

@@ -34,6 +34,7 @@ EXPECTED = re.compile(r"//\s*(error|place)(?:-(gcc|clang))?:\s*(.*?)\s*$")
 # What the compiler says, as against the source lines that it shows and the pointers under them.
 SAID = re.compile(r"\S.*?:\d+:\d+:|\S+: In |In file included")
 ERROR = re.compile(r"^.*?:\d+:\d+: (fatal )?error: ", re.M)
+WARNING = re.compile(r"^.*?:\d+:\d+: warning: ")
 # What stands before the error or the note that it belongs to.
 CONTEXT = re.compile(
     r"\S+: In |In file included|\s+from \S+:\d+|.*:\d+:\d+:\s+(recursively )?(required|in .constexpr. expansion)|"
@@ -135,10 +136,10 @@ def unit_of(texts):
 
 def said_of(cases, output):
     """What the compiler says of each case, as it would of that case alone; None where an error is of no case or of
-    several."""
+    several. Warnings are of no case."""
     blocks, before = [], []
     for line in output.splitlines():
-        if ERROR.match(line):
+        if ERROR.match(line) or WARNING.match(line):
             blocks.append([*before, line])
             before = []
         elif CONTEXT.match(line):
@@ -148,6 +149,8 @@ def said_of(cases, output):
             before = []
     said = {case: "" for case in cases}
     for block in blocks:
+        if any(WARNING.match(line) for line in block):
+            continue
         text = "\n".join(block) + "\n"
         named = [case for case in cases if f"{case}:" in text]
         if len(named) != 1:

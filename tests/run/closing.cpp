@@ -58,7 +58,7 @@ TEST_CASE(
   while (session.counts().in_flight != 4) std::this_thread::yield();
   std::this_thread::sleep_for(1ms);  // it waits
   CHECK(!told);
-  for (int i = 0; i < 2; ++i) CHECK(session.push<"left">(numbered(i)));
+  for (int i = 0; i < 2; ++i) CHECK(session.push<"left">(item_on_port(i)));
   session.close<"left">();
   CHECK(pop_all(session) == std::vector<int>{0, 101});
   right.join();
@@ -72,11 +72,11 @@ TEST_CASE("by number: a port that is closed ahead of the others is closed to its
   const lv::test::nothing_leaks guard;
   const auto app = lv::deploy<box, lv::slots<8>>(by_number());
   auto session = app.open();
-  for (int i = 0; i < 3; ++i) CHECK(session.push<"left">(numbered(i)));
+  for (int i = 0; i < 3; ++i) CHECK(session.push<"left">(item_on_port(i)));
   session.close<"left">();
-  CHECK_THROWS_WITH_AS(session.push<"left">(numbered(3)),
+  CHECK_THROWS_WITH_AS(session.push<"left">(item_on_port(3)),
                        "levada: push: this port is closed, or another that gives no more partners", lv::cancelled);
-  CHECK(session.try_push<"left">(numbered(3)) == lv::push_outcome::refused);
+  CHECK(session.try_push<"left">(item_on_port(3)) == lv::push_outcome::refused);
   session.drain();
   CHECK(!session.is_over());
   CHECK(session.counts().in_flight == 3);
@@ -119,14 +119,14 @@ TEST_CASE("a port without items, or the last one, ends the session; whole items 
     session.close<"right">();
     CHECK(!session.pop());
     CHECK(session.is_over());
-    CHECK_THROWS_AS(session.push<"left">(numbered(0)), lv::cancelled);
+    CHECK_THROWS_AS(session.push<"left">(item_on_port(0)), lv::cancelled);
     session.close<"right">();
     session.close<"left">();
     session.close();
   }
   {
     auto session = app.open();
-    session.push({numbered(1), 1});
+    session.push({item_on_port(1), 1});
     CHECK_THROWS_WITH_AS(session.close<"left">(),
                          "levada: close: items were pushed whole before, and no port can be closed alone", lv::error);
     session.close();
@@ -142,7 +142,7 @@ TEST_CASE("by time: items wait no longer for a port that is closed, and meet wha
     session.template push<"right">(1, at(0));
     session.template push<"right">(2, at(30));
     for (const auto& [i, ms] : {std::pair{1, 20}, {2, 40}, {3, 50}, {4, 51}})
-      session.template push<"left">(numbered(i), at(ms));
+      session.template push<"left">(item_on_port(i), at(ms));
     session.drain();
     CHECK(session.counts().in_flight >= 3);
     session.template close<"right">();
@@ -151,7 +151,7 @@ TEST_CASE("by time: items wait no longer for a port that is closed, and meet wha
     while (auto r = session.try_pop()) met.push_back(**r);
     CHECK(met == expected);
     CHECK(!session.is_over());
-    session.template push<"left">(numbered(5), at(52));  // of no partner any more, and waits for none
+    session.template push<"left">(item_on_port(5), at(52));  // of no partner any more, and waits for none
     session.drain();
     CHECK(session.counts().in_flight == 0);
     CHECK(session.counts().drops.partnerless == 5 - expected.size());
@@ -174,7 +174,7 @@ TEST_CASE("by time: with its first port the session ends, and who waits at anoth
   const lv::test::nothing_leaks guard;
   const auto app = lv::deploy<box>(by_time());
   auto session = app.open();
-  CHECK(session.push<"left">(numbered(1), at(0)));
+  CHECK(session.push<"left">(item_on_port(1), at(0)));
   std::atomic<bool> told{false}, over{false};
   std::atomic<int> pushed{0};
   std::jthread right = pushes_until_cancelled(told, [&](int i) {
@@ -202,7 +202,7 @@ TEST_CASE("one thread that waits for a port it cannot push to is told so") {
   const auto app = lv::deploy<box>(by_time());
   auto session = app.open();
   session.close<"right">();
-  session.push<"left">(numbered(1), at(0));
+  session.push<"left">(item_on_port(1), at(0));
   CHECK_THROWS_WITH_AS(session.pop(), "levada: pop: nothing is in flight, and only this thread has ever pushed",
                        lv::error);
   CHECK(session.counts().drops.partnerless == 1);

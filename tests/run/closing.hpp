@@ -16,24 +16,24 @@
 
 namespace levada::test {
 
-using numbered = tracked<0>;
+using item_on_port = tracked<0>;
 
 constexpr std::chrono::steady_clock::time_point at(int ms) {
   return std::chrono::steady_clock::time_point() + std::chrono::seconds(1) + std::chrono::milliseconds(ms);
 }
 
 inline auto by_number() {
-  return graph(
-      port<"left", numbered>, port<"right", int>,
-      node<"sum", "left", "right">(join<"sum">([](const numbered& a, const int& b) { return 100 * a.checked() + b; })),
-      output<"sum", "sum">);
+  return graph(port<"left", item_on_port>, port<"right", int>,
+               node<"sum", "left", "right">(
+                   join<"sum">([](const item_on_port& a, const int& b) { return 100 * a.checked() + b; })),
+               output<"sum", "sum">);
 }
 
 template <class Way>
 auto by_time(Way right) {
   using namespace literals;
-  return sync_by_time<tolerance<20_ms>>(port<"left", numbered>, right) |
-         stage<"sum">([](const named_items<named_item<"left", numbered>, named_item<"right", int>>& both) {
+  return sync_by_time<tolerance<20_ms>>(port<"left", item_on_port>, right) |
+         stage<"sum">([](const named_items<named_item<"left", item_on_port>, named_item<"right", int>>& both) {
            return 100 * both.get<"left">().checked() + both.get<"right">();
          });
 }
@@ -55,7 +55,7 @@ void check_closing_at_any_moment(const App& app, int rounds, Close close) {
         }
       });
     };
-    std::jthread left = pushes([&](int i) { session.template push<"left">(numbered(i), at(i)); });
+    std::jthread left = pushes([&](int i) { session.template push<"left">(item_on_port(i), at(i)); });
     std::jthread right = pushes([&](int i) { session.template push<"right">(i, at(i)); });
     const int waits = static_cast<int>(random() % 2'000);
     std::jthread closer([&, waits] {

@@ -48,13 +48,13 @@ inline void fail_at(const char* stage, std::uint64_t i) {
 }
 
 /// What the pipeline makes of an item: from what the items before it, and not those that failed, have left.
-struct numbered {
+struct indexed {
   std::uint64_t index, value;
 };
 
 /// Items pass "before", a feedback of two stages with a state that owns memory, and "behind".
 inline auto looping_pipeline(occupancy& here) {
-  const auto first = join<"first">(parallel([&here](const numbered& n, const tracked<7>& state) {
+  const auto first = join<"first">(parallel([&here](const indexed& n, const tracked<7>& state) {
     here.enter();
     try {
       fail_at("first", n.index);
@@ -62,22 +62,22 @@ inline auto looping_pipeline(occupancy& here) {
       here.leave();
       throw;
     }
-    return numbered{n.index, stirred(n.value + static_cast<std::uint64_t>(state.checked()))};
+    return indexed{n.index, stirred(n.value + static_cast<std::uint64_t>(state.checked()))};
   }));
-  const auto second = stage<"second">(parallel([&here](const numbered& n) {
+  const auto second = stage<"second">(parallel([&here](const indexed& n) {
     here.leave();
     fail_at("second", n.index);
     return tracked<7>(static_cast<int>(n.value % 1'000'003));
   }));
   return input<std::uint64_t> | stage<"before">(+[](const std::uint64_t& i) {
            fail_at("before", i);
-           return numbered{i, stirred(i)};
+           return indexed{i, stirred(i)};
          }) |
          feedback<"state">(
-             graph(port<"item", numbered>, port<"state", tracked<7>>, node<"first", "item", "state">(first),
+             graph(port<"item", indexed>, port<"state", tracked<7>>, node<"first", "item", "state">(first),
                    node<"second", "first">(second), output<"mixed", "first">, output<"state", "second">),
              tracked<7>(1)) |
-         stage<"behind">(+[](const numbered& n) {
+         stage<"behind">(+[](const indexed& n) {
            fail_at("behind", n.index);
            return n.value;
          });

@@ -161,7 +161,7 @@ struct graph_of_parts<Parts, std::index_sequence<I...>> : counted_parts<Parts, s
         whole.producer = part.producer;
       }
       made.values.push_back(whole);
-    } else if (makers[parts - 1] < parts) {
+    } else if constexpr (makers[parts - 1] < parts) {
       all.graph.result = all.value_at[makers[parts - 1]];
     }
   }
