@@ -3,6 +3,7 @@
 // remote/deploy.hpp: a pipeline some of whose parts run on other machines, as the program that drives it deploys it.
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -27,8 +28,6 @@ namespace levada {
 /// Where the nodes of a device are: any of them may take its items, the first that answers does.
 template <fixed_string Device>
 struct endpoints {
-  static constexpr auto name = Device;
-
   std::shared_ptr<transport> by;
   std::vector<std::string> addresses;
   /// Items that have found no node for so long fail.
@@ -37,50 +36,94 @@ struct endpoints {
 
 namespace detail {
 
-/// Makes the stage in the place of a part.
-template <class Version, class... Endpoints>
-struct remote_stage_maker {
-  std::tuple<const Endpoints&...> all;
+/// How a driver comes to a device whose parts run elsewhere, as it is given to `deploy`. A header that brings one
+/// specialises this: `leads_to<Device>`, the `backend` of the device's kernels, a `name` for messages, and
+/// `stage<Place, Version>(way)`, which makes the stage in the place of a part.
+template <class Way>
+struct way_elsewhere {};
+template <class Way>
+concept leads_elsewhere = requires { typename way_elsewhere<Way>::backend; };
 
-  template <class Place, class Part>
-  auto operator()(Place, const Part&) {
+template <fixed_string Device>
+struct way_elsewhere<endpoints<Device>> {
+  using backend = remote_backend;
+  static constexpr auto name = Device;
+  template <class To>
+  static constexpr bool leads_to = std::same_as<To, remote<Device>>;
+
+  template <class Place, class Version>
+  static auto stage(const endpoints<Device>& to) {
     using out = items_behind<typename Place::pipeline>;
     using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, typename Place::in, out>;
-    const auto& to = std::get<find_named(Place::name.view(), type_list<Endpoints...>{})>(all);
     auto way = std::make_shared<remote_way>(remote_way{
         std::string(Place::name.view()), std::string(identity::text.view()), to.by, to.addresses, to.patience});
-    using stage = op_stage<Place::name, remote_op<typename Place::in, out>>;
-    return pinned_part<remote<Place::name>, stage>{stage{{std::move(way)}, {}}};
+    using made = op_stage<Place::name, remote_op<typename Place::in, out, remote_way>>;
+    return pinned_part<remote<Place::name>, made>{made{{std::move(way)}, {}}};
   }
 };
 
-template <class... Endpoints, class... Place>
-consteval auto endpoints_mistake(type_list<Place...> places) {
+/// Which of these ways leads there; behind all where none does.
+template <class Device, class... Way>
+consteval std::size_t find_way(type_list<Way...>) {
+  return first_true({way_elsewhere<Way>::template leads_to<Device>..., true});
+}
+/// Whether that way leads to any of these places.
+template <class Way, class... Place>
+consteval bool leads_to_any(type_list<Place...>) {
+  return (way_elsewhere<Way>::template leads_to<typename Place::device> || ...);
+}
+
+/// Makes the stage in the place of a part.
+template <class Version, class... Way>
+struct remote_stage_maker {
+  std::tuple<const Way&...> all;
+
+  template <class Place, class Part>
+  auto operator()(Place, const Part&) {
+    constexpr std::size_t at = find_way<typename Place::device>(type_list<Way...>{});
+    return way_elsewhere<type_at<type_list<Way...>, at>>::template stage<Place, Version>(std::get<at>(all));
+  }
+};
+
+template <class... Way, class... Place>
+consteval auto ways_mistake(type_list<Place...> places) {
   constexpr std::size_t lacking =
-      first_true({(find_named(Place::name.view(), type_list<Endpoints...>{}) == sizeof...(Endpoints))..., true});
-  constexpr std::size_t idle =
-      first_true({(find_named(Endpoints::name.view(), type_list<Place...>{}) == sizeof...(Place))..., true});
+      first_true({(find_way<typename Place::device>(type_list<Way...>{}) == sizeof...(Way))..., true});
+  constexpr std::size_t idle = first_true({!leads_to_any<Way>(type_list<Place...>{})..., true});
   static_cast<void>(places);
   if constexpr (lacking < sizeof...(Place))
     return part_on_another_machine_needs_the_endpoints_of_its_device<type_at<type_list<Place...>, lacking>::name>{};
-  else if constexpr (idle < sizeof...(Endpoints))
-    return pipeline_has_no_part_on_that_device<type_at<type_list<Endpoints...>, idle>::name>{};
+  else if constexpr (idle < sizeof...(Way))
+    return pipeline_has_no_part_on_that_device<way_elsewhere<type_at<type_list<Way...>, idle>>::name>{};
   else
     return no_mistake{};
 }
 
-template <class Pipeline, class Version, class... Endpoints>
-using driver_line = decltype(replace_remote_parts(std::declval<Pipeline>(),
-                                                  std::declval<remote_stage_maker<Version, Endpoints...>&>()));
+/// A driver's options of a plan: with the backends of all ways among the backends.
+template <class Option, class All>
+struct with_backends_of_ways : type_tag<Option> {};
+template <class... B, class Way, class... Rest>
+struct with_backends_of_ways<backends<B...>, type_list<Way, Rest...>>
+    : with_backends_of_ways<std::conditional_t<(std::same_as<B, typename way_elsewhere<Way>::backend> || ...),
+                                               backends<B...>, backends<B..., typename way_elsewhere<Way>::backend>>,
+                            type_list<Rest...>> {};
+template <class Ways, class... Options>
+auto with_backends(type_list<Options...>) -> type_list<typename with_backends_of_ways<Options, Ways>::type...>;
+template <class Ways, class... Options>
+using driver_options = decltype(with_backends<Ways>(options_there<Options...>{}));
+
+template <class Pipeline, class Version, class... Way>
+using driver_line =
+    decltype(replace_remote_parts(std::declval<Pipeline>(), std::declval<remote_stage_maker<Version, Way...>&>()));
 
 template <class Pipeline, class Target, class... Options>
 consteval auto driver_plan_mistake(type_list<Options...>) {
   return deploy_call_mistake<Pipeline, Target, Options...>{};
 }
-template <class Given, class Target, class Endpoints, class... Options>
+template <class Given, class Target, class Ways, class... Options>
 struct driver_mistake;
-template <class Given, class Target, class... Endpoints, class... Options>
-struct driver_mistake<Given, Target, type_list<Endpoints...>, Options...> {
+template <class Given, class Target, class... Way, class... Options>
+struct driver_mistake<Given, Target, type_list<Way...>, Options...> {
   using pipeline = std::decay_t<Given>;
   static consteval auto find() {
     using of_pipeline = decltype(remote_pipeline_mistake<pipeline, Options...>());
@@ -88,11 +131,11 @@ struct driver_mistake<Given, Target, type_list<Endpoints...>, Options...> {
       return only_a_pipeline_can_be_deployed<pipeline>{};
     else if constexpr (of_pipeline::is_mistake)
       return of_pipeline{};
-    else if constexpr (decltype(endpoints_mistake<Endpoints...>(remote_places_of<pipeline>{}))::is_mistake)
-      return endpoints_mistake<Endpoints...>(remote_places_of<pipeline>{});
+    else if constexpr (decltype(ways_mistake<Way...>(remote_places_of<pipeline>{}))::is_mistake)
+      return ways_mistake<Way...>(remote_places_of<pipeline>{});
     else
-      return driver_plan_mistake<driver_line<pipeline, version_of<Options...>, Endpoints...>, Target>(
-          plan_options<Options...>{});
+      return driver_plan_mistake<driver_line<pipeline, version_of<Options...>, Way...>, Target>(
+          driver_options<type_list<Way...>, Options...>{});
   }
   using type = decltype(find());
 };
@@ -105,21 +148,20 @@ struct driver_mistake<Given, Target, type_list<Endpoints...>, Options...> {
 ///
 /// Throws remote_error where no node of a device answers, or where each is of another program, with the first thing
 /// that differs.
-template <class Target, class... Options, class Pipeline, fixed_string... Device>
-  requires(sizeof...(Device) > 0) &&
-          correct<typename detail::driver_mistake<Pipeline, Target, type_list<endpoints<Device>...>, Options...>::type>
-[[nodiscard]] auto deploy(Pipeline&& pipeline, const endpoints<Device>&... to) {
+template <class Target, class... Options, class Pipeline, detail::leads_elsewhere... Way>
+  requires(sizeof...(Way) > 0) &&
+          correct<typename detail::driver_mistake<Pipeline, Target, type_list<Way...>, Options...>::type>
+[[nodiscard]] auto deploy(Pipeline&& pipeline, const Way&... to) {
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
-  detail::remote_stage_maker<detail::version_of<Options...>, endpoints<Device>...> maker{{to...}};
+  detail::remote_stage_maker<detail::version_of<Options...>, Way...> maker{{to...}};
   return detail::deploy_with<Target>(detail::replace_remote_parts(std::move(own), maker),
-                                     detail::plan_options<Options...>{});
+                                     detail::driver_options<type_list<Way...>, Options...>{});
 }
 /// A wrong deployment.
-template <class Target, class... Options, class Pipeline, fixed_string... Device>
-  requires(sizeof...(Device) > 0) &&
-          (detail::driver_mistake<Pipeline, Target, type_list<endpoints<Device>...>, Options...>::type::is_mistake)
-mistake_found<typename detail::driver_mistake<Pipeline, Target, type_list<endpoints<Device>...>,
-                                              Options...>::type> deploy(Pipeline&& pipeline,
-                                                                        const endpoints<Device>&... to);
+template <class Target, class... Options, class Pipeline, detail::leads_elsewhere... Way>
+  requires(sizeof...(Way) > 0) &&
+          (detail::driver_mistake<Pipeline, Target, type_list<Way...>, Options...>::type::is_mistake)
+mistake_found<typename detail::driver_mistake<Pipeline, Target, type_list<Way...>, Options...>::type> deploy(
+    Pipeline&& pipeline, const Way&... to);
 
 }  // namespace levada

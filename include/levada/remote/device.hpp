@@ -30,6 +30,22 @@ struct remote {
   static constexpr auto name = Name;
 };
 
+namespace detail {
+
+/// What is known of a device whose parts run elsewhere; specialised by the header that brings it. `device`: as a pin
+/// names it; `keeps_state`: its stages may, while it is there; `filters`: its part may give nothing for an item.
+template <class Device>
+struct elsewhere {
+  static constexpr bool is_one = false;
+};
+template <fixed_string Name, class... Devices>
+struct elsewhere<remote<Name, Devices...>> {
+  static constexpr bool is_one = true, keeps_state = true, filters = false;
+  using device = remote<Name>;
+};
+
+}  // namespace detail
+
 /// What a part on another machine failed with, or that machine: the text names the device and the node.
 class remote_error : public device_error {
  public:

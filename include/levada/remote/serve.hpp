@@ -17,6 +17,7 @@
 #include <levada/remote/detail/node_work.hpp>
 #include <levada/remote/detail/parts.hpp>
 #include <levada/remote/detail/serving_node.hpp>
+#include <levada/remote/detail/there.hpp>
 #include <levada/remote/device.hpp>
 #include <levada/remote/transport.hpp>
 #include <levada/run/deploy.hpp>
@@ -68,74 +69,6 @@ class app_node final : public serving_node {
   std::string_view identity_;
 };
 
-/// The devices of the machine of that name.
-template <fixed_string Name, class Target>
-struct target_there : type_tag<void> {};
-template <fixed_string Name, class First, class... Rest>
-struct target_there<Name, target<First, Rest...>> : target_there<Name, target<Rest...>> {};
-template <fixed_string Name, class... Devices, class... Rest>
-  requires(sizeof...(Devices) != 0)
-struct target_there<Name, target<remote<Name, Devices...>, Rest...>> : type_tag<target<Devices...>> {};
-
-template <fixed_string Name, class Pipeline>
-struct place_there {
-  using places = remote_places_of<Pipeline>;
-  template <class... Place>
-  static consteval std::size_t find(type_list<Place...> all) {
-    return find_named(Name.view(), all);
-  }
-  using type = type_at<places, find(places{})>;
-};
-
-/// The part of that device, which is there.
-template <device_id Id, class Line>
-constexpr auto part_on(Line line) {
-  if constexpr (is_pipeline<Line>) {
-    return part_on<Id>(std::move(line.parts()));
-  } else if constexpr (remote_pin<decltype(line.right)>::is_one) {
-    auto split = split_off<remote_pin<decltype(line.right)>::id>(std::move(line.left), std::move(line.right.part));
-    if constexpr (remote_pin<decltype(line.right)>::id == Id)
-      return std::move(split.part);
-    else
-      return part_on<Id>(std::move(split.before));
-  } else {
-    return part_on<Id>(std::move(line.left));
-  }
-}
-
-/// The options of a plan there.
-template <class... Options>
-using options_there =
-    decltype((type_list<>{} + ... + std::conditional_t<is_remote_option<Options>, type_list<>, type_list<Options>>{}));
-
-template <class Given, class Target, fixed_string Name, class... Options>
-struct node_mistake {
-  using pipeline = std::decay_t<Given>;
-  template <class... Kept>
-  static consteval auto of_plan(type_list<Kept...>) {
-    using place = typename place_there<Name, pipeline>::type;
-    return deploy_call_mistake<typename place::pipeline, typename target_there<Name, Target>::type, Kept...>{};
-  }
-  template <class... Place>
-  static consteval bool has(type_list<Place...> all) {
-    return find_named(Name.view(), all) < sizeof...(Place);
-  }
-  static consteval auto find() {
-    using of_pipeline = decltype(remote_pipeline_mistake<pipeline, Options...>());
-    if constexpr (!pipeline_part<pipeline>)
-      return only_a_pipeline_can_be_deployed<pipeline>{};
-    else if constexpr (of_pipeline::is_mistake)
-      return of_pipeline{};
-    else if constexpr (!has(remote_places_of<pipeline>{}))
-      return pipeline_has_no_part_on_that_device<Name>{};
-    else if constexpr (std::is_void_v<typename target_there<Name, Target>::type>)
-      return node_needs_a_target_that_says_which_devices_it_has<Name, Target>{};
-    else
-      return of_plan(options_there<Options...>{});
-  }
-  using type = decltype(find());
-};
-
 }  // namespace detail
 
 /// Runs the part that is pinned to `remote<Name>` for drivers, on the devices that the target says for it, as long as
@@ -144,15 +77,15 @@ struct node_mistake {
 ///
 /// Each session of a driver is a session here. Throws what `deploy` throws, and remote_error where it cannot listen.
 template <class Target, fixed_string Name, class... Options, class Pipeline>
-  requires correct<typename detail::node_mistake<Pipeline, Target, Name, Options...>::type>
+  requires correct<typename detail::node_mistake<Pipeline, Target, remote<Name>, Options...>::type>
 [[nodiscard]] remote_node serve(Pipeline&& pipeline, const node_options& options) {
-  using found = typename detail::place_there<Name, std::decay_t<Pipeline>>::type;
+  using found = typename detail::place_there<remote<Name>, std::decay_t<Pipeline>>::type;
   using in = typename found::in;
   using out = detail::items_behind<typename found::pipeline>;
   using compared =
       detail::remote_identity<Name, detail::version_of<Options...>::text, typename found::pipeline, in, out>;
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
-  auto app = detail::deploy_with<typename detail::target_there<Name, Target>::type>(
+  auto app = detail::deploy_with<typename detail::target_there<remote<Name>, Target>::type>(
       input<in> | detail::part_on<remote<Name>::id>(std::move(own)), detail::options_there<Options...>{});
   auto made =
       std::make_unique<detail::app_node<decltype(app)>>(std::move(app), compared::text.view(), options.most_sessions);
@@ -161,8 +94,8 @@ template <class Target, fixed_string Name, class... Options, class Pipeline>
 }
 /// A wrong deployment.
 template <class Target, fixed_string Name, class... Options, class Pipeline>
-  requires(detail::node_mistake<Pipeline, Target, Name, Options...>::type::is_mistake)
-mistake_found<typename detail::node_mistake<Pipeline, Target, Name, Options...>::type> serve(
+  requires(detail::node_mistake<Pipeline, Target, remote<Name>, Options...>::type::is_mistake)
+mistake_found<typename detail::node_mistake<Pipeline, Target, remote<Name>, Options...>::type> serve(
     Pipeline&& pipeline, const node_options& options);
 
 }  // namespace levada

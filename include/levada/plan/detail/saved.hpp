@@ -225,7 +225,8 @@ class plan_reader {
       device = {device_kind::cpu, 0};
       return true;
     }
-    for (const device_kind kind : {device_kind::vulkan, device_kind::simulated, device_kind::remote}) {
+    for (const device_kind kind :
+         {device_kind::vulkan, device_kind::simulated, device_kind::remote, device_kind::fleet}) {
       if (!take(name_of(kind))) continue;
       if (!take("<")) return false;
       const bool negative = take("-");

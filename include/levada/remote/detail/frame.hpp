@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <string>
 #include <string_view>
 
 #include <levada/remote/wire.hpp>
@@ -20,6 +22,7 @@ enum class frame_kind : std::uint8_t {
   item,       ///< to be worked on
   value,      ///< its result
   failure,    ///< the same where it failed: why, as text
+  filtered,   ///< the same where it has no result; of a fleet alone
 };
 inline constexpr auto last_frame_kind = frame_kind::failure;
 
@@ -39,16 +42,21 @@ struct frame_header {
   }
   /// Takes the header from the front of a message. Throws wire_error where it is none, or promises another length.
   static frame_header read(wire_reader& from) {
+    const frame_header header = read_one(from);
+    if (header.bytes != from.left()) throw wire_error("levada: a message of another length than it says");
+    return header;
+  }
+  /// The same of a message of several frames, of kinds up to `last`.
+  static frame_header read_one(wire_reader& from, frame_kind last = last_frame_kind) {
     const auto raw = from.read<std::array<std::byte, size>>();
     frame_header header;
     header.kind = static_cast<frame_kind>(raw[0]);
-    if (header.kind < frame_kind::hello || header.kind > last_frame_kind)
-      throw wire_error("levada: a message of no known kind");
+    if (header.kind < frame_kind::hello || header.kind > last) throw wire_error("levada: a message of no known kind");
     if (raw[1] != std::byte{} || raw[2] != std::byte{} || raw[3] != std::byte{})
       throw wire_error("levada: a message whose header says what is not known");
     for (std::size_t i = 0; i < 4; ++i) header.bytes |= std::to_integer<std::uint32_t>(raw[4 + i]) << 8 * i;
     for (std::size_t i = 0; i < 8; ++i) header.item |= std::to_integer<std::uint64_t>(raw[8 + i]) << 8 * i;
-    if (header.bytes != from.left()) throw wire_error("levada: a message of another length than it says");
+    if (header.bytes > from.left()) throw wire_error("levada: a message of another length than it says");
     return header;
   }
 };
@@ -61,6 +69,20 @@ inline std::string text_from_wire(wire_reader& from, std::size_t most) {
   return raw;
 }
 inline constexpr std::size_t most_text_bytes = 64 << 10;
+
+/// What an exception says, as text for the other end.
+inline std::string failure_text(const std::exception_ptr& why) {
+  std::string words;
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::exception& e) {
+    words = e.what();
+  } catch (...) {
+    words = "something was thrown that is no std::exception";
+  }
+  if (words.size() > most_text_bytes) words.resize(most_text_bytes);
+  return words;
+}
 
 /// Until either end gives up a connection on which the other has not said who it is.
 inline constexpr std::chrono::seconds longest_greeting{10};

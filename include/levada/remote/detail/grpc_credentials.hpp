@@ -32,13 +32,6 @@ inline std::shared_ptr<grpc::ServerCredentials> server_credentials(plain_text) {
   return grpc::InsecureServerCredentials();
 }
 
-/// Throws remote_error for another machine, with what needs certificates then.
-inline void check_plain_text(const std::string& address, std::string_view who) {
-  if (!is_this_machine(address))
-    throw remote_error("levada: \"" + address + "\" is not this machine, and plain text goes to no other: give " +
-                       std::string(who) + " certificates");
-}
-
 /// Starts a server at an address, and completes that by the port that the system chose. Throws remote_error, with who
 /// cannot listen.
 inline std::unique_ptr<grpc::Server> start_listening(grpc::ServerBuilder& builder, std::string& address,

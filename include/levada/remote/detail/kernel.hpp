@@ -22,6 +22,8 @@ namespace levada::detail {
 
 /// How a driver comes to the nodes of a device, known from start-up on.
 struct remote_way {
+  static constexpr std::string_view kind = "remote";
+
   std::string device;
   std::string identity;  ///< what both ends compare
   std::shared_ptr<transport> by;
@@ -29,9 +31,10 @@ struct remote_way {
   std::chrono::nanoseconds patience{};  ///< without any node
 };
 
-template <class In, class Out>
+/// `Way`: how a driver comes there, and the word for the kind of device.
+template <class In, class Out, class Way>
 struct remote_op {
-  static constexpr std::string_view kind = "remote";
+  static constexpr std::string_view kind = Way::kind;
   static constexpr std::string_view expects = "the item of the part on the other machine";
   template <std::same_as<In> Given>
   using output = Out;
@@ -40,27 +43,29 @@ struct remote_op {
   template <class>
   static constexpr std::array<parameter_info, 0> parameters{};
 
-  std::shared_ptr<const remote_way> way;
+  std::shared_ptr<const Way> way;
 };
 
 /// The types of its item and its result are in these alone.
-struct remote_kernel : device_kernel {
+template <class Way>
+struct kernel_elsewhere : device_kernel {
   static constexpr std::size_t scratch_bytes = 0, weight_bytes = 0;
 
-  std::shared_ptr<const remote_way> way;
+  std::shared_ptr<const Way> way;
   wire_code item, result;
 };
+using remote_kernel = kernel_elsewhere<remote_way>;
 
 template <class In, class... Ops>
 struct remote_kernel_of;
-template <class In, class Out>
-struct remote_kernel_of<In, remote_op<In, Out>> : remote_kernel {
-  remote_kernel_of(const remote_op<In, Out>& op, parameter_values) {
-    in_bytes = sizeof(In);
-    out_bytes = sizeof(Out);
-    way = op.way;
-    item = wire_code_of<In>;
-    result = wire_code_of<Out>;
+template <class In, class Out, class Way>
+struct remote_kernel_of<In, remote_op<In, Out, Way>> : kernel_elsewhere<Way> {
+  remote_kernel_of(const remote_op<In, Out, Way>& op, parameter_values) {
+    this->in_bytes = sizeof(In);
+    this->out_bytes = sizeof(Out);
+    this->way = op.way;
+    this->item = wire_code_of<In>;
+    this->result = wire_code_of<Out>;
   }
 };
 

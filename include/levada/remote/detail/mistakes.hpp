@@ -24,6 +24,8 @@ template <fixed_string Device, class Item>
 struct item_has_no_form_between_machines_specialise_wire : detail::mistake {};
 template <fixed_string Device, fixed_string Stage>
 struct stage_on_another_machine_loses_its_state_with_it_say_state_restarts : detail::mistake {};
+template <fixed_string Device, fixed_string Stage>
+struct stage_of_a_fleet_keeps_no_state_since_items_go_to_any_worker : detail::mistake {};
 template <fixed_string Device>
 struct part_on_another_machine_gives_one_result_for_each_item : detail::mistake {};
 template <fixed_string Device>
@@ -67,7 +69,7 @@ template <class Left, class Right>
 struct remote_places<link<Left, Right>> {
   using split = decltype(split_off<remote_pin<Right>::id>(std::declval<Left>(), std::declval<Right>().part));
   using before = decltype(split::before);
-  using place = remote_place<remote_pin<Right>::name, items_behind<before>, decltype(split::part)>;
+  using place = remote_place<typename remote_pin<Right>::device, items_behind<before>, decltype(split::part)>;
   using type = decltype(remote_places_of<before>{} + type_list<place>{});
 };
 
@@ -90,11 +92,17 @@ consteval auto place_mistake() {
     return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
   } else if constexpr (!has_wire_form<out>) {
     return item_has_no_form_between_machines_specialise_wire<Place::name, out>{};
-  } else if constexpr (filters_items(flat<typename Place::pipeline>::describe())) {
+  } else if constexpr (!elsewhere<typename Place::device>::filters &&
+                       filters_items(flat<typename Place::pipeline>::describe())) {
     return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
   } else {
     constexpr std::size_t state = first_with_state<Place>();
-    if constexpr (state < flat<typename Place::pipeline>::nodes && !(std::same_as<Options, state_restarts> || ...))
+    if constexpr (state == flat<typename Place::pipeline>::nodes)
+      return no_mistake{};
+    else if constexpr (!elsewhere<typename Place::device>::keeps_state)
+      return stage_of_a_fleet_keeps_no_state_since_items_go_to_any_worker<
+          Place::name, flat<typename Place::pipeline>::template node_place<state>::name>{};
+    else if constexpr (!(std::same_as<Options, state_restarts> || ...))
       return stage_on_another_machine_loses_its_state_with_it_say_state_restarts<
           Place::name, flat<typename Place::pipeline>::template node_place<state>::name>{};
     else
@@ -102,14 +110,14 @@ consteval auto place_mistake() {
   }
 }
 
-/// Numbers of names are compared: each of these is there once.
+/// Numbers of names are compared: each of these is there once, of each kind.
 template <class... Place>
 consteval std::size_t second_of_one_device() {
   constexpr std::size_t count = sizeof...(Place);
-  const int numbers[] = {number_of_name(Place::name.view())..., 0};
+  const device_id devices[] = {Place::device::id..., device_id{}};
   for (std::size_t i = 1; i < count; ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (numbers[i] == numbers[j]) return i;
+      if (devices[i] == devices[j]) return i;
   return count;
 }
 
@@ -140,24 +148,18 @@ consteval auto remote_pipeline_mistake() {
     return places_mistake<Options...>(remote_places_of<Pipeline>{});
 }
 
-/// Which of these is of that name; behind all where none is.
-template <class... Named>
-consteval std::size_t find_named(std::string_view name, type_list<Named...>) {
+/// Which of these places is on that device; behind all where none is.
+template <class... Place>
+consteval std::size_t find_place(device_id on, type_list<Place...>) {
   std::size_t at = 0;
-  static_cast<void>(((Named::name.view() == name || (++at, false)) || ...));
+  static_cast<void>(((Place::device::id == on || (++at, false)) || ...));
   return at;
 }
 
-/// The options of a plan: those that concern the way left out, and the backend of remote devices among the backends.
-template <class Option>
-struct plan_options_in : type_tag<type_list<Option>> {};
-template <class Option>
-  requires is_remote_option<Option>
-struct plan_options_in<Option> : type_tag<type_list<>> {};
-template <class... B>
-struct plan_options_in<backends<B...>> : type_tag<type_list<backends<B..., remote_backend>>> {};
+/// The options of a plan there: those that concern the way left out.
 template <class... Options>
-using plan_options = decltype((type_list<>{} + ... + typename plan_options_in<Options>::type{}));
+using options_there =
+    decltype((type_list<>{} + ... + std::conditional_t<is_remote_option<Options>, type_list<>, type_list<Options>>{}));
 
 }  // namespace detail
 }  // namespace levada

@@ -91,7 +91,7 @@ class node_stream : public connection_events {
     is_held_.wait(true);
   }
   void send_failure(std::uint64_t item, const std::exception_ptr& why) {
-    failure_ = words_of(why);
+    failure_ = failure_text(why);
     is_held_.store(true);
     send(frame_kind::failure, item, std::as_bytes(std::span(failure_)), held_tag);
     is_held_.wait(true);
@@ -120,18 +120,6 @@ class node_stream : public connection_events {
     const auto head = frame_header{kind, static_cast<std::uint32_t>(payload.size()), item}.written();
     const std::lock_guard lock(sending_);
     connection_->send(head, payload, tag);
-  }
-  static std::string words_of(const std::exception_ptr& why) {
-    std::string words;
-    try {
-      std::rethrow_exception(why);
-    } catch (const std::exception& e) {
-      words = e.what();
-    } catch (...) {
-      words = "something was thrown that is no std::exception";
-    }
-    if (words.size() > most_text_bytes) words.resize(most_text_bytes);
-    return words;
   }
 
   stream_keeper& keeper_;

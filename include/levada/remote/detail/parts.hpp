@@ -20,20 +20,22 @@ template <class Part>
 struct remote_pin {
   static constexpr bool is_one = false;
 };
-template <fixed_string Name, class... Devices, class Part>
-struct remote_pin<pinned_part<remote<Name, Devices...>, Part>> {
+template <class Pin, class Part>
+  requires(elsewhere<Pin>::is_one)
+struct remote_pin<pinned_part<Pin, Part>> {
   static constexpr bool is_one = true;
-  static constexpr auto name = Name;
-  static constexpr device_id id = remote<Name>::id;
+  using device = typename elsewhere<Pin>::device;
+  static constexpr device_id id = device::id;
 };
 
 template <class Line>
 using items_behind = item_behind<typename flatten<Line, void>::type>;
 
 /// A part on another machine in its line. `In`: what comes to it.
-template <fixed_string Name, class InBefore, class PartThere>
+template <class Device, class InBefore, class PartThere>
 struct remote_place {
-  static constexpr auto name = Name;
+  using device = Device;
+  static constexpr auto name = Device::name;
   using in = InBefore;
   using part = PartThere;
   using pipeline = link<input_part<in>, part>;
@@ -70,7 +72,8 @@ constexpr auto replace_remote_parts(Line line, Replace& replace) {
     using last = decltype(line.right);
     if constexpr (remote_pin<last>::is_one) {
       auto split = split_off<remote_pin<last>::id>(std::move(line.left), std::move(line.right.part));
-      using place = remote_place<remote_pin<last>::name, items_behind<decltype(split.before)>, decltype(split.part)>;
+      using place =
+          remote_place<typename remote_pin<last>::device, items_behind<decltype(split.before)>, decltype(split.part)>;
       return replace_remote_parts(std::move(split.before), replace) | replace(place{}, std::move(split.part));
     } else {
       return replace_remote_parts(std::move(line.left), replace) | std::move(line.right);

@@ -2,7 +2,10 @@
 #pragma once
 // remote/detail/this_machine.hpp: whether what goes to an address leaves the machine.
 
+#include <string>
 #include <string_view>
+
+#include <levada/remote/device.hpp>
 
 namespace levada::detail {
 
@@ -15,6 +18,13 @@ inline bool is_this_machine(std::string_view address) {
   // An address of numbers alone: a name such as 127.example.org is anybody's.
   return host == "localhost" || host == "[::1]" ||
          (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
+/// Throws remote_error for another machine, with what needs certificates then.
+inline void check_plain_text(const std::string& address, std::string_view who) {
+  if (!is_this_machine(address))
+    throw remote_error("levada: \"" + address + "\" is not this machine, and plain text goes to no other: give " +
+                       std::string(who) + " certificates");
 }
 
 }  // namespace levada::detail
