@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 OPTIONAL = re.compile(
-    r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime|grpc|httplib)\S*?)"
+    r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime|grpc|httplib|nats)\S*?)"
     r"'?(?::| file)"
 )
 INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks who includes whom under include/levada, and prints `file:line: rule` for every include against the layers.
 
-Headers that users include are those of PUBLIC and of nn/, image/, signal/, interop/, remote/ and service/;
+Headers that users include are those of PUBLIC and of nn/, image/, signal/, interop/, remote/, service/ and fleet/;
 docs/headers.md lists them. All others stand under detail/ of their layer, and no example, document or installed project
 includes one. No header is longer than 450 lines, and none includes itself by way of others. There are at most 45 for
 users, besides those in the folders of the libraries.
@@ -29,6 +29,7 @@ LAYERS = {
     "run": "core graph plan",
     "remote": "core graph plan run",
     "service": "core graph plan run remote",
+    "fleet": "core graph plan run remote",
     "onnx": "core graph kernel nn",
     "interop": "core graph plan kernel nn image signal backend backend/* run onnx",
     "ops": "core graph kernel nn image signal backend backend/simd",
@@ -38,7 +39,7 @@ LAYERS = {
 # The rooms of run/detail, each of which may include those before it.
 ROOMS = ["workers", "program", "measure", "engine", "session", "deploy"]
 
-# Headers that users include, beside those of the op libraries, of interop/, of remote/ and of service/.
+# Headers that users include, beside those of the op libraries, of interop/, of remote/, of service/ and of fleet/.
 PUBLIC = """
     image kernel levada nn ops remote signal
     backend/eigen backend/onednn backend/prepared backend/reference backend/reference/ops backend/shard backend/simd
@@ -51,7 +52,7 @@ PUBLIC = """
     run/dispatcher run/event_session run/hot_swap run/multi_producer run/pipeline_library run/prometheus
     run/promises run/simulated
 """.split()
-LIBRARIES = ("nn", "image", "signal", "interop", "remote", "service")
+LIBRARIES = ("nn", "image", "signal", "interop", "remote", "service", "fleet")
 MOST_PUBLIC = 45  # the umbrellas of the libraries among them
 # Public headers of run/ that one of its rooms may include: the room.
 ROOM_OF_PUBLIC = {
@@ -72,6 +73,7 @@ FOREIGN = [
     ("Eigen is seen only by backend/eigen and interop/", r"(unsupported/)?Eigen/", r"backend/eigen(/|\.hpp)|interop/"),
     ("oneDNN is seen only by backend/onednn and interop/", r"dnnl|oneapi/dnnl", r"backend/onednn(/|\.hpp)|interop/"),
     ("gRPC is seen only by remote/grpc and service/grpc", r"grpc(pp)?/", r"(remote|service)/(detail/)?grpc"),
+    ("libnats is seen only by fleet/", r"nats/", r"fleet/"),
     ("cpp-httplib is seen only by service/pages", r"httplib\.h", r"service/pages"),
     ("another library is seen only by interop/", r"opencv2/|nlohmann/|CLI/|png\.h|zlib\.h|google/|onnx", r"interop/"),
     (

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/deploy.hpp: a pipeline some of whose parts are done by a fleet, as the program that drives it deploys it:
+// `deploy<box, version<"1">>(pipeline, jetstream{{"nats://127.0.0.1:4222"}})`, of remote/deploy.hpp.
+//
+// The driver makes the streams of its fleets, or finds them as it would. Throws remote_error where no server answers,
+// where a stream is another than what it should be, where an item is too long for a message, and where all workers that
+// are there are of another program. Needs the client of NATS in C (Debian package libnats-dev, pkg-config `libnats`).
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/queue.hpp>
+#include <levada/fleet/device.hpp>
+#include <levada/fleet/jetstream.hpp>
+#include <levada/remote/deploy.hpp>
+#include <levada/remote/detail/identity.hpp>
+
+namespace levada::detail {
+
+template <class Device>
+inline constexpr bool is_fleet = false;
+template <fixed_string Name>
+inline constexpr bool is_fleet<fleet<Name>> = true;
+
+template <>
+struct way_elsewhere<jetstream> {
+  using backend = fleet_backend;
+  static constexpr fixed_string name{"fleet"};
+  template <class To>
+  static constexpr bool leads_to = is_fleet<To>;
+
+  template <class Place, class Version>
+  static auto stage(const jetstream& to) {
+    using in = typename Place::in;
+    using out = items_behind<typename Place::pipeline>;
+    using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, in, out>;
+    constexpr bool filters = filters_items(flat<typename Place::pipeline>::describe());
+    using given = std::conditional_t<filters, possible_result<out>, out>;
+    auto way = std::make_shared<fleet_way>();
+    way->fleet = std::string(Place::name.view());
+    way->identity = identity::text.view();
+    way->program = identity::hash;
+    way->to = to;
+    using made = op_stage<Place::name, remote_op<in, given, fleet_way>>;
+    if constexpr (filters) {
+      way->make_filtered = [](void* at) { ::new (at) given{}; };
+      return pinned_part<fleet<Place::name>, made>{made{{std::move(way)}, {}}} |
+             levada::stage<Place::name>([](given&& r) -> std::optional<out> { return std::move(r.value); });
+    } else {
+      return pinned_part<fleet<Place::name>, made>{made{{std::move(way)}, {}}};
+    }
+  }
+};
+
+}  // namespace levada::detail

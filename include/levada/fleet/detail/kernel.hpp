@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/kernel.hpp: the part of a fleet as the driver's plan sees it, and what becomes of results that may be
+// missing.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <levada/fleet/jetstream.hpp>
+#include <levada/remote/detail/kernel.hpp>
+#include <levada/remote/wire.hpp>
+
+namespace levada::detail {
+
+/// How a driver comes to the workers of a fleet, known from start-up on.
+struct fleet_way {
+  static constexpr std::string_view kind = "fleet";
+
+  std::string fleet;
+  std::string_view identity;  ///< what both ends compare
+  std::uint64_t program = 0;  ///< the same as a number
+  jetstream to;
+  void (*make_filtered)(void* at) = nullptr;  ///< constructs what stands for no result; null where there is always one
+};
+using fleet_kernel = kernel_elsewhere<fleet_way>;
+
+struct fleet_backend {
+  static constexpr std::string_view name = "fleet";
+  static constexpr device_kind device = device_kind::fleet;
+  static constexpr std::size_t longest_run = 1;
+  template <class In, class... Ops>
+  using kernel = remote_kernel_of<In, Ops...>;
+};
+
+/// The result of a part that may give none, until the driver's next stage filters it.
+template <class Out>
+struct possible_result {
+  std::optional<Out> value;
+};
+
+}  // namespace levada::detail
+
+namespace levada {
+
+template <class Out>
+struct wire<detail::possible_result<Out>> {
+  static constexpr std::string_view name = "a possible result";
+  static constexpr std::size_t most_bytes = wire<Out>::most_bytes;
+  static void write(wire_writer&, const detail::possible_result<Out>&) {}
+  static detail::possible_result<Out> read(wire_reader& from) { return {detail::item_from_wire<Out>(from)}; }
+};
+
+}  // namespace levada

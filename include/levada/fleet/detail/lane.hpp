@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/lane.hpp: a session's way to its segment on a fleet. Its items stay in the driver's slots until their
+// outcomes are there. They are published several in a message; a message that no server acknowledges is published again
+// under its id, and an outcome finds its item by its number, however often and in whatever order it comes.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <levada/core/detail/start_thread.hpp>
+#include <levada/core/detail/storage.hpp>
+#include <levada/core/device_queue.hpp>
+#include <levada/core/log.hpp>
+#include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/message.hpp>
+#include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/publisher.hpp>
+#include <levada/fleet/detail/puller.hpp>
+#include <levada/fleet/detail/streams.hpp>
+#include <levada/remote/device.hpp>
+
+namespace levada::detail {
+
+class fleet_lane final : public device_lane, publish_events {
+ public:
+  using clock = std::chrono::steady_clock;
+  /// Workers that an item may take with it before it fails.
+  static constexpr int most_losses = 3;
+
+  fleet_lane(const nats_connection& by, const fleet_names& names, const fleet_kernel& kernel, std::uint64_t session,
+             std::size_t segment, std::size_t slots, device_client& client)
+      : by_(by),
+        names_(names),
+        kernel_(kernel),
+        session_(session),
+        segment_(segment),
+        client_(client),
+        grain_(std::clamp<std::size_t>(slots / 4, 1, fleet_grain(kernel.item.most_bytes, kernel.result.most_bytes))),
+        slots_(slots),
+        fresh_(slots),
+        parcels_(slots),
+        outcomes_{*this},
+        questions_{*this},
+        publisher_(by, *this),
+        puller_(by, names.outcomes_stream, hex(session), outcomes_),
+        asked_(by, names.questions(session), questions_) {
+    for (parcel& p : parcels_) free_.push_back(static_cast<std::size_t>(&p - parcels_.begin()));
+    thread_ = start_thread("the items of a fleet", [this]() noexcept { publish_all(); });
+  }
+  /// Nothing is in flight, and the keeper has forgotten it.
+  ~fleet_lane() override {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+    end_outcomes_consumer(by_, names_, session_);
+  }
+
+  void submit(std::uint64_t item) override {
+    const void* const given = client_.input(segment_, item, 0);
+    if (given == nullptr) return client_.complete(segment_, item);
+    slot& s = slot_of(item);
+    if (kernel_.item.write != nullptr) {
+      wire_writer to(s.written, kernel_.item.most_bytes);
+      kernel_.item.write(given, to);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      s.item = item;
+      s.payload = kernel_.item.write != nullptr
+                      ? std::span<const std::byte>(s.written)
+                      : std::span(static_cast<const std::byte*>(given), kernel_.item.most_bytes);
+      s.at = place::waiting;
+      s.losses = 0;
+      s.delivery = 0;
+      s.parcel = none;
+      add_fresh(item);
+      ++in_flight_;
+      if (fresh_count_ != 1 && fresh_count_ < grain_now_) return;
+    }
+    changed_.notify_one();
+  }
+
+  // ---- the keeper's, which is one thread ----
+
+  /// Every tenth of a second: outcomes are asked for again where the server lost who waits, and items of a
+  /// session that was cancelled are done.
+  void keep() noexcept {
+    std::unique_lock lock(mutex_);
+    for (slot& s : slots_)
+      if (s.at == place::sent && client_.input(segment_, s.item, 0) == nullptr) finish(s, nullptr, lock);
+    for (std::size_t left = fresh_count_; left != 0 && fresh_count_ != 0; --left) {
+      const std::uint64_t item = take_fresh();
+      if (client_.input(segment_, item, 0) != nullptr)
+        add_fresh(item);
+      else
+        report(slot_of(item), lock);
+    }
+    const bool is_waiting = in_flight_ != 0;
+    lock.unlock();
+    if (!is_waiting) return;
+    puller_.set_room(slots_.size());
+    if (puller_.keep()) keep_consumer();
+    lock.lock();
+    if (lacks_outcomes_) publish_all_again();
+  }
+
+ private:
+  using time_point = clock::time_point;
+  static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200};
+
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  enum class place : std::uint8_t { nowhere, waiting, sent };
+  struct slot {
+    std::uint64_t item = 0;
+    std::span<const std::byte> payload;
+    std::vector<std::byte> written;  ///< of an item that has a wire form of its own
+    place at = place::nowhere;
+    int losses = 0;               ///< of workers that ran it
+    std::uint64_t delivery = 0;   ///< the last that was asked about
+    std::uint32_t parcel = none;  ///< in which it is published
+    bool is_held = false;         ///< the publishing thread looks at the payload
+    bool is_done = false;         ///< its outcome came meanwhile
+    std::exception_ptr failure;   ///< the outcome then
+  };
+  /// Items of one message.
+  struct parcel {
+    std::uint64_t number = 0;
+    std::vector<std::size_t> slots;
+    std::size_t left = 0;  ///< without an outcome
+    bool is_used = false, is_published = false, is_stored = false;
+    time_point again_at{};
+    std::chrono::milliseconds pause = first_pause;  ///< of a stream that is full
+  };
+  /// Passes what a subscription hears to a member.
+  template <void (fleet_lane::*Hear)(natsMsg*)>
+  struct hearer final : nats_hearer {
+    explicit hearer(fleet_lane& of) : lane(of) {}
+    void heard(nats_message m) noexcept override {
+      try {
+        (lane.*Hear)(m.get());
+      } catch (const std::exception& e) {
+        if (is_logged()) log(log_level::warning, lane.by_.who() + ": a message is refused: " + e.what());
+      }
+    }
+    fleet_lane& lane;
+  };
+
+  void add_fresh(std::uint64_t item) { fresh_[(first_fresh_ + fresh_count_++) % fresh_.size()] = item; }
+  std::uint64_t take_fresh() {
+    --fresh_count_;
+    return fresh_[std::exchange(first_fresh_, (first_fresh_ + 1) % fresh_.size())];
+  }
+  slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
+
+  /// The server may have forgotten who waits, and dropped outcomes.
+  void keep_consumer() noexcept {
+    try {
+      if (keep_outcomes_consumer(by_, names_, session_)) return;
+      const std::lock_guard lock(mutex_);
+      lacks_outcomes_ = true;
+    } catch (const std::exception& e) {
+      if (is_logged()) log(log_level::warning, e.what());
+    }
+  }
+  void publish_all_again() noexcept {
+    lacks_outcomes_ = false;
+    for (slot& s : slots_) {
+      if (s.is_held) lacks_outcomes_ = true;  // in a moment
+      if (s.is_held || s.at != place::sent) continue;
+      leave_parcel(s);
+      s.at = place::waiting;
+      add_fresh(s.item);
+    }
+    changed_.notify_one();
+  }
+  void leave_parcel(slot& s) {
+    if (s.parcel != none && --parcels_[s.parcel].left == 0) free_parcel(parcels_[s.parcel]);
+    s.parcel = none;
+  }
+
+  // ---- publishing, on its own thread ----
+
+  /// More items are waited for while the server has yet to store two messages: they share the next.
+  bool has_parcel_to_fill() const {
+    return fresh_count_ != 0 && !free_.empty() && (fresh_count_ >= grain_now_ || unstored_ < 2);
+  }
+  parcel* due_parcel(time_point now) {
+    for (parcel& p : parcels_)
+      if (p.is_used && p.is_published && !p.is_stored && now >= p.again_at) return &p;
+    return nullptr;
+  }
+  time_point next_due() const {
+    time_point next = time_point::max();
+    for (const parcel& p : parcels_)
+      if (p.is_used && p.is_published && !p.is_stored) next = std::min(next, p.again_at);
+    return next;
+  }
+  void publish_all() noexcept {
+    std::unique_lock lock(mutex_);
+    while (!is_over_) {
+      parcel* next = unstored_ != 0 ? due_parcel(clock::now()) : nullptr;
+      if (next == nullptr && has_parcel_to_fill()) next = &fill_parcel();
+      if (next != nullptr)
+        publish(*next, lock);
+      else if (unstored_ != 0)
+        changed_.wait_until(lock, next_due());
+      else
+        changed_.wait(lock);
+    }
+  }
+  parcel& fill_parcel() {
+    const std::size_t index = free_.back();
+    free_.pop_back();
+    parcel& p = parcels_[index];
+    p.number = ++parcels_made_;
+    p.slots.clear();
+    p.is_used = true;
+    p.is_published = p.is_stored = false;
+    p.pause = first_pause;
+    while (fresh_count_ != 0 && p.slots.size() < grain_now_) {
+      slot& s = slot_of(take_fresh());
+      s.parcel = static_cast<std::uint32_t>(index);
+      s.at = place::sent;
+      p.slots.push_back(static_cast<std::size_t>(&s - slots_.begin()));
+    }
+    p.left = p.slots.size();
+    ++unstored_;
+    return p;
+  }
+  void publish(parcel& p, std::unique_lock<std::mutex>& lock) noexcept {
+    const std::uint64_t number = p.number;
+    const auto index = static_cast<std::uint64_t>(&p - parcels_.begin());
+    writer_.begin();
+    held_.clear();
+    for (const std::size_t i : p.slots) {
+      slot& s = slots_[i];
+      if (s.at != place::sent || s.parcel != index) continue;
+      s.is_held = true;
+      held_.push_back(i);
+    }
+    p.is_published = true;
+    p.again_at = clock::now() + answers_within;
+    lock.unlock();
+    for (const std::size_t i : held_) writer_.add(frame_kind::item, slots_[i].item, slots_[i].payload);
+    const auto message = writer_.end({fleet_message::items, 0, 0, kernel_.way->program, session_, 0});
+    publisher_.publish(names_.items, hex(session_) + "." + std::to_string(number), number * parcels_.size() + index,
+                       message);
+    puller_.set_room(slots_.size());
+    lock.lock();
+    for (const std::size_t i : held_) {
+      slots_[i].is_held = false;
+      if (std::exchange(slots_[i].is_done, false)) report(slots_[i], lock);
+    }
+  }
+  void answered(std::uint64_t tag, const publish_answer& answer) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      parcel& p = parcels_[static_cast<std::size_t>(tag % parcels_.size())];
+      if (!p.is_used || p.number != tag / parcels_.size() || p.is_stored) return;
+      if (answer.is_stored) {
+        p.is_stored = true;
+        --unstored_;
+      } else {
+        p.again_at = clock::now() + p.pause;
+        p.pause = std::min(longest_pause, 2 * p.pause);
+        if (!answer.is_full() && is_logged())
+          log(log_level::warning, by_.who() + ": items are not stored: " + answer.why);
+      }
+    }
+    changed_.notify_one();
+  }
+  /// Its items have their outcomes, whether or not a server has said that it had them.
+  void free_parcel(parcel& p) {
+    p.is_used = false;
+    unstored_ -= p.is_stored ? 0u : 1u;
+    free_.push_back(static_cast<std::size_t>(&p - parcels_.begin()));
+  }
+
+  // ---- outcomes, on the thread of their subscription ----
+
+  void take_outcomes(natsMsg* m) {
+    try {
+      fleet_reader from(bytes_of(m));
+      const fleet_envelope& e = from.envelope();
+      if (e.kind != fleet_message::outcomes || e.program != kernel_.way->program || e.session != session_)
+        throw wire_error("levada: it is of another program");
+      fleet_reader::frame f;
+      while (from.next(f)) take_outcome(f, from.name());
+      if (e.frames != 0) learn(e.nanoseconds / e.frames);
+    } catch (const std::exception& e) {
+      if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
+    }
+    if (const char* const to = natsMsg_GetReply(m)) by_.say(to, "+ACK");
+    puller_.set_room(slots_.size());
+  }
+  void take_outcome(const fleet_reader::frame& f, std::string_view worker) {
+    slot& s = slot_of(f.header.item);
+    std::unique_lock lock(mutex_);
+    if (s.at != place::sent || s.item != f.header.item || s.is_done) return;  // it is there already, or will be
+    s.at = place::nowhere;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      if (client_.input(segment_, f.header.item, 0) != nullptr) construct(f, worker);
+    } catch (const std::exception& e) {
+      failure = error_of(f.header.item, worker, e.what());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    s.at = place::sent;
+    finish(s, std::move(failure), lock);
+  }
+  void construct(const fleet_reader::frame& f, std::string_view worker) {
+    const std::span<const std::byte> pieces[] = {f.payload};
+    wire_reader from(pieces);
+    void* const at = client_.output(segment_, f.header.item, 0);
+    switch (f.header.kind) {
+      case frame_kind::value:
+        return kernel_.result.construct(from, at);
+      case frame_kind::failure:
+        throw remote_error(text_from_wire(from, most_text_bytes));
+      case frame_kind::filtered:
+        if (kernel_.way->make_filtered != nullptr) return kernel_.way->make_filtered(at);
+        [[fallthrough]];
+      default:
+        throw wire_error(std::string(worker) + " answers with what is no outcome");
+    }
+  }
+  /// What became of an item that was sent is known.
+  void finish(slot& s, std::exception_ptr failure, std::unique_lock<std::mutex>& lock) noexcept {
+    s.failure = std::move(failure);
+    if (s.is_held)
+      s.is_done = true;
+    else
+      report(s, lock);
+  }
+  /// The lock is free while the session hears of it.
+  void report(slot& s, std::unique_lock<std::mutex>& lock) noexcept {
+    const std::uint64_t item = s.item;
+    std::exception_ptr failure = std::exchange(s.failure, nullptr);
+    s.at = place::nowhere;
+    leave_parcel(s);
+    --in_flight_;
+    lock.unlock();
+    if (failure)
+      client_.fail(segment_, item, std::move(failure));
+    else
+      client_.complete(segment_, item);
+    lock.lock();
+  }
+  /// Small items of short work share a message, long ones are spread over all workers.
+  void learn(std::uint64_t each) noexcept {
+    constexpr std::uint64_t worth_a_message = 1'000'000;
+    const std::lock_guard lock(mutex_);
+    each_ = each_ == 0 ? each : (7 * each_ + each) / 8;
+    grain_now_ = std::clamp<std::size_t>(worth_a_message / std::max<std::uint64_t>(1, each_), 1, grain_);
+  }
+  std::exception_ptr error_of(std::uint64_t item, std::string_view worker, std::string_view what) const noexcept {
+    try {
+      return std::make_exception_ptr(remote_error(by_.who() + ", worker " + std::string(worker) + ", item " +
+                                                  std::to_string(item) + ": " + std::string(what)));
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  // ---- questions of workers, on the thread of their subscription ----
+
+  /// An item that has lost its worker runs alone, and where it is known to: so that it is known which of a worker's
+  /// items it is that workers die of.
+  void take_question(natsMsg* m) {
+    fleet_reader from(bytes_of(m));
+    const fleet_envelope& e = from.envelope();
+    fleet_reader::frame f;
+    if (e.kind != fleet_message::question || e.program != kernel_.way->program || e.session != session_ ||
+        !from.next(f))
+      throw wire_error("levada: it is of another program");
+    const char* const reply = natsMsg_GetReply(m);
+    if (reply == nullptr) return;
+    by_.say(reply, may_run_again(f.header.item, e.nanoseconds, from.name()) ? "yes" : "no");
+  }
+  bool may_run_again(std::uint64_t item, std::uint64_t delivery, std::string_view worker) {
+    slot& s = slot_of(item);
+    std::unique_lock lock(mutex_);
+    if (s.at != place::sent || s.item != item || s.is_done) return false;
+    if (delivery == s.delivery) return true;  // the answer was lost
+    s.delivery = delivery;
+    if (++s.losses < most_losses) return true;
+    finish(s, error_of(item, worker, "its worker was lost " + std::to_string(most_losses) + " times"), lock);
+    return false;
+  }
+
+  const nats_connection& by_;
+  const fleet_names& names_;
+  const fleet_kernel& kernel_;
+  const std::uint64_t session_;
+  const std::size_t segment_;
+  device_client& client_;
+  const std::size_t grain_;  ///< at most in one message
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  fixed_array<slot> slots_;
+  fixed_array<std::uint64_t> fresh_;  ///< items that have not been published, a ring
+  std::size_t first_fresh_ = 0, fresh_count_ = 0;
+  fixed_array<parcel> parcels_;
+  std::vector<std::size_t> free_;  ///< parcels
+  std::uint64_t parcels_made_ = 0;
+  std::size_t unstored_ = 0;   ///< messages that no server has acknowledged
+  std::size_t in_flight_ = 0;  ///< items
+  std::size_t grain_now_ = 1;
+  std::uint64_t each_ = 0;       ///< nanoseconds of a worker for an item
+  bool lacks_outcomes_ = false;  ///< some were dropped
+  bool is_over_ = false;
+
+  fleet_writer writer_;  ///< these two are of the publishing thread
+  std::vector<std::size_t> held_;
+  std::thread thread_;
+
+  hearer<&fleet_lane::take_outcomes> outcomes_;
+  hearer<&fleet_lane::take_question> questions_;
+  stored_publisher publisher_;
+  puller puller_;
+  nats_subscription asked_;
+};
+
+}  // namespace levada::detail

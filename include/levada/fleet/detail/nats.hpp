@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/nats.hpp: connections, subscriptions and messages of libnats as objects.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nats/nats.h>
+
+#include <levada/fleet/jetstream.hpp>
+#include <levada/remote/detail/this_machine.hpp>
+#include <levada/remote/device.hpp>
+
+namespace levada::detail {
+
+/// Deletes with one of libnats' functions.
+template <auto Destroy>
+struct nats_deleter {
+  template <class T>
+  void operator()(T* of) const noexcept {
+    static_cast<void>(Destroy(of));
+  }
+};
+using nats_message = std::unique_ptr<natsMsg, nats_deleter<natsMsg_Destroy>>;
+
+/// The words of a device in messages: `levada: fleet "detect"`.
+inline std::string words_of_fleet(std::string_view name) { return "levada: fleet \"" + std::string(name) + "\""; }
+
+inline std::string words_of_status(natsStatus status) {
+  std::string words = natsStatus_GetText(status);
+  natsStatus last = NATS_OK;
+  const char* const more = nats_GetLastError(&last);
+  if (more == nullptr || last != status) return words;
+  std::string_view behind = more;
+  if (const std::size_t place = behind.find("): "); behind.starts_with('(') && place != behind.npos)
+    behind.remove_prefix(place + 3);  // where in libnats
+  if (!behind.empty() && behind != words) words.append(": ").append(behind);
+  return words;
+}
+/// Throws remote_error where a call of libnats failed.
+inline void check_nats(natsStatus status, const std::string& who, const char* doing) {
+  if (status != NATS_OK) throw remote_error(who + ": " + doing + ": " + words_of_status(status));
+}
+
+inline std::span<const std::byte> bytes_of(natsMsg* m) {
+  return {reinterpret_cast<const std::byte*>(natsMsg_GetData(m)), static_cast<std::size_t>(natsMsg_GetDataLength(m))};
+}
+inline std::string_view text_of(natsMsg* m) {
+  return {natsMsg_GetData(m), static_cast<std::size_t>(natsMsg_GetDataLength(m))};
+}
+inline std::string_view header_of(natsMsg* m, const char* key) {
+  const char* value = nullptr;
+  return natsMsgHeader_Get(m, key, &value) == NATS_OK && value != nullptr ? std::string_view(value)
+                                                                          : std::string_view();
+}
+
+/// A name that nobody else has, below which answers come.
+inline std::string new_inbox(const std::string& who) {
+  natsInbox* made = nullptr;
+  check_nats(natsInbox_Create(&made), who, "cannot make an inbox");
+  const std::unique_ptr<natsInbox, nats_deleter<natsInbox_Destroy>> kept(made);
+  return made;
+}
+
+/// A number that nobody else has, made of such a name.
+inline std::uint64_t new_number(const std::string& who) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : new_inbox(who)) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+/// The servers that a program is connected to; where they go it connects again for as long as it lives.
+class nats_connection {
+ public:
+  /// Throws remote_error where none answers, or one is another machine and there are no certificates.
+  nats_connection(std::string who, const jetstream& to, const std::string& name) : who_(std::move(who)) {
+    natsOptions* made = nullptr;
+    check(natsOptions_Create(&made), "no memory");
+    const std::unique_ptr<natsOptions, nats_deleter<natsOptions_Destroy>> options(made);
+    if (to.urls.empty()) throw remote_error(who_ + " has no server: `jetstream::urls` is empty");
+    std::vector<const char*> urls;
+    for (const std::string& url : to.urls) urls.push_back(url.c_str());
+    check(natsOptions_SetServers(made, urls.data(), static_cast<int>(urls.size())), "these are no addresses");
+    secure(made, to);
+    natsOptions_SetName(made, name.c_str());
+    natsOptions_SetMaxReconnect(made, -1);
+    natsOptions_SetReconnectWait(made, 100);
+    natsOptions_SetReconnectJitter(made, 100, 100);
+    natsOptions_SetPingInterval(made, 2000);
+    natsOptions_SetMaxPingsOut(made, 2);
+    natsOptions_SetSendAsap(made, true);
+    // Else libnats writes what it meets, a slow consumer or a server that went, to the program's own output.
+    natsOptions_SetErrorHandler(
+        made, [](natsConnection*, natsSubscription*, natsStatus, void*) {}, nullptr);
+    natsConnection* connected = nullptr;
+    const natsStatus status = natsConnection_Connect(&connected, made);
+    if (status != NATS_OK) {
+      std::string all;
+      for (const std::string& url : to.urls) all += (all.empty() ? "" : ", ") + url;
+      throw remote_error(who_ + " has no server: " + all + ": " + words_of_status(status));
+    }
+    connection_.reset(connected);
+    jsCtx* context = nullptr;
+    check(natsConnection_JetStream(&context, connected, nullptr), "JetStream");
+    context_.reset(context);
+  }
+
+  natsConnection* get() const { return connection_.get(); }
+  jsCtx* stored() const { return context_.get(); }
+  const std::string& who() const { return who_; }
+  /// The longest message, with its headers.
+  std::size_t most_payload() const { return static_cast<std::size_t>(natsConnection_GetMaxPayload(connection_.get())); }
+
+  void check(natsStatus status, const char* doing) const { check_nats(status, who_, doing); }
+
+  /// What does not go out is asked for again by who waits for its answer.
+  void say(const char* subject, std::string_view text) const noexcept {
+    static_cast<void>(natsConnection_Publish(get(), subject, text.data(), static_cast<int>(text.size())));
+  }
+  void say(const char* subject, const char* reply, std::span<const std::byte> payload) const noexcept {
+    static_cast<void>(
+        natsConnection_PublishRequest(get(), subject, reply, payload.data(), static_cast<int>(payload.size())));
+  }
+
+ private:
+  void secure(natsOptions* options, const jetstream& to) const {
+    if (const auto* const of = std::get_if<certificates>(&to.security)) {
+      check(natsOptions_SetSecure(options, true), "no TLS");
+      check(natsOptions_SetCATrustedCertificates(options, of->authority.c_str()), "the authority's certificate");
+      if (!of->certificate.empty())
+        check(natsOptions_SetCertificatesChain(options, of->certificate.c_str(), of->key.c_str()), "the certificate");
+      if (!of->node_name.empty())
+        check(natsOptions_SetExpectedHostname(options, of->node_name.c_str()), "the server's name");
+      return;
+    }
+    for (const std::string& url : to.urls) {
+      std::string_view address = url;
+      if (const std::size_t scheme = address.find("://"); scheme != address.npos) address.remove_prefix(scheme + 3);
+      if (const std::size_t user = address.rfind('@'); user != address.npos) address.remove_prefix(user + 1);
+      check_plain_text(std::string(address), "jetstream");
+    }
+  }
+
+  const std::string who_;
+  std::unique_ptr<natsConnection, nats_deleter<natsConnection_Destroy>> connection_;
+  std::unique_ptr<jsCtx, nats_deleter<jsCtx_Destroy>> context_;
+};
+
+/// Who hears the messages of a subscription, on a thread of it.
+class nats_hearer {
+ public:
+  virtual void heard(nats_message m) noexcept = 0;
+
+ protected:
+  ~nats_hearer() = default;
+};
+
+/// What comes on a subject goes to `to` from now on, and nothing more when this has ended.
+class nats_subscription {
+ public:
+  nats_subscription(const nats_connection& by, const std::string& subject, nats_hearer& to) : to_(to) {
+    natsSubscription* made = nullptr;
+    by.check(natsConnection_Subscribe(&made, by.get(), subject.c_str(), &nats_subscription::hear, this), "cannot hear");
+    subscription_.reset(made);
+    natsSubscription_SetPendingLimits(made, -1, -1);
+    by.check(natsSubscription_SetOnCompleteCB(made, &nats_subscription::complete, this), "cannot hear");
+  }
+  ~nats_subscription() {
+    // Where its connection is closed it has ended already.
+    static_cast<void>(natsSubscription_Unsubscribe(subscription_.get()));
+    is_complete_.wait(false);
+  }
+  nats_subscription(const nats_subscription&) = delete;
+  nats_subscription& operator=(const nats_subscription&) = delete;
+
+ private:
+  static void hear(natsConnection*, natsSubscription*, natsMsg* m, void* self) {
+    static_cast<nats_subscription*>(self)->to_.heard(nats_message(m));
+  }
+  static void complete(void* self) {
+    auto& is_complete = static_cast<nats_subscription*>(self)->is_complete_;
+    is_complete.store(true);
+    is_complete.notify_all();
+  }
+
+  nats_hearer& to_;
+  std::atomic<bool> is_complete_{false};
+  std::unique_ptr<natsSubscription, nats_deleter<natsSubscription_Destroy>> subscription_;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/queue.hpp: a fleet as a deployment uses it: its connection and what it stores, checked when it is
+// prepared, the lanes of its sessions, and the one thread that looks after them.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <levada/core/detail/start_thread.hpp>
+#include <levada/core/device_queue.hpp>
+#include <levada/fleet/detail/census.hpp>
+#include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/lane.hpp>
+#include <levada/fleet/detail/message.hpp>
+#include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/streams.hpp>
+#include <levada/fleet/device.hpp>
+#include <levada/remote/device.hpp>
+
+namespace levada::detail {
+
+/// Throws remote_error where a message of so large items or results is longer than the server takes.
+inline void check_payload(const nats_connection& by, std::size_t item, std::size_t result) {
+  const std::size_t most = by.most_payload();
+  const std::size_t needed =
+      fleet_grain(item, result) * (std::max(item, result) + frame_header::size) + fleet_bytes_around;
+  if (needed > most)
+    throw remote_error(by.who() + ": a message is up to " + std::to_string(needed) + " bytes, and the server takes " +
+                       std::to_string(most) + ": raise its `max_payload`");
+}
+
+/// What a deployment has of a fleet.
+class fleet_driver {
+ public:
+  explicit fleet_driver(const fleet_kernel& kernel)
+      : kernel_(kernel),
+        names_(kernel.way->fleet, kernel.way->program),
+        by_(words_of_fleet(kernel.way->fleet), kernel.way->to, "driver of " + kernel.way->fleet) {
+    check_payload(by_, kernel.item.most_bytes, kernel.result.most_bytes);
+    if (const std::string why = ask_census(by_, names_.workers, kernel.way->identity); !why.empty())
+      throw remote_error(by_.who() + " has no worker of this program: " + why);
+    keep_streams(by_, names_, longest_fleet_message(kernel.item.most_bytes, kernel.result.most_bytes), kernel.way->to);
+    keep_items_consumer(by_, names_, kernel.way->to);
+    answer_.emplace(by_, names_.drivers, kernel.way->identity, true);
+  }
+
+  std::unique_ptr<fleet_lane> open(std::size_t segment, std::size_t slots, device_client& client) const {
+    const std::uint64_t session = new_number(by_.who());
+    keep_outcomes_consumer(by_, names_, session);
+    return std::make_unique<fleet_lane>(by_, names_, kernel_, session, segment, slots, client);
+  }
+
+ private:
+  const fleet_kernel& kernel_;
+  const fleet_names names_;
+  const nats_connection by_;
+  std::optional<census_answer> answer_;
+};
+
+class fleet_queue final : public device_queue {
+ public:
+  fleet_queue() : thread_(start_thread("a fleet", [this]() noexcept { keep_lanes(); })) {}
+  ~fleet_queue() override {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void prepare(const device_segment& segment) override {
+    if (drivers_.size() <= segment.index) drivers_.resize(segment.index + 1);
+    drivers_[segment.index] =
+        std::make_unique<fleet_driver>(static_cast<const fleet_kernel&>(*segment.units[0].kernel));  // its one part
+  }
+  std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
+    auto made = std::make_unique<kept_lane>(*this, drivers_[segment]->open(segment, slots, client));
+    {
+      const std::lock_guard lock(mutex_);
+      lanes_.push_back(&made->lane());
+    }
+    changed_.notify_all();
+    return made;
+  }
+
+ private:
+  /// A lane that the thread knows while it is there.
+  class kept_lane final : public device_lane {
+   public:
+    kept_lane(fleet_queue& by, std::unique_ptr<fleet_lane> lane) : by_(by), lane_(std::move(lane)) {}
+    ~kept_lane() override { by_.forget(*lane_); }
+    void submit(std::uint64_t item) override { lane_->submit(item); }
+    fleet_lane& lane() { return *lane_; }
+
+   private:
+    fleet_queue& by_;
+    std::unique_ptr<fleet_lane> lane_;
+  };
+
+  void forget(fleet_lane& lane) {
+    std::unique_lock lock(mutex_);
+    std::erase(lanes_, &lane);
+    changed_.wait(lock, [&] { return at_ != &lane; });
+  }
+  void keep_lanes() noexcept {
+    constexpr std::chrono::milliseconds between{100};
+    std::unique_lock lock(mutex_);
+    while (!is_over_) {
+      for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        at_ = lanes_[i];
+        lock.unlock();
+        at_->keep();
+        lock.lock();
+        at_ = nullptr;
+        changed_.notify_all();
+      }
+      if (lanes_.empty())
+        changed_.wait(lock, [this] { return is_over_ || !lanes_.empty(); });
+      else
+        changed_.wait_for(lock, between, [this] { return is_over_; });
+    }
+  }
+
+  std::vector<std::unique_ptr<fleet_driver>> drivers_;  ///< of the segments
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<fleet_lane*> lanes_;
+  fleet_lane* at_ = nullptr;  ///< the one that the thread looks at
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace levada::detail
+
+namespace levada {
+
+template <fixed_string Name, class... Devices>
+struct device_driver<fleet<Name, Devices...>> {
+  using backend = detail::fleet_backend;
+  static std::unique_ptr<detail::device_queue> open() { return std::make_unique<detail::fleet_queue>(); }
+};
+
+}  // namespace levada

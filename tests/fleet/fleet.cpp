@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of pipelines on a fleet, with a server of the test's own: what they give, and what becomes of items whose
+// workers die.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <levada/levada.hpp>
+
+#include "fleet/nats_server.hpp"
+#include "fleet/orders.hpp"
+#include "run/progress.hpp"
+
+namespace {
+
+namespace lv = levada;
+using namespace levada::test;
+using namespace std::chrono_literals;
+
+const bool is_driver = is_no_worker();
+
+auto deploy_to(const lv::jetstream& to) { return lv::deploy<fleet_box, fleet_version>(orders(), to); }
+
+std::string refusal(const auto& call) {
+  try {
+    call();
+  } catch (const lv::remote_error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+/// The session of a driver, from what it publishes.
+struct session_seen final : lv::detail::nats_hearer {
+  void heard(lv::detail::nats_message m) noexcept override {
+    try {
+      number.store(lv::detail::fleet_reader(lv::detail::bytes_of(m.get())).envelope().session);
+    } catch (const lv::wire_error&) {
+    }
+  }
+  std::atomic<std::uint64_t> number{0};
+};
+
+/// The lines of the library while it is there.
+class kept_lines final : lv::log_sink {
+ public:
+  kept_lines() : before_(lv::log_to(this)) {}
+  ~kept_lines() { lv::log_to(before_); }
+  bool has(std::string_view line) const {
+    const std::lock_guard lock(mutex_);
+    return std::find(lines_.begin(), lines_.end(), line) != lines_.end();
+  }
+
+ private:
+  void write(lv::log_level, std::string_view line) noexcept override {
+    const std::lock_guard lock(mutex_);
+    lines_.emplace_back(line);
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+  lv::log_sink* before_;
+};
+
+}  // namespace
+
+TEST_CASE("a part on a fleet gives what it gives here, and each item has an outcome") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const lv::jetstream to{{server.url()}};
+  const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
+  auto app = deploy_to(to);
+  static_assert(decltype(app)::plan.segments == 2);
+  CHECK(app(order{3}) == 6);
+  CHECK(app(order{3, act::is_filtered}) == std::nullopt);
+
+  constexpr int count = 5000;
+  auto session = app.open<lv::dedicated>();
+  tally came;
+  std::thread popper([&] {
+    while (auto r = session.pop()) came.add(*r);
+  });
+  for (int i = 0; i < count; ++i)
+    session.push(order{i, i % 50 == 7 ? act::fails : i % 10 == 3 ? act::is_filtered : act::nothing});
+  session.close();
+  popper.join();
+  const auto counts = session.counts();
+  CHECK(came.in_order);
+  CHECK(came.failed == count / 50);
+  CHECK(came.delivered == count - count / 50 - count / 10);
+  CHECK(counts.filtered == count / 10);
+  CHECK(counts.pushed == counts.delivered + counts.failed + counts.filtered);
+  CHECK(came.failures[0] == "levada: fleet \"orders\", worker " + works.name() + ", item 7: no 7");
+  CHECK(works.counts().items == count + 2);
+  CHECK(works.counts().run_alone == 0);
+}
+
+TEST_CASE("a worker may come before its driver, and a driver before its workers") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const lv::jetstream to{{server.url()}};
+  const auto start = [&] { return lv::work<fleet_box, "orders", fleet_version>(orders(), to); };
+  {
+    const lv::fleet_worker first = start();
+    auto app = deploy_to(to);
+    CHECK(app(order{1}) == 2);
+  }
+  auto app = deploy_to(to);
+  auto session = app.open<lv::dedicated>();
+  for (int i = 0; i < 20; ++i) session.push(order{i});
+  CHECK(!session.try_pop());
+  const lv::fleet_worker late = start();
+  for (int i = 0; i < 20; ++i) CHECK(session.pop()->value() == 2 * i);
+}
+
+TEST_CASE("programs that differ refuse each other with the first thing in which they do") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const lv::jetstream to{{server.url()}};
+  constexpr std::string_view differ = "the driver has `version 2`, and the node `version 1`";
+  {
+    const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
+    CHECK(refusal([&] { static_cast<void>(lv::deploy<fleet_box, lv::version<"2">>(orders(), to)); }) ==
+          "levada: fleet \"orders\" has no worker of this program: " + std::string(differ));
+  }
+  auto app = lv::deploy<fleet_box, lv::version<"2">>(orders(), to);
+  CHECK(refusal([&] { static_cast<void>(lv::work<fleet_box, "orders", fleet_version>(orders(), to)); }) ==
+        "levada: fleet \"orders\" has no driver of this program: " + std::string(differ));
+}
+
+TEST_CASE("what the servers have is as it should be, or one sentence") {
+  if (!has_nats_server()) return;
+  CHECK(refusal([] { static_cast<void>(deploy_to({})); }) ==
+        "levada: fleet \"orders\" has no server: `jetstream::urls` is empty");
+  CHECK(refusal([] { static_cast<void>(deploy_to({{"nats://127.0.0.1:9"}})); }) ==
+        "levada: fleet \"orders\" has no server: nats://127.0.0.1:9: No server available for connection");
+  CHECK(refusal([] { static_cast<void>(deploy_to({{"nats://10.0.0.1:4222"}})); }) ==
+        "levada: \"10.0.0.1:4222\" is not this machine, and plain text goes to no other: give jetstream certificates");
+  const nats_server server;
+  {
+    lv::jetstream large{{server.url()}};
+    large.most_bytes = std::size_t{1} << 50;
+    CHECK(refusal([&] { static_cast<void>(deploy_to(large)); }) ==
+          "levada: fleet \"orders\": the stream levada-orders-items of 1125899906842624 bytes does not fit in the "
+          "server's store: lower `jetstream::most_bytes`, or raise its `max_file_store`");
+  }
+  const lv::jetstream to{{server.url()}};
+  auto app = deploy_to(to);
+  lv::jetstream other = to;
+  other.most_bytes = 1 << 20;
+  CHECK(refusal([&] { static_cast<void>(deploy_to(other)); }) ==
+        "levada: fleet \"orders\": the stream levada-orders-items has max_bytes 67108864, and not 1048576");
+  other = to;
+  other.lease = 5s;
+  CHECK(refusal([&] { static_cast<void>(deploy_to(other)); }).find("has a lease of 2000 ms, and not 5000") !=
+        std::string::npos);
+  const lv::detail::nats_connection by("levada: fleet \"orders\"", to, "test");
+  CHECK(refusal([&] { lv::detail::check_payload(by, 100, 2'000'000); }) ==
+        "levada: fleet \"orders\": a message is up to 2000559 bytes, and the server takes 1048576: raise its "
+        "`max_payload`");
+}
+
+TEST_CASE("full streams are a full pipeline, and lose nothing") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  lv::jetstream to{{server.url()}};
+  to.most_bytes = 1000;
+  CHECK(refusal([&] { static_cast<void>(deploy_to(to)); }) ==
+        "levada: fleet \"orders\": a message is up to 4096 bytes, and a stream holds less: raise "
+        "`jetstream::most_bytes`");
+  to.most_bytes = 40'000;  // less than ten messages
+  auto app = deploy_to(to);
+  auto session = app.open<lv::dedicated>();
+  int pushed = 0;
+  while (session.try_push(order{pushed})) ++pushed;
+  CHECK(pushed == static_cast<int>(decltype(app)::plan.slots));
+  const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
+  for (int i = 0; i < pushed; ++i) CHECK(session.pop()->value() == 2 * i);
+}
+
+TEST_CASE("a session that is cancelled ends without workers, and without a server") {
+  if (!has_nats_server()) return;
+  nats_server server;
+  auto app = deploy_to({{server.url()}});
+  {
+    auto session = app.open<lv::dedicated>();
+    for (int i = 0; i < 40; ++i) session.push(order{i});
+    session.cancel();
+    CHECK(!session.pop());
+  }
+  auto session = app.open<lv::dedicated>();
+  for (int i = 0; i < 40; ++i) session.push(order{i});
+  server.kill();
+}
+
+TEST_CASE("garbage is refused, counted and harms nobody") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const lv::jetstream to{{server.url()}};
+  const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
+  auto app = deploy_to(to);
+  auto session = app.open<lv::dedicated>();
+  session.push(order{1});
+  CHECK(session.pop()->value() == 2);
+  const lv::detail::nats_connection by("a test", to, "garbage");
+  const kept_lines lines;
+  constexpr auto program = [] {
+    using place = lv::detail::place_there<lv::fleet<"orders">, decltype(orders())>::type;
+    using identity = lv::detail::remote_identity<"orders", "1", place::pipeline, place::in, int>;
+    return identity::hash;
+  }();
+  const lv::detail::fleet_names names("orders", program);
+  for (int i = 0; i < 20; ++i) by.say(names.items.c_str(), std::string(static_cast<std::size_t>(7 * i), '\x01'));
+  // What is a message, but not one for a worker: of a worker, of another program, without items, of a result.
+  lv::detail::fleet_writer writer;
+  using lv::detail::fleet_message, lv::detail::frame_kind;
+  const auto send = [&](fleet_message kind, std::uint64_t of, int items, frame_kind each, const std::string& subject) {
+    writer.begin("x");
+    for (int i = 0; i < items; ++i) writer.add(each, 0, {});
+    const auto raw = writer.end({kind, 0, 0, of, 1, 0});
+    by.say(subject.c_str(), {reinterpret_cast<const char*>(raw.data()), raw.size()});
+  };
+  send(fleet_message::outcomes, program, 1, frame_kind::item, names.items);
+  send(fleet_message::items, program + 1, 1, frame_kind::item, names.items);
+  send(fleet_message::items, program, 0, frame_kind::item, names.items);
+  send(fleet_message::items, program, 1, frame_kind::value, names.items);
+  CHECK(eventually([&] { return works.counts().refused == 24; }));
+  const auto refused = [&](std::string_view why) {
+    return lines.has("levada: fleet \"orders\": a message is refused: " + std::string(why));
+  };
+  CHECK(refused("levada: it is none of a driver"));
+  CHECK(refused("levada: it is of another program"));
+  CHECK(refused("levada: it has another number of items than a message may"));
+
+  // The same for a driver: of a session that is known by what it publishes.
+  session_seen seen;
+  {
+    const lv::detail::nats_subscription all(by, "levada.orders.items.*", seen);
+    session.push(order{2});
+    CHECK(session.pop()->value() == 4);
+    CHECK(eventually([&] { return seen.number.load() != 0; }));
+  }
+  const auto answer = [&](std::uint64_t of, std::uint64_t item, frame_kind kind) {
+    writer.begin("x");
+    writer.add(kind, item, {});
+    const auto raw = writer.end({fleet_message::outcomes, 0, 0, of, seen.number.load(), 0});
+    by.say(names.outcomes(seen.number.load()).c_str(), {reinterpret_cast<const char*>(raw.data()), raw.size()});
+  };
+  answer(program + 1, 2, frame_kind::value);
+  CHECK(eventually(
+      [&] { return lines.has("levada: fleet \"orders\": an outcome is refused: levada: it is of another program"); }));
+  answer(program, 1, frame_kind::value);  // which it has
+  session.push(order{3, act::sleeps});
+  answer(program, 2, frame_kind::item);
+  const auto odd = session.pop();
+  CHECK((odd->has_value() ||
+         failure_of(odd->error()) == "levada: fleet \"orders\", worker x, item 2: x answers with what is no outcome"));
+}
+
+TEST_CASE("a worker that is killed delays its items, and loses none") {
+  REQUIRE(is_driver);
+  if (!has_nats_server()) return;
+  const nats_server server;
+  process first = start_worker(server.url());
+  std::optional<process> second;
+  const tally came = bring(
+      server.url(), 300,
+      [](int i) {
+        return order{i, act::sleeps};
+      },
+      [&](const tally& t) {
+        if (t.delivered != 50) return;
+        second.emplace(start_worker(server.url()));
+        first.kill();
+      });
+  CHECK(came.delivered == 300);
+}

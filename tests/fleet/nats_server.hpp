@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/nats_server.hpp: a server of a test's own, on a port that the system chooses, with a store in a temporary
+// folder; and processes of this program that work for a fleet.
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/progress.hpp"
+
+namespace levada::test {
+
+/// Runs a program until it is killed, or this ends.
+class process {
+ public:
+  process(const std::string& program, std::vector<std::string> arguments, const std::string& variable = {}) {
+    std::vector<char*> words{const_cast<char*>(program.c_str())};
+    for (std::string& a : arguments) words.push_back(a.data());
+    words.push_back(nullptr);
+    std::vector<char*> variables;
+    for (char** v = environ; *v != nullptr; ++v) variables.push_back(*v);
+    if (!variable.empty()) variables.push_back(const_cast<char*>(variable.c_str()));
+    variables.push_back(nullptr);
+    if (::posix_spawn(&id_, program.c_str(), nullptr, nullptr, words.data(), variables.data()) != 0)
+      throw std::runtime_error(program + " does not start");
+  }
+  process(process&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  process& operator=(process&& other) noexcept {
+    kill();
+    id_ = std::exchange(other.id_, 0);
+    return *this;
+  }
+  ~process() { kill(); }
+
+  void send(int signal) const {
+    if (id_ != 0) ::kill(id_, signal);
+  }
+  void kill() {
+    if (id_ == 0) return;
+    send(SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+    id_ = 0;
+  }
+  /// By a signal of its own, or by itself.
+  bool has_ended() {
+    if (id_ != 0 && ::waitpid(id_, nullptr, WNOHANG) == id_) id_ = 0;
+    return id_ == 0;
+  }
+
+ private:
+  pid_t id_ = 0;
+};
+
+class nats_server {
+ public:
+  /// Where there is none on this machine, empty.
+  static std::string program() {
+    for (const char* const path : {"/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"})
+      if (std::filesystem::exists(path)) return path;
+    return {};
+  }
+
+  explicit nats_server(std::string more = {})
+      : folder_(std::filesystem::temp_directory_path() /
+                ("levada_fleet_" + std::to_string(::getpid()) + "_" + std::to_string(count_++))) {
+    std::filesystem::create_directories(folder_);
+    more_ = std::move(more);
+    start();
+  }
+  ~nats_server() {
+    kill();
+    std::error_code none;
+    std::filesystem::remove_all(folder_, none);
+  }
+
+  std::string url() const { return "nats://127.0.0.1:" + std::to_string(port_); }
+  void kill() { server_.reset(); }
+  /// On the port that it had.
+  void start() {
+    const auto ports = folder_ / "ports";
+    std::filesystem::remove_all(ports);
+    std::filesystem::create_directories(ports);
+    std::ofstream(folder_ / "server.conf")
+        << "listen: \"127.0.0.1:" << (port_ == 0 ? -1 : port_) << "\"\nports_file_dir: \"" << ports.string()
+        << "\"\nlog_file: \"" << (folder_ / "log").string() << "\"\njetstream { store_dir: \""
+        << (folder_ / "store").string() << "\" }\n"
+        << more_;
+    server_.emplace(program(), std::vector<std::string>{"-c", (folder_ / "server.conf").string()});
+    const auto listens = [&] {
+      for (const auto& file : std::filesystem::directory_iterator(ports)) {
+        std::string line;
+        std::ifstream from(file.path());
+        std::getline(from, line, '\0');
+        const std::size_t at = line.find("nats://127.0.0.1:");
+        if (at == line.npos) continue;
+        port_ = std::stoi(line.substr(at + 17));
+        return true;
+      }
+      return false;
+    };
+    if (!eventually(listens)) throw std::runtime_error("nats-server does not listen");
+  }
+
+ private:
+  static inline int count_ = 0;
+  std::filesystem::path folder_;
+  std::string more_;
+  int port_ = 0;
+  std::optional<process> server_;
+};
+
+}  // namespace levada::test

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/orders.hpp: a pipeline whose part on a fleet does what its items say, and processes that work on it.
+
+#include <doctest/doctest.h>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <levada/fleet/deploy.hpp>
+#include <levada/fleet/work.hpp>
+#include <levada/levada.hpp>
+
+#include "fleet/nats_server.hpp"
+
+namespace levada::test {
+
+enum class act : int { nothing, fails, is_filtered, kills, sleeps };
+struct order {
+  int number = 0;
+  act does = act::nothing;
+};
+
+using fleet_box = target<cpu<2>, fleet<"orders", cpu<2>>>;
+using fleet_version = version<"1">;
+
+inline auto orders() {
+  return input<order> | on<fleet<"orders">>(stage<"work">([](const order& o) -> std::optional<int> {
+           if (o.does == act::fails) throw std::runtime_error("no " + std::to_string(o.number));
+           if (o.does == act::is_filtered) return std::nullopt;
+           if (o.does == act::kills) ::kill(::getpid(), SIGKILL);
+           if (o.does == act::sleeps) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+           return 2 * o.number;
+         }));
+}
+
+/// Such a process works for the server that the variable names.
+inline constexpr const char* worker_variable = "LEVADA_TEST_WORKER_FOR";
+inline process start_worker(const std::string& url) {
+  return process("/proc/self/exe", {}, std::string(worker_variable) + "=" + url);
+}
+/// At the begin of a program: does not return in such a process.
+inline bool is_no_worker() {
+  const char* const url = std::getenv(worker_variable);
+  if (url == nullptr) return true;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    const fleet_worker works = work<fleet_box, "orders", fleet_version>(orders(), jetstream{{url}});
+    for (;;) ::pause();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    std::_Exit(1);
+  }
+}
+
+/// A case that needs a server goes on where there is one.
+inline bool has_nats_server() {
+  if (!nats_server::program().empty()) return true;
+  MESSAGE("not tested: there is no nats-server");
+  return false;
+}
+
+inline std::string failure_of(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const remote_error& e) {
+    return e.what();
+  } catch (...) {
+    return "another exception";
+  }
+}
+
+/// What came of a stream of orders: each is accounted for once, and results are in order.
+struct tally {
+  int delivered = 0, failed = 0, last = -1;
+  bool in_order = true;
+  std::vector<std::string> failures;
+
+  template <class Popped>
+  void add(const Popped& r) {
+    if (!r.has_value()) {
+      ++failed;
+      failures.push_back(failure_of(r.error()));
+      return;
+    }
+    ++delivered;
+    in_order = in_order && *r > last && *r % 2 == 0;
+    last = *r;
+  }
+};
+
+/// Brings orders through, and calls `meanwhile(came)` behind each that comes.
+template <class Make, class Meanwhile>
+tally bring(const std::string& url, int count, Make make, Meanwhile meanwhile) {
+  auto app = deploy<fleet_box, fleet_version>(orders(), jetstream{{url}});
+  auto session = app.open<dedicated>();
+  std::thread pusher([&] {
+    for (int i = 0; i < count; ++i) session.push(make(i));
+    session.close();
+  });
+  tally came;
+  std::chrono::duration<double> longest{0};
+  for (auto before = std::chrono::steady_clock::now(); auto r = session.pop();) {
+    came.add(*r);
+    const auto now = std::chrono::steady_clock::now();
+    if (came.delivered > 1) longest = std::max<std::chrono::duration<double>>(longest, now - before);
+    before = now;
+    meanwhile(came);
+  }
+  pusher.join();
+  const auto counts = session.counts();
+  CHECK(counts.pushed == static_cast<std::uint64_t>(count));
+  CHECK(counts.pushed == counts.delivered + counts.failed + counts.filtered);
+  CHECK(counts.delivered == static_cast<std::uint64_t>(came.delivered));
+  CHECK(came.in_order);
+  MESSAGE("the longest wait for a result: " << longest.count() << " s");
+  return came;
+}
+
+}  // namespace levada::test

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: part_on_another_machine_needs_the_endpoints_of_its_device
+// place: "hall"
+//
+// The addresses of a remote device lead to no fleet, whose `jetstream` is missing.
+
+#include <levada/fleet/device.hpp>
+#include <levada/levada.hpp>
+#include <levada/remote.hpp>
+#include <levada/remote/in_process.hpp>
+
+namespace lv = levada;
+
+int main() {
+#ifdef LEVADA_CORRECT
+  using hall = lv::cpu<2>;
+#else
+  using hall = lv::fleet<"hall", lv::cpu<2>>;
+#endif
+  using box = lv::target<lv::cpu<2>, lv::remote<"edge", lv::cpu<2>>>;
+  const auto by = std::make_shared<lv::in_process>();
+  auto twice = [](int v) { return 2 * v; };
+  auto p =
+      lv::input<int> | lv::on<lv::remote<"edge">>(lv::stage<"first">(twice)) | lv::on<hall>(lv::stage<"last">(twice));
+  auto app = lv::deploy<box, lv::version<"1">>(p, lv::endpoints<"edge">{by, {"a"}});
+  return app(21);
+}
