@@ -51,14 +51,13 @@ void to_planes(const T* pixels, std::size_t channels, Out* out, std::size_t plan
     static_for<side>([&](auto i)
                          LEVADA_INLINE { std::memcpy(&s.row[i], pixels + (p + i) * Stride + c, sizeof s.row[i]); });
     s.transpose();
+    // A loop: `finish` may be a chain of ops, of which a copy for each row is much to compile and to read.
     const std::size_t kept = channels - c < side ? channels - c : side;
-    static_for<side>([&](auto i) LEVADA_INLINE {
-      if (i < kept) {
-        alignas(Arch::alignment()) T values[side];
-        std::memcpy(values, &s.row[i], sizeof values);
-        store_part_as<count>(out + (c + i) * plane + p, finish(vector<T, Arch>::load_aligned(values), c + i, p, count));
-      }
-    });
+    for (std::size_t i = 0; i < kept; ++i) {
+      alignas(Arch::alignment()) T values[side];
+      std::memcpy(values, &s.row[i], sizeof values);
+      store_part_as<count>(out + (c + i) * plane + p, finish(vector<T, Arch>::load_aligned(values), c + i, p, count));
+    }
   };
   for (std::size_t c = 0; c < channels; c += side) {
     std::size_t p = 0;
