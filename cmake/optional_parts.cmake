@@ -63,9 +63,12 @@ function(levada_left_out what)
   message(STATUS "Left out: ${what}. Debian brings what it needs as ${packages}.")
 endfunction()
 
-# levada_in_tier(TARGET all): below that tier of the tests the target is built when it is asked for alone.
+# levada_in_tier(TARGET TIER): below that tier of the tests the target is built when it is asked for alone.
 function(levada_in_tier target tier)
-  if(LEVADA_BUILD_TESTS AND TARGET ${target} AND LEVADA_TIER STREQUAL "test" AND tier STREQUAL "all")
+  set(tiers test all nightly)
+  list(FIND tiers "${tier}" first)
+  list(FIND tiers "${LEVADA_TIER}" now)
+  if(LEVADA_BUILD_TESTS AND TARGET ${target} AND now LESS first)
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
 endfunction()
