@@ -89,7 +89,7 @@ class fleet_lane final : public device_lane, publish_events {
       s.parcel = none;
       add_fresh(item);
       ++in_flight_;
-      if (fresh_count_ != 1 && fresh_count_ < grain_now_) return;
+      if (!has_parcel_to_fill()) return;
     }
     changed_.notify_one();
   }
@@ -122,6 +122,8 @@ class fleet_lane final : public device_lane, publish_events {
   using time_point = clock::time_point;
   static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200};
 
+  /// Messages that are on their way one by one.
+  static constexpr std::size_t few = 8;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   enum class place : std::uint8_t { nowhere, waiting, sent };
@@ -253,13 +255,14 @@ class fleet_lane final : public device_lane, publish_events {
       s.is_held = true;
       held_.push_back(i);
     }
+    const haste is = unstored_ < few ? haste::some : haste::none;
     p.is_published = true;
     p.again_at = clock::now() + answers_within;
     lock.unlock();
     for (const std::size_t i : held_) writer_.add(frame_kind::item, slots_[i].item, slots_[i].payload);
     const auto message = writer_.end({fleet_message::items, 0, 0, kernel_.way->program, session_, 0});
     publisher_.publish(names_.items, hex(session_) + "." + std::to_string(number), number * parcels_.size() + index,
-                       message);
+                       message, is);
     puller_.set_room(slots_.size());
     lock.lock();
     for (const std::size_t i : held_) {
@@ -275,6 +278,7 @@ class fleet_lane final : public device_lane, publish_events {
       if (answer.is_stored) {
         p.is_stored = true;
         --unstored_;
+        if (!has_parcel_to_fill()) return;
       } else {
         p.again_at = clock::now() + p.pause;
         p.pause = std::min(longest_pause, 2 * p.pause);
@@ -305,7 +309,7 @@ class fleet_lane final : public device_lane, publish_events {
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
     }
-    if (const char* const to = natsMsg_GetReply(m)) by_.say(to, "+ACK");
+    if (const char* const to = natsMsg_GetReply(m)) by_.say(to, "+ACK", haste::none);
     puller_.set_room(slots_.size());
   }
   void take_outcome(const fleet_reader::frame& f, std::string_view worker) {

@@ -88,6 +88,7 @@ class fleet_member : publish_events, nats_hearer {
     puller_.emplace(by_, names_.items_stream, names_.consumer, static_cast<nats_hearer&>(*this));
     keeper_ = start_thread("a worker of a fleet", [this]() noexcept { keep(); });
     alone_ = start_thread("items of a fleet that are run alone", [this]() noexcept { run_suspects(); });
+    const std::lock_guard lock(mutex_);
     ask_for_more();
   }
   /// What is in the session is finished and what is not is given back, before the session ends.
@@ -108,12 +109,10 @@ class fleet_member : publish_events, nats_hearer {
     if (keeper_.joinable()) keeper_.join();
     if (alone_.joinable()) alone_.join();
     puller_.reset();
-    answer_.reset();
   }
 
  private:
-  using time_point = clock::time_point;
-  static constexpr std::size_t extra_messages = 8;
+  static constexpr std::size_t extra_messages = 8, few = 8;  ///< that go one by one
   static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200};
 
   using stage = fetched_message::stage;
@@ -245,23 +244,24 @@ class fleet_member : publish_events, nats_hearer {
     ++counts_.items;
     if (++o.done == o.frames.size() || o.is_alone) finish(o, lock);
     let_in(lock);
-    if (running_ == 0) changed_.notify_all();
+    if (running_ == 0 && !suspects_.empty()) changed_.notify_all();
   }
   /// The outcomes of a message, or of an item that ran alone, are there. The lock is free meanwhile.
   void finish(fetched_message& o, std::unique_lock<std::mutex>& lock) noexcept {
     if (is_over_) return;  // what is given up is no outcome
     const auto now = clock::now();
-    const auto took = now - o.came;
     o.id =
         hex(o.session) + "." + std::to_string(o.is_alone ? o.frames[o.next - 1].header.item : o.frames[0].header.item);
     if (!o.is_alone && o.frames.size() != 1) o.id += "+" + std::to_string(o.frames.size());
-    o.message = o.outcomes.end({fleet_message::outcomes, 0, 0, traits_.program, o.session,
-                                static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count())});
+    const std::chrono::nanoseconds alone = now - std::max(o.came, std::exchange(last_finish_, now));
+    o.message = o.outcomes.end(
+        {fleet_message::outcomes, 0, 0, traits_.program, o.session, static_cast<std::uint64_t>(alone.count())});
     o.at = stage::publishing;
+    ++publishing_;
     o.again_at = now + answers_within;
     if (!o.is_alone) {
       --in_hand_;
-      adapt(took);
+      adapt(alone);
     }
     publish(o, lock);
     ask_for_more();
@@ -270,9 +270,10 @@ class fleet_member : publish_events, nats_hearer {
     const std::uint64_t tag = o.number * messages_.size() + static_cast<std::size_t>(&o - messages_.begin());
     const std::string subject = names_.outcomes(o.session), id = o.id;
     const auto message = o.message;
+    const haste is = publishing_ < few ? haste::some : haste::none;
     o.is_held = true;
     lock.unlock();
-    publisher_->publish(subject, id, tag, message);
+    publisher_->publish(subject, id, tag, message, is);
     lock.lock();
     o.is_held = false;
     if (o.at == stage::stored) settle(o);
@@ -289,6 +290,7 @@ class fleet_member : publish_events, nats_hearer {
       return changed_.notify_all();
     }
     o.at = stage::stored;
+    --publishing_;
     if (!o.is_held) settle(o);
     ask_for_more();
   }
@@ -302,7 +304,7 @@ class fleet_member : publish_events, nats_hearer {
   }
   /// A message is the server's again, or done.
   void give_back(fetched_message& o, std::string_view how) noexcept {
-    by_.say(reply_of(o), how);
+    by_.say(reply_of(o), how, how == "+ACK" ? haste::none : haste::some);
     if (o.at == stage::waiting || o.is_alone) --in_hand_;
     o.raw.reset();
     o.at = stage::free;
@@ -311,13 +313,13 @@ class fleet_member : publish_events, nats_hearer {
 
   // ---- how much is fetched ----
 
-  /// So much that short items do not wait for a message, and no more: what a worker has, no other runs.
-  void adapt(clock::duration took) noexcept {
-    constexpr std::chrono::milliseconds more_below{2}, less_above{10};
-    if (took > less_above && window_ > traits_.threads + 1)
-      --window_;
-    else if (took < more_below)
-      window_ = std::min(2 * window_, traits_.slots);
+  /// For each thread what it runs, and so much ahead that short items do not wait for a message; no more: what a worker
+  /// has in hand, no other runs.
+  void adapt(std::chrono::nanoseconds took) noexcept {
+    constexpr std::chrono::nanoseconds ahead = std::chrono::milliseconds(5);
+    each_ = each_.count() == 0 ? took : (7 * each_ + took) / 8;
+    const auto fitting = static_cast<std::size_t>(ahead / std::max(each_, std::chrono::nanoseconds(1)));
+    window_ = std::min(traits_.threads + std::max<std::size_t>(1, fitting), traits_.slots);
   }
   void ask_for_more() noexcept {
     if (is_ending_ || !puller_) return;
@@ -409,10 +411,9 @@ class fleet_member : publish_events, nats_hearer {
     lock.lock();
     return answer;
   }
-  /// Its driver has gone, or cannot be reached for a while.
+  /// Its driver has gone, or cannot be reached for a while: not for twenty times.
   static std::string_view nobody_answers(const fetched_message& o) {
-    constexpr std::uint64_t most_deliveries = 20;
-    return o.delivery < most_deliveries ? "-NAK {\"delay\": 1000000000}" : "+TERM";
+    return o.delivery < 20 ? "-NAK {\"delay\": 1000000000}" : "+TERM";
   }
 
   const member_traits traits_;
@@ -430,8 +431,11 @@ class fleet_member : publish_events, nats_hearer {
   std::deque<fetched_message*> suspects_;  ///< to be run alone
   std::size_t running_ = 0;                ///< items in the session
   std::size_t in_hand_ = 0;                ///< messages without outcomes
+  std::size_t publishing_ = 0;             ///< messages whose outcomes are on their way to be stored
   std::size_t window_;                     ///< how many messages may be in hand
   std::uint64_t numbers_ = 0;
+  clock::time_point last_finish_{};  ///< of a message
+  std::chrono::nanoseconds each_{};  ///< that a message takes
   bool runs_alone_ = false, is_ending_ = false, is_over_ = false;
   member_counts counts_;
 

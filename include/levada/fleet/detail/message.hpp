@@ -34,7 +34,7 @@ struct fleet_envelope {
   std::uint32_t frames = 0;       ///< behind that
   std::uint64_t program = 0;      ///< what both ends compare, as a number
   std::uint64_t session = 0;      ///< of the driver
-  std::uint64_t nanoseconds = 0;  ///< of outcomes: that the worker had them; of questions: the delivery
+  std::uint64_t nanoseconds = 0;  ///< of outcomes: that they took the worker; of questions: the delivery
 
   void write(std::byte* to) const {
     std::fill_n(to, size, std::byte{});

@@ -77,6 +77,10 @@ inline std::uint64_t new_number(const std::string& who) {
   return hash;
 }
 
+/// Whether others wait for a message: it goes at once, by a call of the system of its own; else with what comes within
+/// the millisecond, which is cheaper for both ends.
+enum class haste : bool { none, some };
+
 /// The servers that a program is connected to; where they go it connects again for as long as it lives.
 class nats_connection {
  public:
@@ -96,20 +100,14 @@ class nats_connection {
     natsOptions_SetReconnectJitter(made, 100, 100);
     natsOptions_SetPingInterval(made, 2000);
     natsOptions_SetMaxPingsOut(made, 2);
-    natsOptions_SetSendAsap(made, true);
     // Else libnats writes what it meets, a slow consumer or a server that went, to the program's own output.
     natsOptions_SetErrorHandler(
         made, [](natsConnection*, natsSubscription*, natsStatus, void*) {}, nullptr);
-    natsConnection* connected = nullptr;
-    const natsStatus status = natsConnection_Connect(&connected, made);
-    if (status != NATS_OK) {
-      std::string all;
-      for (const std::string& url : to.urls) all += (all.empty() ? "" : ", ") + url;
-      throw remote_error(who_ + " has no server: " + all + ": " + words_of_status(status));
-    }
-    connection_.reset(connected);
+    connect(patient_, made, to);
+    natsOptions_SetSendAsap(made, true);
+    connect(connection_, made, to);
     jsCtx* context = nullptr;
-    check(natsConnection_JetStream(&context, connected, nullptr), "JetStream");
+    check(natsConnection_JetStream(&context, connection_.get(), nullptr), "JetStream");
     context_.reset(context);
   }
 
@@ -122,15 +120,28 @@ class nats_connection {
   void check(natsStatus status, const char* doing) const { check_nats(status, who_, doing); }
 
   /// What does not go out is asked for again by who waits for its answer.
-  void say(const char* subject, std::string_view text) const noexcept {
-    static_cast<void>(natsConnection_Publish(get(), subject, text.data(), static_cast<int>(text.size())));
+  void say(const char* subject, std::string_view text, haste is = haste::some) const noexcept {
+    static_cast<void>(natsConnection_Publish(by(is), subject, text.data(), static_cast<int>(text.size())));
   }
+  void publish(natsMsg* m, haste is) const noexcept { static_cast<void>(natsConnection_PublishMsg(by(is), m)); }
   void say(const char* subject, const char* reply, std::span<const std::byte> payload) const noexcept {
     static_cast<void>(
         natsConnection_PublishRequest(get(), subject, reply, payload.data(), static_cast<int>(payload.size())));
   }
 
  private:
+  using owned = std::unique_ptr<natsConnection, nats_deleter<natsConnection_Destroy>>;
+
+  natsConnection* by(haste is) const { return is == haste::some ? connection_.get() : patient_.get(); }
+  void connect(owned& made, natsOptions* options, const jetstream& to) const {
+    natsConnection* connected = nullptr;
+    const natsStatus status = natsConnection_Connect(&connected, options);
+    made.reset(connected);
+    if (status == NATS_OK) return;
+    std::string all;
+    for (const std::string& url : to.urls) all += (all.empty() ? "" : ", ") + url;
+    throw remote_error(who_ + " has no server: " + all + ": " + words_of_status(status));
+  }
   void secure(natsOptions* options, const jetstream& to) const {
     if (const auto* const of = std::get_if<certificates>(&to.security)) {
       check(natsOptions_SetSecure(options, true), "no TLS");
@@ -150,7 +161,7 @@ class nats_connection {
   }
 
   const std::string who_;
-  std::unique_ptr<natsConnection, nats_deleter<natsConnection_Destroy>> connection_;
+  owned patient_, connection_;
   std::unique_ptr<jsCtx, nats_deleter<jsCtx_Destroy>> context_;
 };
 

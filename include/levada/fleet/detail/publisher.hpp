@@ -58,16 +58,15 @@ class stored_publisher final : nats_hearer {
 
   /// Any thread. A second message of the same id, soon behind the first, is not stored; both are acknowledged. Where it
   /// does not go out no answer comes.
-  void publish(const std::string& subject, const std::string& id, std::uint64_t tag,
-               std::span<const std::byte> payload) noexcept {
+  void publish(const std::string& subject, const std::string& id, std::uint64_t tag, std::span<const std::byte> payload,
+               haste is) noexcept {
     natsMsg* made = nullptr;
     const std::string reply = inbox_ + std::to_string(tag);
     if (natsMsg_Create(&made, subject.c_str(), reply.c_str(), reinterpret_cast<const char*>(payload.data()),
                        static_cast<int>(payload.size())) != NATS_OK)
       return;
     const nats_message message(made);
-    if (natsMsgHeader_Set(made, "Nats-Msg-Id", id.c_str()) == NATS_OK)
-      static_cast<void>(natsConnection_PublishMsg(by_.get(), made));
+    if (natsMsgHeader_Set(made, "Nats-Msg-Id", id.c_str()) == NATS_OK) by_.publish(made, is);
   }
 
  private:
