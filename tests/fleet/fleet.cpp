@@ -246,6 +246,7 @@ TEST_CASE("garbage is refused, counted and harms nobody") {
   session_seen seen;
   {
     const lv::detail::nats_subscription all(by, "levada.orders.items.*", seen);
+    by.check(natsConnection_Flush(by.get()), "the server hears");
     session.push(order{2});
     CHECK(session.pop()->value() == 4);
     CHECK(eventually([&] { return seen.number.load() != 0; }));
