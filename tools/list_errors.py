@@ -58,6 +58,7 @@ REMEDIES = {
     "fleet/nats": "Start a server at one of the addresses, or give `certificates`. libnats' words say what it met.",
     "fleet/queue": "Start workers of the same pipeline, target and `version`. Or do as the text says.",
     "fleet/streams": "Delete the stream, or give all programs the same `jetstream`. Or do as the text says.",
+    "fleet/server_configuration": "Leave quotes, backslashes and ends of lines out of names and files.",
     "interop/calibrate": "Calibrate with items that reach the stage with numbers that are no NaN.",
     "interop/model_weights": "Convert the model and its weights together ([onnx.md](onnx.md)).",
     "interop/onnx_runtime": "Install a library at least as new as the header, and give it a model of one input and one "

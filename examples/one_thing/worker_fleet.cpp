@@ -3,6 +3,7 @@
 // program is the driver and a worker; as several:
 //   one_thing_worker_fleet work nats://127.0.0.1:4222
 //   one_thing_worker_fleet drive nats://127.0.0.1:4222
+// and what a server is told whose members show certificates: one_thing_worker_fleet configure
 
 #include <cstdio>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <levada/fleet/deploy.hpp>
+#include <levada/fleet/server_configuration.hpp>
 #include <levada/fleet/work.hpp>
 #include <levada/levada.hpp>
 
@@ -45,8 +47,18 @@ bool drive(const lv::jetstream& to) {
   return next == 200;
 }
 
+std::string configuration() {
+  return lv::server_configuration({.fleet = "detect",
+                                   .driver = "driver",
+                                   .worker = "worker",
+                                   .authority = "/etc/nats/authority.pem",
+                                   .certificate = "/etc/nats/server.pem",
+                                   .key = "/etc/nats/server.key"});
+}
+
 int main(int count, char** arguments) try {
-  const std::string_view what = count > 2 ? arguments[1] : "both";
+  const std::string_view what = count > 1 ? arguments[1] : "both";
+  if (what == "configure") return std::printf("%s", configuration().c_str()) > 0 ? 0 : 1;
   // To other machines than this one with certificates: jetstream::security.
   const lv::jetstream servers{{count > 2 ? arguments[2] : "nats://127.0.0.1:4222"}};
   if (what == "work") {

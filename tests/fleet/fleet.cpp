@@ -8,6 +8,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,10 +17,12 @@
 #include <thread>
 #include <vector>
 
+#include <levada/fleet/server_configuration.hpp>
 #include <levada/levada.hpp>
 
 #include "fleet/nats_server.hpp"
 #include "fleet/orders.hpp"
+#include "remote/certificates.hpp"
 #include "run/progress.hpp"
 
 namespace {
@@ -266,6 +270,57 @@ TEST_CASE("garbage is refused, counted and harms nobody") {
   const auto odd = session.pop();
   CHECK((odd->has_value() ||
          failure_of(odd->error()) == "levada: fleet \"orders\", worker x, item 2: x answers with what is no outcome"));
+}
+
+TEST_CASE("each role may do what it needs, by its certificate, and nothing else") {
+  if (!has_nats_server()) return;
+  const nats_server server([](const std::filesystem::path& folder, const std::string& listen) {
+    const auto file = [&](const char* name, const char* text) {
+      std::ofstream(folder / name) << text;
+      return (folder / name).string();
+    };
+    return lv::server_configuration({.fleet = "orders",
+                                     .driver = "driver",
+                                     .worker = "edge",
+                                     .authority = file("authority", authority_certificate),
+                                     .certificate = file("certificate", edge_certificate),
+                                     .key = file("key", edge_key),
+                                     .listen = listen,
+                                     .store = (folder / "store").string()});
+  });
+  const auto shows = [&](const char* certificate, const char* key) {
+    return lv::jetstream{{server.url()}, lv::certificates{authority_certificate, certificate, key, "edge"}};
+  };
+  const lv::jetstream of_driver = shows(driver_certificate, driver_key), of_worker = shows(edge_certificate, edge_key);
+  auto app = deploy_to(of_driver);
+  const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), of_worker);
+  auto session = app.open<lv::dedicated>();
+  for (int i = 0; i < 60; ++i) session.push(order{i, i == 50 ? act::fails : act::nothing});
+  for (int i = 0; i < 60; ++i) CHECK(session.pop()->has_value() == (i != 50));
+
+  // Without a certificate, by one of another authority, and by a worker's what only a driver may.
+  for (const lv::jetstream& stranger : {shows("", ""), shows(stranger_certificate, stranger_key)})
+    CHECK(refusal([&] { static_cast<void>(deploy_to(stranger)); }).find("has no server") != std::string::npos);
+  const lv::detail::nats_connection by("a test", of_worker, "worker");
+  const lv::detail::nats_connection as_driver("a test", of_driver, "driver");
+  jsStreamConfig config;
+  jsStreamConfig_Init(&config);
+  config.Name = "levada-orders-items";
+  jsOptions soon;
+  jsOptions_Init(&soon);
+  soon.Wait = 200;
+  CHECK(js_AddStream(nullptr, by.stored(), &config, &soon, nullptr) != NATS_OK);
+  CHECK(js_DeleteStream(by.stored(), "levada-orders-items", &soon, nullptr) != NATS_OK);
+  jsPubOptions options;
+  jsPubOptions_Init(&options);
+  options.MaxWait = 200;
+  CHECK(js_Publish(nullptr, by.stored(), "levada.orders.items.0", "x", 1, &options, nullptr) != NATS_OK);
+  CHECK(js_Publish(nullptr, as_driver.stored(), "levada.orders.outcomes.0", "x", 1, &options, nullptr) != NATS_OK);
+  CHECK(js_Publish(nullptr, as_driver.stored(), "levada.orders.items.0", "x", 1, &options, nullptr) == NATS_OK);
+  session.push(order{7});
+  CHECK(session.pop()->value() == 14);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::server_configuration({.fleet = "orders", .driver = "\"", .worker = ""})),
+                       "levada: server_configuration: `\"` has a character that a configuration cannot", lv::error);
 }
 
 TEST_CASE("a worker that is killed delays its items, and loses none") {

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -69,11 +70,17 @@ class nats_server {
     return {};
   }
 
-  explicit nats_server(std::string more = {})
-      : folder_(std::filesystem::temp_directory_path() /
+  /// What the server is told, by its folder and the address that it has.
+  using configuration = std::function<std::string(const std::filesystem::path&, const std::string&)>;
+  static std::string plain(const std::filesystem::path& folder, const std::string& listen) {
+    return "listen: \"" + listen + "\"\njetstream { store_dir: \"" + (folder / "store").string() + "\" }\n";
+  }
+
+  explicit nats_server(configuration of = plain)
+      : configure_(std::move(of)),
+        folder_(std::filesystem::temp_directory_path() /
                 ("levada_fleet_" + std::to_string(::getpid()) + "_" + std::to_string(count_++))) {
     std::filesystem::create_directories(folder_);
-    more_ = std::move(more);
     start();
   }
   ~nats_server() {
@@ -90,19 +97,17 @@ class nats_server {
     std::filesystem::remove_all(ports);
     std::filesystem::create_directories(ports);
     std::ofstream(folder_ / "server.conf")
-        << "listen: \"127.0.0.1:" << (port_ == 0 ? -1 : port_) << "\"\nports_file_dir: \"" << ports.string()
-        << "\"\nlog_file: \"" << (folder_ / "log").string() << "\"\njetstream { store_dir: \""
-        << (folder_ / "store").string() << "\" }\n"
-        << more_;
+        << configure_(folder_, "127.0.0.1:" + std::to_string(port_ == 0 ? -1 : port_)) << "ports_file_dir: \""
+        << ports.string() << "\"\nlog_file: \"" << (folder_ / "log").string() << "\"\n";
     server_.emplace(program(), std::vector<std::string>{"-c", (folder_ / "server.conf").string()});
     const auto listens = [&] {
       for (const auto& file : std::filesystem::directory_iterator(ports)) {
         std::string line;
         std::ifstream from(file.path());
         std::getline(from, line, '\0');
-        const std::size_t at = line.find("nats://127.0.0.1:");
+        const std::size_t at = line.find("://127.0.0.1:");
         if (at == line.npos) continue;
-        port_ = std::stoi(line.substr(at + 17));
+        port_ = std::stoi(line.substr(at + 13));
         return true;
       }
       return false;
@@ -112,8 +117,8 @@ class nats_server {
 
  private:
   static inline int count_ = 0;
+  const configuration configure_;
   std::filesystem::path folder_;
-  std::string more_;
   int port_ = 0;
   std::optional<process> server_;
 };

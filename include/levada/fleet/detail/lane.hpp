@@ -22,6 +22,7 @@
 #include <levada/core/detail/storage.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/core/log.hpp>
+#include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>

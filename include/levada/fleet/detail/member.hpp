@@ -28,6 +28,7 @@
 #include <levada/core/log.hpp>
 #include <levada/fleet/detail/census.hpp>
 #include <levada/fleet/detail/fetched_message.hpp>
+#include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/member_traits.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
@@ -116,7 +117,6 @@ class fleet_member : publish_events, nats_hearer {
   static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200};
 
   using stage = fetched_message::stage;
-
   const char* reply_of(const fetched_message& o) const { return natsMsg_GetReply(o.raw.get()); }
 
   // ---- messages that come, on the thread of their subscription ----
@@ -232,8 +232,8 @@ class fleet_member : publish_events, nats_hearer {
   }
   /// Of each, where all items of a message fail.
   std::size_t most_failure_bytes(std::size_t items) const {
-    const std::size_t longest = longest_fleet_message(traits_.item_bytes, traits_.result.most_bytes);
-    return std::min((longest - fleet_bytes_around) / items - frame_header::size, most_text_bytes);
+    const std::size_t all = longest_fleet_message(traits_.item_bytes, traits_.result.most_bytes) - fleet_bytes_around;
+    return std::min(all / items - frame_header::size, most_text_bytes);
   }
 
   void done(item& i) noexcept {

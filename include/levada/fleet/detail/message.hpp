@@ -164,32 +164,4 @@ constexpr std::size_t longest_fleet_message(std::size_t item, std::size_t result
   return std::bit_ceil(fleet_grain(item, result) * each + fleet_bytes_around);
 }
 
-/// 16 digits, as programs and sessions are named in subjects.
-inline std::string hex(std::uint64_t number) {
-  std::string text(16, '0');
-  for (std::size_t i = 0; i < 16; ++i) text[15 - i] = "0123456789abcdef"[number >> 4 * i & 15];
-  return text;
-}
-
-/// What a fleet is called at its servers.
-struct fleet_names {
-  explicit fleet_names(std::string_view fleet, std::uint64_t program)
-      : prefix("levada." + std::string(fleet)),
-        items_stream("levada-" + std::string(fleet) + "-items"),
-        outcomes_stream("levada-" + std::string(fleet) + "-outcomes"),
-        all_items(prefix + ".items.*"),
-        all_outcomes(prefix + ".outcomes.*"),
-        consumer(hex(program)),
-        items(prefix + ".items." + consumer),
-        drivers(prefix + ".drivers"),
-        workers(prefix + ".workers") {}
-  std::string outcomes(std::uint64_t session) const { return prefix + ".outcomes." + hex(session); }
-  std::string questions(std::uint64_t session) const { return prefix + ".questions." + hex(session); }
-
-  std::string prefix, items_stream, outcomes_stream, all_items, all_outcomes;
-  std::string consumer;          ///< of the items of a program, which its workers share
-  std::string items;             ///< of a program
-  std::string drivers, workers;  ///< who answer what program they are
-};
-
 }  // namespace levada::detail

@@ -15,6 +15,7 @@
 
 #include <nats/nats.h>
 
+#include <levada/core/log.hpp>
 #include <levada/fleet/jetstream.hpp>
 #include <levada/remote/detail/this_machine.hpp>
 #include <levada/remote/device.hpp>
@@ -101,8 +102,7 @@ class nats_connection {
     natsOptions_SetPingInterval(made, 2000);
     natsOptions_SetMaxPingsOut(made, 2);
     // Else libnats writes what it meets, a slow consumer or a server that went, to the program's own output.
-    natsOptions_SetErrorHandler(
-        made, [](natsConnection*, natsSubscription*, natsStatus, void*) {}, nullptr);
+    natsOptions_SetErrorHandler(made, &nats_connection::log_error, nullptr);
     connect(patient_, made, to);
     natsOptions_SetSendAsap(made, true);
     connect(connection_, made, to);
@@ -130,6 +130,13 @@ class nats_connection {
   }
 
  private:
+  static void log_error(natsConnection* of, natsSubscription*, natsStatus status, void*) {
+    if (!is_logged()) return;
+    const char* last = nullptr;
+    static_cast<void>(natsConnection_GetLastError(of, &last));
+    log(log_level::warning,
+        std::string("a connection to NATS: ") + (last != nullptr && *last != '\0' ? last : natsStatus_GetText(status)));
+  }
   using owned = std::unique_ptr<natsConnection, nats_deleter<natsConnection_Destroy>>;
 
   natsConnection* by(haste is) const { return is == haste::some ? connection_.get() : patient_.get(); }

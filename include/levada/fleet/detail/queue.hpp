@@ -18,6 +18,7 @@
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/device_queue.hpp>
 #include <levada/fleet/detail/census.hpp>
+#include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/lane.hpp>
 #include <levada/fleet/detail/message.hpp>

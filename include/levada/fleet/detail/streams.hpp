@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/jetstream.hpp>

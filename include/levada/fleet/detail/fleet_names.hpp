@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/fleet_names.hpp: what a fleet is called at its servers.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace levada::detail {
+
+/// 16 digits, as programs and sessions are named in subjects.
+inline std::string hex(std::uint64_t number) {
+  std::string text(16, '0');
+  for (std::size_t i = 0; i < 16; ++i) text[15 - i] = "0123456789abcdef"[number >> 4 * i & 15];
+  return text;
+}
+
+/// What a fleet is called at its servers.
+struct fleet_names {
+  explicit fleet_names(std::string_view fleet, std::uint64_t program)
+      : prefix("levada." + std::string(fleet)),
+        items_stream("levada-" + std::string(fleet) + "-items"),
+        outcomes_stream("levada-" + std::string(fleet) + "-outcomes"),
+        all_items(prefix + ".items.*"),
+        all_outcomes(prefix + ".outcomes.*"),
+        all_questions(prefix + ".questions.*"),
+        consumer(hex(program)),
+        items(prefix + ".items." + consumer),
+        drivers(prefix + ".drivers"),
+        workers(prefix + ".workers") {}
+  std::string outcomes(std::uint64_t session) const { return prefix + ".outcomes." + hex(session); }
+  std::string questions(std::uint64_t session) const { return prefix + ".questions." + hex(session); }
+
+  std::string prefix, items_stream, outcomes_stream, all_items, all_outcomes, all_questions;
+  std::string consumer;          ///< of the items of a program, which its workers share
+  std::string items;             ///< of a program
+  std::string drivers, workers;  ///< who answer what program they are
+};
+
+}  // namespace levada::detail
