@@ -19,8 +19,8 @@ DECLARED = [
     # inline constexpr weighted_stage<Name, conv2d_op<Filters, Options...>> conv2d{};
     re.compile(r'inline constexpr (?:op_stage<"\w+"|weighted_stage<Name),\s*'
                r'(?P<op>\w+_op)[^;{]*?>\s*(?P<name>\w+)\{\}'),
-    # inline constexpr auto add = broadcast<"add">(...)
-    re.compile(r'inline constexpr auto (?P<name>\w+) = (?P<op>transform|broadcast)<"'),
+    # inline constexpr broadcast_stage<"add", detail::sum_of_two> add{};
+    re.compile(r'inline constexpr (?P<op>transform|broadcast)_stage<"\w+",[^;{]*?> (?P<name>\w+)\{\}'),
     # constexpr auto layer_norm(...) { return op_stage<Name, layer_norm_op<...
     re.compile(r'constexpr auto (?P<name>\w+)\([^;{]*?\)\s*\{[^}]*?return '
                r'(?:op_stage<[\w"]+,\s*(?P<op>\w+_op)|(?P<of>transform)<")'),
@@ -75,8 +75,10 @@ def comparisons():
     """The ops that give bool, which vectors of numbers do not: simd computes them by their definition."""
     found = []
     for header in (INCLUDE / "nn").glob("*.hpp"):
-        found += re.findall(r'auto (\w+)(?: =|\([^;{]*?\)\s*\{[^}]*?return)\s*(?:broadcast|transform)<"\w+">'
-                            r'\(detail::(?:is|are)_\w+{', header.read_text())  # fmt: skip
+        text = header.read_text()
+        found += re.findall(r'_stage<"\w+", detail::(?:is|are)_\w+> (\w+)\{', text)
+        found += re.findall(r'auto (\w+)\([^;{]*?\)\s*\{[^}]*?return\s*(?:broadcast|transform)<"\w+">'
+                            r'\(detail::(?:is|are)_\w+{', text)  # fmt: skip
     return {f"nn::{name}" for name in found}
 
 

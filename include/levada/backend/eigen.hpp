@@ -11,11 +11,13 @@
 
 namespace levada {
 
-/// conv2d without groups and dense, each with a batch_norm and bias in its weights, and matmul; with the element-wise
-/// ops behind them, which may join other values, as one expression over each block of results; and such ops alone where
-/// they are several (backend/eigen/detail/expression.hpp lists them). Name another backend beside it for everything
-/// else. Eigen is compiled for the instruction set of the unit that includes it, under names that do not say which: let
-/// all units of a program that include this header have the same.
+/// Matrix products by Eigen:
+/// - conv2d without groups and dense, each with a batch_norm and bias in its weights, and matmul;
+/// - the element-wise ops behind these, which may join other values, as one expression over each block of results;
+/// - several of such ops alone (backend/eigen/detail/expression.hpp lists them).
+///
+/// Name another backend beside it for everything else. Eigen is compiled for the instruction set of the unit that
+/// includes it, under names that do not say which: all units of a program that include this header need the same.
 struct eigen {
   static constexpr std::string_view name = "eigen";
   static constexpr device_kind device = device_kind::cpu;

@@ -12,11 +12,15 @@
 
 namespace levada {
 
-/// conv2d and dense, each with a batch_norm and bias in its weights, matmul, and the element-wise ops behind these that
-/// oneDNN has as post-ops, of a result and of another value (backend/onednn/detail/post_op.hpp); max_pool2d and
-/// avg_pool2d; runs and regions of these, a flatten before a dense layer included: inside values keep oneDNN's layouts,
-/// and only inputs and output are reordered. Name another backend beside it for everything else. oneDNN works on the
-/// calling thread (a libdnnl built on OpenMP).
+/// What oneDNN computes:
+/// - conv2d and dense, each with a batch_norm and bias in its weights, and matmul;
+/// - the element-wise ops behind these that oneDNN has as post-ops, of a result and of another value
+///   (backend/onednn/detail/post_op.hpp);
+/// - max_pool2d and avg_pool2d;
+/// - runs and regions of these, a flatten before a dense layer included. Inside values keep oneDNN's layouts: only
+///   inputs and output are reordered.
+///
+/// Name another backend beside it for everything else. oneDNN works on the calling thread (a libdnnl built on OpenMP).
 ///
 /// Its relus, bounds and largest elements lose a NaN. What values inside a run take is its to say, so that it is not
 /// planned: it lies beside the scratchpads, once for each call that was ever under way at the same time. oneDNN itself

@@ -94,9 +94,11 @@ struct device_segment {
   struct unit {
     const device_kernel* kernel = nullptr;
     std::size_t inputs = 1;
-    device_place takes[most_inputs]{{device_place::part::input, 0}};
+    device_place takes[most_inputs];
     device_place gives{device_place::part::output, 0};
     std::size_t scratch_offset = 0;  ///< of its own scratchpad, among the item's inner bytes
+
+    unit() { takes[0] = {device_place::part::input, 0}; }
   };
   /// A value that comes in or goes out.
   struct value {

@@ -59,6 +59,7 @@ struct ycbcr_factors {
 using rgb_pixel = std::array<std::uint8_t, 3>;
 
 /// R, G, B of one Y', Cb, Cr.
+template <class = void>
 constexpr rgb_pixel rgb_of(const ycbcr_factors& f, std::uint8_t y, std::uint8_t cb, std::uint8_t cr) {
   const std::int32_t luma = f.luma * (y - f.offset) + ycbcr_factors::one / 2;
   const auto level = [](std::int32_t v) {

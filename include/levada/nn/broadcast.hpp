@@ -36,6 +36,16 @@ struct broadcast_element<F, std::tuple<T...>> {
       typename transform_result<std::remove_cvref_t<std::invoke_result_t<const F&, asked_among_t<T, T...>...>>>::type;
 };
 
+/// What no function changes of a `broadcast`.
+struct broadcast_rules : weightless_op {
+  static constexpr op_kind fuses_as = op_kind::broadcast;
+  static constexpr std::string_view expects =
+      "a tuple of tensors that broadcast, of elements that the generic lambda takes";
+  static constexpr bool in_place = true;
+  template <class In>
+  static constexpr double flops = static_cast<double>(broadcast_result<In>.elements());
+};
+
 }  // namespace detail
 
 /// The type of element that `F` makes of the elements of a tuple of tensors.
@@ -45,23 +55,17 @@ using broadcast_element_t = typename detail::broadcast_element<F, In>::type;
 /// `F` applied to the elements of a tuple of tensors, broadcast against each other as in ONNX; called with what a
 /// `transform` is called with, one argument a tensor.
 template <class F>
-struct broadcast_op : weightless_op {
+struct broadcast_op : detail::broadcast_rules {
   static constexpr std::string_view kind = detail::name_of_function<F>("broadcast");
-  static constexpr op_kind fuses_as = op_kind::broadcast;
-  static constexpr std::string_view expects =
-      "a tuple of tensors that broadcast, of elements that the generic lambda takes";
 
   F function;
 
+  constexpr broadcast_op() = default;
   constexpr explicit broadcast_op(F callable) : function(std::move(callable)) {}
 
-  static constexpr bool in_place = true;
   template <tensor_tuple In>
     requires(detail::broadcast_result<In>.elements() > 0) && tensor_element<broadcast_element_t<F, In>>
   using output = tensor_of_t<broadcast_element_t<F, In>, detail::broadcast_result<In>>;
-
-  template <class In>
-  static constexpr double flops = static_cast<double>(detail::broadcast_result<In>.elements());
 
   template <class In>
     requires(!detail::named_function<F>)
@@ -71,6 +75,10 @@ struct broadcast_op : weightless_op {
     }(std::type_identity<In>());
   }
 };
+
+/// The stage of a function object without parameters: `broadcast<Name>(F{})`.
+template <fixed_string Name, class F>
+using broadcast_stage = op_stage<Name, broadcast_op<F>>;
 
 /// A stage that applies a generic lambda to the elements of several tensors:
 /// `broadcast<"mix">([](auto a, auto b) { return 0.25f * a + 0.75f * b; })`.
@@ -162,29 +170,29 @@ struct sloped {
 namespace nn {
 
 /// Of a tuple of two tensors.
-inline constexpr auto add = broadcast<"add">(detail::sum_of_two{});
-inline constexpr auto sub = broadcast<"sub">(detail::difference_of{});
-inline constexpr auto mul = broadcast<"mul">(detail::product_of{});
-inline constexpr auto div = broadcast<"div">(detail::quotient_of{});
-inline constexpr auto pow = broadcast<"pow">(detail::power_of{});
-inline constexpr auto equal = broadcast<"equal">(detail::are_equal{});
-inline constexpr auto less = broadcast<"less">(detail::is_less{});
-inline constexpr auto less_or_equal = broadcast<"less_or_equal">(detail::is_less_or_equal{});
-inline constexpr auto greater = broadcast<"greater">(detail::is_greater{});
-inline constexpr auto greater_or_equal = broadcast<"greater_or_equal">(detail::is_greater_or_equal{});
+inline constexpr broadcast_stage<"add", detail::sum_of_two> add{};
+inline constexpr broadcast_stage<"sub", detail::difference_of> sub{};
+inline constexpr broadcast_stage<"mul", detail::product_of> mul{};
+inline constexpr broadcast_stage<"div", detail::quotient_of> div{};
+inline constexpr broadcast_stage<"pow", detail::power_of> pow{};
+inline constexpr broadcast_stage<"equal", detail::are_equal> equal{};
+inline constexpr broadcast_stage<"less", detail::is_less> less{};
+inline constexpr broadcast_stage<"less_or_equal", detail::is_less_or_equal> less_or_equal{};
+inline constexpr broadcast_stage<"greater", detail::is_greater> greater{};
+inline constexpr broadcast_stage<"greater_or_equal", detail::is_greater_or_equal> greater_or_equal{};
 /// x where x >= 0, else slope x.
-inline constexpr auto prelu = broadcast<"prelu">(detail::sloped{});
+inline constexpr broadcast_stage<"prelu", detail::sloped> prelu{};
 
 /// Of one tensor or more; NaN where one is NaN.
-inline constexpr auto min = broadcast<"min">(detail::smallest_among{});
-inline constexpr auto max = broadcast<"max">(detail::largest_among{});
+inline constexpr broadcast_stage<"min", detail::smallest_among> min{};
+inline constexpr broadcast_stage<"max", detail::largest_among> max{};
 
 /// Of one tensor or more; the mean of floating numbers.
-inline constexpr auto sum = broadcast<"sum">(detail::sum_of_all{});
-inline constexpr auto mean = broadcast<"mean">(detail::mean_of_all{});
+inline constexpr broadcast_stage<"sum", detail::sum_of_all> sum{};
+inline constexpr broadcast_stage<"mean", detail::mean_of_all> mean{};
 
 /// Of a condition (bool) and two tensors.
-inline constexpr auto where = broadcast<"where">(detail::chosen_by{});
+inline constexpr broadcast_stage<"where", detail::chosen_by> where{};
 
 }  // namespace nn
 }  // namespace levada

@@ -40,6 +40,7 @@ inline constexpr shape concat_result<Axis, std::tuple<First, Rest...>> = [] {
   return concatenated_shape(Axis, parts);
 }();
 
+template <class = void>
 constexpr shape gathered(std::ptrdiff_t along, const shape& data, const shape& indices) {
   const std::size_t axis = axis_of(along, data.rank);
   if (axis == data.rank || data.rank + indices.rank - 1 > shape::max_rank) return no_shape;

@@ -128,24 +128,24 @@ struct thresholded_relu_of {
 namespace nn {
 
 /// ONNX's function of the same name, of float or double.
-inline constexpr auto sigmoid = transform<"sigmoid">(detail::sigmoid_of{});
-inline constexpr auto tanh = transform<"tanh">(detail::tanh_of{});
-inline constexpr auto erf = transform<"erf">(detail::erf_of{});
-inline constexpr auto exp = transform<"exp">(detail::exp_of{});
-inline constexpr auto log = transform<"log">(detail::log_of{});
-inline constexpr auto sqrt = transform<"sqrt">(detail::sqrt_of{});
-inline constexpr auto softplus = transform<"softplus">(detail::softplus_of{});
+inline constexpr transform_stage<"sigmoid", detail::sigmoid_of> sigmoid{};
+inline constexpr transform_stage<"tanh", detail::tanh_of> tanh{};
+inline constexpr transform_stage<"erf", detail::erf_of> erf{};
+inline constexpr transform_stage<"exp", detail::exp_of> exp{};
+inline constexpr transform_stage<"log", detail::log_of> log{};
+inline constexpr transform_stage<"sqrt", detail::sqrt_of> sqrt{};
+inline constexpr transform_stage<"softplus", detail::softplus_of> softplus{};
 
 /// Of numbers of any type.
-inline constexpr auto abs = transform<"abs">(detail::abs_of{});
-inline constexpr auto neg = transform<"neg">(detail::negative_of{});
+inline constexpr transform_stage<"abs", detail::abs_of> abs{};
+inline constexpr transform_stage<"neg", detail::negative_of> neg{};
 
 /// x max(0, min(1, x / 6 + 1 / 2)).
-inline constexpr auto hard_swish = transform<"hard_swish">(detail::hard_swish_of{});
+inline constexpr transform_stage<"hard_swish", detail::hard_swish_of> hard_swish{};
 /// x sigmoid(x); NaN at -infinity.
-inline constexpr auto silu = transform<"silu">(detail::silu_of{});
+inline constexpr transform_stage<"silu", detail::silu_of> silu{};
 /// x (1 + erf(x / sqrt(2))) / 2; NaN at -infinity.
-inline constexpr auto gelu = transform<"gelu">(detail::gelu_of{});
+inline constexpr transform_stage<"gelu", detail::gelu_of> gelu{};
 
 /// alpha x below 0, x elsewhere.
 constexpr auto leaky_relu(float alpha = 0.01f) { return transform<"leaky_relu">(detail::leaky_relu_of{{alpha}}); }
@@ -165,15 +165,15 @@ constexpr auto selu(float alpha = 1.67326319f, float gamma = 1.05070102f) {
 /// alpha (exp(x / alpha) - 1) below 0, x elsewhere.
 constexpr auto celu(float alpha = 1.0f) { return transform<"celu">(detail::celu_of{{alpha}}); }
 /// x tanh(softplus(x)); NaN at -infinity.
-inline constexpr auto mish = transform<"mish">(detail::mish_of{});
+inline constexpr transform_stage<"mish", detail::mish_of> mish{};
 /// gelu by the hyperbolic tangent, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2; NaN at -infinity.
-inline constexpr auto gelu_tanh = transform<"gelu_tanh">(detail::gelu_by_tanh{});
+inline constexpr transform_stage<"gelu_tanh", detail::gelu_by_tanh> gelu_tanh{};
 /// x + bias below -lambda, x - bias above lambda, 0 between.
 constexpr auto shrink(float lambda = 0.5f, float bias = 0) {
   return transform<"shrink">(detail::shrunk_by{{lambda}, {bias}});
 }
 /// x / (1 + |x|); NaN at infinities.
-inline constexpr auto softsign = transform<"softsign">(detail::softsign_of{});
+inline constexpr transform_stage<"softsign", detail::softsign_of> softsign{};
 /// x above alpha, 0 elsewhere.
 constexpr auto thresholded_relu(float alpha = 1.0f) {
   return transform<"thresholded_relu">(detail::thresholded_relu_of{{alpha}});

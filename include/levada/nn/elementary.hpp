@@ -155,27 +155,27 @@ struct area_tangent_of {
 namespace nn {
 
 /// 1 / x.
-inline constexpr auto reciprocal = transform<"reciprocal">(detail::reciprocal_of{});
+inline constexpr transform_stage<"reciprocal", detail::reciprocal_of> reciprocal{};
 /// To an integer: below, above, the nearest, halves to the even one.
-inline constexpr auto floor = transform<"floor">(detail::floor_of{});
-inline constexpr auto ceil = transform<"ceil">(detail::ceil_of{});
-inline constexpr auto round = transform<"round">(detail::nearest_of{});
+inline constexpr transform_stage<"floor", detail::floor_of> floor{};
+inline constexpr transform_stage<"ceil", detail::ceil_of> ceil{};
+inline constexpr transform_stage<"round", detail::nearest_of> round{};
 /// -1, 0 or 1; of numbers of any type.
-inline constexpr auto sign = transform<"sign">(detail::sign_of{});
+inline constexpr transform_stage<"sign", detail::sign_of> sign{};
 
 /// Of angles in radians; of float NaN beyond 100000, where it no longer says an angle.
-inline constexpr auto sin = transform<"sin">(detail::sine_of{});
-inline constexpr auto cos = transform<"cos">(detail::cosine_of{});
-inline constexpr auto tan = transform<"tan">(detail::tangent_of{});
-inline constexpr auto asin = transform<"asin">(detail::arc_sine_of{});
-inline constexpr auto acos = transform<"acos">(detail::arc_cosine_of{});
-inline constexpr auto atan = transform<"atan">(detail::arc_tangent_of{});
+inline constexpr transform_stage<"sin", detail::sine_of> sin{};
+inline constexpr transform_stage<"cos", detail::cosine_of> cos{};
+inline constexpr transform_stage<"tan", detail::tangent_of> tan{};
+inline constexpr transform_stage<"asin", detail::arc_sine_of> asin{};
+inline constexpr transform_stage<"acos", detail::arc_cosine_of> acos{};
+inline constexpr transform_stage<"atan", detail::arc_tangent_of> atan{};
 
-inline constexpr auto sinh = transform<"sinh">(detail::hyperbolic_sine_of{});
-inline constexpr auto cosh = transform<"cosh">(detail::hyperbolic_cosine_of{});
-inline constexpr auto asinh = transform<"asinh">(detail::area_sine_of{});
-inline constexpr auto acosh = transform<"acosh">(detail::area_cosine_of{});
-inline constexpr auto atanh = transform<"atanh">(detail::area_tangent_of{});
+inline constexpr transform_stage<"sinh", detail::hyperbolic_sine_of> sinh{};
+inline constexpr transform_stage<"cosh", detail::hyperbolic_cosine_of> cosh{};
+inline constexpr transform_stage<"asinh", detail::area_sine_of> asinh{};
+inline constexpr transform_stage<"acosh", detail::area_cosine_of> acosh{};
+inline constexpr transform_stage<"atanh", detail::area_tangent_of> atanh{};
 
 }  // namespace nn
 }  // namespace levada

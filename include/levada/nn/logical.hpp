@@ -91,12 +91,12 @@ struct bits_to_the_right {
 namespace nn {
 
 /// Of bool, or of numbers, of which all but 0 are true. They give bool.
-inline constexpr auto logical_not = transform<"logical_not">(detail::is_not{});
-inline constexpr auto logical_and = broadcast<"logical_and">(detail::are_both{});
-inline constexpr auto logical_or = broadcast<"logical_or">(detail::is_either{});
-inline constexpr auto logical_xor = broadcast<"logical_xor">(detail::is_one_alone{});
+inline constexpr transform_stage<"logical_not", detail::is_not> logical_not{};
+inline constexpr broadcast_stage<"logical_and", detail::are_both> logical_and{};
+inline constexpr broadcast_stage<"logical_or", detail::is_either> logical_or{};
+inline constexpr broadcast_stage<"logical_xor", detail::is_one_alone> logical_xor{};
 
-inline constexpr auto is_nan = transform<"is_nan">(detail::is_not_a_number{});
+inline constexpr transform_stage<"is_nan", detail::is_not_a_number> is_nan{};
 /// Of float or double; infinities of one sign alone where the other is not asked for.
 constexpr auto is_inf(bool negative = true, bool positive = true) {
   using limits = std::numeric_limits<float>;
@@ -105,16 +105,16 @@ constexpr auto is_inf(bool negative = true, bool positive = true) {
 }
 
 /// The rest of a / b with the sign of b, and with that of a; integers or floating numbers.
-inline constexpr auto mod = broadcast<"mod">(detail::remainder_like_divisor{});
-inline constexpr auto fmod = broadcast<"fmod">(detail::remainder_like_dividend{});
+inline constexpr broadcast_stage<"mod", detail::remainder_like_divisor> mod{};
+inline constexpr broadcast_stage<"fmod", detail::remainder_like_dividend> fmod{};
 
 /// Of integers, those narrower than int as int.
-inline constexpr auto bit_and = broadcast<"bit_and">(detail::bits_in_both{});
-inline constexpr auto bit_or = broadcast<"bit_or">(detail::bits_in_either{});
-inline constexpr auto bit_xor = broadcast<"bit_xor">(detail::bits_in_one_alone{});
-inline constexpr auto bit_not = transform<"bit_not">(detail::bits_turned{});
-inline constexpr auto shift_left = broadcast<"shift_left">(detail::bits_to_the_left{});
-inline constexpr auto shift_right = broadcast<"shift_right">(detail::bits_to_the_right{});
+inline constexpr broadcast_stage<"bit_and", detail::bits_in_both> bit_and{};
+inline constexpr broadcast_stage<"bit_or", detail::bits_in_either> bit_or{};
+inline constexpr broadcast_stage<"bit_xor", detail::bits_in_one_alone> bit_xor{};
+inline constexpr transform_stage<"bit_not", detail::bits_turned> bit_not{};
+inline constexpr broadcast_stage<"shift_left", detail::bits_to_the_left> shift_left{};
+inline constexpr broadcast_stage<"shift_right", detail::bits_to_the_right> shift_right{};
 
 }  // namespace nn
 }  // namespace levada

@@ -13,8 +13,13 @@ constexpr shape as_left_matrix(const shape& a) { return a.rank == 1 ? shape(1, a
 constexpr shape as_right_matrix(const shape& b) { return b.rank == 1 ? shape(b[0], 1) : b; }
 
 /// The axes in front of the last two.
-constexpr shape batch_axes_of(const shape& s) { return shape::of(std::span(s.extents).first(s.rank - 2)); }
+constexpr shape batch_axes_of(const shape& s) {
+  shape batch;
+  for (; batch.rank + 2 < s.rank; ++batch.rank) batch.extents[batch.rank] = s[batch.rank];
+  return batch;
+}
 
+template <class = void>
 constexpr shape product(const shape& a, const shape& b) {
   if (a.rank == 0 || b.rank == 0) return no_shape;
   const shape left = as_left_matrix(a), right = as_right_matrix(b);

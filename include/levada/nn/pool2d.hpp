@@ -14,6 +14,7 @@ namespace detail {
 
 /// Of `taps` places that are `dilation` apart, at each of `outputs` steps one lies on the axis of `extent` behind
 /// `padding`.
+template <class = void>
 constexpr bool taps_meet(std::size_t outputs, std::size_t stride, std::size_t taps, std::size_t dilation,
                          std::size_t padding, std::size_t extent) {
   for (std::size_t i = 0; i < outputs; ++i) {
@@ -24,6 +25,7 @@ constexpr bool taps_meet(std::size_t outputs, std::size_t stride, std::size_t ta
 }
 
 /// Each window lies on at least one element, so that no output is made of padding alone (ONNX Runtime's rule too).
+template <class = void>
 constexpr bool pools(const window2d& w, std::size_t rows, std::size_t columns) {
   if (!w.fits(rows, columns)) return false;
   if (w.top >= w.reach_y() || w.bottom >= w.reach_y() || w.left >= w.reach_x() || w.right >= w.reach_x()) return false;

@@ -26,6 +26,7 @@ constexpr std::size_t axes_mask(std::size_t rank) {
   return sizeof...(Axes) == 0 ? (std::size_t{1} << rank) - 1 : mask;
 }
 
+template <class = void>
 constexpr shape reduced(const shape& in, std::size_t mask, reduced_axes axes) {
   shape out;
   for (std::size_t axis = 0; axis < in.rank; ++axis)
@@ -36,6 +37,7 @@ constexpr shape reduced(const shape& in, std::size_t mask, reduced_axes axes) {
   return out;
 }
 
+template <class = void>
 constexpr std::string_view kind_of_reduction(reduction how, reduced_axes kept) {
   constexpr std::string_view of_axes[] = {"reduce_sum",     "reduce_mean",       "reduce_max", "reduce_min",
                                           "reduce_l2",      "reduce_prod",       "reduce_l1",  "reduce_sum_square",

@@ -27,6 +27,7 @@ template <any_tensor... T>
 inline constexpr bool is_tuple_of_tensors<std::tuple<T...>> = sizeof...(T) > 0;
 
 /// The steps between neighbours along each axis of a dense tensor.
+template <class = void>
 constexpr shape strides_of(const shape& dense) {
   shape strides = dense;
   std::size_t step = 1;
@@ -43,6 +44,7 @@ constexpr std::size_t axis_of(std::ptrdiff_t axis, std::size_t rank) {
 
 /// Two shapes broadcast against each other: missing axes in front count as 1, an extent of 1 repeats (ONNX's
 /// multidirectional broadcasting).
+template <class = void>
 constexpr shape broadcast(const shape& a, const shape& b) {
   shape result = a.rank >= b.rank ? a : b;
   for (std::size_t back = 1; back <= result.rank; ++back) {

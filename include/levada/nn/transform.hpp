@@ -80,27 +80,35 @@ template <class F, class T>
 using transformed_t = typename detail::transform_result<
     std::remove_cvref_t<std::invoke_result_t<const F&, typename detail::asked_with<promoted_t<T>>::type>>>::type;
 
+namespace detail {
+
+/// What no function changes of a `transform`.
+struct transform_rules : weightless_op {
+  static constexpr op_kind fuses_as = op_kind::element_wise;
+  static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes";
+  static constexpr bool in_place = true;
+  // One per element: what the lambda does is not known.
+  template <class In>
+  static constexpr double flops = static_cast<double>(In::elements);
+};
+
+}  // namespace detail
+
 /// `F` applied to each element, called with values of the kernel language: of one number by `reference`, of a SIMD
 /// vector by `simd`, of the kernel that is traced by `spirv`. Integers narrower than int arrive as int, half and
 /// bfloat16 as float. A function object with a `kind` gives the op its name.
 template <class F>
-struct transform_op : weightless_op {
+struct transform_op : detail::transform_rules {
   static constexpr std::string_view kind = detail::name_of_function<F>("transform");
-  static constexpr op_kind fuses_as = op_kind::element_wise;
-  static constexpr std::string_view expects = "a tensor whose elements the generic lambda takes";
 
   F function;
 
+  constexpr transform_op() = default;
   constexpr explicit transform_op(F callable) : function(std::move(callable)) {}
 
-  static constexpr bool in_place = true;
   template <any_tensor In>
     requires tensor_element<transformed_t<F, typename In::value_type>>
   using output = with_element_t<transformed_t<F, typename In::value_type>, In>;
-
-  // One per element: what the lambda does is not known.
-  template <class In>
-  static constexpr double flops = static_cast<double>(In::elements);
 
   template <class In>
     requires(!detail::named_function<F>)
@@ -108,6 +116,10 @@ struct transform_op : weightless_op {
     return source_hash<F, promoted_t<typename In::value_type>>();
   }
 };
+
+/// The stage of a function object without parameters: `transform<Name>(F{})`.
+template <fixed_string Name, class F>
+using transform_stage = op_stage<Name, transform_op<F>>;
 
 /// A stage that applies a generic lambda to each element:
 /// `transform<"normalise">([](auto px) { return to_float(px) / 255.0f; })`. Any captures on the CPU; on a device

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // run/pipeline_library.hpp: a pipeline as a shared library of one C symbol, which says what it is and how to make it.
-// The unit that defines the pipeline names it in LEVADA_EXPORT_PIPELINE; the CMake function levada_add_pipeline builds
-// the library; `load_pipeline` loads it, by dlopen. A loaded library stays: a worker of oneTBB may be on its way out of
-// the library's code when all else of it is gone, and exceptions that left it are destroyed by its code.
+// The unit that defines the pipeline names it in LEVADA_EXPORT_PIPELINE. The CMake function levada_add_pipeline builds
+// the library, and `load_pipeline` loads it, by dlopen.
+//
+// A loaded library stays. A worker of oneTBB may be on its way out of the library's code when all else of it is gone,
+// and its code destroys the exceptions that left it.
 
 #include <dlfcn.h>
 #include <sys/stat.h>

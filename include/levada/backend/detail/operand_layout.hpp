@@ -13,6 +13,7 @@ namespace levada::detail {
 enum class operand_layout { full, by_channel, by_place, single, other };
 
 /// Of a value of that shape beside results of `results`, whose channels are rows of the last `place_axes` axes.
+template <class = void>
 constexpr operand_layout layout_beside(const shape& value, const shape& results, std::size_t place_axes) {
   if (value.rank > results.rank) return operand_layout::other;
   bool is_full = true, is_single = true, is_by_channel = true, is_by_place = true;

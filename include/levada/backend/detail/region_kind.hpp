@@ -53,6 +53,7 @@ constexpr bool is_element_region(const region_info& region) {
 
 /// An op with weights and what follows it in its kernel, then element-wise ops over all of its results. In front of a
 /// convolution its input may be padded.
+template <class = void>
 constexpr bool is_joined_region(const region_info& region) {
   const bool is_padded = region[0].kind == "pad" && region.size() > 1 && region[1].kind == "conv2d";
   const std::size_t weighted = is_padded ? 1 : 0;
@@ -80,6 +81,7 @@ constexpr bool is_joined_region(const region_info& region) {
 }
 
 /// A gate: the product of a picture's channels with a number for each, in any order.
+template <class = void>
 constexpr bool is_gate(const op_info& op) {
   if (op.kind != "mul" || !op.has_function || op.takes.size() != 2 || !is_float_op(op)) return false;
   const shape& picture = op.gives.extents;
@@ -90,6 +92,7 @@ constexpr bool is_gate(const op_info& op) {
   return picture.rank == 3 && (are(0, 1) || are(1, 0));
 }
 /// A gate that only a convolution takes, and what that and ops behind it are as a region.
+template <class = void>
 constexpr bool is_gated_region(const region_info& region) {
   if (region.size() < 3 || !is_gate(region[0]) || region[1].kind != "conv2d" || region[1].groups != 1) return false;
   if (region.producer(1, 0) != 0) return false;
@@ -99,6 +102,7 @@ constexpr bool is_gated_region(const region_info& region) {
 }
 
 /// The largest tensor of a region: its last axis is the row.
+template <class = void>
 constexpr shape rows_of(const region_info& region) {
   shape largest = region.gives().extents;
   for (const op_info& op : region.ops())
@@ -112,6 +116,7 @@ constexpr bool is_row_reduction(const op_info& op, const shape& rows) {
          layout_beside(op.gives.extents, rows, 1) == operand_layout::by_channel;
 }
 /// Reductions of rows among element-wise ops, all of float.
+template <class = void>
 constexpr bool is_row_region(const region_info& region) {
   bool may_reduce = false;
   for (const op_info& op : region.ops()) {
@@ -140,8 +145,9 @@ constexpr bool is_row_region(const region_info& region) {
 }
 
 /// Parameters among the operands of its ops, and a region of those above where they are inputs.
+template <class = void>
 constexpr bool takes_operands(const region_info& region) {
-  std::array<op_info, 16> ops{};
+  std::array<op_info, 16> ops;
   bool joins = false;
   if (region.size() > ops.size()) return false;
   for (std::size_t op = 0; op < region.size(); ++op) {

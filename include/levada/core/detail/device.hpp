@@ -27,6 +27,7 @@ struct device_id {
 
 /// How many equal devices it stands for.
 constexpr int count_of(device_id d) { return d.equal == 0 ? 1 : std::popcount(d.equal); }
+template <class = void>
 constexpr bool share_a_device(device_id a, device_id b) {
   const auto members = [](device_id d) {
     return d.equal != 0 || d.index < 0 || d.index >= 32 ? d.equal : std::uint32_t{1} << d.index;
@@ -146,6 +147,7 @@ constexpr std::size_t device_memory() {
     return any_bytes;
 }
 
+template <class = void>
 constexpr device_id joint_id(std::initializer_list<device_id> devices) {
   device_id all = *devices.begin();
   for (const device_id d : devices) {

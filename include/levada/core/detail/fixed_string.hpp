@@ -2,7 +2,6 @@
 #pragma once
 // core/detail/fixed_string.hpp: text as a template argument, so that stages and ops carry their names in their types.
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -13,7 +12,9 @@ template <std::size_t N>
 struct fixed_string {
   char text[N]{};
 
-  consteval fixed_string(const char (&literal)[N]) { std::copy_n(literal, N, text); }
+  consteval fixed_string(const char (&literal)[N]) {
+    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
+  }
 
   constexpr std::string_view view() const { return {text, N - 1}; }
   constexpr operator std::string_view() const { return view(); }

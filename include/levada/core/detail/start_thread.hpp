@@ -11,7 +11,8 @@
 
 namespace levada::detail {
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_thread(const char* whose, const std::system_error& why) {
+template <class = void>
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_thread(const char* whose, const std::system_error& why) {
   throw error(std::string("levada: the system gives no thread for ") + whose + ": " + why.what());
 }
 

@@ -92,6 +92,19 @@ constexpr bool consumes(form how) {
 }
 constexpr bool consumes(const node_info& node) { return consumes(node.how); }
 
+/// The first node that keeps a state between items, or may; their number where none does.
+template <class Nodes>
+constexpr std::size_t first_serial_node(const Nodes& nodes) {
+  std::size_t n = 0;
+  while (n < nodes.size() && nodes[n].order != concurrency::serial) ++n;
+  return n;
+}
+
+template <class Graph>
+constexpr bool has_serial_node(const Graph& graph) {
+  return first_serial_node(graph.nodes) != graph.nodes.size();
+}
+
 /// Calls `visit(n)` for each node inside a feedback, those at its borders included.
 template <class Nodes, class Visit>
 constexpr void for_each_node_in_a_loop(Nodes& nodes, Visit visit) {

@@ -140,10 +140,10 @@ struct nested_pipeline {
   using out = typename decltype(find_result())::type;
 
   static constexpr bool is_serial = [] {
-    if constexpr (!mistake::is_mistake)
-      for (const node_info& n : flat::describe().nodes)
-        if (n.order == concurrency::serial) return true;
-    return false;
+    if constexpr (mistake::is_mistake)
+      return false;
+    else
+      return has_serial_node(flat::describe());
   }();
   static constexpr double flops = [] {
     double sum = 0;

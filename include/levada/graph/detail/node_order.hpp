@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// graph/detail/node_order.hpp: the order of a graph's nodes. Backends are asked for runs of ops that stand in a row, of
-// which each takes what the one before gives and nobody else does. Where a graph is written with other nodes between
-// two such ops, the later one is moved to the earlier: that is all it waits for, and an op does nothing but compute. So
-// each run that a kernel could take as one is offered, in whatever order the nodes were written.
+// graph/detail/node_order.hpp: the order of a graph's nodes. Backends are asked for runs of ops that stand in a row:
+// each takes the result of the one before, which nobody else takes. Where a graph is written with other nodes between
+// two such ops, the later one is moved to the earlier. It waits for nothing else, and an op does nothing but compute.
+// Each run that a kernel could take as one is offered so, in whatever order the nodes were written.
 
 #include <cstddef>
 

@@ -45,6 +45,7 @@ constexpr rate_bounds bounds_of_firsts(std::int64_t takes) {
   return {{1, takes}, {0}, {takes - 1, takes}, {takes - 1, takes}, takes};
 }
 /// Windows of `size` samples, one every `step`, over chunks of `chunk`.
+template <class = void>
 constexpr rate_bounds bounds_of_windows(std::int64_t size, std::int64_t step, std::int64_t chunk,
                                         bool short_at_end = false) {
   const rational lead(size < step ? step - size : 0, step);
@@ -60,6 +61,7 @@ constexpr rate_bounds bounds_of_windows(std::int64_t size, std::int64_t step, st
 inline constexpr std::int64_t longest_period = 1 << 20;
 
 /// One behind the other.
+template <class = void>
 constexpr rate_bounds behind(const rate_bounds& first, const rate_bounds& next) {
   const std::int64_t given = first.period * first.slope.n / first.slope.d;  // in a period of the first
   const rational until = rational(next.settled) + first.lag;                // items taken by the first, times its slope
@@ -80,6 +82,7 @@ constexpr std::size_t unbalanced_branch(std::span<const rate_bounds> branches) {
 }
 
 /// What branches that meet again give together: as much as the last of them.
+template <class = void>
 constexpr rate_bounds joined(std::span<const rate_bounds> branches) {
   rate_bounds all = branches[0];
   for (const rate_bounds& b : branches) {

@@ -16,6 +16,7 @@
 // A callable with state or captures runs serially and in order, unless it is wrapped in parallel(f); one without runs
 // on several items at once, unless it is wrapped in serial(f).
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

@@ -37,6 +37,7 @@ constexpr std::int32_t truncate(float x) {
   return x >= -0x1p31f && x < 0x1p31f ? static_cast<std::int32_t>(x) : std::numeric_limits<std::int32_t>::min();
 }
 
+template <class = void>
 constexpr std::uint32_t divide(scalar_type type, std::uint32_t a, std::uint32_t b) {
   if (type == scalar_type::float32) return word_of(as_float(a) / as_float(b));
   if (b == 0) return 0;
@@ -52,6 +53,7 @@ constexpr bool less(scalar_type type, std::uint32_t a, std::uint32_t b) {
 }  // namespace detail
 
 /// The word that `op` gives for operands of type `operand` and a result of type `result`. Booleans are 0 and 1.
+template <class = void>
 constexpr std::uint32_t evaluate(opcode op, scalar_type operand, scalar_type result, std::uint32_t a, std::uint32_t b,
                                  std::uint32_t c) {
   using namespace detail;
@@ -129,6 +131,7 @@ constexpr bool is_plain_range(double x) {
 /// True if the instruction on these constants gives one and the same result wherever it runs, and so can be done while
 /// compiling. (Constant evaluation accepts neither an overflow nor a NaN; the double that stands in for the result of a
 /// float operation has neither.)
+template <class = void>
 constexpr bool folds(opcode op, scalar_type operand, std::uint32_t a, std::uint32_t b) {
   using namespace detail;
   if (operand != scalar_type::float32) return true;

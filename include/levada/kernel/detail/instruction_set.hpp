@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// kernel/detail/instruction_set.hpp: the instruction sets of kernels as tags. Each is an architecture of xsimd, and
-// what xsimd 8.1 has no architecture for, VNNI and BF16, is a tag of its own and no macro inside one. So a type with a
-// tag in its name has the same members, sizes and constants in every unit, whatever flags compile that: a unit that may
-// not use a set has vectors of it that only have a size.
+// kernel/detail/instruction_set.hpp: the instruction sets of kernels as tags. Each is an architecture of xsimd. VNNI
+// and BF16, for which xsimd 8.1 has none, are tags of their own and no macro inside one. So a type with a tag in its
+// name has the same members, sizes and constants in every unit, whatever flags compile that. In a unit that may not use
+// a set the vectors of that set only have a size.
 
 #include <concepts>
 #include <cstddef>

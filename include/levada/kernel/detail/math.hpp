@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// kernel/detail/math.hpp: the transcendental functions, written in the kernel language itself, so that they give the
-// same bits on every lowering (with contraction off; division and square root as exact as the device's). No table, no
-// fused multiply-add. The polynomials are minimax fits (Remez) on the intervals named beside them. The largest errors
-// below are against the correctly rounded result, in units in the last place of normal results; tests/kernel/math.cpp
-// measures them. NaN gives NaN unless said otherwise. Where a device flushes denormals, so do these.
+// kernel/detail/math.hpp: the transcendental functions, written in the kernel language itself. They give the same
+// bits on every lowering, with contraction off; division and square root are as exact as the device's.
+// - The polynomials are minimax fits (Remez) on the intervals named beside them, without a table or a fused
+//   multiply-add.
+// - The largest errors below are against the correctly rounded result, in units in the last place of normal results.
+//   tests/kernel/math.cpp measures them.
+// - NaN gives NaN unless said otherwise. Where a device flushes denormals, so do these.
 
 #include <concepts>
 #include <limits>

@@ -50,6 +50,7 @@ struct transfer_cost {
 inline constexpr crossing assumed_transfer{10e-6, 1e-10};
 
 /// What it takes to move values between two devices; of equal ones what it takes with the first. Null: nobody measured.
+template <class = void>
 constexpr const transfer_cost* find_transfer(std::span<const transfer_cost> measured, device_id from, device_id to) {
   from.equal = to.equal = 0;
   for (const transfer_cost& t : measured)
@@ -80,6 +81,7 @@ struct contention {
 /// How many times as long an item takes where so many threads compute at once, from what was measured, by ascending
 /// threads: between two numbers of threads on the line between them; more than were measured compute no more together.
 /// 1 where nobody measured.
+template <class = void>
 constexpr double slowdown_of(std::span<const contention> measured, int threads) {
   contention before;
   if (threads <= before.threads) return 1;

@@ -53,6 +53,7 @@ constexpr bool may_run_on(const node_info& node, device_id d) {
 }  // namespace detail
 
 /// The device a node runs on, or none where no device of the target can take it.
+template <class = void>
 constexpr device_id choose_device(const node_info& node, std::size_t index, std::span<const device_info> devices,
                                   std::span<const candidate> candidates, std::span<const backend_info> backends) {
   device_id within_a_run{};

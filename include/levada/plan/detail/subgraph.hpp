@@ -23,6 +23,7 @@ struct subgraph_limits {
 /// Why a sub-graph cannot be computed as one.
 enum class subgraph_fault { none, empty, cycle, depth, exits, tap };
 
+template <class = void>
 constexpr std::string_view sentence_of(subgraph_fault fault) {
   constexpr std::string_view sentences[] = {"it can be computed as one",
                                             "it has no node",

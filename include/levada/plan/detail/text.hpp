@@ -76,6 +76,7 @@ constexpr void append_number(Text& text, std::size_t number) {
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 /// The length of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
+template <class = void>
 constexpr std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
   const auto within = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/graph_info.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/region.hpp>
 #include <levada/remote/detail/kernel.hpp>
@@ -73,14 +74,6 @@ struct remote_places<link<Left, Right>> {
   using type = decltype(remote_places_of<before>{} + type_list<place>{});
 };
 
-template <class Place>
-consteval std::size_t first_with_state() {
-  const auto& graph = flat<typename Place::pipeline>::describe();
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-    if (graph.nodes[n].order == concurrency::serial) return n;
-  return graph.nodes.size();
-}
-
 /// What is wrong with one part.
 template <class Place, class... Options>
 consteval auto place_mistake() {
@@ -96,7 +89,7 @@ consteval auto place_mistake() {
                        filters_items(flat<typename Place::pipeline>::describe())) {
     return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
   } else {
-    constexpr std::size_t state = first_with_state<Place>();
+    constexpr std::size_t state = first_serial_node(flat<typename Place::pipeline>::describe().nodes);
     if constexpr (state == flat<typename Place::pipeline>::nodes)
       return no_mistake{};
     else if constexpr (!elsewhere<typename Place::device>::keeps_state)

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include <levada/graph/detail/graph_info.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/stage.hpp>
 #include <levada/run/any_pipeline.hpp>
@@ -62,18 +63,13 @@ consteval bool gives_one_for_each_item() {
   else
     return !filters_in<App>::value;
 }
-constexpr bool has_serial_stage(const auto& graph) {
-  for (const auto& node : graph.nodes)
-    if (node.order == concurrency::serial) return true;
-  return false;
-}
 /// A stage keeps a state between items, or may.
 template <an_app App>
 consteval bool keeps_state() {
   if constexpr (App::types::changes_rate)
-    return std::apply([](const auto&... of) { return (has_serial_stage(of.graph) || ...); }, App::plan.region);
+    return std::apply([](const auto&... of) { return (has_serial_node(of.graph) || ...); }, App::plan.region);
   else
-    return has_serial_stage(App::plan.graph);
+    return has_serial_node(App::plan.graph);
 }
 
 template <class App>

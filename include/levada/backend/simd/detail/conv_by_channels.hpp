@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/conv_by_channels.hpp: convolution with a vector along the filters: for as many filters as fill
-// vectors. Weights are packed so that the filters of a tile lie side by side, each input element is broadcast; a tile
-// is some pixels by some vectors of filters. What a pool joins is accumulated side by side and joined in registers;
-// outputs that the pool does not read are not computed. Some rows of results are transposed into the output's planes at
-// a time. For the caches, a strip of rows that half a small L2 holds is packed and used by all filters before the next,
-// and channels are taken in blocks whose weights stay there while the strip passes.
+// vectors.
+// - A tile is some pixels by some vectors of filters. The weights of its filters lie side by side, and each input
+//   element is broadcast.
+// - Pixels that a pool joins are accumulated side by side and joined in registers. Outputs that it does not read are
+//   not computed.
+// - Some rows of results are transposed into the output's planes at a time.
+// - A strip of rows that half a small L2 holds is packed and used by all filters before the next. Channels are taken in
+//   blocks whose weights stay in that cache while the strip passes.
 
 #include <levada/backend/simd/detail/columns.hpp>
 #include <levada/backend/simd/detail/conv_run.hpp>

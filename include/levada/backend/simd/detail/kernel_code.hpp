@@ -33,42 +33,43 @@ struct inputs_of : type_tag<type_list<In>> {};
 template <class... In>
 struct inputs_of<std::tuple<In...>> : type_tag<type_list<In...>> {};
 
-/// A run of ops of one item.
+/// What the ops of a row take, and which they are.
 template <class In, class... Ops>
-struct run_work {
+struct work_of_row {
   using input_list = typename inputs_of<In>::type;
   using op_list = type_list<Ops...>;
+};
+/// A run of ops of one item.
+template <class In, class... Ops>
+struct run_work : work_of_row<In, Ops...> {
   using out_type = run_output_t<In, Ops...>;
   template <class Backend>
   using kernel = typename Backend::template kernel<In, Ops...>;
 };
 /// The same of a batch as one.
 template <class In, class... Ops>
-struct batch_work {
-  using input_list = typename inputs_of<In>::type;
-  using op_list = type_list<Ops...>;
+struct batch_work : work_of_row<In, Ops...> {
   using out_type = flowing_output<In, Ops...>;
   template <class Backend>
   using kernel = typename Backend::template batch_kernel<In, Ops...>;
+};
+
+template <class Region, class Inputs, class... RegionOps>
+struct work_of_region {
+  using input_list = Inputs;
+  using op_list = type_list<typename RegionOps::op_type...>;
+  using out_type = typename Region::out_type;
+  template <class Backend>
+  using kernel = typename Backend::template region_kernel<Region>;
 };
 /// A region that is no chain.
 template <class Region>
 struct region_work;
 template <class Inputs, class... RegionOps>
-struct region_work<op_region<Inputs, RegionOps...>> {
-  using input_list = Inputs;
-  using op_list = type_list<typename RegionOps::op_type...>;
-  using out_type = typename op_region<Inputs, RegionOps...>::out_type;
-  template <class Backend>
-  using kernel = typename Backend::template region_kernel<op_region<Inputs, RegionOps...>>;
-};
+struct region_work<op_region<Inputs, RegionOps...>>
+    : work_of_region<op_region<Inputs, RegionOps...>, Inputs, RegionOps...> {};
 template <class Inputs, class Outputs, class... RegionOps>
-struct region_work<op_region_of_outputs<Inputs, Outputs, RegionOps...>> {
-  using input_list = Inputs;
-  using op_list = type_list<typename RegionOps::op_type...>;
-  using out_type = typename op_region_of_outputs<Inputs, Outputs, RegionOps...>::out_type;
-  template <class Backend>
-  using kernel = typename Backend::template region_kernel<op_region_of_outputs<Inputs, Outputs, RegionOps...>>;
-};
+struct region_work<op_region_of_outputs<Inputs, Outputs, RegionOps...>>
+    : work_of_region<op_region_of_outputs<Inputs, Outputs, RegionOps...>, Inputs, RegionOps...> {};
 
 }  // namespace levada::detail

@@ -12,7 +12,8 @@ namespace levada::detail {
 
 /// Seen from those who wait at the session behind it. Who is busy at it says what waits; what was let in is published
 /// before.
-class admission_queue {
+template <class = void>
+class basic_admission_queue {
  public:
   /// Lets in what can come in now, unless another thread is at it.
   virtual void let_in(engine& to) noexcept = 0;
@@ -32,8 +33,8 @@ class admission_queue {
   std::int64_t due(const engine& to) const { return to.free_slots() != 0 ? due_.load() : session_settings::never; }
 
  protected:
-  admission_queue() = default;
-  ~admission_queue() = default;
+  basic_admission_queue() = default;
+  ~basic_admission_queue() = default;
 
   atomic<bool> busy_{false};
 
@@ -49,5 +50,6 @@ class admission_queue {
   atomic<std::int64_t> due_{session_settings::never};
   atomic<bool> waits_for_room_{false};
 };
+using admission_queue = basic_admission_queue<>;
 
 }  // namespace levada::detail

@@ -12,7 +12,8 @@
 namespace levada::detail {
 
 /// Looks for work, for itself and for workers.
-class worker_bringer : public item_finisher {
+template <class = void>
+class basic_worker_bringer : public item_finisher {
  public:
   /// Something could be done now.
   bool has_work() const {
@@ -88,16 +89,19 @@ class worker_bringer : public item_finisher {
   static constexpr std::uint64_t unknown_item_ns = 2'000;
   static constexpr std::uint64_t computing_unit_ns = 50'000;  // one that takes longer may wait for something
 };
+using worker_bringer = basic_worker_bringer<>;
 
 /// As many grains wait at tickets as there are threads: another one would only wait, too.
-inline bool worker_bringer::is_backed_up(const segment& seg) const {
+template <class T>
+inline bool basic_worker_bringer<T>::is_backed_up(const segment& seg) const {
   if (settings_.latest_only && &seg == &segments_.front()) return would_wait_inside();
   return seg.deposited.load(std::memory_order_relaxed) >= static_cast<std::uint32_t>(concurrency_limit_.count());
 }
 
 /// An item that was begun can no longer give way to a newer one: it is begun when every serial stage could take it at
 /// once, and no device has more than one before it.
-inline bool worker_bringer::would_wait_inside() const {
+template <class T>
+inline bool basic_worker_bringer<T>::would_wait_inside() const {
   const sequence begin = segments_.front().claimed.load();
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const segment& seg = segments_[s];
@@ -109,7 +113,8 @@ inline bool worker_bringer::would_wait_inside() const {
 }
 
 /// A worker is brought where the waiting work is worth two wake-ups.
-inline void worker_bringer::invite_if_it_pays() noexcept {
+template <class T>
+inline void basic_worker_bringer<T>::invite_if_it_pays() noexcept {
   if (segments_.size() == 1 && segments_.front().is_cheap()) return;
   if (waker_.has_workers(most_workers()) || !concurrency_limit_.available()) return;
   const sequence waiting =
@@ -120,7 +125,8 @@ inline void worker_bringer::invite_if_it_pays() noexcept {
 
 /// More threads than processors are of use where stages wait for something. Else whoever holds what others want loses
 /// its processor to them.
-inline int worker_bringer::most_workers() const {
+template <class T>
+inline int basic_worker_bringer<T>::most_workers() const {
   if (concurrency_limit_.computing_workers() == concurrency_limit_.workers()) return concurrency_limit_.workers();
   for (const segment& seg : segments_) {
     const std::uint64_t ns = seg.item_ns.load(std::memory_order_relaxed);
@@ -131,7 +137,8 @@ inline int worker_bringer::most_workers() const {
 
 /// The work that waits, as far as it is worth sharing: items that take less than their way to another processor are
 /// not.
-inline std::uint64_t worker_bringer::waiting_ns() const {
+template <class T>
+inline std::uint64_t basic_worker_bringer<T>::waiting_ns() const {
   std::uint64_t all = 0;
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const segment& seg = segments_[s];

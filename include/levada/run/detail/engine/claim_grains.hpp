@@ -13,7 +13,8 @@
 namespace levada::detail {
 
 /// Claims items, and makes grains of them.
-class grain_claimer : public device_reporter {
+template <class = void>
+class basic_grain_claimer : public device_reporter {
  protected:
   using device_reporter::device_reporter;
 
@@ -34,8 +35,10 @@ class grain_claimer : public device_reporter {
 
   static constexpr std::uint64_t worth_a_grain_ns = 2'000;
 };
+using grain_claimer = basic_grain_claimer<>;
 
-inline grain* grain_claimer::claim(std::size_t s) {
+template <class T>
+inline grain* basic_grain_claimer<T>::claim(std::size_t s) {
   segment& seg = segments_[s];
   if (arrived(s) <= seg.claimed.load(std::memory_order_relaxed) || is_backed_up(seg)) return nullptr;
   const claimed_items mine =
@@ -49,8 +52,9 @@ inline grain* grain_claimer::claim(std::size_t s) {
 }
 
 /// How many items the next grain has.
-inline grain_claimer::sequence grain_claimer::count_of_grain(const segment& seg, sequence begin,
-                                                             sequence waiting) const {
+template <class T>
+inline grain_claimer::sequence basic_grain_claimer<T>::count_of_grain(const segment& seg, sequence begin,
+                                                                      sequence waiting) const {
   const std::size_t at = ring_.index(begin);
   const sequence count =
       std::min({share_of(seg, waiting), static_cast<sequence>(seg.limit.load(std::memory_order_relaxed)),
@@ -63,7 +67,8 @@ inline grain_claimer::sequence grain_claimer::count_of_grain(const segment& seg,
 /// How many of those that wait one thread takes: an equal share where others are at work; of the last, fewer and fewer,
 /// so that no other is left with nothing to do, as long as they are worth a grain. (Guided self-scheduling:
 /// Polychronopoulos and Kuck, IEEE Trans. Computers, 1987.)
-inline grain_claimer::sequence grain_claimer::share_of(const segment& seg, sequence waiting) const {
+template <class T>
+inline grain_claimer::sequence basic_grain_claimer<T>::share_of(const segment& seg, sequence waiting) const {
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   const bool are_last = closed_.load(std::memory_order_relaxed);
   if (ns == 0 || (!are_last && !is_shared()) || seg.is_cheap()) return waiting;
@@ -72,7 +77,8 @@ inline grain_claimer::sequence grain_claimer::share_of(const segment& seg, seque
 }
 
 /// What was claimed becomes a grain.
-inline void grain_claimer::begin_grain(std::size_t s, grain& g, sequence begin, sequence count) {
+template <class T>
+inline void basic_grain_claimer<T>::begin_grain(std::size_t s, grain& g, sequence begin, sequence count) {
   const std::size_t at = ring_.index(begin);
   g.begin_at(begin, begin + count, at, segments_[s].code.first);
   g.some_ended = (s != 0 || some_come_failed_.load(std::memory_order_relaxed)) && ring_.some_ended(at, count);
@@ -80,7 +86,8 @@ inline void grain_claimer::begin_grain(std::size_t s, grain& g, sequence begin, 
 }
 
 /// The items were made on another processor: all of them are asked for at once, not one after the other.
-inline void grain_claimer::fetch(const segment& seg, const grain& g) const {
+template <class T>
+inline void basic_grain_claimer<T>::fetch(const segment& seg, const grain& g) const {
   if (seg.code.first == seg.code.end) return;
   const program_unit& first = code_.units[seg.code.first];
   const std::size_t count = static_cast<std::size_t>(g.end - g.begin);
@@ -94,7 +101,8 @@ inline void grain_claimer::fetch(const segment& seg, const grain& g) const {
 }
 
 /// Items of the row that a grain begins with.
-inline void grain_claimer::place_from_row(const grain& g) {
+template <class T>
+inline void basic_grain_claimer<T>::place_from_row(const grain& g) {
   row_.place(in_row(g.begin), ring_.row_from(g.slot, code_.values[0].offset),
              static_cast<std::size_t>(g.end - g.begin));
 }

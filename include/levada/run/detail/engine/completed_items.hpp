@@ -14,11 +14,12 @@ namespace levada::detail {
 
 /// A queue of the numbers of items with a result, and which items need their slots no more. An item is in it at most
 /// once, so there is a place for each slot. Any thread appends and says that an item has left, one thread takes.
-class completed_items {
+template <class = void>
+class basic_completed_items {
  public:
   using sequence = std::uint64_t;
 
-  [[gnu::cold]] explicit completed_items(std::size_t slots) : places_(slots), left_(slots) {}
+  [[gnu::cold]] explicit basic_completed_items(std::size_t slots) : places_(slots), left_(slots) {}
 
   /// What the item has become is seen by who takes it. The caller then tells whoever waits.
   void append(sequence item) { places_[index(end_.fetch_add(1))].store(item + 1); }
@@ -44,5 +45,6 @@ class completed_items {
   sequence first_ = 0;
   alignas(64) atomic<sequence> end_{0};
 };
+using completed_items = basic_completed_items<>;
 
 }  // namespace levada::detail

@@ -18,14 +18,15 @@
 namespace levada::detail {
 
 /// Segments are known by their index here, and to their device by the number behind those of the regions before.
-class device_lanes {
+template <class = void>
+class basic_device_lanes {
  public:
   using sequence = std::uint64_t;
 
   /// `queues[s]` is the device of segment `s`, null for the processor; each reports to `client`.
-  [[gnu::cold]] device_lanes(fixed_array<device_queue*> queues, std::size_t first_segment, std::size_t slots,
-                             device_client& client)
-      : queues_(std::move(queues)), has_any_(any_device(queues_)), lanes_(queues_.size(), [&](std::size_t s) {
+  [[gnu::cold]] basic_device_lanes(fixed_array<device_queue*> queues, std::size_t first_segment, std::size_t slots,
+                                   device_client& client)
+      : queues_(std::move(queues)), has_any_(any_device(queues_)), lanes_(queues_.size(), [&](auto s) {
           return owner<device_lane>(has(s) ? queues_[s]->open(first_segment + s, slots, client).release() : nullptr);
         }) {}
 
@@ -94,5 +95,6 @@ class device_lanes {
   fixed_array<owner<device_lane>> lanes_;          ///< null where the processor computes
   alignas(64) atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
 };
+using device_lanes = basic_device_lanes<>;
 
 }  // namespace levada::detail

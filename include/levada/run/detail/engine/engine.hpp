@@ -2,12 +2,15 @@
 #pragma once
 // run/detail/engine/engine.hpp: one running instance of a program, the schedule itself. Knows no types and no oneTBB.
 //
-// Items wait in a ring of slots. Each segment has a frontier, the number of items that have arrived there in order, and
-// a claim counter. A worker claims the next items as a grain and runs it through all units of the segment. A serial
-// unit has a ticket, the next item it admits; a grain that finds it taken spins shortly, is then deposited, and is
-// resumed by whoever is free. Finished grains leave a stamp; whoever leaves the one that was waited for moves the next
-// frontier on. The parts that this is made of are in engine_parts.hpp, which also says in which header the calls of
-// each topic are; here are those about the whole: what is measured, who is here, and the ends.
+// Items wait in a ring of slots.
+// - A segment has a frontier, the number of items that have arrived there in order, and a claim counter.
+// - A worker claims the next items as a grain and runs it through all units of the segment.
+// - A serial unit has a ticket, the next item it admits. A grain that finds it taken spins shortly and is then
+//   deposited. Whoever is free resumes it.
+// - A finished grain leaves a stamp. Who leaves the one that was waited for moves the next frontier on.
+//
+// engine_parts.hpp has the parts, and says which header has the calls of a topic. Here are the calls about the whole:
+// measurements, the threads that are here, and the ends.
 
 #include <atomic>
 #include <cstddef>
@@ -25,12 +28,14 @@
 namespace levada::detail {
 
 /// One running instance of a program.
-class engine final : public result_outlet {
+template <class = void>
+class basic_engine final : public result_outlet {
  public:
   /// `queues[s]` is the device of segment `s`, null for the processor. `borrows_input`: items are the caller's own
   /// objects.
-  [[gnu::cold]] engine(const program& code, fixed_array<device_queue*> queues, permits& concurrency_limit,
-                       event_count& event, engine_host& host, bool borrows_input, const session_settings& settings)
+  [[gnu::cold]] basic_engine(const program& code, fixed_array<device_queue*> queues, permits& concurrency_limit,
+                             event_count& event, engine_host& host, bool borrows_input,
+                             const session_settings& settings)
       : result_outlet(code, std::move(queues), concurrency_limit, event, host, borrows_input, settings) {}
 
   /// Fresh copies of the stage states; nothing may be in flight.
@@ -139,5 +144,6 @@ class engine final : public result_outlet {
     return all_counted();
   }
 };
+using engine = basic_engine<>;
 
 }  // namespace levada::detail

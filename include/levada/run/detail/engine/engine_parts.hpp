@@ -4,6 +4,10 @@
 // Each header of this folder that runs items adds the calls of its topic to those of the one before:
 // run_units < run_branches < finish_items < bring_workers < report_devices < claim_grains < run_grains < single_items
 // < push_items < pop_results < engine.
+//
+// Classes of run/ that no type of a user goes into are templates all the same: `engine` is `basic_engine<>`. A compiler
+// instantiates only those of their functions that a program calls. As plain classes they took a tenth of the time of
+// including the umbrella, besides one collection of g++'s garbage.
 
 #include <atomic>
 #include <cstddef>
@@ -44,12 +48,13 @@ struct item_row {
 };
 
 /// Whatever one running instance of a program has.
-class engine_parts {
+template <class = void>
+class basic_engine_parts {
  public:
   using sequence = std::uint64_t;
 
-  engine_parts(const engine_parts&) = delete;
-  engine_parts& operator=(const engine_parts&) = delete;
+  basic_engine_parts(const basic_engine_parts&) = delete;
+  basic_engine_parts& operator=(const basic_engine_parts&) = delete;
 
   const session_settings& settings() const { return settings_; }
   sequence pushed() const { return ring_.pushed.load(); }
@@ -62,9 +67,9 @@ class engine_parts {
  protected:
   /// `queues[s]` is the device of segment `s`, null for the processor, and reports to `client`. `borrows_input`: items
   /// are the caller's own objects.
-  [[gnu::cold]] engine_parts(const program& code, fixed_array<device_queue*> queues, device_client& client,
-                             permits& concurrency_limit, event_count& event, engine_host& host, bool borrows_input,
-                             const session_settings& settings)
+  [[gnu::cold]] basic_engine_parts(const program& code, fixed_array<device_queue*> queues, device_client& client,
+                                   permits& concurrency_limit, event_count& event, engine_host& host,
+                                   bool borrows_input, const session_settings& settings)
       : code_(code),
         settings_(settings),
         is_usual_(settings.is_usual()),
@@ -89,7 +94,7 @@ class engine_parts {
         devices_(std::move(queues), code.first_segment, code.slots, client) {
     if (completed_) ring_.known_finished = ~sequence{0};  // whether there is a result does not go by the frontier
   }
-  ~engine_parts() { states_.used = ring_.pushed.load() != 0; }
+  ~basic_engine_parts() { states_.used = ring_.pushed.load() != 0; }
 
   sequence arrived(std::size_t s) const { return s == 0 ? ring_.pushed.load() : segments_[s - 1].finished.load(); }
 
@@ -128,5 +133,6 @@ class engine_parts {
   atomic<bool> closed_{false};
   item_tally tally_;
 };
+using engine_parts = basic_engine_parts<>;
 
 }  // namespace levada::detail

@@ -11,7 +11,8 @@
 namespace levada::detail {
 
 /// Moves items on behind a segment.
-class item_finisher : public branch_runner {
+template <class = void>
+class basic_item_finisher : public branch_runner {
  public:
   /// Nobody is between freeing the slot of an item that gave no result and counting it.
   bool all_counted() const { return passing_over_.load() == 0; }
@@ -84,5 +85,6 @@ class item_finisher : public branch_runner {
     if (any && !settings_.polls) waker_.tell_parked();
   }
 };
+using item_finisher = basic_item_finisher<>;
 
 }  // namespace levada::detail

@@ -18,7 +18,8 @@ enum class grain_state : std::uint64_t { free, running, first_deposit };
 constexpr bool is_deposited(grain_state state) { return state >= grain_state::first_deposit; }
 
 /// Belongs to who runs it. What others look at is atomic.
-struct alignas(64) grain {
+template <class = void>
+struct alignas(64) basic_grain {
   using sequence = std::uint64_t;
 
   atomic<grain_state> state{grain_state::free};
@@ -52,5 +53,6 @@ struct alignas(64) grain {
   atomic<sequence> always{0};                             ///< the ticket of a unit that has none
   grain_state next_deposit = grain_state::first_deposit;  ///< for who runs it
 };
+using grain = basic_grain<>;
 
 }  // namespace levada::detail

@@ -17,7 +17,8 @@ enum class drop_reason : std::uint8_t { replaced, rejected, partnerless, partial
 inline constexpr std::size_t drop_reasons = 6;
 
 /// An item is counted once, when it leaves.
-struct alignas(64) item_tally {
+template <class = void>
+struct alignas(64) basic_item_tally {
   atomic<std::uint64_t>& of(item_state state) {
     switch (state) {
       case item_state::filtered:
@@ -66,5 +67,6 @@ struct alignas(64) item_tally {
   atomic<std::uint64_t> failed{0}, filtered{0}, cancelled{0}, at_admission{0}, refused{0};
   atomic<std::uint64_t> drops[drop_reasons]{};
 };
+using item_tally = basic_item_tally<>;
 
 }  // namespace levada::detail

@@ -16,7 +16,8 @@
 namespace levada::detail {
 
 /// The side of the popper.
-class result_outlet : public item_intake {
+template <class = void>
+class basic_result_outlet : public item_intake {
  public:
   /// From the first item on, filtered, dropped and cancelled ones wait at the head like results.
   void hand_out_all() {
@@ -195,7 +196,7 @@ class result_outlet : public item_intake {
 
  protected:
   using item_intake::item_intake;
-  ~result_outlet() { discard_results(); }
+  ~basic_result_outlet() { discard_results(); }
 
  private:
   /// Of results that leave as they complete, one that was taken.
@@ -205,5 +206,6 @@ class result_outlet : public item_intake {
     tell_waiters();
   }
 };
+using result_outlet = basic_result_outlet<>;
 
 }  // namespace levada::detail

@@ -14,7 +14,8 @@
 namespace levada::detail {
 
 /// The side of the pusher.
-class item_intake : public single_item_runner {
+template <class = void>
+class basic_item_intake : public single_item_runner {
  public:
   [[gnu::always_inline]] std::size_t free_slots() const { return ring_.free_slots(); }
 
@@ -159,5 +160,6 @@ class item_intake : public single_item_runner {
     for (std::size_t i = 0; i < count; ++i) objects_[ring_.input_index(i)] = now;
   }
 };
+using item_intake = basic_item_intake<>;
 
 }  // namespace levada::detail

@@ -16,7 +16,8 @@
 namespace levada::detail {
 
 /// What devices call. They know the segments by their numbers among those of all regions.
-class device_reporter : public device_client, public worker_bringer {
+template <class = void>
+class basic_device_reporter : public device_client, public worker_bringer {
  public:
   /// Devices have nothing more to report and their threads are out of here: a short wait once all is finished.
   void wait_for_devices() const { devices_.wait_for_reports(); }
@@ -91,14 +92,14 @@ class device_reporter : public device_client, public worker_bringer {
   }
 
  protected:
-  [[gnu::cold]] device_reporter(const program& code, fixed_array<device_queue*> queues, permits& concurrency_limit,
-                                event_count& event, engine_host& host, bool borrows_input,
-                                const session_settings& settings)
+  [[gnu::cold]] basic_device_reporter(const program& code, fixed_array<device_queue*> queues,
+                                      permits& concurrency_limit, event_count& event, engine_host& host,
+                                      bool borrows_input, const session_settings& settings)
       : worker_bringer(code, std::move(queues), static_cast<device_client&>(*this), concurrency_limit, event, host,
                        borrows_input, settings) {
     if (has_devices()) devices_.connect(segments_);
   }
-  ~device_reporter() = default;
+  ~basic_device_reporter() = default;
 
   // ---- what a device whose work is computed here has in its own memory ----
 
@@ -132,5 +133,6 @@ class device_reporter : public device_client, public worker_bringer {
         [&](sequence item, std::exception_ptr why) { fail(code_.first_segment + s, item, std::move(why)); });
   }
 };
+using device_reporter = basic_device_reporter<>;
 
 }  // namespace levada::detail

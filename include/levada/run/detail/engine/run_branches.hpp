@@ -14,7 +14,8 @@
 namespace levada::detail {
 
 /// Runs the branches of one item on several threads.
-class branch_runner : public unit_runner {
+template <class = void>
+class basic_branch_runner : public unit_runner {
  protected:
   using unit_runner::unit_runner;
 
@@ -35,8 +36,10 @@ class branch_runner : public unit_runner {
   void join_branches(segment& seg, grain& g) noexcept;
   bool is_left(shared_branches& all, std::size_t v) const;
 };
+using branch_runner = basic_branch_runner<>;
 
-inline bool branch_runner::may_run_branches(const grain& g) const {
+template <class T>
+inline bool basic_branch_runner<T>::may_run_branches(const grain& g) const {
   if (concurrency_limit_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
   if (settings_.dedicated || settings_.inline_when_idle) return false;  // one thread alone is to run the item
   return ring_.pushed.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());
@@ -44,7 +47,9 @@ inline bool branch_runner::may_run_branches(const grain& g) const {
 
 /// Runs branches of the grain's item on this thread from the given one on, as long as there are some. True: all are
 /// done, and the grain goes on here. While a branch is the caller's, the others cannot be those of another item.
-inline bool branch_runner::run_branches_from(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept {
+template <class T>
+inline bool basic_branch_runner<T>::run_branches_from(segment& seg, grain& g, std::size_t branch,
+                                                      grain_watch& watch) noexcept {
   shared_branches& all = branches_of(seg, g);
   bool is_last = false;
   for (;;) {
@@ -59,7 +64,8 @@ inline bool branch_runner::run_branches_from(segment& seg, grain& g, std::size_t
 }
 
 /// The grain is before a fork. True: all branches are done, and it goes on here; else on another thread.
-[[gnu::noinline]] inline bool branch_runner::run_branches(segment& seg, grain& g) noexcept {
+template <class T>
+[[gnu::noinline]] inline bool basic_branch_runner<T>::run_branches(segment& seg, grain& g) noexcept {
   shared_branches& all = branches_of(seg, g);
   const program_fork& fork = *code_.units[g.unit].fork;
   grain_watch watch = g.watch;
@@ -73,7 +79,8 @@ inline bool branch_runner::run_branches_from(segment& seg, grain& g, std::size_t
 
 /// Runs a branch of an item that another thread has, if there is one. `goes_on`: its grain, where that branch was the
 /// last to be done: what is behind is for the caller to run.
-[[gnu::noinline]] inline bool branch_runner::help_with_branch(std::size_t s, grain*& goes_on) noexcept {
+template <class T>
+[[gnu::noinline]] inline bool basic_branch_runner<T>::help_with_branch(std::size_t s, grain*& goes_on) noexcept {
   segment& seg = segments_[s];
   for (std::size_t i = 0; i < seg.branches.size(); ++i) {
     std::size_t branch = 0;
@@ -95,7 +102,9 @@ inline bool branch_runner::run_branches_from(segment& seg, grain& g, std::size_t
   return false;
 }
 
-inline void branch_runner::run_branch(segment& seg, grain& g, std::size_t branch, grain_watch& watch) noexcept {
+template <class T>
+inline void basic_branch_runner<T>::run_branch(segment& seg, grain& g, std::size_t branch,
+                                               grain_watch& watch) noexcept {
   shared_branches& all = branches_of(seg, g);
   const program_fork& fork = all.fork();
   shared_branches::outcome& item = all.of(branch);
@@ -133,7 +142,8 @@ inline void branch_runner::run_branch(segment& seg, grain& g, std::size_t branch
 
 /// All branches are done: what they have taken from before is destroyed; where the item ended in one, all there is of
 /// it.
-inline void branch_runner::join_branches(segment& seg, grain& g) noexcept {
+template <class T>
+inline void basic_branch_runner<T>::join_branches(segment& seg, grain& g) noexcept {
   shared_branches& all = branches_of(seg, g);
   const program_fork& fork = all.fork();
   const std::size_t ended_at = all.ended_at();
@@ -157,7 +167,8 @@ inline void branch_runner::join_branches(segment& seg, grain& g) noexcept {
 }
 
 /// The value is there where its item has ended in a branch.
-inline bool branch_runner::is_left(shared_branches& all, std::size_t v) const {
+template <class T>
+inline bool basic_branch_runner<T>::is_left(shared_branches& all, std::size_t v) const {
   const program_fork& fork = all.fork();
   const program_value& value = code_.values[v];
   if (value.born > fork.first) {

@@ -16,7 +16,8 @@
 namespace levada::detail {
 
 /// Does what a thread with a permit does.
-class grain_runner : public grain_claimer {
+template <class = void>
+class basic_grain_runner : public grain_claimer {
  public:
   /// One grain, at most, at each segment in turn. Says whether anything was done. The caller holds a permit.
   [[gnu::noinline]] bool visit() noexcept {
@@ -67,17 +68,24 @@ class grain_runner : public grain_claimer {
   static constexpr std::uint64_t short_grain_ns = 1'000;    // those that come meanwhile wait no longer
   static constexpr std::uint32_t always_timed_ns = 250;
 };
+using grain_runner = basic_grain_runner<>;
 
 /// What the grain has to wait for before that unit; null: nothing.
-inline const atomic<grain_runner::sequence>* grain_runner::ticket_of(const segment& seg, const program_unit& unit) {
+template <class T>
+inline const atomic<grain_runner::sequence>* basic_grain_runner<T>::ticket_of(const segment& seg,
+                                                                              const program_unit& unit) {
   return unit.serial ? &seg.tickets[unit.ticket].next : nullptr;
 }
 
 /// Leaves the grain for whoever comes when its next unit admits it.
-inline void grain_runner::deposit(segment& seg, grain& g) { seg.deposit(g, ticket_of(seg, code_.units[g.unit])); }
+template <class T>
+inline void basic_grain_runner<T>::deposit(segment& seg, grain& g) {
+  seg.deposit(g, ticket_of(seg, code_.units[g.unit]));
+}
 
 /// Waits shortly for the ticket, where there is nothing better to do; else deposits the grain.
-inline bool grain_runner::admitted(segment& seg, grain& g, const program_unit& unit) {
+template <class T>
+inline bool basic_grain_runner<T>::admitted(segment& seg, grain& g, const program_unit& unit) {
   atomic<sequence>& next = seg.tickets[unit.ticket].next;
   if (next.load(std::memory_order_acquire) == g.begin) return true;
   if (concurrency_limit_.count() > 1 && (seg.deposited.load() == 0 || !seg.has_deposited_at(next))) {
@@ -110,7 +118,8 @@ inline bool grain_runner::admitted(segment& seg, grain& g, const program_unit& u
 
 /// A grain of items so cheap that nobody would gain by a stage that it is through with, where nothing is before it:
 /// every ticket has come to it, and goes on at its end. Says whether there was one.
-inline bool grain_runner::run_short(std::size_t s) noexcept {
+template <class T>
+inline bool basic_grain_runner<T>::run_short(std::size_t s) noexcept {
   segment& seg = segments_[s];
   sequence begin = seg.claimed.load(std::memory_order_relaxed);
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
@@ -136,15 +145,17 @@ inline bool grain_runner::run_short(std::size_t s) noexcept {
 }
 
 /// Behind the last unit of a grain that had all tickets.
-inline void grain_runner::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
+template <class T>
+inline void basic_grain_runner<T>::end_short(std::size_t s, sequence begin, sequence end, bool some_silent) noexcept {
   segment& seg = segments_[s];
   seg.pass_tickets(end);
   if (finish(s, begin, end, some_silent)) wake_next(s);
   if (seg.deposited.load() != 0) wake();  // who came meanwhile found the tickets taken
 }
 
-inline chain_call grain_runner::call_of_chain(std::size_t u, std::byte* memory, std::size_t at, std::size_t count,
-                                              const std::byte* row) {
+template <class T>
+inline chain_call basic_grain_runner<T>::call_of_chain(std::size_t u, std::byte* memory, std::size_t at,
+                                                       std::size_t count, const std::byte* row) {
   return {.paths = &paths_[u],
           .memory = memory,
           .slot = at,
@@ -158,7 +169,8 @@ inline chain_call grain_runner::call_of_chain(std::size_t u, std::byte* memory, 
 }
 
 /// The units of a chain that begins here, if there is one.
-inline bool grain_runner::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
+template <class T>
+inline bool basic_grain_runner<T>::run_chain(segment& seg, grain& g, std::size_t count) noexcept {
   if (!is_chained_[g.unit] || g.some_ended || cancelled_.load(std::memory_order_relaxed)) return false;
   const program_unit& unit = code_.units[g.unit];
   const bool begins_in_row = g.unit == 0 && row_.first != nullptr;
@@ -176,13 +188,15 @@ inline bool grain_runner::run_chain(segment& seg, grain& g, std::size_t count) n
   return true;
 }
 
-inline void grain_runner::run(std::size_t s, grain& first) noexcept {
+template <class T>
+inline void basic_grain_runner<T>::run(std::size_t s, grain& first) noexcept {
   int swaps = 0;
   for (grain* g = &first; g != nullptr;) g = run_until_deposited(s, *g, swaps);
 }
 
 /// The next unit of a grain; or the next few, item by item.
-inline void grain_runner::run_next(segment& seg, grain& g, std::size_t count) noexcept {
+template <class T>
+inline void basic_grain_runner<T>::run_next(segment& seg, grain& g, std::size_t count) noexcept {
   const program_unit& unit = code_.units[g.unit];
   if (!unit.item_by_item) return run_unit(seg, g, g.unit++, 0, count);
   for (std::size_t i = 0; i < count; ++i)
@@ -192,7 +206,8 @@ inline void grain_runner::run_next(segment& seg, grain& g, std::size_t count) no
 
 /// Runs a grain to the end of its segment, or to where it is deposited. A grain that waits for the ticket just released
 /// is returned, to be run instead: the stage that others wait for goes on at once, where its state is in cache.
-inline grain* grain_runner::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
+template <class T>
+inline grain* basic_grain_runner<T>::run_until_deposited(std::size_t s, grain& g, int& swaps) noexcept {
   segment& seg = segments_[s];
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   const std::size_t count = static_cast<std::size_t>(g.end - g.begin);

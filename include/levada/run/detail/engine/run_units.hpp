@@ -17,10 +17,11 @@
 namespace levada::detail {
 
 /// Knows where the values of items are, and calls units for them.
-class unit_runner : public engine_parts {
+template <class = void>
+class basic_unit_runner : public engine_parts {
  protected:
   template <class... Arguments>
-  [[gnu::cold]] explicit unit_runner(const program& code, Arguments&&... arguments)
+  [[gnu::cold]] explicit basic_unit_runner(const program& code, Arguments&&... arguments)
       : engine_parts(code, std::forward<Arguments>(arguments)...) {
     for (std::size_t s = 0; s < segments_.size(); ++s)
       for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
@@ -53,7 +54,7 @@ class unit_runner : public engine_parts {
 
   /// Of the items of a grain from the given one on: `call_of`.
   struct grain_places {
-    unit_runner& of;
+    basic_unit_runner& of;
     const segment& seg;
     const grain& g;
     std::size_t first;
@@ -114,14 +115,17 @@ class unit_runner : public engine_parts {
   void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i);
   void destroy_value(std::size_t v, std::size_t at);
 };
+using unit_runner = basic_unit_runner<>;
 
-inline bool unit_runner::needs_gathering(const program_unit& unit) const {
+template <class T>
+inline bool basic_unit_runner<T>::needs_gathering(const program_unit& unit) const {
   return !unit.more.empty() || (is_borrowed(unit.in) && code_.values[unit.in].within != 0);
 }
 
 /// Where the inputs of the `i`-th item of a grain are.
-inline const void** unit_runner::gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
-                                        const void** next) const {
+template <class T>
+inline const void** basic_unit_runner<T>::gather(const segment& seg, const grain& g, const program_unit& unit,
+                                                 std::size_t i, const void** next) const {
   std::size_t stride;
   for_each_input(unit, [&](std::size_t v) {
     *next++ = is_borrowed(v) && !is_copied(seg, v) ? borrowed(v, g.slot + i) : place(seg, g, v, i, stride);
@@ -131,8 +135,9 @@ inline const void** unit_runner::gather(const segment& seg, const grain& g, cons
 
 /// A unit of several inputs, or of a part of an item that is the caller's: where those of each item are is gathered
 /// first.
-inline void unit_runner::run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first,
-                                      std::size_t count) noexcept {
+template <class T>
+inline void basic_unit_runner<T>::run_gathered(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                               std::size_t count) noexcept {
   const program_unit& unit = code_.units[u];
   const std::size_t inputs = 1 + unit.more.size();
   const void* gathered[most_inputs];
@@ -146,8 +151,9 @@ inline void unit_runner::run_gathered(segment& seg, grain& g, std::size_t u, std
   }
 }
 
-inline void unit_runner::run_unit(segment& seg, grain& g, std::size_t u, std::size_t first,
-                                  std::size_t count) noexcept {
+template <class T>
+inline void basic_unit_runner<T>::run_unit(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                           std::size_t count) noexcept {
   const unit_path& path = paths_[u];
   if (!path.is_plain || cancelled_.load(std::memory_order_relaxed)) [[unlikely]]
     return run_unit_with_care(seg, g, u, first, count);
@@ -156,8 +162,9 @@ inline void unit_runner::run_unit(segment& seg, grain& g, std::size_t u, std::si
 }
 
 /// The same where more is to be done: the item may be over, its inputs are several, others look after it.
-inline void unit_runner::run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
-                                            const void** gathered) noexcept {
+template <class T>
+inline void basic_unit_runner<T>::run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                                     std::size_t count, const void** gathered) noexcept {
   const program_unit& unit = code_.units[u];
   if (gathered == nullptr && needs_gathering(unit)) return run_gathered(seg, g, u, first, count);
   // No two lie side by side; or each is looked at when its turn comes, since one before it may have taken long.
@@ -187,7 +194,9 @@ inline void unit_runner::run_unit_with_care(segment& seg, grain& g, std::size_t 
       if (!g.some_ended || state_of(ring_.state[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
 }
 
-inline void unit_runner::call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept {
+template <class T>
+inline void basic_unit_runner<T>::call_unit(segment& seg, grain& g, std::size_t u, std::size_t first,
+                                            unit_call& call) noexcept {
   const std::size_t count = call.count;
   paths_[u].run(call);
   if (call.lost_some) [[unlikely]] {
@@ -202,13 +211,15 @@ inline void unit_runner::call_unit(segment& seg, grain& g, std::size_t u, std::s
 }
 
 /// The grain is a lone item: nothing else is in flight, so that other threads have none of their own.
-inline bool unit_runner::may_divide(const grain& g, const program_unit& unit) const {
+template <class T>
+inline bool basic_unit_runner<T>::may_divide(const grain& g, const program_unit& unit) const {
   if (unit.of_tiles == nullptr || code_.team == nullptr || g.end - g.begin != 1 || g.some_ended) return false;
   if (!settings_.divides || settings_.dedicated || settings_.inline_when_idle) return false;
   return ring_.pushed.load(std::memory_order_relaxed) - finished() == 1;
 }
 
-inline value_path unit_runner::path_of(const segment& seg, std::size_t v) const {
+template <class T>
+inline value_path basic_unit_runner<T>::path_of(const segment& seg, std::size_t v) const {
   const program_value& value = code_.values[v];
   if (is_copied(seg, v)) return {nullptr, place_of_copy(seg, v), 0};
   switch (value.where) {
@@ -224,7 +235,8 @@ inline value_path unit_runner::path_of(const segment& seg, std::size_t v) const 
   return {};
 }
 
-inline unit_path unit_runner::path_of_unit(const segment& seg, std::size_t u) const {
+template <class T>
+inline unit_path basic_unit_runner<T>::path_of_unit(const segment& seg, std::size_t u) const {
   const program_unit& unit = code_.units[u];
   unit_path path;
   path.run = unit.run;
@@ -241,7 +253,8 @@ inline unit_path unit_runner::path_of_unit(const segment& seg, std::size_t u) co
 }
 
 /// A chain begins there, nothing is to be done beside it, and what it takes and gives is there for all items at once.
-inline bool unit_runner::is_chained(const program_unit& first) const {
+template <class T>
+inline bool basic_unit_runner<T>::is_chained(const program_unit& first) const {
   if (first.chain == nullptr) return false;
   const std::size_t begin = index_of(first);
   bool plain = !is_shared_place(first.in) && !is_shared_place(code_.units[first.chain_end - 1].out);
@@ -250,16 +263,21 @@ inline bool unit_runner::is_chained(const program_unit& first) const {
 }
 
 /// One chain behind the other, each with its way for single items, from end to end.
-inline bool unit_runner::is_all_chained() const {
+template <class T>
+inline bool basic_unit_runner<T>::is_all_chained() const {
   std::size_t u = 0;
   while (u < is_chained_.size() && is_chained_[u] && code_.units[u].chain_one != nullptr) u = code_.units[u].chain_end;
   return segments_.size() == 1 && u != 0 && u == is_chained_.size();
 }
 
-inline bool unit_runner::is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
+template <class T>
+inline bool basic_unit_runner<T>::is_shared_place(std::size_t v) const {
+  return code_.values[v].where == placement::grain;
+}
 
 /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
-inline void unit_runner::end_inputs_of_kernels(std::size_t s, sequence item) {
+template <class T>
+inline void basic_unit_runner<T>::end_inputs_of_kernels(std::size_t s, sequence item) {
   segment& seg = segments_[s];
   grain g;  // only its slot is asked for, as in `fail`
   g.slot = ring_.index(item);
@@ -269,8 +287,9 @@ inline void unit_runner::end_inputs_of_kernels(std::size_t s, sequence item) {
 }
 
 /// The items that ended at this unit: what was alive before it is destroyed, and their state becomes final.
-inline void unit_runner::settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first,
-                                     std::size_t count) {
+template <class T>
+inline void basic_unit_runner<T>::settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                              std::size_t count) {
   for (std::size_t i = first; i < first + count; ++i) {
     item_state& state = ring_.state[g.slot + i];
     const item_state now = state_of(state);
@@ -282,17 +301,20 @@ inline void unit_runner::settle_lost(segment& seg, grain& g, const program_unit&
   }
 }
 
-inline void unit_runner::tell_of_failure(std::size_t at) noexcept {
+template <class T>
+inline void basic_unit_runner<T>::tell_of_failure(std::size_t at) noexcept {
   if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, ring_.envelope[at].sequence, ring_.error[at]);
 }
 
-inline void unit_runner::cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
-                                      std::size_t count) {
+template <class T>
+inline void basic_unit_runner<T>::cancel_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                               std::size_t count) {
   for (std::size_t i = first; i < first + count; ++i) end_item(seg, g, unit, i, item_state::cancelled);
 }
 
-inline void unit_runner::drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
-                                         std::size_t count) {
+template <class T>
+inline void basic_unit_runner<T>::drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first,
+                                                  std::size_t count) {
   const auto oldest = settings_.oldest_in_time();
   for (std::size_t i = first; i < first + count; ++i) {
     if (ring_.envelope[g.slot + i].captured >= oldest) continue;
@@ -301,7 +323,9 @@ inline void unit_runner::drop_late_items(segment& seg, grain& g, const program_u
   }
 }
 
-inline void unit_runner::end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as) {
+template <class T>
+inline void basic_unit_runner<T>::end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i,
+                                           item_state as) {
   item_state& state = ring_.state[g.slot + i];
   if (state_of(state) != item_state::value) return;
   for (const std::size_t v : unit.alive) destroy(seg, g, v, i);
@@ -309,12 +333,14 @@ inline void unit_runner::end_item(segment& seg, grain& g, const program_unit& un
   if (g.watch) g.watch.ended(index_of(unit), as);
 }
 
-inline std::size_t unit_runner::index_of(const program_unit& unit) const {
+template <class T>
+inline std::size_t basic_unit_runner<T>::index_of(const program_unit& unit) const {
   return static_cast<std::size_t>(&unit - code_.units.begin());
 }
 
-inline std::byte* unit_runner::place(const segment& seg, const grain& g, std::size_t v, std::size_t i,
-                                     std::size_t& stride) const {
+template <class T>
+inline std::byte* basic_unit_runner<T>::place(const segment& seg, const grain& g, std::size_t v, std::size_t i,
+                                              std::size_t& stride) const {
   const value_path path = path_of(seg, v);
   stride = path.stride;
   if (is_external(v) && !is_copied(seg, v)) [[unlikely]]
@@ -322,13 +348,15 @@ inline std::byte* unit_runner::place(const segment& seg, const grain& g, std::si
   return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
 }
 
-inline void unit_runner::destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
+template <class T>
+inline void basic_unit_runner<T>::destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
   if (is_borrowed(v)) return;
   std::size_t stride;
   code_.values[v].destroy(place(seg, g, v, i, stride));
 }
 
-inline void unit_runner::destroy_value(std::size_t v, std::size_t at) {
+template <class T>
+inline void basic_unit_runner<T>::destroy_value(std::size_t v, std::size_t at) {
   if (code_.has_result && code_.values[v].destroy != nullptr) code_.values[v].destroy(in_slot(v, at));
 }
 

@@ -35,11 +35,12 @@ struct claimed_items {
   std::uint64_t begin = 0, count = 0;
 };
 
-struct segment {
+template <class = void>
+struct basic_segment {
   using sequence = std::uint64_t;
 
-  [[gnu::cold]] segment(const program_segment& of, std::size_t slots, std::size_t slot_bytes, std::size_t alignment,
-                        int threads)
+  [[gnu::cold]] basic_segment(const program_segment& of, std::size_t slots, std::size_t slot_bytes,
+                              std::size_t alignment, int threads)
       : code(of),
         memory(of.grains, of.scratch_bytes, alignment),
         grains(of.grains),
@@ -239,6 +240,10 @@ struct segment {
   atomic<std::uint32_t> item_ns{0};  ///< a running mean; 0: not known yet
   atomic<std::uint32_t> grains_run{0};
   atomic<bool> submitting{false};  ///< to a device: one thread at a time
+};
+/// A class of its own: local variables have its name, which g++ says of no class.
+struct segment : basic_segment<> {
+  using basic_segment<>::basic_segment;
 };
 
 }  // namespace levada::detail

@@ -16,7 +16,8 @@
 namespace levada::detail {
 
 /// Runs single items on the thread that wants them.
-class single_item_runner : public grain_runner {
+template <class = void>
+class basic_single_item_runner : public grain_runner {
  public:
   /// The calling thread pushes, pops, helps, waits or cancels. Says whether no other ever did, which spares it the
   /// fences and locked operations that are there for others: workers aside, who are counted, others enter here before
@@ -37,7 +38,7 @@ class single_item_runner : public grain_runner {
 
  protected:
   template <class... Arguments>
-  [[gnu::cold]] explicit single_item_runner(const program& code, Arguments&&... arguments)
+  [[gnu::cold]] explicit basic_single_item_runner(const program& code, Arguments&&... arguments)
       : grain_runner(code, std::forward<Arguments>(arguments)...) {
     runs_single_items_ = goes_short_ && !settings_.dedicated && code.has_result && is_all_chained();
     if (!runs_single_items_ || !has_heavy_fence) let_others_in();
@@ -46,10 +47,12 @@ class single_item_runner : public grain_runner {
   bool is_single_item_ready() const noexcept;
   [[gnu::cold]] void lose_single_item(segment& seg, grain& g, std::size_t u) noexcept;
 };
+using single_item_runner = basic_single_item_runner<>;
 
 /// Takes a permit, and with it the single item that waits where nothing else is in flight or waits to be popped and no
 /// worker is awake, in a segment that is one chain. False: it goes the ways of all items.
-inline bool single_item_runner::claim_single_item() noexcept {
+template <class T>
+inline bool basic_single_item_runner<T>::claim_single_item() noexcept {
   bool permitted;
   const bool claims = sole_.claim(concurrency_limit_, segments_.front().claimed, ring_.head, permitted,
                                   [&] { return is_single_item_ready(); });
@@ -57,7 +60,8 @@ inline bool single_item_runner::claim_single_item() noexcept {
   return claims;
 }
 
-inline bool single_item_runner::is_single_item_ready() const noexcept {
+template <class T>
+inline bool basic_single_item_runner<T>::is_single_item_ready() const noexcept {
   const segment& seg = segments_.front();
   const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);
   return ns != 0 && ns < worth_a_worker_ns && seg.finished.load() == ring_.head && ring_.popped.load() == ring_.head &&
@@ -66,7 +70,8 @@ inline bool single_item_runner::is_single_item_ready() const noexcept {
 
 /// Runs the item that was claimed so. A value stays with the caller, the popper, until `leave_single_item`. False: it
 /// has failed and waits to be popped.
-inline bool single_item_runner::run_single_item() noexcept {
+template <class T>
+inline bool basic_single_item_runner<T>::run_single_item() noexcept {
   segment& seg = segments_.front();
   const bool timed = seg.is_timed(1);
   count_relaxed(seg.grains_run);
@@ -87,7 +92,8 @@ inline bool single_item_runner::run_single_item() noexcept {
 }
 
 /// It ended in the chain that begins at `u`: the others hear of it, and it waits to be popped if it has failed.
-inline void single_item_runner::lose_single_item(segment& seg, grain& g, std::size_t u) noexcept {
+template <class T>
+inline void basic_single_item_runner<T>::lose_single_item(segment& seg, grain& g, std::size_t u) noexcept {
   const program_unit& chain = code_.units[u];
   const sequence begin = ring_.head;
   g.begin_at(begin, begin + 1, ring_.head_index, chain.chain_end);
@@ -98,16 +104,19 @@ inline void single_item_runner::lose_single_item(segment& seg, grain& g, std::si
 }
 
 /// Gives back the permit of the single item. Says whether anybody may wait for it, or for what was done before.
-inline bool single_item_runner::release_single_item() noexcept {
+template <class T>
+inline bool basic_single_item_runner<T>::release_single_item() noexcept {
   return sole_.release(concurrency_limit_, [&] { return is_shared(); });
 }
 
-inline void single_item_runner::give_back_single_item() noexcept {
+template <class T>
+inline void basic_single_item_runner<T>::give_back_single_item() noexcept {
   if (release_single_item()) waker_.tell_parked();
 }
 
 /// The value of a single item was popped. Gives back the permit that it was run with.
-inline void single_item_runner::leave_single_item() noexcept {
+template <class T>
+inline void basic_single_item_runner<T>::leave_single_item() noexcept {
   segment& seg = segments_.front();
   ring_.advance_head();
   const sequence end = ring_.known_finished = ring_.head;

@@ -30,11 +30,12 @@ struct input_row {
 
 /// Slots, and what belongs to the item in each. An item is known by its number, `sequence`, and lies in slot
 /// `index(number)`; those from `popped` to `pushed` have one.
-struct alignas(64) slot_ring {
+template <class = void>
+struct alignas(64) basic_slot_ring {
   using sequence = std::uint64_t;
 
   /// `has_outputs`: pushers say where each result goes.
-  [[gnu::cold]] slot_ring(std::size_t count, std::size_t bytes, std::size_t alignment, bool has_outputs)
+  [[gnu::cold]] basic_slot_ring(std::size_t count, std::size_t bytes, std::size_t alignment, bool has_outputs)
       : slots(count),
         slots_mask((count & (count - 1)) == 0 ? count - 1 : 0),
         slot_bytes(bytes),
@@ -154,5 +155,6 @@ struct alignas(64) slot_ring {
   alignas(64) atomic<sequence> pushed{0};
   alignas(64) atomic<sequence> popped{0};
 };
+using slot_ring = basic_slot_ring<>;
 
 }  // namespace levada::detail

@@ -16,7 +16,8 @@
 namespace levada::detail {
 
 /// Workers aside, who are counted elsewhere, threads enter here before they look.
-class sole_thread {
+template <class = void>
+class basic_sole_thread {
  public:
   using sequence = std::uint64_t;
 
@@ -96,5 +97,6 @@ class sole_thread {
   atomic<bool> claims_alone_{false};   ///< and it is about to claim, without regard to others
   bool runs_alone_ = false;            ///< with a permit that others need not be told of
 };
+using sole_thread = basic_sole_thread<>;
 
 }  // namespace levada::detail

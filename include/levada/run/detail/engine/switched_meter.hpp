@@ -14,12 +14,13 @@
 namespace levada::detail {
 
 /// Any thread may switch it.
-class switched_meter {
+template <class = void>
+class basic_switched_meter {
  public:
-  explicit switched_meter(const program& code) : code_(code) {}
-  switched_meter(const switched_meter&) = delete;
-  switched_meter& operator=(const switched_meter&) = delete;
-  [[gnu::cold]] ~switched_meter() { delete made_.load(); }
+  explicit basic_switched_meter(const program& code) : code_(code) {}
+  basic_switched_meter(const basic_switched_meter&) = delete;
+  basic_switched_meter& operator=(const basic_switched_meter&) = delete;
+  [[gnu::cold]] ~basic_switched_meter() { delete made_.load(); }
 
   /// Null: nothing is measured.
   meter* measuring() const { return has_statistics ? measuring_.load(std::memory_order_acquire) : nullptr; }
@@ -60,5 +61,6 @@ class switched_meter {
   atomic<meter*> made_{nullptr};
   atomic<meter*> measuring_{nullptr};  ///< the same, while it is switched on
 };
+using switched_meter = basic_switched_meter<>;
 
 }  // namespace levada::detail

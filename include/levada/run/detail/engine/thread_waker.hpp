@@ -26,9 +26,10 @@ class engine_host {
 };
 
 /// Threads are workers, who are invited, and helpers: callers who park at the event where they find nothing to do.
-class alignas(64) thread_waker {
+template <class = void>
+class alignas(64) basic_thread_waker {
  public:
-  thread_waker(event_count& event, engine_host& host) : event_(event), host_(host) {}
+  basic_thread_waker(event_count& event, engine_host& host) : event_(event), host_(host) {}
 
   // ---- who is here ----
 
@@ -107,5 +108,6 @@ class alignas(64) thread_waker {
   alignas(64) atomic<std::uint32_t> hints_{0};
   alignas(64) atomic<int> parked_{0};
 };
+using thread_waker = basic_thread_waker<>;
 
 }  // namespace levada::detail

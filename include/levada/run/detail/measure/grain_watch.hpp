@@ -14,7 +14,8 @@
 namespace levada::detail {
 
 /// A grain on its way, as the meter sees it. It belongs to the thread that runs the grain.
-class grain_watch {
+template <class = void>
+class basic_grain_watch {
  public:
   /// The grain holds items that nobody has begun, and is not measured before `runs`.
   void restart() {
@@ -26,8 +27,8 @@ class grain_watch {
     if (state_ == running) state_ = left;
   }
   /// The same grain for a thread that runs a branch of its item.
-  grain_watch on_branch(meter::turn& turn, std::size_t s, std::uint64_t first) const {
-    grain_watch w;
+  basic_grain_watch on_branch(meter::turn& turn, std::size_t s, std::uint64_t first) const {
+    basic_grain_watch w;
     if (!turn) return w;
     w.turn_ = &turn;
     if (mark_ != 0) turn.takes(s, first, 1, w.mark_ = meter::now());
@@ -125,5 +126,6 @@ class grain_watch {
   std::uint64_t waited_ = 0;  ///< before the unit
   std::size_t waited_at_ = 0;
 };
+using grain_watch = basic_grain_watch<>;
 
 }  // namespace levada::detail

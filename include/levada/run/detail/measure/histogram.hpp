@@ -46,7 +46,8 @@ inline void add_alone(atomic<std::uint64_t>& to, std::uint64_t more) {
 }
 
 /// One thread at a time adds, any may read.
-class histogram {
+template <class = void>
+class basic_histogram {
  public:
   /// `weight` numbers, all counted as `value`, whose sum is `total`.
   void add(std::uint64_t value, std::uint64_t weight, std::uint64_t total) {
@@ -58,16 +59,19 @@ class histogram {
   void add(std::uint64_t value, std::uint64_t weight = 1) { add(value, weight, value * weight); }
 
  private:
-  friend class merged_histogram;
+  template <class>
+  friend class basic_merged_histogram;
   std::array<atomic<std::uint64_t>, log_buckets::count> buckets_{};
   atomic<std::uint64_t> sum_{0}, min_{~std::uint64_t{0}}, max_{0};
 };
+using histogram = basic_histogram<>;
 
 /// Adds numbers to a histogram, equal neighbours at once: items that came together.
-class adding_runs {
+template <class = void>
+class basic_adding_runs {
  public:
-  explicit adding_runs(histogram& to) : to_(to) {}
-  ~adding_runs() {
+  explicit basic_adding_runs(histogram& to) : to_(to) {}
+  ~basic_adding_runs() {
     if (count_ != 0) to_.add(value_, count_);
   }
   void add(std::uint64_t value) {
@@ -80,9 +84,11 @@ class adding_runs {
   histogram& to_;
   std::uint64_t value_ = 0, count_ = 0;
 };
+using adding_runs = basic_adding_runs<>;
 
 /// The numbers of several histograms together, at one moment.
-class merged_histogram {
+template <class = void>
+class basic_merged_histogram {
  public:
   void add(const histogram& h) {
     for (std::size_t b = 0; b < log_buckets::count; ++b) add_bucket(b, h.buckets_[b].load(std::memory_order_relaxed));
@@ -120,5 +126,6 @@ class merged_histogram {
   std::array<std::uint64_t, log_buckets::count> buckets_{};
   std::uint64_t count_ = 0, sum_ = 0, min_ = ~std::uint64_t{0}, max_ = 0;
 };
+using merged_histogram = basic_merged_histogram<>;
 
 }  // namespace levada::detail

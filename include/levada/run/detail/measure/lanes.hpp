@@ -51,9 +51,10 @@ struct alignas(64) meter_lane {
 
 /// The lanes of an engine: one for each thread that has a permit, one for each device, and one for all others, who have
 /// it for a moment.
-class meter_lanes {
+template <class = void>
+class basic_meter_lanes {
  public:
-  [[gnu::cold]] explicit meter_lanes(const program& code)
+  [[gnu::cold]] explicit basic_meter_lanes(const program& code)
       : lanes_(static_cast<std::size_t>(code.threads) + code.segments.size() + 1) {
     for (meter_lane& l : lanes_) {
       l.units = fixed_array<meter_lane::unit_record>(code.units.size());
@@ -123,5 +124,6 @@ class meter_lanes {
   fixed_array<meter_lane> lanes_;
   atomic<bool> traces_{false};
 };
+using meter_lanes = basic_meter_lanes<>;
 
 }  // namespace levada::detail

@@ -36,7 +36,8 @@ class item_watcher {
   virtual void write_to(session_statistics& all) const = 0;
 };
 
-class meter {
+template <class = void>
+class basic_meter {
  public:
   using sequence = std::uint64_t;
   using nanoseconds = std::uint64_t;
@@ -56,7 +57,7 @@ class meter {
   /// A lane that a thread has to itself; none where nothing is measured.
   class turn {
    public:
-    explicit turn(meter* m) : of_(m) {
+    explicit turn(basic_meter* m) : of_(m) {
       if (m != nullptr) [[unlikely]]
         begin();
     }
@@ -67,8 +68,8 @@ class meter {
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
     explicit operator bool() const { return lane_ != nullptr; }
-    meter& of() const { return *of_; }
-    meter::lane& lane() const { return *lane_; }
+    basic_meter& of() const { return *of_; }
+    typename basic_meter::lane& lane() const { return *lane_; }
     bool traces() const { return lane_->trace.is_on(); }
     /// The turn is for these items.
     void takes(std::size_t segment, sequence first, std::size_t count, nanoseconds at) {
@@ -93,8 +94,8 @@ class meter {
       lane_->taken.store(false, std::memory_order_release);
     }
 
-    meter* of_;
-    meter::lane* lane_ = nullptr;
+    basic_meter* of_;
+    typename basic_meter::lane* lane_ = nullptr;
     union {
       trace_event grain_;  ///< where there is a lane
     };
@@ -102,7 +103,7 @@ class meter {
 
   static constexpr std::uint32_t small(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
-  [[gnu::cold]] explicit meter(const program& code)
+  [[gnu::cold]] explicit basic_meter(const program& code)
       : stamps_(code.slots), devices_(on_devices(code) ? code.segments.size() : 0), lanes_(code) {}
 
   // ---- told by the pusher ----
@@ -276,5 +277,6 @@ class meter {
   alignas(64) histogram age_;
   alignas(64) histogram occupied_;
 };
+using meter = basic_meter<>;
 
 }  // namespace levada::detail

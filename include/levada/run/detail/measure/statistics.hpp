@@ -63,7 +63,8 @@ struct segment_statistics {
 
 /// The measurements of the time when they were switched on; `items` and `slots` always hold. Taken while items are in
 /// flight, figures may be some items apart.
-struct session_statistics {
+template <class = void>
+struct basic_session_statistics {
   item_counts items;
   std::vector<stage_statistics> stages;
   std::vector<segment_statistics> segments;
@@ -74,8 +75,11 @@ struct session_statistics {
   std::uint64_t latency_budget = 0;  ///< ns that the deployment promises (run/promises.hpp); 0: nothing
   std::uint64_t late = 0;            ///< items that took longer, from push, or capture, until they were popped
 };
+using session_statistics = basic_session_statistics<>;
 
-struct session_trace;  ///< defined in run/detail/measure/trace_log.hpp
+template <class>
+struct basic_session_trace;  ///< defined in run/detail/measure/trace_log.hpp
+using session_trace = basic_session_trace<void>;
 
 namespace detail {
 

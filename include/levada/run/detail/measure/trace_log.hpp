@@ -38,12 +38,14 @@ struct trace_event {
 };
 
 /// The last events of a session.
-struct session_trace {
+template <class>
+struct basic_session_trace {
   std::vector<std::string> stages;  ///< names of the units
   std::vector<trace_event> events;  ///< in no order
   std::uint64_t overwritten = 0;    ///< older events that are lost
   std::uint32_t regions = 1;        ///< between changes of the rate, each with slots of its own
 };
+using session_trace = basic_session_trace<void>;
 
 namespace detail {
 
@@ -64,9 +66,10 @@ void append(Trace& all, Trace behind, std::size_t segments) {
 }
 
 /// The last events of one writer.
-class trace_ring {
+template <class = void>
+class basic_trace_ring {
  public:
-  explicit trace_ring(std::size_t events = 0) : events_(events) {}
+  explicit basic_trace_ring(std::size_t events = 0) : events_(events) {}
   bool is_on() const { return !events_.empty(); }
   void add(const trace_event& e) {
     if (!events_.empty()) events_[static_cast<std::size_t>(written_++ % events_.size())] = e;
@@ -82,6 +85,7 @@ class trace_ring {
   fixed_array<trace_event> events_;
   std::uint64_t written_ = 0;
 };
+using trace_ring = basic_trace_ring<>;
 
 }  // namespace detail
 }  // namespace levada

@@ -16,7 +16,8 @@
 namespace levada::detail {
 
 /// The branches that the item of a grain is in.
-class alignas(64) shared_branches {
+template <class = void>
+class alignas(64) basic_shared_branches {
  public:
   /// The outcome of the item in one branch.
   struct outcome {
@@ -68,5 +69,6 @@ class alignas(64) shared_branches {
   atomic<std::size_t> ended_at_{0};
   outcome outcomes_[most_branches];
 };
+using shared_branches = basic_shared_branches<>;
 
 }  // namespace levada::detail

@@ -25,9 +25,10 @@ namespace levada::detail {
 enum class parameter_use : std::uint8_t { read, changed };
 
 /// The stored parameters of one op under "<stage>.<parameter>", checked and in aligned memory.
-class collected_parameters {
+template <class = void>
+class basic_collected_parameters {
  public:
-  explicit collected_parameters(std::size_t count, parameter_use use = parameter_use::read)
+  explicit basic_collected_parameters(std::size_t count, parameter_use use = parameter_use::read)
       : use_(use), memory_(count), owners_(count), pointers_(count) {}
 
   /// Throws levada::error naming stage, tensor, and what was found instead.
@@ -134,5 +135,6 @@ class collected_parameters {
   fixed_array<const void*> pointers_;
   std::size_t collected_ = 0;
 };
+using collected_parameters = basic_collected_parameters<>;
 
 }  // namespace levada::detail

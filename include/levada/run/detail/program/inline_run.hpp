@@ -20,7 +20,8 @@ inline std::size_t most_scratch(const program& code) {
 }
 
 /// One item after the other through the units of a program.
-struct inline_run {
+template <class = void>
+struct basic_inline_run {
   const program& code;
   std::byte* slot;                 ///< `code.slot_bytes`
   std::byte* scratch;              ///< `most_scratch(code)` bytes
@@ -61,7 +62,7 @@ struct inline_run {
  private:
   /// Of the one item: `call_of`.
   struct places {
-    inline_run& run;
+    basic_inline_run& run;
     const program_segment& s;
     const void* item;
     item_state& of;
@@ -123,5 +124,6 @@ struct inline_run {
     return scratch + base + value.offset;
   }
 };
+using inline_run = basic_inline_run<>;
 
 }  // namespace levada::detail

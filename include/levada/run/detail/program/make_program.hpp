@@ -21,6 +21,7 @@ namespace levada::detail {
 
 /// The values that each unit has to destroy: for good, and when an item ends there. Ports are destroyed with what they
 /// are parts of, the whole of several outputs with them; the result is its popper's.
+template <class = void>
 [[gnu::cold]] inline void list_ended_values(program& p, const layout_arrays& of) {
   struct life {
     std::size_t born = 0, last_use = 0;
@@ -73,6 +74,7 @@ namespace levada::detail {
 
 /// What comes to a device that computes by itself, each value once in the order in which units take them, and what goes
 /// from there: what lies in slots.
+template <class = void>
 [[gnu::cold]] inline void list_moved_values(program& p) {
   std::size_t most = 0;
   for (const program_unit& unit : p.units) most += unit.kernel != nullptr ? 2 + unit.more.size() : 0;
@@ -106,6 +108,7 @@ struct program_parts {
   const chain_text* chains = nullptr;  ///< of the units, where some make chains
 };
 
+template <class = void>
 inline bool takes_input_first(const program& p, const layout_arrays& of) {
   if (p.units.size() == 0 || p.units[0].chain == nullptr || consumes(of.units[0].how) != p.owns_input) return false;
   bool by_others = false;
@@ -115,6 +118,7 @@ inline bool takes_input_first(const program& p, const layout_arrays& of) {
 }
 
 /// A program that all sessions of a deployment share.
+template <class = void>
 [[gnu::cold]] inline program make_program(const program_layout& plan, const program_parts& parts, int threads) {
   const layout_arrays& of = parts.plan;
   erased_object* kernels = parts.kernels;

@@ -14,6 +14,7 @@
 namespace levada::detail {
 
 /// A stored name in a message: short, on one line.
+template <class = void>
 inline std::string quoted_name(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string text = "\"";
@@ -23,12 +24,13 @@ inline std::string quoted_name(std::string_view name) {
 
 /// The names of a source, looked through for those that are nearest to a missing one and for all, as far as they go on
 /// a page.
-class names_of_source {
+template <class = void>
+class basic_names_of_source {
  public:
-  names_of_source(const parameter_source_ref& source, std::string_view wanted, std::string_view other)
+  basic_names_of_source(const parameter_source_ref& source, std::string_view wanted, std::string_view other)
       : wanted_(wanted), other_(other) {
-    known_ =
-        source.each_name(this, [](void* to, std::string_view name) { static_cast<names_of_source*>(to)->take(name); });
+    known_ = source.each_name(
+        this, [](void* to, std::string_view name) { static_cast<basic_names_of_source*>(to)->take(name); });
   }
 
   /// `; nearest: "a", "b", "c"; all 40: "a", ... and 8 more`; nothing where the source cannot tell.
@@ -82,5 +84,6 @@ class names_of_source {
   std::size_t count_ = 0, distances_[nearest]{};
   std::string near_[nearest], all_;
 };
+using names_of_source = basic_names_of_source<>;
 
 }  // namespace levada::detail

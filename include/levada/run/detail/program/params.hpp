@@ -269,9 +269,9 @@ template <class Planning, std::size_t U, class Flat = typename Planning::flat,
 using nested_kernel_of_unit =
     kernel_for_t<backend_of_unit<Planning, U>, op_input_t<typename Flat::template node_place<N>::in>,
                  typename stage_at<Flat, N>::op_type>;
-template <class Planning, std::size_t... U>
+template <class Planning, class Board = parameter_board<>, std::size_t... U>
 void make_board(program& code, const stage_address* stages, std::index_sequence<U...>) {
-  auto* const board = new parameter_board<>(code);
+  auto* const board = new Board(code);
   code.board = owner<object_board>(board);
   (
       [&] {

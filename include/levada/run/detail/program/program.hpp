@@ -162,8 +162,9 @@ struct program {
 
 /// One session's copies of the stage states. A state that cannot be copied goes to the first who asks, and comes back
 /// where nothing ran with it: where the session could not be opened.
-struct session_states {
-  [[gnu::cold]] explicit session_states(const program& code) : session_states(code, code.states.size()) {
+template <class = void>
+struct basic_session_states {
+  [[gnu::cold]] explicit basic_session_states(const program& code) : basic_session_states(code, code.states.size()) {
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const program_state& s = code.states[i];
       if (s.prototype.copyable())
@@ -173,9 +174,9 @@ struct session_states {
       objects[i] = (s.prototype.copyable() ? copies[i] : s.prototype).get();
     }
   }
-  session_states(const session_states&) = delete;
-  session_states& operator=(const session_states&) = delete;
-  [[gnu::cold]] ~session_states() {
+  basic_session_states(const basic_session_states&) = delete;
+  basic_session_states& operator=(const basic_session_states&) = delete;
+  [[gnu::cold]] ~basic_session_states() {
     for (std::size_t i = 0; !used && i < objects.size(); ++i)
       if (objects[i] != nullptr && !code_.states[i].prototype.copyable()) code_.states[i].given_away.store(false);
   }
@@ -197,7 +198,7 @@ struct session_states {
   bool used = false;           ///< a stage may have run
 
  private:
-  session_states(const program& code, std::size_t count) : copies(count), objects(count), code_(code) {}
+  basic_session_states(const program& code, std::size_t count) : copies(count), objects(count), code_(code) {}
 
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_reset(std::string_view stage) {
     std::string message("levada: stage \"");
@@ -215,5 +216,6 @@ struct session_states {
 
   const program& code_;
 };
+using session_states = basic_session_states<>;
 
 }  // namespace levada::detail

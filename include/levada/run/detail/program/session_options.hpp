@@ -71,11 +71,12 @@ struct external_results {};
 struct inline_when_idle {};
 
 /// Results leave as they complete, and not in the order of items: none waits behind a longer one. Each comes once, with
-/// its number in its envelope. A serial stage sees the items in their order all the same. Like `dedicated`, but with as
-/// many workers of its own as the target has threads, so that no calling thread is held up by a long item either. Slots
-/// are free in the order of items: one item may be `slots<N>` behind the others. Segments before the last, as before
-/// a device or `split_here`, pass items on in their order. For results that are popped whole, handed to callbacks,
-/// awaited or as futures, of a pipeline that gives one for each item.
+/// its number in its envelope. It is for pipelines that give one result for each item, popped whole, handed to a
+/// callback, awaited or a future.
+/// - A serial stage sees the items in their order all the same.
+/// - The session is `dedicated`, with as many workers as the target has threads: no long item holds up a caller.
+/// - Slots are free in the order of items: one item may be `slots<N>` behind the others.
+/// - Segments before the last, as before a device or `split_here`, pass items on in their order.
 struct unordered {};
 
 template <class Given>
@@ -112,7 +113,9 @@ struct pipeline_that_changes_its_rate_has_no_result_for_each_item_to_write_into_
 namespace detail {
 
 class item_watcher;
-class meter;
+template <class>
+class basic_meter;
+using meter = basic_meter<void>;
 struct program;
 
 /// Which items are late, and who hears of it: run/detail/measure/late_watch.hpp.

@@ -18,7 +18,8 @@ struct stage_address {
 };
 
 /// Collects the addresses of the stages that it visits.
-struct stage_addresses {
+template <class = void>
+struct basic_stage_addresses {
   stage_address* next;
   template <class Stage>
   [[gnu::always_inline]] void operator()(Stage& stage) {
@@ -35,5 +36,6 @@ struct stage_addresses {
     *next++ = {op, &weights, name};
   }
 };
+using stage_addresses = basic_stage_addresses<>;
 
 }  // namespace levada::detail

@@ -26,9 +26,11 @@ struct attached_device {
 };
 
 /// The state that all sessions of an app share, for any executor.
-struct deployed_code {
-  [[gnu::cold]] deployed_code(program&& code_, owner<later_code>&& later_, fixed_array<attached_device>&& devices_,
-                              backbone_code make_backbone_, const worker_settings& workers_, int most_workers)
+template <class = void>
+struct basic_deployed_code {
+  [[gnu::cold]] basic_deployed_code(program&& code_, owner<later_code>&& later_,
+                                    fixed_array<attached_device>&& devices_, backbone_code make_backbone_,
+                                    const worker_settings& workers_, int most_workers)
       : code(std::move(code_)),
         later(std::move(later_)),
         devices(std::move(devices_)),
@@ -56,6 +58,7 @@ struct deployed_code {
     return nullptr;
   }
 };
+using deployed_code = basic_deployed_code<>;
 
 /// The same with the executor, which brings the workers.
 template <class Executor>
@@ -84,6 +87,7 @@ template <class Executor>
 }
 
 /// A segment as its device has to know it, of so many units that it computes by itself.
+template <class = void>
 [[gnu::cold]] inline device_segment segment_for_device(const program& code, std::size_t s, std::size_t units) {
   const program_segment& of = code.segments[s];
   const auto number_in = [](const value_list& values, std::size_t v) {
@@ -130,6 +134,7 @@ template <class Executor>
 }
 
 /// Makes the devices ready for the segments that they compute by themselves.
+template <class = void>
 inline void prepare_devices(deployed_code& app, const program& code) {
   for (std::size_t s = 0; s < code.segments.size(); ++s) {
     const program_segment& of = code.segments[s];
@@ -146,6 +151,7 @@ inline void prepare_devices(deployed_code& app, const program& code) {
     }
   }
 }
+template <class = void>
 inline void prepare_devices(deployed_code& app) {
   prepare_devices(app, app.code);
   for (std::size_t r = 1; r < app.regions(); ++r) prepare_devices(app, app.program_of(r));

@@ -18,9 +18,10 @@
 namespace levada::detail {
 
 /// The memory and stage state of one inline call at a time.
-class inline_context {
+template <class = void>
+class basic_inline_context {
  public:
-  [[gnu::cold]] explicit inline_context(const program& code)
+  [[gnu::cold]] explicit basic_inline_context(const program& code)
       : slot_(code.slot_bytes, code.alignment),
         scratch_(most_scratch(code), code.alignment),
         states_(code),
@@ -37,13 +38,13 @@ class inline_context {
   /// While it lasts, results are constructed in memory of the caller.
   class redirection {
    public:
-    redirection(inline_context& of, void* into) : of_(of) { of_.run_.into = static_cast<std::byte*>(into); }
+    redirection(basic_inline_context& of, void* into) : of_(of) { of_.run_.into = static_cast<std::byte*>(into); }
     ~redirection() { of_.run_.into = nullptr; }
     redirection(const redirection&) = delete;
     redirection& operator=(const redirection&) = delete;
 
    private:
-    inline_context& of_;
+    basic_inline_context& of_;
   };
 
   /// Runs all units over `item`, which is the pipeline's own where it is at `input()`.
@@ -62,18 +63,20 @@ class inline_context {
   std::uint64_t calls_ = 0;
   inline_run run_;
 };
+using inline_context = basic_inline_context<>;
 
 /// Contexts for as many inline calls at once as the processor's threads; a single one where stages have state. Made
 /// when first needed. A call waits for one; throws levada::error in a stage of another call, since it could wait for
 /// itself.
-class inline_contexts {
+template <class = void>
+class basic_inline_contexts {
  public:
-  explicit inline_contexts(const program& code)
+  explicit basic_inline_contexts(const program& code)
       : code_(code), places_(code.states.empty() ? static_cast<std::size_t>(code.threads) : 1) {}
 
   class lease {
    public:
-    explicit lease(inline_contexts& of) : of_(of), index_(of.take()) {}
+    explicit lease(basic_inline_contexts& of) : of_(of), index_(of.take()) {}
     ~lease() { of_.give_back(index_); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
@@ -81,7 +84,7 @@ class inline_contexts {
     inline_context* operator->() const { return &**this; }
 
    private:
-    inline_contexts& of_;
+    basic_inline_contexts& of_;
     std::size_t index_;
   };
 
@@ -126,5 +129,6 @@ class inline_contexts {
   fixed_array<place> places_;
   atomic<std::uint32_t> returned_{0}, waiters_{0};
 };
+using inline_contexts = basic_inline_contexts<>;
 
 }  // namespace levada::detail

@@ -79,11 +79,12 @@ struct program_rate {
 };
 
 /// Between two engines of a session.
-class rate_converter {
+template <class = void>
+class basic_rate_converter {
  public:
-  rate_converter(const program_rate& of, engine& from, engine& to)
+  basic_rate_converter(const program_rate& of, engine& from, engine& to)
       : of_(of), from_(from), to_(to), state_(of.prototype.copy()) {}
-  ~rate_converter() { of_.code->abandon(state_.get(), to_.input_place()); }
+  ~basic_rate_converter() { of_.code->abandon(state_.get(), to_.input_place()); }
 
   /// Carries what it can, or cancels what it would have; says whether it carried anything. `no_more`: nothing will come
   /// from before.
@@ -215,5 +216,6 @@ class rate_converter {
   atomic<std::int64_t> began_{session_settings::never};  ///< when, by the session's clock, where there is a timeout
   atomic<bool> busy_{false}, ended_{false};
 };
+using rate_converter = basic_rate_converter<>;
 
 }  // namespace levada::detail

@@ -29,8 +29,9 @@
 namespace levada::detail {
 
 /// The callback of a request to stop.
+template <class Engines>
 struct cancel_session {
-  session_engines* of;
+  Engines* of;
   void operator()() const { of->cancel(); }
 };
 
@@ -48,7 +49,7 @@ class session_core final : public helped_session<Executor> {
         own_workers_(settings.unordered   ? static_cast<std::size_t>(deployment_->concurrency_limit.count())
                      : settings.dedicated ? 1
                                           : 0),
-        on_stop_(std::move(stop), cancel_session{this}) {
+        on_stop_(std::move(stop), cancel_session<session_engines>{this}) {
     if (!deployment_->last_code().has_result) this->invite_always();
     if (settings.watched != nullptr) this->results().watch(*settings.watched);
     if (deployment_->measures.load()) this->measure(true);
@@ -260,7 +261,7 @@ class session_core final : public helped_session<Executor> {
   atomic<std::int64_t> stay_us_{shortest_stay_us};  ///< in a line, of a worker that is wanted elsewhere
   const open_gate gate_;  ///< behind all that a worker looks at, which has left when it is closed
   fixed_array<thread> own_workers_;
-  std::stop_callback<cancel_session> on_stop_;
+  std::stop_callback<cancel_session<session_engines>> on_stop_;
 };
 
 }  // namespace levada::detail

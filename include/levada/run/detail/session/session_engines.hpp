@@ -24,10 +24,11 @@
 namespace levada::detail {
 
 /// They are asked and told together. The derived class brings threads to them.
-class session_engines : public engine_host {
+template <class = void>
+class basic_session_engines : public engine_host {
  public:
-  session_engines(const session_engines&) = delete;
-  session_engines& operator=(const session_engines&) = delete;
+  basic_session_engines(const basic_session_engines&) = delete;
+  basic_session_engines& operator=(const basic_session_engines&) = delete;
 
   /// Of the results.
   std::size_t slots() const { return deployment_->last_code().slots; }
@@ -138,8 +139,8 @@ class session_engines : public engine_host {
   }
 
  protected:
-  [[gnu::cold]] session_engines(std::shared_ptr<deployed_code> of, bool borrows_input, const session_settings& settings,
-                                admission_queue* before)
+  [[gnu::cold]] basic_session_engines(std::shared_ptr<deployed_code> of, bool borrows_input,
+                                      const session_settings& settings, admission_queue* before)
       : deployment_(std::move(of)),
         admission_(before),
         engine_(deployment_->code, queues_of(deployment_.get(), deployment_->code), deployment_->concurrency_limit,
@@ -148,7 +149,7 @@ class session_engines : public engine_host {
                                         {engine_, deployment_->concurrency_limit, event_, *this, behind(settings)},
                                         &queues_of, deployment_.get())
                                   : owner<later_regions>()) {}
-  ~session_engines() = default;
+  ~basic_session_engines() = default;
 
   bool take_step(std::size_t step) noexcept {
     const std::size_t first = deployment_->code.segments.size();
@@ -249,5 +250,6 @@ class session_engines : public engine_host {
   engine* const results_ = later_ ? &later_->items(later_->count() - 1) : &engine_;
   atomic<bool> is_over_{false};
 };
+using session_engines = basic_session_engines<>;
 
 }  // namespace levada::detail

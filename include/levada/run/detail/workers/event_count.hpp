@@ -13,7 +13,8 @@ namespace levada::detail {
 /// An event count: `prepare`, look again, then `wait` or `cancel`. A change of the state that waiters look at is made
 /// with sequentially consistent stores, and `notify_all` is called behind them; a waiter then sees the change or is
 /// woken. A thread that knows that nobody can wait does neither: `engine::publish_to_nobody`.
-class event_count {
+template <class = void>
+class basic_event_count {
  public:
   std::uint32_t prepare() {
     waiters_.fetch_add(1);
@@ -27,7 +28,7 @@ class event_count {
   bool has_waiters() const { return waiters_.load() != 0; }
   /// Where somebody waits here, `also` is notified, too: for who waits for several at once, at `also`, and is announced
   /// at each by `prepare`. It outlives this one.
-  void forward_to(event_count& also) { also_.store(&also); }
+  void forward_to(basic_event_count& also) { also_.store(&also); }
   [[gnu::always_inline]] void notify_all() {
     if (has_waiters()) [[unlikely]]
       wake_all();
@@ -37,13 +38,14 @@ class event_count {
   [[gnu::noinline]] void wake_all() {
     epoch_.fetch_add(1);
     epoch_.notify_all();
-    if (event_count* const also = also_.load()) also->notify_all();
+    if (basic_event_count* const also = also_.load()) also->notify_all();
   }
 
   alignas(64) atomic<std::uint32_t> epoch_{0};
   atomic<std::uint32_t> waiters_{0};
-  atomic<event_count*> also_{nullptr};
+  atomic<basic_event_count*> also_{nullptr};
 };
+using event_count = basic_event_count<>;
 
 /// A sequentially consistent fence right behind a locked operation of this thread, which is one already where that is
 /// a locked instruction.

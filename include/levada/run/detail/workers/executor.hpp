@@ -6,12 +6,13 @@
 //   struct executor {
 //     executor(int threads, const worker_settings&);            // workers, started or only allowed
 //     static int workers(int threads, const worker_settings&);  // how many there can be
-//     void invite(worker_call);                                  // some worker calls it, soon, once; those before it
-//     first int invited() const;                                      // how many such calls no worker has come to yet
+//     void invite(worker_call);                                 // some worker calls it, soon, once, in order
+//     int invited() const;                                      // how many such calls no worker has come to yet
 //     static void isolated(F f);                                // calls f; user code in it takes no outer tasks
-//     template <bool WithDevices>                               // optional: nodes and edges between the segments of
-//     static owner<backbone> make_backbone(...);                // a session; else workers go from one to the next //
-//     optional, where deployments share workers:
+//     // Optional: nodes and edges between the segments of a session. Without, workers go from one to the next.
+//     template <bool WithDevices>
+//     static owner<backbone> make_backbone(...);
+//     // Optional, where deployments share workers.
 //     static int invited_to_all();                              // `invited`, of all deployments
 //     struct waiting_worker { waiting_worker(event_count&); };  // one that may park there: calls come to it meanwhile
 //   };

@@ -13,6 +13,7 @@
 namespace levada::detail {
 
 /// The processor's name, as the system gives it.
+template <class = void>
 [[gnu::cold]] inline std::string processor_name() {
   std::string name = "an unknown processor";
   std::FILE* const info = std::fopen("/proc/cpuinfo", "r");
@@ -31,6 +32,7 @@ namespace levada::detail {
 }
 
 /// The processor, its number of threads, and the instruction set of the compiled kernels.
+template <class = void>
 [[gnu::cold]] inline std::string machine_text() {
   const char* set = "its compiler's default instruction set";
 #if defined(LEVADA_INSTRUCTION_SETS)  // of its kernels, by levada_add_kernels
@@ -59,6 +61,7 @@ namespace levada::detail {
 }
 
 /// Whether costs were measured on this machine; the log has a warning where they were not.
+template <class = void>
 [[gnu::cold]] inline bool are_of_this_machine(std::string_view costs) {
   const std::string here = machine_text();
   if (costs == here) return true;

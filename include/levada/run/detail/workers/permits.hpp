@@ -18,7 +18,8 @@ namespace levada::detail {
 
 /// Permits to run stages, shared by all sessions of a deployment: `cpu<N>` runs at most N threads at once, helpers
 /// included, of which an executor brings `workers` at most.
-class permits {
+template <class = void>
+class basic_permits {
  public:
   class place;
   class absence;
@@ -31,7 +32,7 @@ class permits {
   };
 
  public:
-  permits(int count, int workers) : count_(count), workers_(std::min(count, workers)) {
+  basic_permits(int count, int workers) : count_(count), workers_(std::min(count, workers)) {
     const int here = processors();
     computing_workers_ = here == 0 ? workers_ : std::min(workers_, here);
   }
@@ -51,7 +52,7 @@ class permits {
   /// Lives as long as anything of a session.
   class session {
    public:
-    explicit session(permits& concurrency_limit) : concurrency_limit_(concurrency_limit) {
+    explicit session(basic_permits& concurrency_limit) : concurrency_limit_(concurrency_limit) {
       if (concurrency_limit.sessions_.fetch_add(1) != 0 && has_heavy_fence) heavy_fence();
     }
     session(const session&) = delete;
@@ -59,7 +60,7 @@ class permits {
     ~session() { concurrency_limit_.sessions_.fetch_sub(1); }
 
    private:
-    permits& concurrency_limit_;
+    basic_permits& concurrency_limit_;
   };
   bool has_one_session() const { return sessions_.load(std::memory_order_acquire) == 1; }
   /// A permit without a locked operation, for the one thread that ever entered the one session that there is, while
@@ -89,7 +90,7 @@ class permits {
   class place {
    public:
     /// `since`: when its session began to wait, where that was before.
-    place(permits& concurrency_limit, event_count& event, bool hurries,
+    place(basic_permits& concurrency_limit, event_count& event, bool hurries,
           clock::time_point since = clock::time_point::max())
         : concurrency_limit_(concurrency_limit),
           event_(event),
@@ -121,7 +122,7 @@ class permits {
     bool try_acquire() { return concurrency_limit_.try_acquire_below(open()); }
 
    private:
-    friend class permits;
+    friend class basic_permits;
 
     waiting_line& line() { return hurries_ ? concurrency_limit_.hurried_ : concurrency_limit_.patient_; }
     int open() const {
@@ -135,7 +136,7 @@ class permits {
       concurrency_limit_.note_called();
     }
 
-    permits& concurrency_limit_;
+    basic_permits& concurrency_limit_;
     event_count& event_;
     const bool hurries_;
     const clock::rep since_;
@@ -148,7 +149,7 @@ class permits {
   /// line does, and is called once a permit is left.
   class absence {
    public:
-    absence(permits& concurrency_limit, void (*call)(void*) noexcept, void* session)
+    absence(basic_permits& concurrency_limit, void (*call)(void*) noexcept, void* session)
         : concurrency_limit_(concurrency_limit), call_(call), session_(session) {}
     absence(const absence&) = delete;
     absence& operator=(const absence&) = delete;
@@ -176,8 +177,8 @@ class permits {
     }
 
    private:
-    friend class permits;
-    permits& concurrency_limit_;
+    friend class basic_permits;
+    basic_permits& concurrency_limit_;
     void (*const call_)(void*) noexcept;
     void* const session_;
     absence* behind_ = nullptr;
@@ -259,5 +260,6 @@ class permits {
   absence* absent_ = nullptr;
   atomic<clock::rep> called_{nobody};  ///< when the first that hurries became that, or an absent one went
 };
+using permits = basic_permits<>;
 
 }  // namespace levada::detail

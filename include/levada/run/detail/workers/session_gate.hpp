@@ -14,15 +14,16 @@ namespace levada::detail {
 
 /// The gate between a session and workers that were invited and may come late, when the session and its deployment are
 /// gone, or never: a session that has closed it is not touched again. Doors are used again and never destroyed.
-class session_gate {
+template <class = void>
+class basic_session_gate {
  public:
   /// A gate to `session`, held by the caller.
-  static session_gate& open(void* session) {
+  static basic_session_gate& open(void* session) {
     pool& all = gates();
     const std::lock_guard lock(all.mutex);
-    session_gate* gate = all.free;
+    basic_session_gate* gate = all.free;
     if (gate == nullptr)
-      gate = new session_gate;
+      gate = new basic_session_gate;
     else
       all.free = gate->next_free_;
     gate->holders_.store(1);
@@ -60,30 +61,32 @@ class session_gate {
   /// Reachable to the end of the process, since an invitation may outlive everything else: the list of all gates, too.
   struct pool {
     detail::mutex mutex;
-    session_gate* free = nullptr;
-    session_gate* all = nullptr;
+    basic_session_gate* free = nullptr;
+    basic_session_gate* all = nullptr;
   };
   static pool& gates() {
     static pool& p = *new pool;
     return p;
   }
 
-  session_gate() : next_(exchange_value(gates().all, this)) {}
+  basic_session_gate() : next_(exchange_value(gates().all, this)) {}
 
   atomic<void*> session_{nullptr};
   atomic<int> inside_{0};
   atomic<int> holders_{0};
-  session_gate* next_free_ = nullptr;
-  session_gate* next_;
+  basic_session_gate* next_free_ = nullptr;
+  basic_session_gate* next_;
 };
+using session_gate = basic_session_gate<>;
 
 /// Open to a session as long as it lives.
-class open_gate {
+template <class = void>
+class basic_open_gate {
  public:
-  explicit open_gate(void* session) : gate_(session_gate::open(session)) {}
-  open_gate(const open_gate&) = delete;
-  open_gate& operator=(const open_gate&) = delete;
-  ~open_gate() {
+  explicit basic_open_gate(void* session) : gate_(session_gate::open(session)) {}
+  basic_open_gate(const basic_open_gate&) = delete;
+  basic_open_gate& operator=(const basic_open_gate&) = delete;
+  ~basic_open_gate() {
     gate_.close();
     gate_.remove_holder();
   }
@@ -92,5 +95,6 @@ class open_gate {
  private:
   session_gate& gate_;
 };
+using open_gate = basic_open_gate<>;
 
 }  // namespace levada::detail

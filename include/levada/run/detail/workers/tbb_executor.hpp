@@ -36,7 +36,8 @@ struct arena_workers {
 
 /// Workers that wait in the stages of no app, but for a permit: oneTBB has no other thread for what they are wanted for
 /// elsewhere, in the same arena or, where all its threads wait so, in another.
-struct waiting_workers {
+template <class = void>
+struct basic_waiting_workers {
   struct worker {
     event_count& event;
     worker* next;
@@ -51,11 +52,12 @@ struct waiting_workers {
     const std::lock_guard lock(mutex);
     for (worker* w = first; w != nullptr; w = w->next) w->event.notify_all();
   }
-  static waiting_workers& all() {
-    static waiting_workers& here = *new waiting_workers;  // to the end of the process, as the arenas
+  static basic_waiting_workers& all() {
+    static basic_waiting_workers& here = *new basic_waiting_workers;  // to the end of the process, as the arenas
     return here;
   }
 };
+using waiting_workers = basic_waiting_workers<>;
 
 /// Of the caller's arena; or of one of ours for each number of threads and priority.
 ///
@@ -63,6 +65,7 @@ struct waiting_workers {
 /// was not run (6 KB each, oneTBB 2021.8).
 ///
 /// How many threads run the stages of a deployment is up to its permits.
+template <class = void>
 inline arena_workers& workers_of(oneapi::tbb::task_arena* given, int threads, priority wanted) {
   using oneapi::tbb::task_arena;
   struct arenas {
@@ -89,8 +92,8 @@ inline worker_arena in_arena(oneapi::tbb::task_arena& arena) { return {&arena}; 
 namespace detail {
 
 /// A flow graph: a node for each segment, an edge between neighbours. The nodes of devices are compiled only where a
-/// plan has devices.
-template <bool WithDevices>
+/// plan has devices, and no node where a header is only included.
+template <bool WithDevices, class Visit = visit>
 class flow_backbone final : public backbone {
  public:
   flow_backbone(const fixed_array<bool>& on_device, void* session, step_code step)
@@ -103,7 +106,7 @@ class flow_backbone final : public backbone {
   void enter(visit& v) noexcept override { first_->try_put(&v); }
 
  private:
-  using hint = visit*;
+  using hint = Visit*;
   using cpu_node = oneapi::tbb::flow::function_node<hint, hint, oneapi::tbb::flow::lightweight>;
   using device_node = oneapi::tbb::flow::async_node<hint, hint, oneapi::tbb::flow::lightweight>;
   using any_node = owner<oneapi::tbb::flow::graph_node>;
@@ -161,7 +164,8 @@ class tbb_executor {
     return workers.arena.arena != nullptr || threads == 1 ? threads : threads - 1;
   }
 
-  void invite(detail::worker_call i) {
+  template <class Call = detail::worker_call>
+  void invite(Call i) {
     if (workers_.are_plain())
       enqueue([i]() noexcept { i.call(i.argument); });
     else

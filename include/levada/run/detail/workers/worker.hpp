@@ -81,6 +81,7 @@ inline constexpr bool has_wrong_hook<on_worker_start<Hook>> = !std::convertible_
 
 /// Throws levada::error where a processor of the set is not ours. That the calling thread does not run there says
 /// nothing: another may.
+template <class = void>
 inline void check_processors([[maybe_unused]] const processor_set& set) {
 #ifdef __linux__
   cpu_set_t own;
@@ -107,6 +108,7 @@ struct thread_before {
 };
 
 /// Makes the calling thread a worker; `apply_worker_settings` and `restore_worker_settings` frame its time as one.
+template <class = void>
 inline thread_before apply_worker_settings(const worker_settings& w) noexcept {
   thread_before before{};
 #ifdef __linux__
@@ -125,6 +127,7 @@ inline thread_before apply_worker_settings(const worker_settings& w) noexcept {
   if (w.on_start != nullptr) w.on_start();
   return before;
 }
+template <class = void>
 inline void restore_worker_settings([[maybe_unused]] const worker_settings& w,
                                     [[maybe_unused]] const thread_before& before) noexcept {
 #ifdef __linux__
@@ -134,6 +137,7 @@ inline void restore_worker_settings([[maybe_unused]] const worker_settings& w,
 }
 
 /// For a thread of our own, that ends as a worker.
+template <class = void>
 inline void apply_worker_settings_for_good(const worker_settings& w) noexcept {
   apply_worker_settings(w);
 #ifdef __linux__
