@@ -14,8 +14,8 @@ namespace levada::detail {
 
 /// The processor, for all kernels of the process.
 inline const dnnl::engine& onednn_engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
+  static const dnnl::engine processor(dnnl::engine::kind::cpu, 0);
+  return processor;
 }
 
 /// While one exists, oneDNN works on this thread: levada's workers are as many as the target allows. A library built on

@@ -85,18 +85,18 @@ class basic_item_intake : public single_item_runner {
   }
 
   /// The next item comes as one that has failed before it came.
-  void push_failed(std::exception_ptr why, const item_envelope& envelope) {
+  void push_failed(const std::exception_ptr& why, const item_envelope& envelope) {
     const std::size_t at = ring_.input_index(0);
     ring_.envelope[at] = envelope;
-    ring_.error[at] = std::move(why);
+    ring_.error[at] = why;
     set_state(ring_.state[at], item_state::failed);
     some_come_failed_.store(true, std::memory_order_relaxed);
     publish(1);
   }
   /// The next item fails as it comes, and who listens hears of it.
-  void fail_at_admission(std::exception_ptr why, const item_envelope& envelope) {
+  void fail_at_admission(const std::exception_ptr& why, const item_envelope& envelope) {
     if (on_failure_.call != nullptr) on_failure_.call(on_failure_.object, envelope.sequence, why);
-    push_failed(std::move(why), envelope);
+    push_failed(why, envelope);
   }
   item_envelope& input_envelope() { return ring_.envelope[ring_.input_index(0)]; }
 

@@ -193,9 +193,9 @@ class basic_rate_converter {
   }
 
   /// The item at the head goes on as one that failed, behind the batches and windows begun before it.
-  void pass_failure(std::exception_ptr why) noexcept {
+  void pass_failure(const std::exception_ptr& why) noexcept {
     if (end()) return;  // and the failure when there is room again
-    to_.push_failed(std::move(why), {to_.pushed(), from_.head_envelope().captured});
+    to_.push_failed(why, {to_.pushed(), from_.head_envelope().captured});
     from_.drop_head();
   }
 
