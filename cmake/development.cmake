@@ -20,15 +20,16 @@ target_compile_options(levada_development INTERFACE -Wall -Wextra -Wpedantic -Wc
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(levada_development INTERFACE -Wno-restrict)
 endif()
+# Memory for each core.
+cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+math(EXPR levada_megabytes_each "${megabytes} / ${cores}")
 # g++ collects its garbage when its heap has grown by a third; later collections save a fifth of its time for a fifth
 # more memory. The largest units take 2.1 GB where the first collection is at 1.2, and 1.8 where it is at 0.6.
 set(levada_gnu_memory)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
-  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-  math(EXPR megabytes_each "${megabytes} / ${cores}")
   set(first_collection 600000)
-  if(megabytes_each GREATER_EQUAL 3000)
+  if(levada_megabytes_each GREATER_EQUAL 3000)
     set(first_collection 1200000)
   endif()
   set(levada_gnu_memory "--param ggc-min-heapsize=${first_collection}" "--param ggc-min-expand=60")

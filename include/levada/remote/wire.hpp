@@ -185,6 +185,15 @@ struct wire_code {
   std::size_t most_bytes = 0;
   void (*write)(const void* item, wire_writer& to) = nullptr;  ///< null: as it lies, `most_bytes` of it
   void (*construct)(wire_reader& from, void* at) = nullptr;
+
+  /// The bytes of an item that cross: itself where it goes as it lies, else its wire form in `room`. Throws wire_error
+  /// where that is too long.
+  std::span<const std::byte> bytes_of(const void* item, std::vector<std::byte>& room) const {
+    if (write == nullptr) return {static_cast<const std::byte*>(item), most_bytes};
+    wire_writer to(room, most_bytes);
+    write(item, to);
+    return room;
+  }
 };
 
 /// Constructs the item in its place. Throws wire_error where bytes are left.

@@ -74,16 +74,11 @@ class fleet_lane final : public device_lane, publish_events {
     const void* const given = client_.input(segment_, item, 0);
     if (given == nullptr) return client_.complete(segment_, item);
     slot& s = slot_of(item);
-    if (kernel_.item.write != nullptr) {
-      wire_writer to(s.written, kernel_.item.most_bytes);
-      kernel_.item.write(given, to);
-    }
+    const std::span<const std::byte> payload = kernel_.item.bytes_of(given, s.written);
     {
       const std::lock_guard lock(mutex_);
       s.item = item;
-      s.payload = kernel_.item.write != nullptr
-                      ? std::span<const std::byte>(s.written)
-                      : std::span(static_cast<const std::byte*>(given), kernel_.item.most_bytes);
+      s.payload = payload;
       s.at = place::waiting;
       s.losses = 0;
       s.delivery = 0;

@@ -212,12 +212,7 @@ class fleet_member : publish_events, nats_hearer {
       return;
     }
     try {
-      std::span<const std::byte> bytes(static_cast<const std::byte*>(value), traits_.result.most_bytes);
-      if (traits_.result.write != nullptr) {
-        wire_writer to(written_, traits_.result.most_bytes);
-        traits_.result.write(value, to);
-        bytes = written_;
-      }
+      const std::span<const std::byte> bytes = traits_.result.bytes_of(value, written_);
       const std::lock_guard lock(mutex_);
       o.outcomes.add(frame_kind::value, i.number, bytes);
     } catch (...) {
