@@ -128,7 +128,6 @@ inline constexpr auto k{i} = lv::grid_kernel<"conv",
 const std::uint32_t* m{i}() {{ return k{i}.module().data(); }}
 """
 KERNEL_HEADERS = """#include <levada/kernel.hpp>
-#include <levada/kernel/grid_kernel.hpp>
 namespace lv = levada;
 """
 

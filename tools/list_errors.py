@@ -64,6 +64,8 @@ REMEDIES = {
     "interop/onnx_runtime": "Install a library at least as new as the header, and give it a model of one input and one "
                             "output.",
     "interop/opencv": "Convert the `cv::Mat` to the type and the extents of the view.",
+    "interop/pipeline_library": "The reason is the system's, or how the library differs: build it with the same "
+                                "headers.",
     "interop/recording": "Read a recording as the type that it was written as. One that ends in the middle has the "
                          "items before; look for room on the disk.",
     "interop/safetensors": "The file is damaged, or no safetensors file: write it again.",
@@ -90,7 +92,6 @@ REMEDIES = {
     "run/held_results": "Let results end before more are popped, or deploy with more slots.",
     "run/inline_call": "Call another app there, or make those stages part of this pipeline.",
     "run/library_file": "The library is cut off: build or copy it again.",
-    "run/pipeline_library": "The reason is the system's, or how the library differs: build it with the same headers.",
     "run/pop_results": "Ask for a type that a stage attaches.",
     "run/prometheus": "Give each session labels of its own, of letters, digits and underscores.",
     "run/result_dispatcher": "Open a plain session, and pop.",

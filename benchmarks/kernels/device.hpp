@@ -15,8 +15,8 @@
 #include <vector>
 
 #include <levada/backend/spirv/detail/prepared.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 #include <levada/kernel/detail/spirv.hpp>
-#include <levada/kernel/grid_kernel.hpp>
 
 #include "alternate.hpp"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include <levada/kernel/detail/composed.hpp>
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace kernels {
 

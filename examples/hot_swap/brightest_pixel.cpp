@@ -3,8 +3,8 @@
 
 #include "detector.hpp"
 
+#include <levada/interop/pipeline_library.hpp>
 #include <levada/levada.hpp>
-#include <levada/run/pipeline_library.hpp>
 
 namespace lv = levada;
 

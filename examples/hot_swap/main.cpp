@@ -9,8 +9,8 @@
 #include <exception>
 #include <thread>
 
+#include <levada/interop/pipeline_library.hpp>
 #include <levada/run/hot_swap.hpp>
-#include <levada/run/pipeline_library.hpp>
 
 #include "detector.hpp"
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include <levada/kernel.hpp>
-#include <levada/kernel/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -7,7 +7,7 @@
 #include <levada/backend/simd.hpp>
 #include <levada/core/detail/bounded.hpp>
 #include <levada/core/detail/units.hpp>
-#include <levada/core/version.hpp>
+#include <levada/core/detail/version.hpp>
 #include <levada/image.hpp>
 #include <levada/nn.hpp>
 #include <levada/run/deploy.hpp>

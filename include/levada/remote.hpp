@@ -4,8 +4,8 @@
 // program that drives a pipeline, `serve` for those that run parts of it. A transport is a header of its own:
 // remote/grpc.hpp.
 
-#include <levada/remote/deploy.hpp>
-#include <levada/remote/device.hpp>
-#include <levada/remote/serve.hpp>
-#include <levada/remote/transport.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/deploy.hpp>
+#include <levada/remote/detail/device.hpp>
+#include <levada/remote/detail/serve.hpp>
+#include <levada/remote/detail/transport.hpp>
+#include <levada/remote/detail/wire.hpp>

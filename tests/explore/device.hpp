@@ -14,7 +14,7 @@
 #include <memory>
 #include <utility>
 
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/run/detail/deploy/deploy_options.hpp>
 

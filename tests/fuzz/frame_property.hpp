@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <levada/remote/detail/frame.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada_test {
 

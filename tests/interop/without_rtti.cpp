@@ -6,9 +6,9 @@
 
 #include <string>
 
+#include <levada/interop/pipeline_library.hpp>
 #include <levada/interop/recording.hpp>
 #include <levada/levada.hpp>
-#include <levada/run/pipeline_library.hpp>
 
 #include <files.hpp>
 

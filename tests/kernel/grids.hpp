@@ -2,9 +2,9 @@
 #pragma once
 // A grid kernel run by the interpreter and by vectors of all widths, and its module and text validated.
 
+#include <levada/kernel/detail/grid_kernel.hpp>
 #include <levada/kernel/detail/grid_xsimd.hpp>
 #include <levada/kernel/detail/text_grid.hpp>
-#include <levada/kernel/grid_kernel.hpp>
 
 #include "kernel/architectures.hpp"
 #include "kernel/validators.hpp"

@@ -7,7 +7,7 @@
 #include <levada/levada.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/callback_session.hpp>
-#include <levada/run/dispatcher.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 
 namespace lv = levada;
 

@@ -5,7 +5,7 @@
 //
 // Each worker would have a sum of its own.
 
-#include <levada/fleet/device.hpp>
+#include <levada/fleet/detail/device.hpp>
 #include <levada/levada.hpp>
 #include <levada/remote.hpp>
 #include <levada/remote/in_process.hpp>

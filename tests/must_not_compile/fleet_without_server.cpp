@@ -4,7 +4,7 @@
 //
 // The addresses of a remote device lead to no fleet, whose `jetstream` is missing.
 
-#include <levada/fleet/device.hpp>
+#include <levada/fleet/detail/device.hpp>
 #include <levada/levada.hpp>
 #include <levada/remote.hpp>
 #include <levada/remote/in_process.hpp>

@@ -3,7 +3,7 @@
 //
 // A barrier that some invocations never reach.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 //
 // A state that is an integer at first and a float afterwards.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

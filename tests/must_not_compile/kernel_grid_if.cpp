@@ -3,7 +3,7 @@
 //
 // An `if` on a traced value in a grid kernel.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

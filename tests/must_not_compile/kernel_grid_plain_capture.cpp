@@ -3,7 +3,7 @@
 //
 // A number captured by a grid kernel as it is.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 //
 // A grid kernel that returns its result as an element-wise one does.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 //
 // A loop of C++ with more rounds than fit.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 //
 // One index for an image of rows and columns.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 //
 // A sum kept in a variable of C++ while a loop on the device runs.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 //
 // An integer stored where floats are.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 //
 // A value of a round of a loop, used after it.
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace lv = levada;
 

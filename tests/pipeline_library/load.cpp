@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include <levada/interop/pipeline_library.hpp>
 #include <levada/run/hot_swap.hpp>
-#include <levada/run/pipeline_library.hpp>
 
 #include "libraries/answer.hpp"
 

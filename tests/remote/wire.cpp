@@ -15,7 +15,7 @@
 #include <levada/levada.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 #include "fuzz/frame_property.hpp"
 #include "fuzz/mutate.hpp"

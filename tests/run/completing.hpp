@@ -23,7 +23,7 @@
 #include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/deploy.hpp>
-#include <levada/run/dispatcher.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 #include <levada/run/event_session.hpp>
 #include <levada/run/multi_producer.hpp>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <levada/core/log.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/levada.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/hot_swap.hpp>

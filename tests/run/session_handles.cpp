@@ -20,7 +20,7 @@
 #include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/detail/measure/trace_log.hpp>
-#include <levada/run/dispatcher.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 #include <levada/run/event_session.hpp>
 #include <levada/run/hot_swap.hpp>
 #include <levada/run/multi_producer.hpp>

@@ -5,7 +5,7 @@
 
 #include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
-#include <levada/run/dispatcher.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 
 #include "common.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fleet/deploy.hpp: a pipeline some of whose parts are done by a fleet, as the program that drives it deploys it:
-// `deploy<box, version<"1">>(pipeline, jetstream{{"nats://127.0.0.1:4222"}})`, of remote/deploy.hpp.
+// `deploy<box, version<"1">>(pipeline, jetstream{{"nats://127.0.0.1:4222"}})`, of remote/detail/deploy.hpp.
 //
 // The driver makes the streams of its fleets, or finds them as it would. Throws remote_error where no server answers,
 // where a stream is another than what it should be, where an item is too long for a message, and where all workers that
@@ -12,11 +12,11 @@
 #include <string>
 #include <utility>
 
+#include <levada/fleet/detail/device.hpp>
+#include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/queue.hpp>
-#include <levada/fleet/device.hpp>
-#include <levada/fleet/jetstream.hpp>
-#include <levada/remote/deploy.hpp>
+#include <levada/remote/detail/deploy.hpp>
 #include <levada/remote/detail/identity.hpp>
 
 namespace levada::detail {

@@ -10,15 +10,15 @@
 #include <utility>
 
 #include <levada/core/detail/type_list.hpp>
+#include <levada/fleet/detail/device.hpp>
+#include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/member_work.hpp>
-#include <levada/fleet/device.hpp>
-#include <levada/fleet/jetstream.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/mistakes.hpp>
 #include <levada/remote/detail/there.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada {

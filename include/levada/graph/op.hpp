@@ -32,8 +32,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/fixed_string.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/core/tensor.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/op_kind.hpp>

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/log.hpp>
 #include <levada/core/detail/whole_file.hpp>
-#include <levada/core/log.hpp>
 #include <levada/interop/planned_from.hpp>
 #include <levada/interop/save_plan.hpp>
 #include <levada/interop/saved_plan.hpp>

@@ -28,10 +28,10 @@
 #include <utility>
 
 #include <levada/core/detail/foreign.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/core/detail/type_words.hpp>
 #include <levada/core/detail/whole_file.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/log.hpp>
 #include <levada/graph/detail/describe.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/plan/detail/words.hpp>

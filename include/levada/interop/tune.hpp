@@ -13,8 +13,8 @@
 #include <string>
 #include <type_traits>
 
+#include <levada/core/detail/log.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/log.hpp>
 #include <levada/graph/detail/sourced_graph.hpp>
 #include <levada/interop/profile/cost_header.hpp>
 #include <levada/interop/save_plan.hpp>

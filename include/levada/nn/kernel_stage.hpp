@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include <levada/graph/detail/op_rules.hpp>
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace levada {
 

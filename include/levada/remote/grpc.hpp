@@ -10,11 +10,11 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <levada/remote/certificates.hpp>
+#include <levada/remote/detail/certificates.hpp>
 #include <levada/remote/detail/grpc_client.hpp>
 #include <levada/remote/detail/grpc_credentials.hpp>
 #include <levada/remote/detail/grpc_server.hpp>
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/transport.hpp>
 
 namespace levada {
 

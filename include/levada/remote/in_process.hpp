@@ -18,8 +18,8 @@
 #include <vector>
 
 #include <levada/core/detail/start_thread.hpp>
-#include <levada/remote/device.hpp>
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/device.hpp>
+#include <levada/remote/detail/transport.hpp>
 
 namespace levada {
 namespace detail {

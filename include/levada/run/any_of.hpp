@@ -12,9 +12,9 @@
 #include <utility>
 
 #include <levada/core/detail/device.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/needs_exceptions.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada {

@@ -27,9 +27,9 @@
 
 #include <levada/core/detail/aligned_frame.hpp>
 #include <levada/core/detail/indirect.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 #include <levada/run/detail/session/push_calls.hpp>
 #include <levada/run/detail/session/started_items.hpp>
-#include <levada/run/dispatcher.hpp>
 
 namespace levada {
 

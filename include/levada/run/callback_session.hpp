@@ -8,8 +8,8 @@
 
 #include <levada/core/error.hpp>
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 #include <levada/run/detail/session/result_dispatcher.hpp>
-#include <levada/run/dispatcher.hpp>
 
 namespace levada {
 

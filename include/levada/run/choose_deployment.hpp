@@ -19,8 +19,8 @@
 #include <thread>
 #include <utility>
 
+#include <levada/core/detail/log.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/log.hpp>
 #include <levada/run/any_pipeline.hpp>
 
 namespace levada {

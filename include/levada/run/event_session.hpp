@@ -13,10 +13,10 @@
 
 #include <levada/core/detail/result.hpp>
 #include <levada/core/error.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 #include <levada/run/detail/session/result_dispatcher.hpp>
 #include <levada/run/detail/workers/event_count.hpp>
 #include <levada/run/detail/workers/threading.hpp>
-#include <levada/run/dispatcher.hpp>
 
 namespace levada {
 

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include <levada/core/detail/device.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 

@@ -14,7 +14,7 @@
 #include <variant>
 
 #include <levada/graph/detail/mistake.hpp>
-#include <levada/remote/certificates.hpp>
+#include <levada/remote/detail/certificates.hpp>
 #include <levada/remote/detail/grpc_credentials.hpp>
 #include <levada/service/detail/grpc_inference.hpp>
 #include <levada/service/detail/infer_workers.hpp>

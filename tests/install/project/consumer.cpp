@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include <levada/run/pipeline_library.hpp>
+#include <levada/interop/pipeline_library.hpp>
 
 #include "twice.hpp"
 

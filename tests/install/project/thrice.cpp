@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipeline in a shared library.
 
+#include <levada/interop/pipeline_library.hpp>
 #include <levada/levada.hpp>
-#include <levada/run/pipeline_library.hpp>
 
 namespace lv = levada;
 

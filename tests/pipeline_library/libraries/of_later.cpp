@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library as a later levada might build it: nothing behind the version is what it is today.
 
-#include <levada/run/pipeline_library.hpp>
+#include <levada/interop/pipeline_library.hpp>
 
 extern "C" [[gnu::visibility("default")]] const levada::pipeline_library* levada_pipeline();
 const levada::pipeline_library* levada_pipeline() {

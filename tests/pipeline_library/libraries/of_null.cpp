@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include <levada/run/pipeline_library.hpp>
+#include <levada/interop/pipeline_library.hpp>
 
 namespace lv = levada;
 using pipeline = lv::any_pipeline<answer(int)>;

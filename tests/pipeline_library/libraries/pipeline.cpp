@@ -3,9 +3,9 @@
 
 #include "answer.hpp"
 
+#include <levada/interop/pipeline_library.hpp>
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
-#include <levada/run/pipeline_library.hpp>
 
 namespace lv = levada;
 

@@ -3,7 +3,7 @@
 
 #include "answer.hpp"
 
-#include <levada/run/pipeline_library.hpp>
+#include <levada/interop/pipeline_library.hpp>
 
 levada::any_pipeline<answer(int)> make() { throw no_answer(0, 3); }
 LEVADA_EXPORT_PIPELINE(make);

@@ -12,7 +12,8 @@
 namespace levada {
 
 /// The kinds of device. `equal` is one of pins alone: any equal devices, as many as the index says. `remote` is another
-/// machine (remote/device.hpp) and `fleet` any number of processes (fleet/device.hpp), with an index made of the name.
+/// machine (remote/detail/device.hpp) and `fleet` any number of processes (fleet/detail/device.hpp), with an index made
+/// of the name.
 enum class device_kind : std::uint8_t { none, cpu, vulkan, simulated, equal, remote, fleet };
 
 /// A device as a value: its kind and index. `none` means that nobody has chosen yet.

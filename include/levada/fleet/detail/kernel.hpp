@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include <levada/fleet/jetstream.hpp>
+#include <levada/fleet/detail/jetstream.hpp>
 #include <levada/remote/detail/kernel.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
 

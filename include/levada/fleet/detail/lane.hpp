@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/device_queue.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
-#include <levada/core/log.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/message.hpp>
@@ -29,7 +29,7 @@
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
 #include <levada/fleet/detail/streams.hpp>
-#include <levada/remote/device.hpp>
+#include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
 

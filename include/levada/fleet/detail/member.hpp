@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/log.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/log.hpp>
 #include <levada/fleet/detail/census.hpp>
 #include <levada/fleet/detail/fetched_message.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
@@ -34,7 +34,7 @@
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 #include <levada/run/detail/workers/completion.hpp>
 
 namespace levada::detail {

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/member.hpp>
-#include <levada/fleet/jetstream.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 #include <levada/run/detail/session/result_dispatcher.hpp>
 
 namespace levada::detail {

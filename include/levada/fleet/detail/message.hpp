@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <levada/remote/detail/frame.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
 

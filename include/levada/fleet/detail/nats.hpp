@@ -15,10 +15,10 @@
 
 #include <nats/nats.h>
 
-#include <levada/core/log.hpp>
-#include <levada/fleet/jetstream.hpp>
+#include <levada/core/detail/log.hpp>
+#include <levada/fleet/detail/jetstream.hpp>
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/this_machine.hpp>
-#include <levada/remote/device.hpp>
 
 namespace levada::detail {
 

@@ -15,17 +15,17 @@
 #include <thread>
 #include <vector>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/start_thread.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/fleet/detail/census.hpp>
+#include <levada/fleet/detail/device.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/lane.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/streams.hpp>
-#include <levada/fleet/device.hpp>
-#include <levada/remote/device.hpp>
+#include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
 

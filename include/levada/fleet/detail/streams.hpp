@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include <levada/fleet/detail/fleet_names.hpp>
+#include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
-#include <levada/fleet/jetstream.hpp>
-#include <levada/remote/device.hpp>
+#include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/plan/detail/placement.hpp>
 
 namespace levada::detail {

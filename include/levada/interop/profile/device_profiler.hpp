@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/interop/profile/cost_header.hpp>
 #include <levada/interop/profile/device_probe.hpp>

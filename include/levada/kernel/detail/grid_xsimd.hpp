@@ -18,6 +18,7 @@
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/kernel/detail/buffer.hpp>
 #include <levada/kernel/detail/fold_state.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 #include <levada/kernel/detail/ir.hpp>
 #include <levada/kernel/detail/lane_range.hpp>
 #include <levada/kernel/detail/lane_variable.hpp>
@@ -25,7 +26,6 @@
 #include <levada/kernel/detail/scalar.hpp>
 #include <levada/kernel/detail/simd_machine.hpp>
 #include <levada/kernel/detail/value.hpp>
-#include <levada/kernel/grid_kernel.hpp>
 
 namespace levada {
 

@@ -4,7 +4,7 @@
 // neighbours (`stencil`), each block to one element (`pool`), each row to one element (`reduce`), elements from other
 // places (`gather`).
 
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace levada {
 

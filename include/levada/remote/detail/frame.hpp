@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
 

@@ -11,9 +11,9 @@
 #include <span>
 #include <string>
 
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/kernel.hpp>
-#include <levada/remote/device.hpp>
 
 namespace levada::detail {
 

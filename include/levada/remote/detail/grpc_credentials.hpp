@@ -9,9 +9,9 @@
 #include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
-#include <levada/remote/certificates.hpp>
+#include <levada/remote/detail/certificates.hpp>
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/this_machine.hpp>
-#include <levada/remote/device.hpp>
 
 namespace levada::detail {
 

@@ -16,7 +16,7 @@
 #include <levada/remote/detail/grpc_client.hpp>
 #include <levada/remote/detail/grpc_credentials.hpp>
 #include <levada/remote/detail/grpc_stream.hpp>
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/transport.hpp>
 
 namespace levada::detail {
 

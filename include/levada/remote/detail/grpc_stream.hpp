@@ -16,7 +16,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/transport.hpp>
 
 namespace levada::detail {
 

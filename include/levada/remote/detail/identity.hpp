@@ -13,7 +13,7 @@
 #include <levada/graph/detail/describe.hpp>
 #include <levada/plan/detail/signature.hpp>
 #include <levada/plan/detail/text.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
 

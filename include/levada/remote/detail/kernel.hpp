@@ -13,10 +13,10 @@
 #include <vector>
 
 #include <levada/core/detail/device.hpp>
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/graph/op.hpp>
-#include <levada/remote/transport.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/transport.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
 

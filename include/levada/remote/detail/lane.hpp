@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/greeting.hpp>
 #include <levada/remote/detail/kernel.hpp>
-#include <levada/remote/device.hpp>
 
 namespace levada::detail {
 

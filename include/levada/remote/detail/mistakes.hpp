@@ -11,10 +11,10 @@
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/region.hpp>
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/parts.hpp>
-#include <levada/remote/device.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 #include <levada/run/detail/deploy/bind_plan.hpp>
 
 namespace levada {

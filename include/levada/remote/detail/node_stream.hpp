@@ -15,10 +15,10 @@
 #include <string_view>
 #include <utility>
 
-#include <levada/core/log.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/transport.hpp>
 
 namespace levada::detail {
 

@@ -19,7 +19,7 @@
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/remote/detail/node_stream.hpp>
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
 

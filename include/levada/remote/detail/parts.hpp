@@ -12,7 +12,7 @@
 #include <levada/graph/detail/pipeline.hpp>
 #include <levada/graph/detail/place.hpp>
 #include <levada/graph/detail/region.hpp>
-#include <levada/remote/device.hpp>
+#include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
 

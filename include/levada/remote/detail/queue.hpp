@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/start_thread.hpp>
-#include <levada/core/device_queue.hpp>
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/lane.hpp>
-#include <levada/remote/device.hpp>
 
 namespace levada::detail {
 

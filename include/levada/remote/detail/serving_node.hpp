@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/log.hpp>
 #include <levada/core/detail/start_thread.hpp>
-#include <levada/core/log.hpp>
 #include <levada/remote/detail/node_stream.hpp>
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/transport.hpp>
 
 namespace levada::detail {
 

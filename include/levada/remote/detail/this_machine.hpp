@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <levada/remote/device.hpp>
+#include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
 

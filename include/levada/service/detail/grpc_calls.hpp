@@ -12,7 +12,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 #include <levada/service/detail/model.hpp>
 
 namespace levada::detail {

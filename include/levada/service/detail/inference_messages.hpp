@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <levada/core/version.hpp>
+#include <levada/core/detail/version.hpp>
 #include <levada/service/detail/infer_answer.hpp>
 #include <levada/service/detail/model.hpp>
 #include <levada/service/detail/protobuf.hpp>

@@ -13,7 +13,7 @@
 
 #include <levada/backend/spirv/detail/float_controls.hpp>
 #include <levada/backend/spirv/detail/loader.hpp>
-#include <levada/core/log.hpp>
+#include <levada/core/detail/log.hpp>
 
 namespace levada {
 

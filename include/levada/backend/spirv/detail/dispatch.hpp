@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <levada/core/detail/bounded.hpp>
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/kernel/detail/ir.hpp>
 
 namespace levada {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/spirv/detail/grid.hpp: grid kernels as dispatches. The source is a class whose call operator is the lambda of
-// kernel/grid_kernel.hpp: what it is made with are its members, pushed where there are any.
+// kernel/detail/grid_kernel.hpp: what it is made with are its members, pushed where there are any.
 
 #include <array>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include <levada/backend/spirv/detail/kernel.hpp>
-#include <levada/kernel/grid_kernel.hpp>
+#include <levada/kernel/detail/grid_kernel.hpp>
 
 namespace levada {
 

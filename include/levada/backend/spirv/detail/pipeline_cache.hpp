@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <levada/backend/spirv/detail/device.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/core/detail/whole_file.hpp>
-#include <levada/core/log.hpp>
 
 namespace levada::detail {
 

@@ -17,8 +17,8 @@
 #include <levada/backend/spirv/detail/device_clock.hpp>
 #include <levada/backend/spirv/detail/lane_memory.hpp>
 #include <levada/backend/spirv/detail/pipeline_cache.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/start_thread.hpp>
-#include <levada/core/device_queue.hpp>
 
 namespace levada::detail {
 

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <levada/core/log.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/graph/detail/rated_graph.hpp>
 #include <levada/graph/detail/rated_tee.hpp>
 #include <levada/graph/detail/region.hpp>

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <levada/core/detail/device.hpp>
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/plan/detail/budget.hpp>
 #include <levada/plan/detail/candidate.hpp>
 #include <levada/plan/detail/device_memory.hpp>

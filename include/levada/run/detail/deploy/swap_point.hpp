@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <levada/core/log.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 

@@ -9,8 +9,8 @@
 #include <exception>
 #include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/run/detail/engine/segment.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/workers/threading.hpp>

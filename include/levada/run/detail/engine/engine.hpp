@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/run/detail/engine/engine_parts.hpp>
 #include <levada/run/detail/engine/pop_results.hpp>
 #include <levada/run/detail/measure/meter.hpp>

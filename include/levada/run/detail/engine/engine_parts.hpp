@@ -15,8 +15,8 @@
 #include <exception>
 #include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/run/detail/engine/completed_items.hpp>
 #include <levada/run/detail/engine/device_lanes.hpp>
 #include <levada/run/detail/engine/item_tally.hpp>

@@ -9,7 +9,7 @@
 #include <exception>
 #include <utility>
 
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/run/detail/engine/bring_workers.hpp>
 #include <levada/run/detail/measure/meter.hpp>
 

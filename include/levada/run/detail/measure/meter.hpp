@@ -10,8 +10,8 @@
 #include <memory>
 
 #include <levada/core/detail/clock.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/run/detail/measure/histogram.hpp>
 #include <levada/run/detail/measure/lanes.hpp>
 #include <levada/run/detail/measure/statistics.hpp>

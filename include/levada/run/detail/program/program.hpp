@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/core/error.hpp>
 #include <levada/graph/detail/side_data.hpp>
 #include <levada/plan/detail/plan_info.hpp>

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include <levada/core/device_queue.hpp>
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/graph/detail/stage.hpp>
 #include <levada/run/detail/program/erased_object.hpp>
 #include <levada/run/detail/program/stage_address.hpp>

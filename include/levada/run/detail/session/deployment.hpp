@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/run/detail/program/item_team.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/session/regions.hpp>

@@ -11,11 +11,11 @@
 #include <levada/core/detail/result.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/run/detail/session/dispatcher.hpp>
 #include <levada/run/detail/session/session.hpp>
 #include <levada/run/detail/session/session_calls.hpp>
 #include <levada/run/detail/workers/completion.hpp>
 #include <levada/run/detail/workers/threading.hpp>
-#include <levada/run/dispatcher.hpp>
 
 namespace levada::detail {
 

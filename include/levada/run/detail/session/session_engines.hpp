@@ -10,8 +10,8 @@
 #include <memory>
 #include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
-#include <levada/core/device_queue.hpp>
 #include <levada/run/detail/engine/admission_queue.hpp>
 #include <levada/run/detail/engine/engine.hpp>
 #include <levada/run/detail/session/deployment.hpp>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include <levada/core/log.hpp>
+#include <levada/core/detail/log.hpp>
 
 namespace levada::detail {
 

@@ -16,8 +16,8 @@
 
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/fixed_string.hpp>
+#include <levada/core/detail/log.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/log.hpp>
 
 namespace levada {
 

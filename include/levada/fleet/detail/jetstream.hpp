@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fleet/jetstream.hpp: the servers by which the driver and the workers of a fleet know of each other, and what they
-// store there.
+// fleet/detail/jetstream.hpp: the servers by which the driver and the workers of a fleet know of each other, and what
+// they store there.
 
 #include <chrono>
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include <levada/remote/certificates.hpp>
+#include <levada/remote/detail/certificates.hpp>
 
 namespace levada {
 

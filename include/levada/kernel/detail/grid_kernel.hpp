@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// kernel/grid_kernel.hpp: a grid kernel with its name, its tensors and its grid: all that a device needs to run it.
+// kernel/detail/grid_kernel.hpp: a grid kernel with its name, its tensors and its grid: all that a device needs to run
+// it.
 
 // First, as in kernel.hpp.
 #include <levada/kernel/detail/value.hpp>

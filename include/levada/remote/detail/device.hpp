@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/device.hpp: another machine as a device of a target.
+// remote/detail/device.hpp: another machine as a device of a target.
 
 #include <cstdint>
 #include <string_view>

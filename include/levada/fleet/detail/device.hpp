@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fleet/device.hpp: any number of worker processes as one device of a target.
+// fleet/detail/device.hpp: any number of worker processes as one device of a target.
 
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/fixed_string.hpp>
-#include <levada/remote/device.hpp>
+#include <levada/remote/detail/device.hpp>
 
 namespace levada {
 

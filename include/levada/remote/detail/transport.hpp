@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/transport.hpp: what carries messages between a driver and its nodes, as seen by both: connections, whose
-// messages come in order and whole. remote/grpc.hpp is the one for machines, remote/in_process.hpp that for tests.
+// remote/detail/transport.hpp: what carries messages between a driver and its nodes, as seen by both: connections,
+// whose messages come in order and whole. remote/grpc.hpp is the one for machines, remote/in_process.hpp that for
+// tests.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include <levada/remote/wire.hpp>
+#include <levada/remote/detail/wire.hpp>
 
 namespace levada {
 

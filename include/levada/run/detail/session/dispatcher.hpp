@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/dispatcher.hpp: one thread that hands out the results of many sessions.
+// run/detail/session/dispatcher.hpp: one thread that hands out the results of many sessions.
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/certificates.hpp: how the ends of a connection between machines know each other, or that they need not.
+// remote/detail/certificates.hpp: how the ends of a connection between machines know each other, or that they need not.
 
 #include <string>
 

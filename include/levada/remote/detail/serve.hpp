@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/serve.hpp: the part of a pipeline that a machine runs for drivers on others.
+// remote/detail/serve.hpp: the part of a pipeline that a machine runs for drivers on others.
 
 #include <cstddef>
 #include <memory>
@@ -11,6 +11,7 @@
 
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/mistakes.hpp>
@@ -18,8 +19,7 @@
 #include <levada/remote/detail/parts.hpp>
 #include <levada/remote/detail/serving_node.hpp>
 #include <levada/remote/detail/there.hpp>
-#include <levada/remote/device.hpp>
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/transport.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada {

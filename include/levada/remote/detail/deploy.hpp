@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/deploy.hpp: a pipeline some of whose parts run on other machines, as the program that drives it deploys it.
+// remote/detail/deploy.hpp: a pipeline some of whose parts run on other machines, as the program that drives it deploys
+// it.
 
 #include <chrono>
 #include <concepts>
@@ -14,13 +15,13 @@
 
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
+#include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/mistakes.hpp>
 #include <levada/remote/detail/parts.hpp>
 #include <levada/remote/detail/queue.hpp>
-#include <levada/remote/device.hpp>
-#include <levada/remote/transport.hpp>
+#include <levada/remote/detail/transport.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada {

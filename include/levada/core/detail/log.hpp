@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/log.hpp: messages of the library while it runs, handed to the program's own log.
+// core/detail/log.hpp: messages of the library while it runs, handed to the program's own log.
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/wire.hpp: the form of items between machines. Plain items and tensors go as they lie in memory; for others a
-// program says how they are written and read:
+// remote/detail/wire.hpp: the form of items between machines. Plain items and tensors go as they lie in memory; for
+// others a program says how they are written and read:
 //
 //   template <>
 //   struct lv::wire<detections> {

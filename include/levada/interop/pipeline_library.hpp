@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/pipeline_library.hpp: a pipeline as a shared library of one C symbol, which says what it is and how to make it.
-// The unit that defines the pipeline names it in LEVADA_EXPORT_PIPELINE. The CMake function levada_add_pipeline builds
-// the library, and `load_pipeline` loads it, by dlopen.
+// interop/pipeline_library.hpp: a pipeline as a shared library of one C symbol, which says what it is and how to make
+// it. The unit that defines the pipeline names it in LEVADA_EXPORT_PIPELINE. The CMake function levada_add_pipeline
+// builds the library, and `load_pipeline` loads it, by dlopen.
 //
 // A loaded library stays. A worker of oneTBB may be on its way out of the library's code when all else of it is gone,
 // and its code destroys the exceptions that left it.
@@ -21,9 +21,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/log.hpp>
 #include <levada/core/detail/type_words.hpp>
 #include <levada/core/error.hpp>
-#include <levada/core/log.hpp>
 #include <levada/run/any_pipeline.hpp>
 #include <levada/run/detail/deploy/library_file.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/device_queue.hpp: how a session hands items to a device other than the processor, and hears of them again. The
-// run time calls it, the header that brings a device implements it; neither knows the other.
+// core/detail/device_queue.hpp: how a session hands items to a device other than the processor, and hears of them
+// again. The run time calls it, the header that brings a device implements it; neither knows the other.
 
 #include <cstddef>
 #include <cstdint>
