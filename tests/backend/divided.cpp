@@ -93,6 +93,7 @@ TEST_CASE("tiles of a product of packed panels are panels of pixels, or filters 
 TEST_CASE("tiles of Winograd's transforms are rows of tiles, or filters where all rows are taken at a time") {
   check_way<detail::conv_by_winograd, planes<64, 57, 55>>(conv2d_op<64, sized<3>, padding<1>>());
   check_way<detail::conv_by_winograd, planes<33, 13, 14>>(conv2d_op<73, sized<3>, padding<1>>());
+  check_way<detail::conv_by_small_winograd, planes<43, 13, 14>>(conv2d_op<73, sized<3>, padding<1>>());
   check_way<detail::conv_by_winograd, planes<40, 7, 7>>(conv2d_op<112, sized<3>, padding<1, 0, 1, 2>>());
 }
 

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 #include <doctest/doctest.h>
 #include <levada/core/detail/bounded.hpp>
@@ -46,6 +48,17 @@ TEST_CASE("bytes are counted, and refused where their number is none") {
     CHECK_THROWS_AS(detail::arena_bytes(count, 48, 64), std::bad_alloc);
   }
   CHECK_THROWS_AS(detail::bytes_of(~std::size_t{0}, 1), std::bad_alloc);
+}
+
+TEST_CASE("much memory begins at a large page, and moves with its alignment") {
+  const auto address = [](const detail::arena_bytes& of) { return reinterpret_cast<std::uintptr_t>(of.get()); };
+  detail::arena_bytes large(5 * detail::large_page + 3, 64), small(100, 64);
+  CHECK(address(large) % detail::large_page == 0);
+  std::memset(large.get(), 1, 5 * detail::large_page + 3);
+  std::swap(large, small);
+  CHECK(address(small) % detail::large_page == 0);
+  CHECK(address(large) % 64 == 0);
+  CHECK(address(detail::arena_bytes(5 * detail::large_page, 2 * detail::large_page)) % (2 * detail::large_page) == 0);
 }
 
 TEST_CASE("an array of nothing is none") {

@@ -11,6 +11,7 @@
 #include <new>
 
 #include <levada/core/detail/exchange.hpp>
+#include <levada/core/detail/large_pages.hpp>
 #include <levada/core/detail/needs_exceptions.hpp>
 
 namespace levada::detail {
@@ -36,8 +37,10 @@ class arena_bytes {
  public:
   arena_bytes() = default;
   arena_bytes(std::size_t bytes, std::size_t alignment)
-      : alignment_(alignment),
-        bytes_(static_cast<std::byte*>(::operator new(bytes != 0 ? bytes : 1, std::align_val_t{alignment}))) {}
+      : alignment_(bytes < 2 * large_page || alignment > large_page ? alignment : large_page),
+        bytes_(static_cast<std::byte*>(::operator new(bytes != 0 ? bytes : 1, std::align_val_t{alignment_}))) {
+    if (alignment_ == large_page) ask_for_large_pages(bytes_, bytes);
+  }
   arena_bytes(std::size_t count, std::size_t bytes_each, std::size_t alignment)
       : arena_bytes(bytes_of(count, bytes_each), alignment) {}
   ~arena_bytes() {

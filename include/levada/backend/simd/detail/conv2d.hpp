@@ -29,14 +29,19 @@ struct fastest_conv {
     if constexpr (takes_rows<Run>) {
       return type_tag<conv_by_rows<Arch, Run, Epilogue>>();
     } else if constexpr (takes_panels<Run>) {
-      // The others transpose or copy more, and read weights from farther away: measured, a quarter of the products.
-      if constexpr (4 * best_panel_tiling<Arch, Run>().cost <= 5 * std::min(by_columns, by_channels) * Run::rows)
+      // The others transpose or copy more, which many channels outweigh, and read weights from farther away where the
+      // picture is large: measured.
+      constexpr std::size_t panels = best_panel_tiling<Arch, Run>().cost,
+                            others = std::min(by_columns, by_channels) * Run::rows;
+      constexpr bool is_small = Run::rows * Run::columns <= 256;
+      if constexpr (is_small ? panels * Run::channels <= others * (Run::channels + 8) : 4 * panels <= 5 * others)
         return type_tag<conv_by_panels<Arch, Run, Epilogue>>();
       else
         return type_tag<direct>();
     } else if constexpr (MayBeTransformed && takes_winograd<Run>) {
-      if constexpr (winograd_cost<Arch, Run>() < direct_cost<Run>(std::min(by_columns, by_channels)))
-        return type_tag<conv_by_winograd<Arch, Run, Epilogue>>();
+      constexpr std::size_t results = best_winograd<Arch, Run>;
+      if constexpr (winograd_cost<Arch, Run, results>() < direct_cost<Run>(std::min(by_columns, by_channels)))
+        return type_tag<winograd_conv<Arch, Run, Epilogue, results>>();
       else
         return type_tag<direct>();
     } else {

@@ -230,11 +230,17 @@ class conv_by_channels {
     if (taps.first >= taps.end) return;
     const value* weight = weight_.data() + v * lanes * Run::channels * w.taps();
     const std::size_t end = in_channel_blocks ? std::min(first_channel + channel_block, Run::channels) : Run::channels;
+    [[maybe_unused]] constexpr std::size_t share = ceil_div(Vectors * lanes * sizeof(value), tiles_of_group);
+    [[maybe_unused]] auto next =
+        reinterpret_cast<std::uintptr_t>(weight + end * w.taps() * Vectors * lanes) +
+        (conv_y * ceil_div(Run::columns, tiling.pixels) + column / (tiling.pixels * w.stride_x)) *
+            (end - first_channel) * w.taps() * share;
     for (std::size_t c = first_channel; c < end; ++c) {
       const value* row = in.data + c * plane + (taps.row - in.first_row) * pitch + column;
       const value* k = weight + (c * w.height + taps.first) * w.width * Vectors * lanes;
       for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
         const auto tap = [&](auto kx) LEVADA_INLINE {
+          if constexpr (is_streamed) fetch_ahead(next += share);
           vec a[Vectors];
           static_for<Vectors>([&](auto i)
                                   LEVADA_INLINE { a[i] = load_once<value, Arch>(k + (kx * Vectors + i) * lanes); });
@@ -257,6 +263,12 @@ class conv_by_channels {
       }
     }
   }
+
+  /// Where the pictures' rows are one group, its tiles bring the weights that come next, each its share.
+  static constexpr bool is_streamed =
+      streams_weights<filter_vectors * lanes * Run::channels * w.taps() * sizeof(value)> && row_group == Run::rows &&
+      pool.height * pool.width == 1;
+  static constexpr std::size_t tiles_of_group = row_group * ceil_div(Run::columns, tiling.pixels);
 
   tensor<value, filter_vectors * lanes * Run::channels * w.taps()> weight_;
   tensor<value, filter_vectors * lanes> bias_;

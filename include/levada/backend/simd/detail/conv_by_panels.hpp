@@ -76,6 +76,7 @@ class conv_by_panels {
       std::max<std::size_t>(1, (std::size_t{128} << 10) / (channel_block * tiling.filters * sizeof(value)));
   /// Of panels, the last of which may not be full, and tiles of filters.
   using axes = tile_axes<panels, ceil_div(Run::filters, tiling.filters)>;
+  static constexpr bool is_streamed = streams_weights<Run::filters * Run::channels * sizeof(value)>;
   static constexpr std::size_t packed_elements = group * panel_elements,
                                sum_elements = in_channel_blocks ? group * Run::filters * panel : 0;
 
@@ -110,7 +111,7 @@ class conv_by_panels {
         for (std::size_t f = filters.begin; f < filters.end; f += filter_block)
           for (std::size_t g = 0; g < count; ++g)
             of_panel(packed + g * panel_elements, sums + g * Run::filters * panel, out, c,
-                     {f, std::min(f + filter_block, filters.end)}, (first + g) * panel, join);
+                     {f, std::min(f + filter_block, filters.end)}, (first + g) * panel, g, join);
       }
     }
   }
@@ -160,33 +161,37 @@ class conv_by_panels {
     for (std::size_t i = Count; i < round_up(Count, lanes); ++i) to[i] = 0;
   }
 
-  /// Of the panel from pixel `p`: the channels from `c`.
+  /// Of the panel from pixel `p`, number `g` of its group: the channels from `c`.
   template <class Join>
   void of_panel(const value* packed, value* sums, value* out, std::size_t c, tile_range filters, std::size_t p,
-                const Join& join) const {
+                std::size_t g, const Join& join) const {
     if (rest == 0 || p < whole * panel)
-      of_vectors<tiling.vectors, lanes>(packed, sums, out, c, filters, p, join);
+      of_vectors<tiling.vectors, lanes>(packed, sums, out, c, filters, p, g, join);
     else if constexpr (rest != 0)
-      of_vectors<ceil_div(rest, lanes), (rest - 1) % lanes + 1>(packed, sums, out, c, filters, p, join);
+      of_vectors<ceil_div(rest, lanes), (rest - 1) % lanes + 1>(packed, sums, out, c, filters, p, g, join);
   }
 
   /// Of the last of the `Vectors` of a panel `Last` lanes count.
   template <std::size_t Vectors, std::size_t Last, class Join>
   void of_vectors(const value* packed, value* sums, value* out, std::size_t c, tile_range filters, std::size_t p,
-                  const Join& join) const {
-    for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters) {
+                  std::size_t g, const Join& join) const {
+    // Each panel of a group brings its share of the weights that pass the group next.
+    const std::size_t channels = channels_from(c), tile_bytes = tiling.filters * channels * sizeof(value);
+    auto next = reinterpret_cast<std::uintptr_t>(weight_.data() + c * Run::filters + filters.end * channels) +
+                g * ceil_div(filters.end - filters.begin, tiling.filters) * tile_bytes / group;
+    for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters, next += tile_bytes / group) {
       value* const kept = sums + f * Vectors * lanes;
       if (f + tiling.filters <= Run::filters)
-        tile<tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, join);
+        tile<tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, join);
       else if constexpr (Run::filters % tiling.filters != 0)
-        tile<Run::filters % tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, join);
+        tile<Run::filters % tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, join);
     }
   }
 
   /// `Filters` by `Vectors` vectors of outputs: the channels from `c`, added to what is in `kept` already.
   template <std::size_t Filters, std::size_t Vectors, std::size_t Last, class Join>
   [[gnu::noinline]] void tile(const value* from, value* kept, value* out, std::size_t c, std::size_t f, std::size_t p,
-                              const Join& join) const {
+                              [[maybe_unused]] std::uintptr_t next, const Join& join) const {
     constexpr std::size_t wide = Vectors * lanes;
     const bool last = !in_channel_blocks || c + channel_block >= Run::channels;
     // Planes lie far apart: no prefetcher foresees where a tile is written.
@@ -201,6 +206,7 @@ class conv_by_panels {
     const std::size_t channels = channels_from(c);
     const value* k = weight_.data() + c * Run::filters + f * channels;  // one tile behind the other
     for (std::size_t n = 0; n < channels; ++n, from += wide, k += Filters) {
+      if constexpr (is_streamed) fetch_ahead(next += ceil_div(Filters * sizeof(value), group));
       vec x[Vectors];
       static_for<Vectors>([&](auto v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
       static_for<Filters>([&](auto i) LEVADA_INLINE {

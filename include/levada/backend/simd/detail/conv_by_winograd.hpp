@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/detail/conv_by_winograd.hpp: convolution of 3 x 3 windows by Winograd's F(4 x 4, 3 x 3), with vectors
-// along the channels and then along the filters. Some rows of tiles at a time: their inputs are transposed to
+// backend/simd/detail/conv_by_winograd.hpp: convolution of 3 x 3 windows by Winograd's transforms, with vectors along
+// the channels and then along the filters. Some rows of tiles at a time: their inputs are transposed to
 // pixels of channels and transformed; for two vectors of filters after another, the tiles are multiplied with the
 // transformed weights, the results transformed back and transposed into the output's planes.
 
@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <concepts>
+#include <cstdint>
 #include <string_view>
 
 #include <levada/backend/simd/detail/conv_run.hpp>
@@ -26,42 +27,45 @@ inline constexpr bool takes_winograd =
     Run::window.stride_y == 1 && Run::window.stride_x == 1 && Run::window.dense_taps() &&
     Run::pool.height * Run::pool.width == 1;
 
-/// Doubled cycles (two multiply-adds or loads each), what `tap_cost` counts. Weights that the second-level cache does
-/// not keep come at some five bytes a cycle.
-constexpr std::size_t weight_cost(std::size_t elements) {
-  const std::size_t bytes = elements * sizeof(float);
-  return bytes > 1 << 20 ? (bytes - (1 << 20)) * 2 / 5 : 0;
+/// Doubled cycles, what `tap_cost` counts, of so many products. Meanwhile weights that the second-level cache does not
+/// keep come at some nine bytes a cycle.
+constexpr std::size_t products_cost(std::size_t products, std::size_t weights) {
+  const std::size_t bytes = weights * sizeof(float);
+  return bytes > 1 << 20 ? std::max(products, (bytes - (1 << 20)) * 2 / 9) : products;
 }
 /// Of a convolution whose `tap_and_row` is its tiling's cost.
 template <class Run>
 constexpr std::size_t direct_cost(std::size_t tap_and_row) {
-  return tap_and_row * Run::rows * Run::channels * Run::window.taps() +
-         weight_cost(Run::window.taps() * Run::channels * Run::filters);
+  return products_cost(tap_and_row * Run::rows * Run::channels * Run::window.taps(),
+                       Run::window.taps() * Run::channels * Run::filters);
 }
-/// The products, and for a vector of channels or filters of a tile the instructions of the transforms (some 250 and
-/// 170) and of the transposition of its pixels.
-template <class Arch, class Run>
+/// The products, and for a vector of channels or filters of a tile the instructions of the transforms (some 250 and 170
+/// of the larger tiles, 60 and 40 of the smaller) and of the transposition of its pixels.
+template <class Arch, class Run, std::size_t Results>
 consteval std::size_t winograd_cost() {
-  constexpr std::size_t lanes = lanes_in<float, Arch>;
-  const std::size_t tiles = ceil_div(Run::rows, winograd_results) * ceil_div(Run::columns, winograd_results);
+  constexpr std::size_t lanes = lanes_in<float, Arch>, products = winograd_sizes<Results>::products;
+  const std::size_t tiles = ceil_div(Run::rows, Results) * ceil_div(Run::columns, Results);
   const std::size_t in = ceil_div(Run::channels, lanes), out = ceil_div(Run::filters, lanes);
-  const std::size_t turned = 32 * static_cast<std::size_t>(std::bit_width(lanes) - 1) + 48;
-  return winograd_products * Run::channels * out * tiles +
-         tiles * (in * (250 + turned * 4 / 3) + out * (170 + turned)) +
-         weight_cost(winograd_products * Run::channels * Run::filters);
+  const std::size_t turned = (2 * static_cast<std::size_t>(std::bit_width(lanes) - 1) + 3) * Results * Results;
+  const std::size_t of_inputs = Results == 4 ? 250 : 60, of_results = Results == 4 ? 170 : 40;
+  return products_cost(products * Run::channels * out * tiles, products * Run::channels * Run::filters) +
+         tiles * (in * (of_inputs + turned * 4 / 3) + out * (of_results + turned));
 }
+/// The results in a row of those tiles that take fewer cycles.
+template <class Arch, class Run>
+inline constexpr std::size_t best_winograd = winograd_cost<Arch, Run, 2>() < winograd_cost<Arch, Run, 4>() ? 2 : 4;
 
-template <class Arch, class Run, class Epilogue>
-class conv_by_winograd {
+template <class Arch, class Run, class Epilogue, std::size_t Results>
+class winograd_conv {
  public:
   using value = float;
-  static constexpr std::string_view method = "Winograd F(4x4, 3x3)";
+  static constexpr std::string_view method = Results == 4 ? "Winograd F(4x4, 3x3)" : "Winograd F(2x2, 3x3)";
 
  private:
   static constexpr window2d w = Run::window;
   static constexpr std::size_t lanes = lanes_in<value, Arch>;
-  static constexpr std::size_t tile_columns = ceil_div(Run::columns, winograd_results),
-                               tile_rows = ceil_div(Run::rows, winograd_results);
+  static constexpr std::size_t side = winograd_sizes<Results>::side, all_products = winograd_sizes<Results>::products;
+  static constexpr std::size_t tile_columns = ceil_div(Run::columns, Results), tile_rows = ceil_div(Run::rows, Results);
   static constexpr std::size_t channels = round_up(Run::channels, lanes);
   /// Between tiles: an odd number of cache lines, so that not all fall into the same places of the cache.
   static constexpr std::size_t stride = channels % (4 * lanes) == 0 ? channels + lanes : channels;
@@ -69,11 +73,11 @@ class conv_by_winograd {
                                vectors = std::min<std::size_t>(filter_vectors, 2);
   static constexpr std::size_t filters = filter_vectors * lanes;
   static constexpr std::size_t whole_vectors = filter_vectors / vectors * vectors;
-  static constexpr std::size_t pitch = tile_columns * winograd_results + winograd_side - winograd_results;
+  static constexpr std::size_t pitch = tile_columns * Results + side - Results;
   using vec = vector<value, Arch>;
 
   static constexpr std::size_t input_rows(std::size_t rows_of_tiles) {
-    return rows_of_tiles * winograd_results + winograd_side - winograd_results;
+    return rows_of_tiles * Results + side - Results;
   }
   struct parts {
     std::size_t inputs, tiles, products, results;
@@ -81,14 +85,13 @@ class conv_by_winograd {
   };
   static constexpr parts parts_of(std::size_t rows_of_tiles) {
     const std::size_t count = rows_of_tiles * tile_columns;
-    return {input_rows(rows_of_tiles) * pitch * channels, winograd_products * count * stride,
-            winograd_products * count * filters,
-            round_up(std::min(rows_of_tiles * winograd_results, Run::rows) * Run::columns, lanes) * vectors * lanes};
+    return {input_rows(rows_of_tiles) * pitch * channels, all_products * count * stride, all_products * count * filters,
+            round_up(std::min(rows_of_tiles * Results, Run::rows) * Run::columns, lanes) * vectors * lanes};
   }
   /// The rows of tiles at a time: with half a megabyte or as much as the weights take, so that these are not read more
   /// often than what they are multiplied with.
   static constexpr std::size_t group = [] {
-    constexpr std::size_t weights = winograd_products * Run::channels * filters;
+    constexpr std::size_t weights = all_products * Run::channels * filters;
     const std::size_t most = std::clamp(weights, std::size_t{128} << 10, std::size_t{2048} << 10);
     std::size_t rows = tile_rows;
     for (std::size_t groups = 1; rows > 1 && parts_of(rows).elements() > most; ++groups)
@@ -109,7 +112,7 @@ class conv_by_winograd {
   static constexpr std::size_t tiles = axes::tiles;
 
   template <class Parameters>
-  conv_by_winograd(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
+  winograd_conv(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
     for (std::size_t f = 0; f < filters; ++f) {
       const std::size_t first = f / lanes / vectors * vectors,
                         width = std::min(vectors, filter_vectors - first) * lanes;
@@ -117,9 +120,8 @@ class conv_by_winograd {
       for (std::size_t c = 0; c < Run::channels; ++c) {
         std::array<double, 9> window{};
         for (std::size_t i = 0; i < 9 && f < Run::filters; ++i) window[i] = Run::weight(p, f, c, i / 3, i % 3);
-        const auto transformed = winograd_weights(window);
-        for (std::size_t i = 0; i < winograd_products; ++i)
-          to[i * filters * Run::channels + c * width] = transformed[i];
+        const auto transformed = winograd_weights<Results>(window);
+        for (std::size_t i = 0; i < all_products; ++i) to[i * filters * Run::channels + c * width] = transformed[i];
       }
       bias_[f] = f < Run::filters ? Run::bias(p, f) : value{0};
     }
@@ -158,13 +160,13 @@ class conv_by_winograd {
     value* const inputs = scratch;
     value* const transformed = inputs + memory.inputs;
     value* const products = transformed + memory.tiles;
-    take(in, scale, inputs, y * winograd_results, input_rows(Rows));
+    take(in, scale, inputs, y * Results, input_rows(Rows));
     for (std::size_t t = 0; t < count; ++t)
       for (std::size_t c = 0; c < channels; c += lanes)
-        winograd_input<Arch>(
-            inputs + (t / tile_columns * winograd_results * pitch + t % tile_columns * winograd_results) * channels + c,
-            pitch * channels, channels, transformed + t * stride + c, count * stride);
-    for (std::size_t i = 0; i < winograd_products; ++i) {
+        winograd_input<Arch, Results>(
+            inputs + (t / tile_columns * Results * pitch + t % tile_columns * Results) * channels + c, pitch * channels,
+            channels, transformed + t * stride + c, count * stride);
+    for (std::size_t i = 0; i < all_products; ++i) {
       const value* const from = transformed + i * count * stride;
       const value* const weight = weight_.data() + i * filters * Run::channels;
       value* const to = products + i * filters * count;
@@ -211,14 +213,21 @@ class conv_by_winograd {
         [&](auto i) LEVADA_INLINE { std::memcpy(to + (w.left + x + i) * channels + c, &s.row[i], sizeof s.row[i]); });
   }
 
-  /// One of the 36 products of all tiles, for `Vectors` vectors of filters.
+  /// One of the products of all tiles, for `Vectors` vectors of filters. Each of the passes over their weights brings
+  /// its share of those that come next.
   template <std::size_t Vectors, std::size_t Tiles>
   static void multiply(const value* from, const value* weight, value* to) {
     constexpr std::size_t some = at_once(Tiles, Vectors), whole = Tiles / some * some;
-    for (std::size_t t = 0; t < whole; t += some, from += some * stride, to += some * Vectors * lanes)
-      winograd_product<Arch, some, Vectors, stride>(from, weight, Run::channels, to);
+    constexpr std::size_t bytes = Vectors * lanes * sizeof(value);
+    constexpr std::size_t ahead = streams_weights<all_products * Run::channels * filters * sizeof(value)>
+                                      ? ceil_div(bytes, ceil_div(Tiles, some))
+                                      : 0;
+    auto next = reinterpret_cast<std::uintptr_t>(weight) + Run::channels * bytes;
+    for (std::size_t t = 0; t < whole;
+         t += some, from += some * stride, to += some * Vectors * lanes, next += Run::channels * ahead)
+      winograd_product<Arch, some, Vectors, stride, ahead>(from, weight, Run::channels, to, next);
     if constexpr (whole != Tiles)
-      winograd_product<Arch, Tiles - whole, Vectors, stride>(from, weight, Run::channels, to);
+      winograd_product<Arch, Tiles - whole, Vectors, stride, ahead>(from, weight, Run::channels, to, next);
   }
 
   /// The results of `Rows` rows of tiles for `Vectors` vectors of filters.
@@ -226,19 +235,19 @@ class conv_by_winograd {
   [[gnu::noinline]] void finish(const value* products, value* results, value* out, std::size_t v, std::size_t y,
                                 const Join& join) const {
     constexpr std::size_t count = Rows * tile_columns;
-    const std::size_t first_row = y * winograd_results;
+    const std::size_t first_row = y * Results;
     for (std::size_t t = 0; t < count; ++t) {
-      const std::size_t row = t / tile_columns * winograd_results, column = t % tile_columns * winograd_results;
+      const std::size_t row = t / tile_columns * Results, column = t % tile_columns * Results;
       for (std::size_t i = 0; i < Vectors; ++i)
-        winograd_result<Arch, Run::relu>(
+        winograd_result<Arch, Results, Run::relu>(
             products + (t * Vectors + i) * lanes, count * filters, bias_.data() + (v + i) * lanes,
             results + ((row * Run::columns + column) * Vectors + i) * lanes, Run::columns * Vectors * lanes,
             Vectors * lanes, Run::rows - first_row - row, Run::columns - column);
     }
-    if (first_row + Rows * winograd_results <= Run::rows)
-      store<Vectors, Rows * winograd_results>(results, out, v, first_row, join);
+    if (first_row + Rows * Results <= Run::rows)
+      store<Vectors, Rows * Results>(results, out, v, first_row, join);
     else
-      store<Vectors, Run::rows - (tile_rows - Rows) * winograd_results>(results, out, v, first_row, join);
+      store<Vectors, Run::rows - (tile_rows - Rows) * Results>(results, out, v, first_row, join);
   }
 
   /// `Rows` rows of results into the planes of the output.
@@ -252,9 +261,13 @@ class conv_by_winograd {
         });
   }
 
-  tensor<value, winograd_products * Run::channels * filters> weight_;
+  tensor<value, all_products * Run::channels * filters> weight_;
   tensor<value, filters> bias_;
   [[no_unique_address]] Epilogue epilogue_;
 };
+template <class Arch, class Run, class Epilogue>
+using conv_by_winograd = winograd_conv<Arch, Run, Epilogue, 4>;
+template <class Arch, class Run, class Epilogue>
+using conv_by_small_winograd = winograd_conv<Arch, Run, Epilogue, 2>;
 
 }  // namespace levada::detail

@@ -50,6 +50,7 @@ class simd_dense {
   static constexpr std::size_t pitch = round_up(Inputs, lanes), vectors = Inputs / lanes, rest = Inputs % lanes;
   // A multiply-add takes four cycles and two start in each: eight or more must be in flight.
   static constexpr std::size_t tile = Outputs % 5 == 0 ? 5 : Outputs < 8 ? Outputs : 8;
+  static constexpr bool is_streamed = streams_weights<Outputs * pitch * sizeof(T)>;
 
  public:
   static constexpr std::size_t tiles = ceil_div(Outputs, tile);
@@ -81,6 +82,8 @@ class simd_dense {
     });
     const auto add = [&](std::size_t at, auto c, const vec(&x)[Items]) LEVADA_INLINE {
       static_for<N>([&](auto n) LEVADA_INLINE {
+        if constexpr (is_streamed)
+          fetch_ahead(reinterpret_cast<std::uintptr_t>(weight + n * pitch + at) + N * pitch * sizeof(T));
         vec w = load<T, Arch>(weight + n * pitch + at);
         if constexpr (Items > 1) keep<T, Arch>(w);
         static_for<Items>([&](auto b) LEVADA_INLINE { sums[b][n][c] = multiply_add(x[b], w, sums[b][n][c]); });

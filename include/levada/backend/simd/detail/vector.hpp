@@ -145,6 +145,16 @@ LEVADA_INLINE inline vector<T, Arch> load_once(const T* p) {
   return loaded;
 }
 
+/// So many bytes of weights do not stay in a second-level cache from item to item: they are better fetched before they
+/// are needed.
+template <std::size_t Bytes>
+inline constexpr bool streams_weights = Bytes > (std::size_t{256} << 10);
+
+/// Brings the line at that address, which may be any, to the second-level cache.
+LEVADA_INLINE inline void fetch_ahead(std::uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
+}
+
 /// The first `N` lanes from memory, zeros in the rest; nothing else is read.
 template <std::size_t N, class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> load_part(const T* p) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <levada/core/detail/exchange.hpp>
+#include <levada/run/detail/program/large_objects.hpp>
 
 namespace levada::detail {
 
@@ -20,11 +21,11 @@ class erased_object {
   template <class T, class... Arguments>
   static erased_object make(Arguments&&... arguments) {
     erased_object o;
-    o.object_ = new own_lines<T>{T(std::forward<Arguments>(arguments)...)};
+    o.object_ = new own_lines<T>{{}, T(std::forward<Arguments>(arguments)...)};
     o.destroy_ = [](void* p, std::align_val_t) noexcept { delete static_cast<own_lines<T>*>(p); };
     if constexpr (std::is_copy_constructible_v<T>)
       o.copy_ = [](const void* p, std::size_t, std::align_val_t) -> void* {
-        return new own_lines<T>{*static_cast<const T*>(p)};
+        return new own_lines<T>{{}, *static_cast<const T*>(p)};
       };
     return o;
   }
@@ -63,7 +64,10 @@ class erased_object {
  private:
   static constexpr std::size_t cache_line = 64;
   template <class T>
-  struct alignas(alignof(T) < cache_line ? cache_line : alignof(T)) own_lines {
+  static constexpr bool is_large = sizeof(T) >= (std::size_t{32} << 10) && alignof(T) <= cache_line;
+  template <class T>
+  struct alignas(alignof(T) < cache_line ? cache_line : alignof(T)) own_lines
+      : std::conditional_t<is_large<T>, large_object, small_object> {
     T object;
   };
 
