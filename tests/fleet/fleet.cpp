@@ -4,13 +4,11 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +18,7 @@
 #include <levada/fleet/server_configuration.hpp>
 #include <levada/levada.hpp>
 
+#include "fleet/kept_lines.hpp"
 #include "fleet/nats_server.hpp"
 #include "fleet/orders.hpp"
 #include "remote/certificates.hpp"
@@ -30,8 +29,6 @@ namespace {
 namespace lv = levada;
 using namespace levada::test;
 using namespace std::chrono_literals;
-
-const bool is_driver = is_no_worker();
 
 auto deploy_to(const lv::jetstream& to) { return lv::deploy<fleet_box, fleet_version>(orders(), to); }
 
@@ -53,27 +50,6 @@ struct session_seen final : lv::detail::nats_hearer {
     }
   }
   std::atomic<std::uint64_t> number{0};
-};
-
-/// The lines of the library while it is there.
-class kept_lines final : lv::log_sink {
- public:
-  kept_lines() : before_(lv::log_to(this)) {}
-  ~kept_lines() { lv::log_to(before_); }
-  bool has(std::string_view line) const {
-    const std::lock_guard lock(mutex_);
-    return std::find(lines_.begin(), lines_.end(), line) != lines_.end();
-  }
-
- private:
-  void write(lv::log_level, std::string_view line) noexcept override {
-    const std::lock_guard lock(mutex_);
-    lines_.emplace_back(line);
-  }
-
-  mutable std::mutex mutex_;
-  std::vector<std::string> lines_;
-  lv::log_sink* before_;
 };
 
 }  // namespace
@@ -240,7 +216,7 @@ TEST_CASE("garbage is refused, counted and harms nobody") {
   send(fleet_message::items, program, 1, frame_kind::value, names.items);
   CHECK(eventually([&] { return works.counts().refused == 24; }));
   const auto refused = [&](std::string_view why) {
-    return lines.has("levada: fleet \"orders\": a message is refused: " + std::string(why));
+    return lines.has_line("levada: fleet \"orders\": a message is refused: " + std::string(why));
   };
   CHECK(refused("levada: it is none of a driver"));
   CHECK(refused("levada: it is of another program"));
@@ -262,8 +238,9 @@ TEST_CASE("garbage is refused, counted and harms nobody") {
     by.say(names.outcomes(seen.number.load()).c_str(), {reinterpret_cast<const char*>(raw.data()), raw.size()});
   };
   answer(program + 1, 2, frame_kind::value);
-  CHECK(eventually(
-      [&] { return lines.has("levada: fleet \"orders\": an outcome is refused: levada: it is of another program"); }));
+  CHECK(eventually([&] {
+    return lines.has_line("levada: fleet \"orders\": an outcome is refused: levada: it is of another program");
+  }));
   answer(program, 1, frame_kind::value);  // which it has
   session.push(order{3, act::sleeps});
   answer(program, 2, frame_kind::item);
@@ -324,7 +301,6 @@ TEST_CASE("each role may do what it needs, by its certificate, and nothing else"
 }
 
 TEST_CASE("a worker that is killed delays its items, and loses none") {
-  REQUIRE(is_driver);
   if (!has_nats_server()) return;
   const nats_server server;
   process first = start_worker(server.url());

@@ -21,8 +21,6 @@ namespace {
 using namespace levada::test;
 using namespace std::chrono_literals;
 
-[[maybe_unused]] const bool is_driver = is_no_worker();
-
 }  // namespace
 
 TEST_CASE("an item that kills its workers fails alone, and harms no neighbour") {

@@ -52,7 +52,7 @@ TEST_CASE("a message is read as it was written") {
   CHECK(from.envelope().frames == 3);
   CHECK(from.envelope().program == 0x0123456789abcdef);
   CHECK(from.envelope().session == 42);
-  CHECK(from.envelope().nanoseconds == 5);
+  CHECK(from.envelope().number == 5);
   fleet_reader::frame f;
   REQUIRE(from.next(f));
   CHECK(f.header.item == 7);

@@ -4,14 +4,11 @@
 
 #include <doctest/doctest.h>
 
-#include <sys/prctl.h>
 #include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +22,7 @@
 #include <levada/levada.hpp>
 
 #include "fleet/nats_server.hpp"
+#include "fleet/worker_processes.hpp"
 
 namespace levada::test {
 
@@ -47,41 +45,12 @@ inline auto orders() {
          }));
 }
 
-/// Such a process works for the server that the variable names.
-inline constexpr const char* worker_variable = "LEVADA_TEST_WORKER_FOR";
-inline process start_worker(const std::string& url) {
-  return process("/proc/self/exe", {}, std::string(worker_variable) + "=" + url);
-}
-/// At the begin of a program: does not return in such a process.
-inline bool is_no_worker() {
-  const char* const url = std::getenv(worker_variable);
-  if (url == nullptr) return true;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  try {
-    const fleet_worker works = work<fleet_box, "orders", fleet_version>(orders(), jetstream{{url}});
-    for (;;) ::pause();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    std::_Exit(1);
-  }
-}
-
-/// A case that needs a server goes on where there is one.
-inline bool has_nats_server() {
-  if (!nats_server::program().empty()) return true;
-  MESSAGE("not tested: there is no nats-server");
-  return false;
-}
-
-inline std::string failure_of(const std::exception_ptr& why) {
-  try {
-    std::rethrow_exception(why);
-  } catch (const remote_error& e) {
-    return e.what();
-  } catch (...) {
-    return "another exception";
-  }
-}
+inline const worker_program working{"LEVADA_TEST_WORKER_FOR", [](const std::string& url) {
+                                      const fleet_worker works =
+                                          work<fleet_box, "orders", fleet_version>(orders(), jetstream{{url}});
+                                      for (;;) ::pause();
+                                    }};
+inline process start_worker(const std::string& url) { return working.start(url); }
 
 /// What came of a stream of orders: each is accounted for once, and results are in order.
 struct tally {

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <thread>
 
+#include <levada/fleet/detail/by_key.hpp>
 #include <levada/graph/sync.hpp>
 
 #include "../detached.hpp"

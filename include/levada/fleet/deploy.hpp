@@ -12,9 +12,12 @@
 #include <string>
 #include <utility>
 
+#include <levada/fleet/detail/by_key.hpp>
 #include <levada/fleet/detail/device.hpp>
+#include <levada/fleet/detail/identity.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/keyed_states.hpp>
 #include <levada/fleet/detail/queue.hpp>
 #include <levada/remote/detail/deploy.hpp>
 #include <levada/remote/detail/identity.hpp>
@@ -25,6 +28,8 @@ template <class Device>
 inline constexpr bool is_fleet = false;
 template <fixed_string Name>
 inline constexpr bool is_fleet<fleet<Name>> = true;
+template <fixed_string Name, class Key, class Partitions>
+inline constexpr bool is_fleet<keyed_fleet<Name, Key, Partitions>> = true;
 
 template <>
 struct way_elsewhere<jetstream> {
@@ -33,11 +38,11 @@ struct way_elsewhere<jetstream> {
   template <class To>
   static constexpr bool leads_to = is_fleet<To>;
 
-  template <class Place, class Version>
-  static auto stage(const jetstream& to) {
+  template <class Place, class Version, class Part>
+  static auto stage(const jetstream& to, const Part& part) {
     using in = typename Place::in;
     using out = items_behind<typename Place::pipeline>;
-    using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, in, out>;
+    using identity = fleet_identity<Place, Version>;
     constexpr bool filters = filters_items(flat<typename Place::pipeline>::describe());
     using given = std::conditional_t<filters, possible_result<out>, out>;
     auto way = std::make_shared<fleet_way>();
@@ -45,6 +50,10 @@ struct way_elsewhere<jetstream> {
     way->identity = identity::text.view();
     way->program = identity::hash;
     way->to = to;
+    if constexpr (is_keyed_fleet<typename Place::device>) {
+      way->by_key = &keyed_types<Place>::shape;
+      way->make_states = states_maker<Place>(part);
+    }
     using made = op_stage<Place::name, remote_op<in, given, fleet_way>>;
     if constexpr (filters) {
       way->make_filtered = [](void* at) { ::new (at) given{}; };

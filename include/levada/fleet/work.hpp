@@ -10,12 +10,16 @@
 #include <utility>
 
 #include <levada/core/detail/type_list.hpp>
+#include <levada/fleet/detail/by_key.hpp>
 #include <levada/fleet/detail/device.hpp>
+#include <levada/fleet/detail/identity.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
+#include <levada/fleet/detail/keyed_member.hpp>
+#include <levada/fleet/detail/keyed_states.hpp>
+#include <levada/fleet/detail/member_traits.hpp>
 #include <levada/fleet/detail/member_work.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
-#include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/mistakes.hpp>
 #include <levada/remote/detail/there.hpp>
 #include <levada/remote/detail/wire.hpp>
@@ -26,7 +30,7 @@ namespace levada {
 /// A process that works for a fleet, until this ends: what it has begun is finished then, and the rest given back.
 class fleet_worker {
  public:
-  explicit fleet_worker(std::string name, std::unique_ptr<detail::fleet_member> made)
+  explicit fleet_worker(std::string name, std::unique_ptr<detail::any_member> made)
       : name_(std::move(name)), member_(std::move(made)) {}
 
   /// As failures of items name it: the machine and the process.
@@ -36,7 +40,7 @@ class fleet_worker {
 
  private:
   std::string name_;
-  std::unique_ptr<detail::fleet_member> member_;
+  std::unique_ptr<detail::any_member> member_;
 };
 
 namespace detail {
@@ -73,20 +77,26 @@ template <class Target, fixed_string Name, class... Options, class Pipeline>
   using found = typename detail::place_there<fleet<Name>, std::decay_t<Pipeline>>::type;
   using in = typename found::in;
   using out = detail::items_behind<typename found::pipeline>;
-  using compared =
-      detail::remote_identity<Name, detail::version_of<Options...>::text, typename found::pipeline, in, out>;
+  using compared = detail::fleet_identity<found, detail::version_of<Options...>>;
   using there = typename detail::target_there<fleet<Name>, Target>::type;
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
-  auto app = detail::deploy_with<there>(input<in> | detail::part_on<fleet<Name>::id>(std::move(own)),
-                                        detail::options_there<Options...>{});
-  using app_type = decltype(app);
+  auto part = detail::part_on<fleet<Name>::id>(std::move(own));
   std::string name = detail::worker_name();
-  detail::member_traits traits{std::string(Name.view()), name,
-                               compared::text.view(),    compared::hash,
-                               app_type::plan.slots,     detail::threads_of(there{}),
-                               wire<in>::most_bytes,     detail::wire_code_of<out>};
-  return fleet_worker(std::move(name),
-                      std::make_unique<detail::member_work<app_type>>(std::move(app), std::move(traits), from));
+  detail::member_traits traits{std::string(Name.view()),    name,
+                               compared::text.view(),       compared::hash,
+                               detail::threads_of(there{}), wire<in>::most_bytes,
+                               detail::wire_code_of<out>};
+  if constexpr (detail::is_keyed_fleet<typename found::device>) {
+    return fleet_worker(std::move(name),
+                        std::make_unique<detail::keyed_member>(std::move(traits), detail::keyed_types<found>::shape,
+                                                               detail::states_maker<found>(part), from));
+  } else {
+    auto app = detail::deploy_with<there>(input<in> | std::move(part), detail::options_there<Options...>{});
+    using app_type = decltype(app);
+    traits.slots = app_type::plan.slots;
+    return fleet_worker(std::move(name),
+                        std::make_unique<detail::member_work<app_type>>(std::move(app), std::move(traits), from));
+  }
 }
 /// A wrong deployment.
 template <class Target, fixed_string Name, class... Options, class Pipeline>

@@ -5,16 +5,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
 #include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
+
+class keyed_states;
+struct keyed_shape;
 
 /// How a driver comes to the workers of a fleet, known from start-up on.
 struct fleet_way {
@@ -25,8 +31,17 @@ struct fleet_way {
   std::uint64_t program = 0;  ///< the same as a number
   jetstream to;
   void (*make_filtered)(void* at) = nullptr;  ///< constructs what stands for no result; null where there is always one
+  const keyed_shape* by_key = nullptr;        ///< of a part by key
+  std::function<std::unique_ptr<keyed_states>()> make_states;
 };
 using fleet_kernel = kernel_elsewhere<fleet_way>;
+
+/// A session's way to its segment, which the keeper of a queue looks after.
+class kept_lane : public device_lane {
+ public:
+  /// Every tenth of a second.
+  virtual void keep() noexcept = 0;
+};
 
 struct fleet_backend {
   static constexpr std::string_view name = "fleet";

@@ -26,6 +26,7 @@
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/outcome.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
 #include <levada/fleet/detail/streams.hpp>
@@ -33,7 +34,7 @@
 
 namespace levada::detail {
 
-class fleet_lane final : public device_lane, publish_events {
+class fleet_lane final : public kept_lane, publish_events {
  public:
   using clock = std::chrono::steady_clock;
   /// Workers that an item may take with it before it fails.
@@ -94,7 +95,7 @@ class fleet_lane final : public device_lane, publish_events {
 
   /// Every tenth of a second: outcomes are asked for again where the server lost who waits, and items of a
   /// session that was cancelled are done.
-  void keep() noexcept {
+  void keep() noexcept override {
     std::unique_lock lock(mutex_);
     for (slot& s : slots_)
       if (s.at == place::sent && client_.input(segment_, s.item, 0) == nullptr) finish(s, nullptr, lock);
@@ -301,7 +302,7 @@ class fleet_lane final : public device_lane, publish_events {
         throw wire_error("levada: it is of another program");
       fleet_reader::frame f;
       while (from.next(f)) take_outcome(f, from.name());
-      if (e.frames != 0) learn(e.nanoseconds / e.frames);
+      if (e.frames != 0) learn(e.number / e.frames);
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
     }
@@ -314,33 +315,10 @@ class fleet_lane final : public device_lane, publish_events {
     if (s.at != place::sent || s.item != f.header.item || s.is_done) return;  // it is there already, or will be
     s.at = place::nowhere;
     lock.unlock();
-    std::exception_ptr failure;
-    try {
-      if (client_.input(segment_, f.header.item, 0) != nullptr) construct(f, worker);
-    } catch (const std::exception& e) {
-      failure = error_of(f.header.item, worker, e.what());
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    std::exception_ptr failure = detail::take_outcome(by_.who(), kernel_, client_, segment_, f, worker);
     lock.lock();
     s.at = place::sent;
     finish(s, std::move(failure), lock);
-  }
-  void construct(const fleet_reader::frame& f, std::string_view worker) {
-    const std::span<const std::byte> pieces[] = {f.payload};
-    wire_reader from(pieces);
-    void* const at = client_.output(segment_, f.header.item, 0);
-    switch (f.header.kind) {
-      case frame_kind::value:
-        return kernel_.result.construct(from, at);
-      case frame_kind::failure:
-        throw remote_error(text_from_wire(from, most_text_bytes));
-      case frame_kind::filtered:
-        if (kernel_.way->make_filtered != nullptr) return kernel_.way->make_filtered(at);
-        [[fallthrough]];
-      default:
-        throw wire_error(std::string(worker) + " answers with what is no outcome");
-    }
   }
   /// What became of an item that was sent is known.
   void finish(slot& s, std::exception_ptr failure, std::unique_lock<std::mutex>& lock) noexcept {
@@ -371,15 +349,6 @@ class fleet_lane final : public device_lane, publish_events {
     each_ = each_ == 0 ? each : (7 * each_ + each) / 8;
     grain_now_ = std::clamp<std::size_t>(worth_a_message / std::max<std::uint64_t>(1, each_), 1, grain_);
   }
-  std::exception_ptr error_of(std::uint64_t item, std::string_view worker, std::string_view what) const noexcept {
-    try {
-      return std::make_exception_ptr(remote_error(by_.who() + ", worker " + std::string(worker) + ", item " +
-                                                  std::to_string(item) + ": " + std::string(what)));
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
-
   // ---- questions of workers, on the thread of their subscription ----
 
   /// An item that has lost its worker runs alone, and where it is known to: so that it is known which of a worker's
@@ -393,7 +362,7 @@ class fleet_lane final : public device_lane, publish_events {
       throw wire_error("levada: it is of another program");
     const char* const reply = natsMsg_GetReply(m);
     if (reply == nullptr) return;
-    by_.say(reply, may_run_again(f.header.item, e.nanoseconds, from.name()) ? "yes" : "no");
+    by_.say(reply, may_run_again(f.header.item, e.number, from.name()) ? "yes" : "no");
   }
   bool may_run_again(std::uint64_t item, std::uint64_t delivery, std::string_view worker) {
     slot& s = slot_of(item);
@@ -402,7 +371,8 @@ class fleet_lane final : public device_lane, publish_events {
     if (delivery == s.delivery) return true;  // the answer was lost
     s.delivery = delivery;
     if (++s.losses < most_losses) return true;
-    finish(s, error_of(item, worker, "its worker was lost " + std::to_string(most_losses) + " times"), lock);
+    finish(s, error_of_item(by_.who(), item, worker, "its worker was lost " + std::to_string(most_losses) + " times"),
+           lock);
     return false;
   }
 

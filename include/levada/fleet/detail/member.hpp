@@ -40,7 +40,7 @@
 namespace levada::detail {
 
 /// The derived class has the session.
-class fleet_member : publish_events, nats_hearer {
+class fleet_member : public any_member, publish_events, nats_hearer {
  public:
   using clock = std::chrono::steady_clock;
 
@@ -61,9 +61,8 @@ class fleet_member : publish_events, nats_hearer {
       free_items_.push_back(&i);
     }
   }
-  virtual ~fleet_member() = default;
 
-  member_counts counts() {
+  member_counts counts() override {
     const std::lock_guard lock(mutex_);
     return counts_;
   }

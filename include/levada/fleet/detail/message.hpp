@@ -23,6 +23,9 @@ enum class fleet_message : std::uint8_t {
   items = 1,  ///< from the driver, to be worked on
   outcomes,   ///< what became of them; behind the envelope the name of the worker
   question,   ///< of a worker, whether the item of its one frame may run once more
+  begin,      ///< by key: of a session, whose items come behind it
+  mark,       ///< by key: a worker takes the partition
+  state,      ///< by key: what it has to know that goes on behind this
 };
 
 /// The begin of a message, its numbers with the smallest byte first.
@@ -30,11 +33,12 @@ struct fleet_envelope {
   static constexpr std::size_t size = 32;
 
   fleet_message kind = fleet_message::items;
-  std::uint8_t name_bytes = 0;    ///< of the worker's name, right behind
-  std::uint32_t frames = 0;       ///< behind that
-  std::uint64_t program = 0;      ///< what both ends compare, as a number
-  std::uint64_t session = 0;      ///< of the driver
-  std::uint64_t nanoseconds = 0;  ///< of outcomes: that they took the worker; of questions: the delivery
+  std::uint8_t name_bytes = 0;  ///< of the worker's name, right behind
+  std::uint32_t frames = 0;     ///< behind that
+  std::uint64_t program = 0;    ///< what both ends compare, as a number
+  std::uint64_t session = 0;    ///< of the driver
+  /// Of outcomes the nanoseconds that they took the worker, of questions the delivery; by key: of messages.
+  std::uint64_t number = 0;
 
   void write(std::byte* to) const {
     std::fill_n(to, size, std::byte{});
@@ -43,21 +47,21 @@ struct fleet_envelope {
     put(to + 4, frames);
     put(to + 8, program);
     put(to + 16, session);
-    put(to + 24, nanoseconds);
+    put(to + 24, number);
   }
   /// Throws wire_error where it is none.
   static fleet_envelope read(wire_reader& from) {
     const auto raw = from.read<std::array<std::byte, size>>();
     fleet_envelope e;
     e.kind = static_cast<fleet_message>(raw[0]);
-    if (e.kind < fleet_message::items || e.kind > fleet_message::question || raw[2] != std::byte{} ||
+    if (e.kind < fleet_message::items || e.kind > fleet_message::state || raw[2] != std::byte{} ||
         raw[3] != std::byte{})
       throw wire_error("levada: a message of no known kind");
     e.name_bytes = std::to_integer<std::uint8_t>(raw[1]);
     e.frames = get<std::uint32_t>(raw.data() + 4);
     e.program = get<std::uint64_t>(raw.data() + 8);
     e.session = get<std::uint64_t>(raw.data() + 16);
-    e.nanoseconds = get<std::uint64_t>(raw.data() + 24);
+    e.number = get<std::uint64_t>(raw.data() + 24);
     return e;
   }
 

@@ -85,8 +85,11 @@ enum class haste : bool { none, some };
 /// The servers that a program is connected to; where they go it connects again for as long as it lives.
 class nats_connection {
  public:
+  /// On which what subscriptions hear comes: one of the program's, or one of each.
+  enum class threads : bool { few, each };
   /// Throws remote_error where none answers, or one is another machine and there are no certificates.
-  nats_connection(std::string who, const jetstream& to, const std::string& name) : who_(std::move(who)) {
+  nats_connection(std::string who, const jetstream& to, const std::string& name, threads hear = threads::each)
+      : who_(std::move(who)) {
     natsOptions* made = nullptr;
     check(natsOptions_Create(&made), "no memory");
     const std::unique_ptr<natsOptions, nats_deleter<natsOptions_Destroy>> options(made);
@@ -95,6 +98,7 @@ class nats_connection {
     for (const std::string& url : to.urls) urls.push_back(url.c_str());
     check(natsOptions_SetServers(made, urls.data(), static_cast<int>(urls.size())), "these are no addresses");
     secure(made, to);
+    natsOptions_UseGlobalMessageDelivery(made, hear == threads::few);
     natsOptions_SetName(made, name.c_str());
     natsOptions_SetMaxReconnect(made, -1);
     natsOptions_SetReconnectWait(made, 100);

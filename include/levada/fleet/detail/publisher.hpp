@@ -23,6 +23,8 @@ struct publish_answer {
   int code = 0;  ///< of JetStream, where it is not
   std::string why;
 
+  /// Another message came before, or the server has forgotten: of those that name the one before them.
+  bool is_of_another_chain() const { return code == JSStreamWrongLastMsgIDErr; }
   /// There was no room, of the stream or of the server.
   bool is_full() const { return code == JSStreamStoreFailedErr || code == JSInsufficientResourcesErr; }
 };
@@ -57,16 +59,18 @@ class stored_publisher final : nats_hearer {
       : by_(by), to_(to), inbox_(new_inbox(by.who()) + "."), answers_(by, inbox_ + "*", *this) {}
 
   /// Any thread. A second message of the same id, soon behind the first, is not stored; both are acknowledged. Where it
-  /// does not go out no answer comes.
+  /// does not go out no answer comes. `behind`: only right behind the message of that id.
   void publish(const std::string& subject, const std::string& id, std::uint64_t tag, std::span<const std::byte> payload,
-               haste is) noexcept {
+               haste is, const std::string& behind = {}) noexcept {
     natsMsg* made = nullptr;
     const std::string reply = inbox_ + std::to_string(tag);
     if (natsMsg_Create(&made, subject.c_str(), reply.c_str(), reinterpret_cast<const char*>(payload.data()),
                        static_cast<int>(payload.size())) != NATS_OK)
       return;
     const nats_message message(made);
-    if (natsMsgHeader_Set(made, "Nats-Msg-Id", id.c_str()) == NATS_OK) by_.publish(made, is);
+    if (natsMsgHeader_Set(made, "Nats-Msg-Id", id.c_str()) != NATS_OK) return;
+    if (!behind.empty() && natsMsgHeader_Set(made, "Nats-Expected-Last-Msg-Id", behind.c_str()) != NATS_OK) return;
+    by_.publish(made, is);
   }
 
  private:

@@ -21,6 +21,9 @@
 #include <levada/fleet/detail/device.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/keyed_lane.hpp>
+#include <levada/fleet/detail/keyed_names.hpp>
+#include <levada/fleet/detail/keyed_streams.hpp>
 #include <levada/fleet/detail/lane.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
@@ -40,31 +43,71 @@ inline void check_payload(const nats_connection& by, std::size_t item, std::size
 }
 
 /// What a deployment has of a fleet.
-class fleet_driver {
+class any_driver {
+ public:
+  virtual ~any_driver() = default;
+  virtual std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const = 0;
+};
+
+/// The connection of a driver, which has found no workers of another program.
+class fleet_driver : public any_driver {
  public:
   explicit fleet_driver(const fleet_kernel& kernel)
       : kernel_(kernel),
         names_(kernel.way->fleet, kernel.way->program),
-        by_(words_of_fleet(kernel.way->fleet), kernel.way->to, "driver of " + kernel.way->fleet) {
+        by_(words_of_fleet(kernel.way->fleet), kernel.way->to, "driver of " + kernel.way->fleet,
+            kernel.way->by_key != nullptr ? nats_connection::threads::few : nats_connection::threads::each) {
     check_payload(by_, kernel.item.most_bytes, kernel.result.most_bytes);
     if (const std::string why = ask_census(by_, names_.workers, kernel.way->identity); !why.empty())
       throw remote_error(by_.who() + " has no worker of this program: " + why);
-    keep_streams(by_, names_, longest_fleet_message(kernel.item.most_bytes, kernel.result.most_bytes), kernel.way->to);
-    keep_items_consumer(by_, names_, kernel.way->to);
-    answer_.emplace(by_, names_.drivers, kernel.way->identity, true);
   }
 
-  std::unique_ptr<fleet_lane> open(std::size_t segment, std::size_t slots, device_client& client) const {
+ protected:
+  /// What it needs is there.
+  void answer() { answer_.emplace(by_, names_.drivers, kernel_.way->identity, true); }
+
+  const fleet_kernel& kernel_;
+  const fleet_names names_;
+  const nats_connection by_;
+
+ private:
+  std::optional<census_answer> answer_;
+};
+
+/// Of a fleet any of whose workers takes any item.
+class queue_driver final : public fleet_driver {
+ public:
+  explicit queue_driver(const fleet_kernel& kernel) : fleet_driver(kernel) {
+    keep_streams(by_, names_, longest_fleet_message(kernel.item.most_bytes, kernel.result.most_bytes), kernel.way->to);
+    keep_items_consumer(by_, names_, kernel.way->to);
+    answer();
+  }
+  std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const override {
     const std::uint64_t session = new_number(by_.who());
     keep_outcomes_consumer(by_, names_, session);
     return std::make_unique<fleet_lane>(by_, names_, kernel_, session, segment, slots, client);
   }
+};
+
+/// Of one whose stage has a state by key.
+class keyed_driver final : public fleet_driver {
+ public:
+  explicit keyed_driver(const fleet_kernel& kernel)
+      : fleet_driver(kernel), keyed_(kernel.way->fleet, kernel.way->by_key->partitions) {
+    const keyed_shape& shape = *kernel.way->by_key;
+    if (shape.longest_state() > by_.most_payload())
+      throw remote_error(by_.who() + ": the states of a partition are up to " + std::to_string(shape.longest_state()) +
+                         " bytes, and the server takes " + std::to_string(by_.most_payload()) +
+                         ": raise its `max_payload`, or say fewer keys with `partitions`");
+    keep_keyed_streams(by_, keyed_, kernel.item.most_bytes, kernel.result.most_bytes, shape, kernel.way->to);
+    answer();
+  }
+  std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const override {
+    return std::make_unique<keyed_lane>(by_, keyed_, kernel_, new_number(by_.who()), segment, slots, client);
+  }
 
  private:
-  const fleet_kernel& kernel_;
-  const fleet_names names_;
-  const nats_connection by_;
-  std::optional<census_answer> answer_;
+  const keyed_names keyed_;
 };
 
 class fleet_queue final : public device_queue {
@@ -81,11 +124,14 @@ class fleet_queue final : public device_queue {
 
   void prepare(const device_segment& segment) override {
     if (drivers_.size() <= segment.index) drivers_.resize(segment.index + 1);
-    drivers_[segment.index] =
-        std::make_unique<fleet_driver>(static_cast<const fleet_kernel&>(*segment.units[0].kernel));  // its one part
+    const auto& kernel = static_cast<const fleet_kernel&>(*segment.units[0].kernel);  // its one part
+    if (kernel.way->by_key != nullptr)
+      drivers_[segment.index] = std::make_unique<keyed_driver>(kernel);
+    else
+      drivers_[segment.index] = std::make_unique<queue_driver>(kernel);
   }
   std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
-    auto made = std::make_unique<kept_lane>(*this, drivers_[segment]->open(segment, slots, client));
+    auto made = std::make_unique<known_lane>(*this, drivers_[segment]->open(segment, slots, client));
     {
       const std::lock_guard lock(mutex_);
       lanes_.push_back(&made->lane());
@@ -96,19 +142,19 @@ class fleet_queue final : public device_queue {
 
  private:
   /// A lane that the thread knows while it is there.
-  class kept_lane final : public device_lane {
+  class known_lane final : public device_lane {
    public:
-    kept_lane(fleet_queue& by, std::unique_ptr<fleet_lane> lane) : by_(by), lane_(std::move(lane)) {}
-    ~kept_lane() override { by_.forget(*lane_); }
+    known_lane(fleet_queue& by, std::unique_ptr<kept_lane> lane) : by_(by), lane_(std::move(lane)) {}
+    ~known_lane() override { by_.forget(*lane_); }
     void submit(std::uint64_t item) override { lane_->submit(item); }
-    fleet_lane& lane() { return *lane_; }
+    kept_lane& lane() { return *lane_; }
 
    private:
     fleet_queue& by_;
-    std::unique_ptr<fleet_lane> lane_;
+    std::unique_ptr<kept_lane> lane_;
   };
 
-  void forget(fleet_lane& lane) {
+  void forget(kept_lane& lane) {
     std::unique_lock lock(mutex_);
     std::erase(lanes_, &lane);
     changed_.wait(lock, [&] { return at_ != &lane; });
@@ -132,11 +178,11 @@ class fleet_queue final : public device_queue {
     }
   }
 
-  std::vector<std::unique_ptr<fleet_driver>> drivers_;  ///< of the segments
+  std::vector<std::unique_ptr<any_driver>> drivers_;  ///< of the segments
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<fleet_lane*> lanes_;
-  fleet_lane* at_ = nullptr;  ///< the one that the thread looks at
+  std::vector<kept_lane*> lanes_;
+  kept_lane* at_ = nullptr;  ///< the one that the thread looks at
   bool is_over_ = false;
   std::thread thread_;
 };

@@ -5,6 +5,7 @@
 // of drivers that went. Both refuse what is too much, and never drop what they have.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -90,11 +91,18 @@ inline void keep_stream(const nats_connection& by, jsStreamConfig wanted) {
     throw remote_error(stream + " has " + difference);
 }
 
+/// Throws remote_error where `count` such messages do not fit in a stream.
+inline void check_holds_messages(const nats_connection& by, std::size_t longest, std::size_t count,
+                                 const jetstream& to) {
+  if (static_cast<std::size_t>(stream_config("", nullptr, js_LimitsPolicy, longest, to).MaxMsgs) < count)
+    throw remote_error(by.who() + ": a message is up to " + std::to_string(longest) + " bytes, and a stream holds " +
+                       (count == 1 ? "less" : "less than " + std::to_string(count)) +
+                       ": raise `jetstream::most_bytes`");
+}
+
 inline void keep_streams(const nats_connection& by, const fleet_names& names, std::size_t longest,
                          const jetstream& to) {
-  if (stream_config("", nullptr, js_LimitsPolicy, longest, to).MaxMsgs == 0)
-    throw remote_error(by.who() + ": a message is up to " + std::to_string(longest) +
-                       " bytes, and a stream holds less: raise `jetstream::most_bytes`");
+  check_holds_messages(by, longest, 1, to);
   const char* items = names.all_items.c_str();
   const char* outcomes = names.all_outcomes.c_str();
   keep_stream(by, stream_config(names.items_stream.c_str(), &items, js_WorkQueuePolicy, longest, to));

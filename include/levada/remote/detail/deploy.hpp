@@ -39,7 +39,7 @@ namespace detail {
 
 /// How a driver comes to a device whose parts run elsewhere, as it is given to `deploy`. A header that brings one
 /// specialises this: `leads_to<Device>`, the `backend` of the device's kernels, a `name` for messages, and
-/// `stage<Place, Version>(way)`, which makes the stage in the place of a part.
+/// `stage<Place, Version>(way, part)`, which makes the stage in the place of a part.
 template <class Way>
 struct way_elsewhere {};
 template <class Way>
@@ -53,7 +53,7 @@ struct way_elsewhere<endpoints<Device>> {
   static constexpr bool leads_to = std::same_as<To, remote<Device>>;
 
   template <class Place, class Version>
-  static auto stage(const endpoints<Device>& to) {
+  static auto stage(const endpoints<Device>& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
     using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, typename Place::in, out>;
     auto way = std::make_shared<remote_way>(remote_way{
@@ -80,9 +80,9 @@ struct remote_stage_maker {
   std::tuple<const Way&...> all;
 
   template <class Place, class Part>
-  auto operator()(Place, const Part&) {
+  auto operator()(Place, const Part& part) {
     constexpr std::size_t at = find_way<typename Place::device>(type_list<Way...>{});
-    return way_elsewhere<type_at<type_list<Way...>, at>>::template stage<Place, Version>(std::get<at>(all));
+    return way_elsewhere<type_at<type_list<Way...>, at>>::template stage<Place, Version>(std::get<at>(all), part);
   }
 };
 

@@ -33,7 +33,8 @@ struct remote {
 namespace detail {
 
 /// What is known of a device whose parts run elsewhere; specialised by the header that brings it. `device`: as a pin
-/// names it; `keeps_state`: its stages may, while it is there; `filters`: its part may give nothing for an item.
+/// names it; `keeps_state`: its stages may, while it is there; `filters`: its part may give nothing for an item. One
+/// that has a say of its own on states has `state_mistake<Place>()`.
 template <class Device>
 struct elsewhere {
   static constexpr bool is_one = false;

@@ -20,8 +20,13 @@ namespace levada::detail {
 /// Changes with the frames and with what their items mean.
 inline constexpr std::size_t wire_format = 1;
 
+struct no_more_lines {
+  static constexpr void write(auto&) {}
+};
+
 /// The lines of the part `Part` on the device `Device`, in a program of version `Version`. `Part` declares its input.
-template <fixed_string Device, fixed_string Version, class Part, class In, class Out>
+/// `More` writes others, each behind the end of a line.
+template <fixed_string Device, fixed_string Version, class Part, class In, class Out, class More = no_more_lines>
 struct remote_identity {
   template <class Text>
   static constexpr void write(Text& to) {
@@ -36,6 +41,7 @@ struct remote_identity {
     append_wire_form<In>(to);
     to += "\nresults ";
     append_wire_form<Out>(to);
+    More::write(to);
     constexpr auto graph = flat<Part>::describe();
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
       to += "\nstage ";

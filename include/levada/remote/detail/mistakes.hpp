@@ -88,6 +88,8 @@ consteval auto place_mistake() {
   } else if constexpr (!elsewhere<typename Place::device>::filters &&
                        filters_items(flat<typename Place::pipeline>::describe())) {
     return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
+  } else if constexpr (requires { elsewhere<typename Place::device>::template state_mistake<Place>(); }) {
+    return elsewhere<typename Place::device>::template state_mistake<Place>();
   } else {
     constexpr std::size_t state = first_serial_node(flat<typename Place::pipeline>::describe().nodes);
     if constexpr (state == flat<typename Place::pipeline>::nodes)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/key_partition.hpp: the partition of a key: the same on all machines and of all compilers, for as long as
+// states are stored.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace levada::detail {
+
+template <class Key>
+using key_bytes = std::array<std::byte, sizeof(Key)>;
+template <class Key>
+key_bytes<Key> bytes_of_key(const Key& key) {
+  return std::bit_cast<key_bytes<Key>>(key);
+}
+
+/// FNV-1a, whose low bits depend on the low bits of its input alone, and a mixer behind it (of SplitMix64).
+constexpr std::uint64_t hash_of_key(std::span<const std::byte> key) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const std::byte b : key) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211u;
+  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
+  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
+  return hash ^ (hash >> 31);
+}
+constexpr std::size_t partition_of(std::span<const std::byte> key, std::size_t partitions) {
+  return static_cast<std::size_t>(hash_of_key(key) % partitions);
+}
+
+struct key_hash {
+  template <std::size_t N>
+  std::size_t operator()(const std::array<std::byte, N>& key) const {
+    return static_cast<std::size_t>(hash_of_key(key));
+  }
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/keyed_inputs.hpp: the messages of a partition's items, put in the order of their numbers. They may lie
+// in the stream in another order, and twice: what a full stream refused was published again.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <levada/fleet/detail/message.hpp>
+#include <levada/fleet/detail/nats.hpp>
+#include <levada/remote/detail/wire.hpp>
+
+namespace levada::detail {
+
+/// How far a partition is: in which session, and the number there of the item that comes next.
+struct keyed_position {
+  std::uint64_t session = 0, next = 0;
+  bool operator==(const keyed_position&) const = default;
+};
+
+/// A message of items; without any it begins the session.
+struct keyed_input {
+  nats_message raw;
+  std::uint64_t sequence = 0;  ///< in the stream
+  std::uint64_t session = 0, first = 0, count = 0;
+};
+
+class keyed_inputs {
+ public:
+  keyed_inputs(std::uint64_t first_sequence, keyed_position at) : at_(at), next_sequence_(first_sequence) {}
+
+  /// False: it is of another program, and nothing from there on is taken. Throws wire_error where it is no message.
+  bool add(nats_message m, std::uint64_t sequence, std::uint64_t program) {
+    if (is_over_) return false;
+    next_sequence_ = sequence + 1;
+    const fleet_envelope e = fleet_reader(bytes_of(m.get())).envelope();
+    if (e.program != program) {
+      next_sequence_ = sequence;
+      is_over_ = true;
+      return false;
+    }
+    if (e.kind == fleet_message::begin) {
+      if (e.session == at_.session) return true;
+      held_.clear();
+      at_ = {e.session, 1};
+      ready_.push_back({std::move(m), sequence, e.session, 1, 0});
+    } else if (e.kind == fleet_message::items) {
+      // Of a session before this one: its driver does not know that it is over.
+      if (e.session != at_.session || e.number + e.frames <= at_.next || e.frames == 0) return true;
+      held_.try_emplace(e.number, keyed_input{std::move(m), sequence, e.session, e.number, e.frames});
+      while (!held_.empty() && held_.begin()->first <= at_.next) {
+        auto first = held_.extract(held_.begin());
+        const std::uint64_t behind = first.mapped().first + first.mapped().count;
+        if (behind <= at_.next) continue;
+        at_.next = behind;
+        ready_.push_back(std::move(first.mapped()));
+      }
+    } else {
+      throw wire_error("levada: it is none of a driver");
+    }
+    return true;
+  }
+
+  bool has_next() const { return !ready_.empty(); }
+  keyed_input take() {
+    keyed_input next = std::move(ready_.front());
+    ready_.pop_front();
+    return next;
+  }
+  /// From here on the stream has all that has not been taken.
+  std::uint64_t needed_from() const {
+    std::uint64_t from = next_sequence_;
+    for (const keyed_input& i : ready_) from = std::min(from, i.sequence);
+    for (const auto& [number, i] : held_) from = std::min(from, i.sequence);
+    return from;
+  }
+
+ private:
+  keyed_position at_;  ///< behind what is ready
+  std::uint64_t next_sequence_;
+  bool is_over_ = false;
+  std::deque<keyed_input> ready_;
+  std::map<std::uint64_t, keyed_input> held_;  ///< by their numbers
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/keyed_lane.hpp: a session's way to a segment whose stage has a state by key. Items go to the partition
+// of their key, numbered there, several in a message; a message stays here until the server has it. Outcomes come by
+// the stream of each partition.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <levada/core/detail/device_queue.hpp>
+#include <levada/core/detail/log.hpp>
+#include <levada/core/detail/start_thread.hpp>
+#include <levada/core/detail/storage.hpp>
+#include <levada/fleet/detail/fleet_names.hpp>
+#include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/keyed_names.hpp>
+#include <levada/fleet/detail/keyed_session.hpp>
+#include <levada/fleet/detail/keyed_streams.hpp>
+#include <levada/fleet/detail/message.hpp>
+#include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/ordered_reader.hpp>
+#include <levada/fleet/detail/outcome.hpp>
+#include <levada/fleet/detail/publisher.hpp>
+
+namespace levada::detail {
+
+class keyed_lane final : public kept_lane, publish_events {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  keyed_lane(const nats_connection& by, const keyed_names& names, const fleet_kernel& kernel, std::uint64_t session,
+             std::size_t segment, std::size_t slots, device_client& client)
+      : by_(by),
+        names_(names),
+        kernel_(kernel),
+        segment_(segment),
+        client_(client),
+        grain_(fleet_grain(kernel.item.most_bytes, kernel.result.most_bytes)),
+        purged_each_(std::max<std::uint64_t>(1, inputs_a_state(kernel.item.most_bytes, kernel.result.most_bytes,
+                                                               kernel.way->by_key->partitions, kernel.way->to) /
+                                                    2)),
+        slots_(slots),
+        partitions_(kernel.way->by_key->partitions),
+        session_(by, names, kernel, session),
+        publisher_(by, *this),
+        readers_(by, partitions_.size()) {
+    for (std::size_t p = 0; p < partitions_.size(); ++p) {
+      partition& of = partitions_[p];
+      of.inputs = names.inputs(p);
+      of.results.emplace(*this, of, p);
+    }
+    thread_ = start_thread("the items of a fleet", [this]() noexcept { publish_all(); });
+  }
+  /// Nothing is in flight, and the keeper has forgotten it.
+  ~keyed_lane() override {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+    for (partition& p : partitions_) p.results.reset();
+  }
+
+  void submit(std::uint64_t item) override {
+    const void* const given = client_.input(segment_, item, 0);
+    if (given == nullptr) return client_.complete(segment_, item);
+    slot& s = slot_of(item);
+    const std::span<const std::byte> payload = kernel_.item.bytes_of(given, s.written);
+    const std::size_t to = kernel_.way->by_key->partition_of_item(given);
+    {
+      std::unique_lock lock(mutex_);
+      ++in_flight_;
+      s.item = item;
+      s.of = nullptr;
+      s.is_sent = true;
+      if (is_lost_) return finish(s, lost(), lock);
+      add(partitions_[to], s, payload);
+    }
+    changed_.notify_one();
+  }
+
+  // ---- the keeper's, which is one thread ----
+
+  void keep() noexcept override {
+    const bool is_ours = session_.keep();
+    for (partition& p : partitions_) p.results->reader.keep();
+    std::unique_lock lock(mutex_);
+    is_lost_ = !is_ours;
+    for (slot& s : slots_)
+      if (s.is_sent && client_.input(segment_, s.item, 0) == nullptr)
+        finish(s, nullptr, lock);
+      else if (s.is_sent && is_lost_)
+        finish(s, lost(), lock);
+    if (in_flight_ == 0)
+      for (partition& p : partitions_) purge(p, 1);
+  }
+
+ private:
+  using time_point = clock::time_point;
+  static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200};
+  /// Messages of a partition that are on their way: more items wait and share the next.
+  static constexpr std::size_t few = 2;
+
+  struct partition;
+  /// Items of one message. It is there until the server has it, whatever has become of its items.
+  struct parcel {
+    partition* of = nullptr;
+    std::size_t index = 0;     ///< among all
+    std::uint64_t number = 0;  ///< of the session's
+    std::uint64_t first = 0;   ///< of its items in their partition
+    fleet_writer message;
+    std::span<const std::byte> bytes;  ///< of it, when it is published
+    bool is_used = false, is_published = false, is_stored = false, is_held = false;
+    time_point again_at{};
+    std::chrono::milliseconds pause = first_pause;
+  };
+  struct slot {
+    std::uint64_t item = 0;
+    std::vector<std::byte> written;  ///< of an item that has a wire form of its own
+    parcel* of = nullptr;
+    bool is_sent = false;
+  };
+  /// What came of the items of a partition.
+  struct outcomes final : ordered_events {
+    outcomes(keyed_lane& by, partition& is, std::size_t number)
+        : lane(by),
+          of(is),
+          reader(by.readers_, number, by.names_.chain_stream(number), by.names_.all_of_chain(number),
+                 by.session_.first_outcome(number), *this) {}
+    void read(nats_message m, std::uint64_t sequence) noexcept override { lane.take(of, m.get(), sequence); }
+
+    keyed_lane& lane;
+    partition& of;
+    ordered_reader reader;
+  };
+  struct partition {
+    std::string inputs;
+    std::uint64_t next = 1;    ///< number of its next item
+    parcel* open = nullptr;    ///< that items are added to
+    std::size_t unstored = 0;  ///< messages on their way
+    std::uint64_t passed = 0;  ///< its inputs before this are in a state
+    std::uint64_t state = 0;   ///< the sequence of that in the chain
+    std::uint64_t stored = 0;  ///< messages of either stream since it was purged
+    std::optional<outcomes> results;
+  };
+
+  slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
+  std::exception_ptr lost() const noexcept {
+    try {
+      return std::make_exception_ptr(remote_error(by_.who() + ": another session has taken the partitions"));
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  // ---- publishing ----
+
+  /// Under the lock: puts the item into a message of its partition.
+  void add(partition& to, slot& s, std::span<const std::byte> payload) {
+    if (to.open == nullptr) {
+      to.open = free_parcel();
+      parcel& p = *to.open;
+      p.of = &to;
+      p.number = ++parcels_made_;
+      p.first = to.next;
+      p.is_used = true;
+      p.is_published = p.is_stored = false;
+      p.pause = first_pause;
+      p.message.begin();
+      waiting_.push_back(&p);
+    }
+    parcel& p = *to.open;
+    s.of = &p;
+    p.message.add(frame_kind::item, s.item, payload);
+    ++to.next;
+    if (p.message.frames() == grain_) to.open = nullptr;
+  }
+  parcel* free_parcel() {
+    for (std::unique_ptr<parcel>& p : parcels_)
+      if (!p->is_used && !p->is_held) return p.get();
+    parcels_.push_back(std::make_unique<parcel>());
+    parcels_.back()->index = parcels_.size() - 1;
+    return parcels_.back().get();
+  }
+  parcel* next_waiting() {
+    for (auto p = waiting_.begin(); p != waiting_.end(); ++p) {
+      if ((*p)->of->unstored >= few && (*p)->of->open == *p) continue;
+      parcel* const found = *p;
+      waiting_.erase(p);
+      if (found->of->open == found) found->of->open = nullptr;
+      ++found->of->unstored;
+      ++unstored_;
+      return found;
+    }
+    return nullptr;
+  }
+  static bool is_unanswered(const parcel& p) { return p.is_used && p.is_published && !p.is_stored; }
+  parcel* due_parcel(time_point now) {
+    for (std::unique_ptr<parcel>& p : parcels_)
+      if (is_unanswered(*p) && now >= p->again_at) return p.get();
+    return nullptr;
+  }
+  void publish_all() noexcept {
+    std::unique_lock lock(mutex_);
+    while (!is_over_) {
+      parcel* next = unstored_ != 0 ? due_parcel(clock::now()) : nullptr;
+      if (next == nullptr) next = next_waiting();
+      if (next != nullptr) {
+        publish(*next, lock);
+        continue;
+      }
+      time_point due = time_point::max();
+      if (unstored_ != 0)
+        for (const std::unique_ptr<parcel>& p : parcels_)
+          if (is_unanswered(*p)) due = std::min(due, p->again_at);
+      if (due == time_point::max())
+        changed_.wait(lock);
+      else
+        changed_.wait_until(lock, due);
+    }
+  }
+  /// The lock is free meanwhile.
+  void publish(parcel& p, std::unique_lock<std::mutex>& lock) noexcept {
+    if (!p.is_published)
+      p.bytes = p.message.end({fleet_message::items, 0, 0, kernel_.way->program, session_.number(), p.first});
+    p.is_published = p.is_held = true;
+    p.again_at = clock::now() + answers_within;
+    const std::uint64_t tag = p.number << 20 | p.index;
+    const std::string id = hex(session_.number()) + "." + std::to_string(p.number);
+    const haste is = unstored_ < 2 * few ? haste::some : haste::none;
+    const std::string& subject = p.of->inputs;
+    lock.unlock();
+    publisher_.publish(subject, id, tag, p.bytes, is);
+    lock.lock();
+    p.is_held = false;
+  }
+  void answered(std::uint64_t tag, const publish_answer& answer) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      const std::size_t index = tag & 0xfffff;
+      if (index >= parcels_.size()) return;
+      parcel& p = *parcels_[index];
+      if (p.number != tag >> 20 || !is_unanswered(p)) return;
+      if (answer.is_stored) {
+        store(p);
+        ++p.of->stored;
+      } else {
+        p.again_at = clock::now() + p.pause;
+        p.pause = std::min(longest_pause, 2 * p.pause);
+        if (answer.is_full())
+          for (partition& each : partitions_) purge(each, 1);
+        else if (is_logged())
+          log(log_level::warning, by_.who() + ": items are not stored: " + answer.why);
+      }
+    }
+    changed_.notify_one();
+  }
+  void store(parcel& p) {
+    if (!is_unanswered(p)) return;
+    p.is_stored = true;
+    p.is_used = false;
+    --p.of->unstored;
+    --unstored_;
+  }
+  /// Removes what a state has passed, where that is much: the server takes milliseconds for it.
+  void purge(partition& p, std::uint64_t at_least) noexcept {
+    if (p.stored < at_least || p.state == 0) return;
+    p.stored = 0;
+    purge_up_to(by_, names_.inputs_stream, p.inputs, p.passed);
+    purge_up_to(by_, names_.chain_stream(static_cast<std::size_t>(&p - partitions_.begin())), {}, p.state);
+    p.state = 0;
+  }
+
+  // ---- outcomes, on the thread of the readers ----
+
+  void take(partition& of, natsMsg* m, std::uint64_t sequence) noexcept {
+    try {
+      fleet_reader from(bytes_of(m));
+      const fleet_envelope& e = from.envelope();
+      fleet_reader::frame f;
+      if (e.program != kernel_.way->program) throw wire_error("levada: it is of another program");
+      if (e.kind == fleet_message::outcomes && e.session == session_.number())
+        while (from.next(f)) take(f, from.name());
+      const std::lock_guard lock(mutex_);
+      ++of.stored;
+      if (e.kind != fleet_message::state || !from.next(f)) return;
+      of.passed = f.header.item;
+      of.state = sequence;
+      purge(of, purged_each_);
+    } catch (const std::exception& e) {
+      if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
+    }
+  }
+  void take(const fleet_reader::frame& f, std::string_view worker) noexcept {
+    slot& s = slot_of(f.header.item);
+    std::unique_lock lock(mutex_);
+    if (!s.is_sent || s.item != f.header.item) return;
+    s.is_sent = false;
+    if (s.of != nullptr) store(*s.of);  // who says so has it
+    lock.unlock();
+    std::exception_ptr failure = take_outcome(by_.who(), kernel_, client_, segment_, f, worker);
+    lock.lock();
+    s.is_sent = true;
+    finish(s, std::move(failure), lock);
+    lock.unlock();
+    changed_.notify_one();
+  }
+  /// The lock is free while the session hears of it.
+  void finish(slot& s, std::exception_ptr failure, std::unique_lock<std::mutex>& lock) noexcept {
+    const std::uint64_t item = s.item;
+    s.is_sent = false;
+    --in_flight_;
+    lock.unlock();
+    if (failure)
+      client_.fail(segment_, item, std::move(failure));
+    else
+      client_.complete(segment_, item);
+    lock.lock();
+  }
+
+  const nats_connection& by_;
+  const keyed_names& names_;
+  const fleet_kernel& kernel_;
+  const std::size_t segment_;
+  device_client& client_;
+  const std::size_t grain_;          ///< items of a message at most
+  const std::uint64_t purged_each_;  ///< messages
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  fixed_array<slot> slots_;
+  fixed_array<partition> partitions_;
+  std::vector<std::unique_ptr<parcel>> parcels_;
+  std::deque<parcel*> waiting_;  ///< to be published
+  std::uint64_t parcels_made_ = 0;
+  std::size_t unstored_ = 0;   ///< messages that are on their way
+  std::size_t in_flight_ = 0;  ///< items
+  bool is_lost_ = false, is_over_ = false;
+
+  keyed_session session_;
+  std::thread thread_;
+  stored_publisher publisher_;
+  ordered_readers readers_;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/keyed_session.hpp: a session of a driver with the partitions of a fleet, which are its own while it is
+// open: its begin is in each of them, and behind that nothing of a session before it counts.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <levada/fleet/detail/fleet_names.hpp>
+#include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/keyed_names.hpp>
+#include <levada/fleet/detail/keyed_states.hpp>
+#include <levada/fleet/detail/keyed_streams.hpp>
+#include <levada/fleet/detail/lease.hpp>
+#include <levada/fleet/detail/message.hpp>
+#include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/taken_state.hpp>
+#include <levada/remote/detail/device.hpp>
+
+namespace levada::detail {
+
+class keyed_session {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// Throws remote_error where another session has the partitions, or what is stored there is of another program that
+  /// has not finished, or whose states do not load.
+  keyed_session(const nats_connection& by, const keyed_names& names, const fleet_kernel& kernel, std::uint64_t number)
+      : by_(by),
+        names_(names),
+        way_(*kernel.way),
+        number_(number),
+        who_(hex(number)),
+        bucket_(by, names.leases),
+        revision_(wait_for_lease()) {
+    try {
+      for (std::size_t p = 0; p < way_.by_key->partitions; ++p) begin(p);
+    } catch (...) {
+      bucket_.give_back(keyed_names::driver_key);
+      throw;
+    }
+  }
+  ~keyed_session() {
+    if (!is_lost_) bucket_.give_back(keyed_names::driver_key);
+  }
+  keyed_session(const keyed_session&) = delete;
+  keyed_session& operator=(const keyed_session&) = delete;
+
+  std::uint64_t number() const { return number_; }
+  /// Where its outcomes begin in the stream of a partition.
+  std::uint64_t first_outcome(std::size_t partition) const { return first_outcomes_[partition]; }
+
+  /// False: another driver has taken its place. By one thread.
+  bool keep() noexcept {
+    if (is_lost_ || clock::now() - renewed_at_ < way_.to.lease / 3) return !is_lost_;
+    renewed_at_ = clock::now();
+    is_lost_ = bucket_.renew(keyed_names::driver_key, who_, revision_) == lease_bucket::renewal::lost && !takes_again();
+    return !is_lost_;
+  }
+
+ private:
+  /// The lease of a driver that died is over in a moment.
+  std::uint64_t wait_for_lease() {
+    const auto latest = clock::now() + way_.to.lease + way_.to.lease / 2;
+    for (;;) {
+      renewed_at_ = clock::now();
+      if (const auto revision = bucket_.take(keyed_names::driver_key, who_)) return *revision;
+      if (clock::now() > latest)
+        throw remote_error(by_.who() + " has a session already: its partitions have one at a time");
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+  /// Where the server was away for longer than the lease nobody has it.
+  bool takes_again() noexcept {
+    const auto revision = bucket_.take(keyed_names::driver_key, who_);
+    if (revision) revision_ = *revision;
+    return revision.has_value();
+  }
+  void begin(std::size_t partition) {
+    const std::string chain = names_.chain_stream(partition), inputs = names_.inputs(partition);
+    const stored_state last = load_last_state(by_, names_, partition, *way_.make_states());
+    if (last.sequence != 0) {
+      purge(names_.inputs_stream, inputs, last.needed_from);
+      purge(chain, {}, last.sequence);
+    }
+    if (last.sequence != 0 && last.program != way_.program &&
+        last_message(by_, names_.inputs_stream, inputs) != nullptr)
+      throw remote_error(by_.who() + ": partition " + std::to_string(partition) +
+                         " has items of another program: start a worker of that, and wait for it");
+    jsStreamInfo* info = nullptr;
+    by_.check(js_GetStreamInfo(&info, by_.stored(), chain.c_str(), nullptr, nullptr), "a stream cannot be read");
+    first_outcomes_.push_back(info->State.LastSeq + 1);
+    jsStreamInfo_Destroy(info);
+    fleet_writer to;
+    to.begin();
+    publish_stored(by_, inputs, who_ + ".begin." + std::to_string(partition),
+                   to.end({fleet_message::begin, 0, 0, way_.program, number_, 0}));
+  }
+  /// Up to that sequence, and waits until it is done.
+  void purge(const std::string& stream, const std::string& subject, std::uint64_t sequence) const {
+    if (sequence < 2) return;
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Stream.Purge.Subject = subject.empty() ? nullptr : subject.c_str();
+    options.Stream.Purge.Sequence = sequence;
+    by_.check(js_PurgeStream(by_.stored(), stream.c_str(), &options, nullptr), "a stream cannot be purged");
+  }
+
+  const nats_connection& by_;
+  const keyed_names& names_;
+  const fleet_way& way_;
+  const std::uint64_t number_;
+  const std::string who_;
+  const lease_bucket bucket_;
+  clock::time_point renewed_at_{};
+  std::uint64_t revision_;
+  bool is_lost_ = false;
+  std::vector<std::uint64_t> first_outcomes_;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitions whose workers are killed, stand still, come and leave, and whose server goes: counts stay exact.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fleet/counters.hpp"
+#include "fleet/nats_server.hpp"
+#include "soak.hpp"
+
+namespace {
+
+using namespace levada::test;
+using namespace std::chrono_literals;
+
+/// Brings them to workers of which `change` makes others meanwhile, on a thread of its own, until it is told to end.
+template <class Change>
+void bring_and_change(const nats_server& server, int count, std::size_t workers, Change change) {
+  std::vector<process> all;
+  for (std::size_t i = 0; i < workers; ++i) all.push_back(counting.start(server.url()));
+  auto app = levada::deploy<counter_box, counter_version>(counters(), levada::jetstream{{server.url()}});
+  auto session = app.open<levada::dedicated>();
+  std::atomic<bool> ends{false};
+  std::thread fate([&] { change(all, ends); });
+  expected_counts came;
+  const auto begun = std::chrono::steady_clock::now();
+  const double longest = bring_frames(session, came, count, [](int) {});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  ends.store(true);
+  fate.join();
+  CHECK(came.wrong() == 0);
+  MESSAGE(count << " items in " << took.count() << " s, the longest wait for one: " << longest << " s");
+}
+
+}  // namespace
+
+TEST_CASE("workers by key are killed, stopped past their lease, and join, at random") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const unsigned seed = std::random_device{}();
+  CAPTURE(seed);
+  bring_and_change(server, 100'000 * soak_scale(), 3, [&](std::vector<process>& all, const std::atomic<bool>& ends) {
+    std::mt19937 random(seed);
+    while (!ends.load()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1500));
+      process& one = all[random() % all.size()];
+      switch (random() % 3) {
+        case 0:
+          one.kill();
+          one = counting.start(server.url());
+          break;
+        case 1:
+          one.send(SIGSTOP);
+          std::this_thread::sleep_for(std::chrono::milliseconds(random() % 3500));
+          one.send(SIGCONT);
+          break;
+        default:
+          if (all.size() < 5)
+            all.push_back(counting.start(server.url()));
+          else
+            all.erase(all.begin());
+      }
+    }
+  });
+}
+
+TEST_CASE("a worker that stood still past its lease disturbs nobody") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  bring_and_change(server, 20'000, 2, [](std::vector<process>& all, const std::atomic<bool>& ends) {
+    while (!ends.load()) {
+      all[0].send(SIGSTOP);
+      std::this_thread::sleep_for(2500ms);
+      all[0].send(SIGCONT);
+      std::this_thread::sleep_for(500ms);
+    }
+  });
+}
+
+TEST_CASE("a server that is killed and comes again has every partition where it was") {
+  if (!has_nats_server()) return;
+  nats_server server;
+  bring_and_change(server, 30'000, 2, [&](std::vector<process>&, const std::atomic<bool>& ends) {
+    for (int i = 0; i < 3 && !ends.load(); ++i) {
+      std::this_thread::sleep_for(1s);
+      server.kill();
+      server.start();
+    }
+  });
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/worker_processes.hpp: processes of the test's own program that work for a fleet, and what its items fail with.
+
+#include <sys/prctl.h>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <levada/remote/detail/device.hpp>
+
+#include "fleet/nats_server.hpp"
+
+namespace levada::test {
+
+/// One is started with a variable that names its server, and then does nothing else. It dies with its parent.
+class worker_program {
+ public:
+  /// `works` does not return.
+  worker_program(const char* variable, void (*works)(const std::string& url)) : variable_(variable) {
+    const char* const url = std::getenv(variable);
+    if (url == nullptr) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      works(url);
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+    }
+    std::_Exit(1);
+  }
+  process start(const std::string& url) const {
+    return process("/proc/self/exe", {}, std::string(variable_) + "=" + url);
+  }
+
+ private:
+  const char* variable_;
+};
+
+/// A case that needs a server goes on where there is one.
+inline bool has_nats_server() {
+  if (!nats_server::program().empty()) return true;
+  MESSAGE("not tested: there is no nats-server");
+  return false;
+}
+
+inline std::string failure_of(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const remote_error& e) {
+    return e.what();
+  } catch (...) {
+    return "another exception";
+  }
+}
+
+}  // namespace levada::test
