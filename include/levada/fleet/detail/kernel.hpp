@@ -43,13 +43,7 @@ class kept_lane : public device_lane {
   virtual void keep() noexcept = 0;
 };
 
-struct fleet_backend {
-  static constexpr std::string_view name = "fleet";
-  static constexpr device_kind device = device_kind::fleet;
-  static constexpr std::size_t longest_run = 1;
-  template <class In, class... Ops>
-  using kernel = remote_kernel_of<In, Ops...>;
-};
+struct fleet_backend : backend_elsewhere<fleet_way, device_kind::fleet> {};
 
 /// The result of a part that may give none, until the driver's next stage filters it.
 template <class Out>

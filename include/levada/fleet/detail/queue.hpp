@@ -5,18 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <levada/core/detail/device_queue.hpp>
-#include <levada/core/detail/start_thread.hpp>
 #include <levada/fleet/detail/census.hpp>
 #include <levada/fleet/detail/device.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
@@ -29,6 +25,7 @@
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/streams.hpp>
 #include <levada/remote/detail/device.hpp>
+#include <levada/remote/detail/kept_lanes.hpp>
 
 namespace levada::detail {
 
@@ -112,16 +109,6 @@ class keyed_driver final : public fleet_driver {
 
 class fleet_queue final : public device_queue {
  public:
-  fleet_queue() : thread_(start_thread("a fleet", [this]() noexcept { keep_lanes(); })) {}
-  ~fleet_queue() override {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
   void prepare(const device_segment& segment) override {
     if (drivers_.size() <= segment.index) drivers_.resize(segment.index + 1);
     const auto& kernel = static_cast<const fleet_kernel&>(*segment.units[0].kernel);  // its one part
@@ -131,60 +118,16 @@ class fleet_queue final : public device_queue {
       drivers_[segment.index] = std::make_unique<queue_driver>(kernel);
   }
   std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
-    auto made = std::make_unique<known_lane>(*this, drivers_[segment]->open(segment, slots, client));
-    {
-      const std::lock_guard lock(mutex_);
-      lanes_.push_back(&made->lane());
-    }
-    changed_.notify_all();
-    return made;
+    return lanes_.add(drivers_[segment]->open(segment, slots, client));
   }
 
  private:
-  /// A lane that the thread knows while it is there.
-  class known_lane final : public device_lane {
-   public:
-    known_lane(fleet_queue& by, std::unique_ptr<kept_lane> lane) : by_(by), lane_(std::move(lane)) {}
-    ~known_lane() override { by_.forget(*lane_); }
-    void submit(std::uint64_t item) override { lane_->submit(item); }
-    kept_lane& lane() { return *lane_; }
-
-   private:
-    fleet_queue& by_;
-    std::unique_ptr<kept_lane> lane_;
-  };
-
-  void forget(kept_lane& lane) {
-    std::unique_lock lock(mutex_);
-    std::erase(lanes_, &lane);
-    changed_.wait(lock, [&] { return at_ != &lane; });
-  }
-  void keep_lanes() noexcept {
-    constexpr std::chrono::milliseconds between{100};
-    std::unique_lock lock(mutex_);
-    while (!is_over_) {
-      for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        at_ = lanes_[i];
-        lock.unlock();
-        at_->keep();
-        lock.lock();
-        at_ = nullptr;
-        changed_.notify_all();
-      }
-      if (lanes_.empty())
-        changed_.wait(lock, [this] { return is_over_ || !lanes_.empty(); });
-      else
-        changed_.wait_for(lock, between, [this] { return is_over_; });
-    }
-  }
-
   std::vector<std::unique_ptr<any_driver>> drivers_;  ///< of the segments
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<kept_lane*> lanes_;
-  kept_lane* at_ = nullptr;  ///< the one that the thread looks at
-  bool is_over_ = false;
-  std::thread thread_;
+  kept_lanes<kept_lane> lanes_{"a fleet", [](kept_lane& lane) {
+                                 constexpr std::chrono::milliseconds between{100};
+                                 lane.keep();
+                                 return std::chrono::steady_clock::now() + between;
+                               }};
 };
 
 }  // namespace levada::detail

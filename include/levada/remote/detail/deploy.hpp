@@ -128,9 +128,7 @@ struct driver_mistake<Given, Target, type_list<Way...>, Options...> {
   using pipeline = std::decay_t<Given>;
   static consteval auto find() {
     using of_pipeline = decltype(remote_pipeline_mistake<pipeline, Options...>());
-    if constexpr (!pipeline_part<pipeline>)
-      return only_a_pipeline_can_be_deployed<pipeline>{};
-    else if constexpr (of_pipeline::is_mistake)
+    if constexpr (of_pipeline::is_mistake)
       return of_pipeline{};
     else if constexpr (decltype(ways_mistake<Way...>(remote_places_of<pipeline>{}))::is_mistake)
       return ways_mistake<Way...>(remote_places_of<pipeline>{});

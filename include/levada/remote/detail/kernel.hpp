@@ -69,13 +69,16 @@ struct remote_kernel_of<In, remote_op<In, Out, Way>> : kernel_elsewhere<Way> {
   }
 };
 
-struct remote_backend {
-  static constexpr std::string_view name = "remote";
-  static constexpr device_kind device = device_kind::remote;
+/// The backend of a device elsewhere: of one part, which it runs as one.
+template <class Way, device_kind Kind>
+struct backend_elsewhere {
+  static constexpr std::string_view name = Way::kind;
+  static constexpr device_kind device = Kind;
   static constexpr std::size_t longest_run = 1;
   template <class In, class... Ops>
   using kernel = remote_kernel_of<In, Ops...>;
 };
+struct remote_backend : backend_elsewhere<remote_way, device_kind::remote> {};
 
 /// The longest message of a device whose items and results are at most so long.
 constexpr std::size_t longest_message(std::size_t item, std::size_t result) {

@@ -22,25 +22,17 @@
 #include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/greeting.hpp>
+#include <levada/remote/detail/kept_lanes.hpp>
 #include <levada/remote/detail/kernel.hpp>
 
 namespace levada::detail {
-
-/// Hears of lanes that have no connection any more.
-class lane_keeper {
- public:
-  virtual void look_at_lanes() noexcept = 0;
-
- protected:
-  ~lane_keeper() = default;
-};
 
 class remote_lane final : public device_lane, public connection_events {
  public:
   using time_point = std::chrono::steady_clock::time_point;
   static constexpr int most_losses = 3;
 
-  remote_lane(lane_keeper& keeper, std::size_t segment, std::size_t slots, device_client& client,
+  remote_lane(kept_lanes<remote_lane>& keeper, std::size_t segment, std::size_t slots, device_client& client,
               const remote_kernel& kernel)
       : keeper_(keeper), segment_(segment), client_(client), kernel_(kernel), slots_(slots), fresh_(slots) {}
   /// Nothing is in flight, and the keeper has forgotten it.
@@ -68,7 +60,7 @@ class remote_lane final : public device_lane, public connection_events {
   // ---- the keeper's, which is one thread ----
 
   /// When something has to be done that nobody tells of; `never` while it has a connection.
-  static constexpr time_point never = time_point::max();
+  static constexpr time_point never = kept_lanes<remote_lane>::never;
   time_point due() {
     const std::lock_guard lock(mutex_);
     if (state_ == state::up) return never;
@@ -147,7 +139,7 @@ class remote_lane final : public device_lane, public connection_events {
     flying_ = 0;
     report_settled(lock);
     lock.unlock();
-    keeper_.look_at_lanes();
+    keeper_.look();
   }
 
  private:
@@ -342,7 +334,7 @@ class remote_lane final : public device_lane, public connection_events {
     report_settled(lock);
   }
 
-  lane_keeper& keeper_;
+  kept_lanes<remote_lane>& keeper_;
   const std::size_t segment_;
   device_client& client_;
   const remote_kernel& kernel_;

@@ -136,7 +136,7 @@ consteval auto places_mistake(type_list<Place...>) {
 template <class Pipeline, class... Options>
 consteval auto remote_pipeline_mistake() {
   if constexpr (!pipeline_part<Pipeline>)
-    return no_mistake{};
+    return only_a_pipeline_can_be_deployed<Pipeline>{};
   else if constexpr (pipeline_mistake<Pipeline>::is_mistake)
     return pipeline_mistake<Pipeline>{};
   else

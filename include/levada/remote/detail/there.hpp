@@ -60,9 +60,7 @@ struct node_mistake {
   }
   static consteval auto find() {
     using of_pipeline = decltype(remote_pipeline_mistake<pipeline, Options...>());
-    if constexpr (!pipeline_part<pipeline>)
-      return only_a_pipeline_can_be_deployed<pipeline>{};
-    else if constexpr (of_pipeline::is_mistake)
+    if constexpr (of_pipeline::is_mistake)
       return of_pipeline{};
     else if constexpr (!has(remote_places_of<pipeline>{}))
       return pipeline_has_no_part_on_that_device<Device::name>{};
