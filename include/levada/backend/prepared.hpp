@@ -82,20 +82,26 @@ constexpr std::size_t prepared_weight_bytes(const Seen& seen, op_run ops) {
   return bytes;
 }
 
-/// Of a tensor, or of a tuple of several; `output` is where it writes to, or where the pointers to its outputs are.
-template <class Backend, class Ready, class In, class Output>
-void run_prepared(const Ready& ready, const In& in, Output output, std::byte* scratch) {
+/// Calls `f` with where the elements of a tensor, or of each tensor of a tuple, begin.
+template <class Element, class In, class F>
+void with_elements_of(const In& in, F f) {
   if constexpr (any_tensor<In>) {
-    const void* const inputs[] = {in.data()};
-    Backend::run(ready, inputs, output, scratch);
+    const Element* const inputs[] = {in.data()};
+    f(&inputs[0]);
   } else {
     std::apply(
         [&](const auto&... each) {
-          const void* const inputs[] = {each.data()...};
-          Backend::run(ready, inputs, output, scratch);
+          const Element* const inputs[] = {each.data()...};
+          f(&inputs[0]);
         },
         in);
   }
+}
+
+/// `output` is where it writes to, or where the pointers to its outputs are.
+template <class Backend, class Ready, class In, class Output>
+void run_prepared(const Ready& ready, const In& in, Output output, std::byte* scratch) {
+  with_elements_of<void>(in, [&](const void* const* inputs) { Backend::run(ready, inputs, output, scratch); });
 }
 
 template <class Backend, class In, class... Ops>

@@ -156,6 +156,13 @@ class elaboration {
     net_->nodes.push_back(std::move(turned));
   }
 
+  /// What --dims gives a free axis of that name, or null.
+  std::optional<std::int64_t> extent_called(const std::string& axis) const {
+    const auto given = options_.dims.find(axis);
+    const bool is_there = !axis.empty() && given != options_.dims.end() && given->second.size() == 1;
+    return is_there ? std::optional(given->second[0]) : std::nullopt;
+  }
+
   std::optional<extents> extents_of(const declared& input, std::set<std::string>& used, bool is_constant) {
     if (const auto whole = options_.dims.find(input.name); whole != options_.dims.end()) {
       used.insert(input.name);
@@ -170,11 +177,10 @@ class elaboration {
       const declared_extent& extent = input.dims[axis];
       const std::string place = input.name + "." + std::to_string(axis);
       std::optional<std::int64_t> found = extent.value;
-      for (const std::string& key : {place, extent.name})
-        if (const auto given = options_.dims.find(key); !key.empty() && given != options_.dims.end()) {
-          used.insert(key);
-          if (given->second.size() == 1 && !found) found = given->second[0];
-        }
+      for (const std::string& key : {place, extent.name}) {
+        if (!key.empty() && options_.dims.contains(key)) used.insert(key);
+        if (!found) found = extent_called(key);
+      }
       if (!found) {
         problems_.add("free axis " + std::to_string(axis) + " of input \"" + input.name + "\": give it with --dims " +
                       (extent.name.empty() ? place : extent.name) + "=N");
@@ -261,13 +267,9 @@ class elaboration {
         if (d.name != name || !d.has_shape || names_of(d.type) == nullptr) continue;
         value v{name, d.type, {}, {}};
         for (const declared_extent& extent : d.dims) {
-          const auto given = options_.dims.find(extent.name);
-          if (extent.value)
-            v.dims.push_back(*extent.value);
-          else if (!extent.name.empty() && given != options_.dims.end() && given->second.size() == 1)
-            v.dims.push_back(given->second[0]);
-          else
-            return std::nullopt;
+          const std::optional<std::int64_t> found = extent.value ? extent.value : extent_called(extent.name);
+          if (!found) return std::nullopt;
+          v.dims.push_back(*found);
         }
         return v;
       }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <levada/backend/detail/one_of.hpp>
 #include <levada/backend/eigen/detail/library.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/broadcast.hpp>
@@ -104,9 +105,7 @@ constexpr bool is_expression(std::string_view kind) {
       "relu",    "sigmoid",    "tanh",         "exp",  "log",    "sqrt",  "abs",       "neg",          "reciprocal",
       "silu",    "hard_swish", "hard_sigmoid", "clip", "offset", "scale", "divide_by", "number_minus", "at_least",
       "at_most", "leaky_relu", "add",          "sub",  "mul",    "div",   "max",       "min",          "prelu"};
-  for (const std::string_view k : kinds)
-    if (k == kind) return true;
-  return false;
+  return is_one_of(kind, kinds);
 }
 
 /// A function called with expressions.

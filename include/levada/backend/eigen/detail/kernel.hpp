@@ -116,17 +116,7 @@ class eigen_region<op_region<type_list<In...>, RegionOps...>, std::index_sequenc
       : product_(make_product(p, all...)), function_(make_function(all...)) {}
 
   void operator()(const auto& in, out_type& out, std::byte* scratch) const {
-    if constexpr (any_tensor<std::remove_cvref_t<decltype(in)>>) {
-      const float* const inputs[] = {in.data()};
-      compute(inputs, out.data(), scratch);
-    } else {
-      std::apply(
-          [&](const auto&... each) {
-            const float* const inputs[] = {each.data()...};
-            compute(inputs, out.data(), scratch);
-          },
-          in);
-    }
+    with_elements_of<float>(in, [&](const float* const* inputs) { compute(inputs, out.data(), scratch); });
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include <levada/backend/detail/one_of.hpp>
 #include <levada/backend/onednn/detail/library.hpp>
 #include <levada/core/detail/bounded.hpp>
 #include <levada/graph/detail/op_info.hpp>
@@ -20,17 +21,13 @@ constexpr bool is_onednn_function(std::string_view kind) {
       "relu", "leaky_relu", "elu",        "tanh",  "sigmoid", "exp",      "log",          "sqrt",
       "abs",  "gelu",       "gelu_tanh",  "silu",  "mish",    "softplus", "clip",         "at_least",
       "neg",  "at_most",    "hard_swish", "scale", "offset",  "round",    "number_minus", "hard_sigmoid"};
-  for (const std::string_view k : kinds)
-    if (k == kind) return true;
-  return false;
+  return is_one_of(kind, kinds);
 }
 
 /// Of two elements, the first of which is a result where `results_first`.
 constexpr bool is_onednn_binary(std::string_view kind, bool results_first) {
   constexpr std::string_view either[] = {"add", "sum", "mul", "max", "min", "sub"};
-  for (const std::string_view k : either)
-    if (k == kind) return true;
-  return results_first && (kind == "div" || kind == "prelu");
+  return is_one_of(kind, either) || (results_first && (kind == "div" || kind == "prelu"));
 }
 
 /// "add" of "add_parameter", "sub" of "parameter_sub".
