@@ -12,8 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 120
 FOLDERS = ("include", "tests", "examples", "benchmarks", "tools", "cmake", "docs", ".github")
-FILES = ("CMakeLists.txt", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "run")
-KINDS = (".hpp", ".cpp", ".py", ".cmake", ".txt", ".md", ".yml")
+FILES = ("CMakeLists.txt", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "run", ".ci/run", ".clang-tidy",
+         ".clang-format", ".editorconfig")
+KINDS = (".hpp", ".cpp", ".py", ".cmake", ".txt", ".md", ".yml", ".js", ".glsl", ".comp", ".proto", ".in")
 WRITTEN = (".plan.hpp", ".scales.hpp", ".costs.hpp")
 
 

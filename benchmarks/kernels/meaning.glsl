@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel language means, so that a twin gives the same bits. With LOOSE a twin may do as GLSL likes: fuse products
-// and sums, take either operand of max beside a NaN, and use the driver's exp.
+// What the kernel language means, so that a twin gives the same bits. With LOOSE a twin may do as GLSL likes: fuse
+// products and sums, take either operand of max beside a NaN, and use the driver's exp.
 #ifdef LOOSE
 #define precise
 #define larger max

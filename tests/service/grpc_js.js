@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client that is not ours sees of a service: @grpc/grpc-js with the protocol's published definition. Exits with 1
-// at the first sentence that does not hold. node grpc_js.js ADDRESS open_inference_grpc.proto
+// What a client that is not ours sees of a service: @grpc/grpc-js with the protocol's published definition. Exits with
+// 1 at the first sentence that does not hold. node grpc_js.js ADDRESS open_inference_grpc.proto
 
 'use strict';
 const assert = require('assert');
@@ -16,7 +16,8 @@ const published = loader.loadSync(definition, options);
 const inference = grpc.loadPackageDefinition(published).inference;
 const client = new inference.GRPCInferenceService(address, grpc.credentials.createInsecure());
 const call = (method, request, callOptions = {}) => new Promise((resolve, reject) =>
-  client[method](request, new grpc.Metadata(), callOptions, (error, answer) => error ? reject(error) : resolve(answer)));
+  client[method](request, new grpc.Metadata(), callOptions,
+    (error, answer) => error ? reject(error) : resolve(answer)));
 
 // The parts of two other definitions of gRPC's that are asked for here.
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'levada-'));
@@ -79,7 +80,8 @@ async function asks_for_labels() {
   assert.strictEqual(typed.id, '7');
   assert.strictEqual(typed.raw_output_contents[0].length, 4);
   const many = await call('ModelInfer', request({
-    inputs: [{name: 'input', datatype: 'UINT8', shape: [3, 1, 28, 28]}], raw_input_contents: [Buffer.alloc(3 * 784, 200)],
+    inputs: [{name: 'input', datatype: 'UINT8', shape: [3, 1, 28, 28]}],
+    raw_input_contents: [Buffer.alloc(3 * 784, 200)],
   }));
   assert.deepStrictEqual(many.outputs[0].shape, [3]);
   for (let i = 0; i < 3; ++i)
@@ -92,8 +94,8 @@ async function asks_wrongly() {
   const input = change => request({inputs: [{...request().inputs[0], ...change}]});
   await refused(INVALID_ARGUMENT, 'input "input" is FP32, and the model takes UINT8', input({datatype: 'FP32'}));
   await refused(INVALID_ARGUMENT, 'the request has no input "input": it has "x"', input({name: 'x'}));
-  await refused(INVALID_ARGUMENT, 'input "input" has the shape [28,28], and the model takes [-1,1,28,28], whose first ' +
-    'axis counts items', input({shape: [28, 28]}));
+  await refused(INVALID_ARGUMENT, 'input "input" has the shape [28,28], and the model takes [-1,1,28,28], whose ' +
+    'first axis counts items', input({shape: [28, 28]}));
   await refused(INVALID_ARGUMENT, 'input "input" has a number that is no UINT8', input(
     {contents: {uint_contents: picture(300)}}));
   await assert.rejects(call('ModelInfer', request(), {deadline: Date.now() - 1}), {code: DEADLINE_EXCEEDED});
@@ -162,7 +164,8 @@ function is_healthy() {
 }
 
 async function main() {
-  for (const sentence of [asks_what_is_here, asks_for_labels, asks_wrongly, finds_the_published_definition, is_healthy]) {
+  const sentences = [asks_what_is_here, asks_for_labels, asks_wrongly, finds_the_published_definition, is_healthy];
+  for (const sentence of sentences) {
     await sentence();
     console.log('ok  ', sentence.name.replaceAll('_', ' '));
   }
