@@ -80,7 +80,7 @@ inline void check_nodes(const remote_way& way, std::size_t most_bytes) {
     remote_probe probe;
     const std::string why = probe.ask(way, address, most_bytes);
     if (why.empty()) return;
-    reasons += (reasons.empty() ? "" : "; ") + address + ": " + why;
+    reasons.append(reasons.empty() ? "" : "; ").append(address).append(": ").append(why);
   }
   throw remote_error(words_of(way) + " has no node: " + (reasons.empty() ? "it has no address" : reasons));
 }
