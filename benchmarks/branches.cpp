@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// branches/...: an item of two convolutions side by side, pushed and popped by one thread. `item` is one item at a
-// time, with the branches at once on two threads against one after the other on one; `stream` many items on two
-// threads, with a plan that may run branches at once against one that may not. By the clock on the wall; `ratio` is the
-// median of the pairs.
+// branches/...: an item of two convolutions side by side, pushed and popped by one thread, by the clock on the wall.
+//
+// - `item` is one item at a time: the branches at once on two threads, against one after the other on one.
+// - `stream` is many items on two threads: a plan that may run branches at once, against one that may not.
+//
+// `ratio` is the median of the pairs.
 
 #include <memory>
 #include <random>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long short items wait beside long ones: one item of fifty takes a hundred times as long, and items come at such a
-// pace that two threads are busy half of the time. Sessions that give results in order and as they complete, by turns.
-// Names are unordered/<work>/<short item>: `busy` computes, `waiting` sleeps. `ordered_p95_us` and `unordered_p95_us`
-// are of the short ones, from push to pop, medians of the turns; `ratio` is the median of the turns' ratios.
+// How long short items wait beside long ones. One item of fifty takes a hundred times as long, and items come at such a
+// pace that two threads are busy half of the time. Sessions give results in order and as they complete, by turns.
+// Names are unordered/<work>/<short item>: `busy` computes, `waiting` sleeps.
+//
+// `ordered_p95_us` and `unordered_p95_us` are of the short ones, from push to pop, medians of the turns; `ratio` is the
+// median of the turns' ratios.
 
 #include <algorithm>
 #include <chrono>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The demo's network: levada, its kernels alone, and, where they are found, oneDNN and ONNX Runtime, on the same
-// weights. Names are fashion/<contender>/<measurement>:
-//   one       the model on one picture, one thread, in CPU time
-//   inline    picture -> label over all pictures, one thread
-//   streamed  the same on two threads
+// weights. Names are fashion/<contender>/<measurement>.
+//
+// - one: the model on one picture, one thread, in CPU time.
+// - inline: from picture to label over all pictures, one thread.
+// - streamed: the same on two threads.
+//
 // All give the same logits and labels before anything is timed, levada_int8 and levada_bf16 98 % of the labels.
-// Repetitions of all contenders are interleaved; a table of the medians ends the output, `ratio` being how many times
-// as long as levada it takes.
+// Repetitions of all contenders are interleaved. A table of the medians ends the output; `ratio` is how many times as
+// long as levada a contender takes.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part on a fleet beside a program written by hand with libnats, which fetches, publishes and acknowledges the
-// same messages: items of 8 and of 64 KiB, of which each has a message here as well, and small ones, which share
-// messages here. `ratio` is the median of the pairs, our time by theirs; both ends are in this process, and the server
-// is another. And what four workers, of a stage that sleeps for 10 ms, gain over one.
+// A part on a fleet beside a program written by hand with libnats, which fetches, publishes and acknowledges the same
+// messages. Items of 8 and of 64 KiB have a message each here as well; small ones share messages. Both ends are in this
+// process, and the server is another. `ratio` is the median of the pairs, our time by theirs.
+//
+// Then the gain of four workers over one, of a stage that sleeps for 10 ms.
 
 #include <chrono>
 #include <cstdint>

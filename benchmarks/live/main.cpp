@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // How old results are when they arrive, and what waiting for them costs. Items come at random moments (a Poisson
-// process) for a serial stage of 200 us, at 0.5, 0.9 and 1.2 times what it can take; one thread pushes, one pops. The
-// peer is what one writes first: a thread with a queue, a mutex and two condition variables. Names are
+// process) for a serial stage of 200 us, at 0.5, 0.9 and 1.2 times the rate that it can take. One thread pushes, one
+// pops. The peer is written by hand: a thread with a queue, a mutex and two condition variables. Names are
 // live/<what>/<contender>/<load>.
-//   age_p50_us, age_p999_us: from the moment an item is made to the moment its result is popped
-//   delivered: share of the items that came out; cpu_us_per_item: processor time of the process for each item made
-//   pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, an item each
-//   ms added_p50_ns, added_p99_ns (live/single_item): how much longer a single item takes than its stages after 2 ms of
-//   idleness items_per_s, least_share (live/sessions): of that many sessions that are fed without end, by two threads
-//   each, through two stages of 50 us on cpu<2>; what came out of all, and of the last one, 1 being as much as of the
-//   others
+//
+// - age_p50_us, age_p999_us: from the moment an item is made to the moment its result is popped.
+// - delivered: the share of the items that came out. cpu_us_per_item: processor time of the process for each item made.
+// - pickup_p50_us, pickup_p99_us (live/pickup): from before try_push to the beginning of the first stage, with an item
+//   each ms.
+// - added_p50_ns, added_p99_ns (live/single_item): how much longer than its stages a single item takes, after 2 ms of
+//   idleness.
+// - items_per_s, least_share (live/sessions): of so many sessions that are fed without end, by two threads each,
+//   through two stages of 50 us on cpu<2>. The first counts what came out of all; the second is the share of the last
+//   session, 1 being as much as the others have.
 
 #include <algorithm>
 #include <atomic>

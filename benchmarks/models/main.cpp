@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole networks: levada's `simd` beside the peers that are found, all from the same ONNX file. Names are
-// models/<contender>/<network>/<threads>/float:
-//   1  one item after the other, one thread, in CPU time
-//   2  many items on two threads: levada streams them; `onnxruntime` is a session that two threads share,
-//      `onnxruntime_pool` one that divides each item between two, as `levada_divided` does
+// models/<contender>/<network>/<threads>/float.
+//
+// - 1: one item after the other on one thread, in CPU time.
+// - 2: many items on two threads. levada streams them; `onnxruntime` is a session that two threads share;
+//   `onnxruntime_pool` is one that divides each item between two, as `levada_divided` does.
+//
 // All give the same outputs before anything is timed. Repetitions are interleaved; a table of the medians ends the
 // output. `--layers` prints instead the ten kernels of ours that lose most to the processor's peak, of all networks and
 // of each.

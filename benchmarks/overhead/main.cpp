@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pipeline costs beside its work, and what two threads gain: levada, the hand-written loop, oneTBB, Taskflow,
-// FastFlow and a thread for each stage on the same chains; and two hand-written loops at once that share nothing, which
-// is what the machine has. Names are overhead/<contender>/<payload>/<stages>/<work>. A round runs every contender once
-// on the chain, one behind the other, so that they share the machine's moods; `ns_per_item` is the median over the
-// rounds, `speedup` the median of the fused loop's time over the contender's in the same round. What we hold ourselves
-// to is printed at the end, with what was measured.
+// What a pipeline costs beside its work, and what two threads gain. On the same chains run levada, the hand-written
+// loop, oneTBB, Taskflow, FastFlow and a thread for each stage; and two hand-written loops at once that share nothing,
+// which is what the machine has. Names are overhead/<contender>/<payload>/<stages>/<work>.
+//
+// A round runs every contender once on the chain, one behind the other, so that they share the machine's moods.
+// - `ns_per_item` is the median over the rounds.
+// - `speedup` is the median of the fused loop's time over the contender's in the same round.
+//
+// The limits that we set ourselves are printed at the end, with what was measured.
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // explore/causal_order.hpp: which operations of an execution come before which, as a number. Two operations of two
-// threads are in order only where they are at the same place and one of them writes, or by others between them. All
-// executions with one order come to the same state, whatever else comes first (Mazurkiewicz), so a search need not go
-// on from there twice (Musuvathi, Qadeer, MSR-TR-2007-12). It also says which places threads share: only there it is of
-// use to go on with another thread.
+// threads are in order only where they are at the same place and one of them writes, or by others between them.
+//
+// All executions with one order come to the same state, whatever else comes first (Mazurkiewicz). So a search need not
+// go on from there twice (Musuvathi, Qadeer, MSR-TR-2007-12).
+//
+// It also says which places threads share: only there it is of use to go on with another thread.
 
 #include <algorithm>
 #include <cstddef>

@@ -3,13 +3,16 @@
 // explore/preemptions.hpp: all schedules with at most so many preemptions, one after the other (Musuvathi, Qadeer,
 // PLDI 2007). Most faults of concurrent programs need two or three.
 //
-// Three things are left out, and none loses a state. A thread is preempted only before an operation that is in an order
-// with those of other threads: whatever it does up to there is not, so a preemption before that leads to the same
-// states. A thread that was preempted is not gone back to by another preemption before somebody has done what its next
-// operation depends on (scheduler.hpp: a sleep set of that one operation; of more, as of Coons, Musuvathi and McKinley,
-// OOPSLA 2013, the same order may take one preemption more). And where a state was met before with as many preemptions
-// left, all that may follow was, or will be, searched from there: the rest of this schedule is run to its end without
-// another choice. `explore_sessions --compare` runs them all and compares the states that they end in.
+// Three things are left out, and none loses a state.
+// - A preemption is only before an operation that is in an order with those of other threads. What a thread does up to
+//   there is in no such order, so an earlier preemption leads to the same states.
+// - A thread that was preempted is not gone back to by another preemption before somebody has done what its next
+//   operation depends on: a sleep set of that one operation (scheduler.hpp). With more operations, as of Coons,
+//   Musuvathi and McKinley, OOPSLA 2013, the same order may take one preemption more.
+// - Where a state was met before with as many preemptions left, all that may follow was, or will be, searched from
+//   there. The rest of this schedule is run to its end without another choice.
+//
+// `explore_sessions --compare` runs what is left out, too, and compares the states that all of them end in.
 
 #include <cstddef>
 #include <cstdint>

@@ -4,11 +4,14 @@
 // threads share. The choices come from a seed, and the same seed gives the same schedule again. Threads are contexts of
 // the one thread that explores, so that going from one to the next takes no longer than a call of the system.
 //
-// The choices are those of PCT (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010): threads have random
-// priorities, and at a few random steps the one that runs gets the lowest. So does a thread that spins or sleeps,
-// sooner or later. Or they are those of a search through all schedules of few preemptions (preemptions.hpp), in which a
-// thread that spins lets the others go on in turn. Stores that are not sequentially consistent may stay in the buffer
-// of their thread (x86-TSO: Owens, Sarkar, Sewell, TPHOLs 2009) until it comes to an operation that empties it.
+// The choices are those of one of two ways.
+// - PCT (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010): threads have random priorities, and at a few random
+//   steps the one that runs gets the lowest. So does a thread that spins or sleeps, sooner or later.
+// - A search through all schedules of few preemptions (preemptions.hpp), in which a thread that spins lets the others
+//   go on in turn.
+//
+// Stores that are not sequentially consistent may stay in the buffer of their thread until it comes to an operation
+// that empties it (x86-TSO: Owens, Sarkar, Sewell, TPHOLs 2009).
 
 #include <algorithm>
 #include <array>
