@@ -82,6 +82,26 @@ TEST_CASE("partitions of a worker that is killed go on with another where they w
   MESSAGE("the longest wait for a result: " << longest << " s");
 }
 
+TEST_CASE("a worker whose chain somebody has broken takes its partitions again, and goes on where they were") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const levada::jetstream to{{server.url()}};
+  const levada::fleet_worker works = work_on_counters(server.url());
+  auto app = deploy_counters(to);
+  auto session = app.open<levada::dedicated>();
+  const levada::detail::nats_connection by("a test", to, "test");
+  const levada::detail::keyed_names names("counters", 8);
+  expected_counts came;
+  int marks = 0;
+  bring_frames(session, came, 4000, [&](int i) {
+    if (i % 500 != 250) return;
+    for (std::size_t p = 0; p < 8; ++p)
+      levada::detail::publish_mark(by, names, p, 0, "nobody", "mark." + std::to_string(++marks), {});
+  });
+  CHECK(came.wrong() == 0);
+  CHECK(works.counts().taken > 8);
+}
+
 TEST_CASE("with a state by key each role may do what it needs, and workers make no stream") {
   if (!has_nats_server()) return;
   const nats_server server([](const std::filesystem::path& folder, const std::string& listen) {

@@ -75,12 +75,12 @@ TEST_CASE("workers by key are killed, stopped past their lease, and join, at ran
 TEST_CASE("a worker that stood still past its lease disturbs nobody") {
   if (!has_nats_server()) return;
   const nats_server server;
-  bring_and_change(server, 20'000, 2, [](std::vector<process>& all, const std::atomic<bool>& ends) {
-    while (!ends.load()) {
-      all[0].send(SIGSTOP);
-      std::this_thread::sleep_for(2500ms);
-      all[0].send(SIGCONT);
-      std::this_thread::sleep_for(500ms);
+  bring_and_change(server, 100'000, 2, [](std::vector<process>& all, const std::atomic<bool>& ends) {
+    for (std::size_t i = 0; !ends.load(); ++i) {
+      std::this_thread::sleep_for(700ms);
+      all[i % 2].send(SIGSTOP);
+      std::this_thread::sleep_for(2500ms);  // behind its lease
+      all[i % 2].send(SIGCONT);
     }
   });
 }
@@ -95,4 +95,38 @@ TEST_CASE("a server that is killed and comes again has every partition where it 
       server.start();
     }
   });
+}
+
+TEST_CASE("an item that kills its workers fails alone, and the state of its key goes on without it") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  levada::jetstream to{{server.url()}};
+  std::vector<process> workers;
+  for (int i = 0; i < 2; ++i) workers.push_back(counting.start(server.url()));
+  auto app = levada::deploy<counter_box, counter_version>(counters(), to);
+  auto session = app.open<levada::dedicated>();
+  std::atomic<bool> ends{false};
+  int deaths = 0;
+  std::thread doctor([&] {
+    while (!ends.load()) {
+      for (process& w : workers)
+        if (w.has_ended()) {
+          ++deaths;
+          w = counting.start(server.url());
+        }
+      std::this_thread::sleep_for(5ms);
+    }
+  });
+  expected_counts came;
+  bring_frames(session, came, 1000, [](int) {});
+  session.push(frame{frame_of(3).camera, -1});
+  for (int i = 1000; i < 1040; ++i) session.push(frame_of(i));
+  const auto killer = session.pop();
+  CHECK(failure_of(killer->error()).ends_with(", item 1000: its worker was lost 3 times"));
+  for (int i = 0; i < 40; ++i) came.add(*session.pop());
+  bring_frames(session, came, 1000, [](int) {});
+  ends.store(true);
+  doctor.join();
+  CHECK(came.wrong() == 0);
+  CHECK(deaths == 4);  // the first, and three that tried it alone
 }

@@ -98,9 +98,10 @@ class keyed_lane final : public kept_lane, publish_events {
 
   void keep() noexcept override {
     const bool is_ours = session_.keep();
-    for (partition& p : partitions_) p.results->reader.keep();
+    for (partition& p : partitions_) p.results->reader.keep(true);
     std::unique_lock lock(mutex_);
     is_lost_ = !is_ours;
+    heal();
     for (slot& s : slots_)
       if (s.is_sent && client_.input(segment_, s.item, 0) == nullptr)
         finish(s, nullptr, lock);
@@ -112,16 +113,19 @@ class keyed_lane final : public kept_lane, publish_events {
 
  private:
   using time_point = clock::time_point;
-  static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200};
+  static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200},
+      first_silence{3000};
   /// Messages of a partition that are on their way: more items wait and share the next.
   static constexpr std::size_t few = 2;
 
   struct partition;
-  /// Items of one message. It is there until the server has it, whatever has become of its items.
+  /// Items of one message. It is there until a state has passed it, whatever has become of its items: a server that is
+  /// killed may lose the last messages that it had acknowledged, or sent on.
   struct parcel {
     partition* of = nullptr;
     std::size_t index = 0;     ///< among all
     std::uint64_t number = 0;  ///< of the session's
+    std::uint64_t rounds = 0;  ///< in which it was published
     std::uint64_t first = 0;   ///< of its items in their partition
     fleet_writer message;
     std::span<const std::byte> bytes;  ///< of it, when it is published
@@ -156,6 +160,7 @@ class keyed_lane final : public kept_lane, publish_events {
     std::uint64_t passed = 0;  ///< its inputs before this are in a state
     std::uint64_t state = 0;   ///< the sequence of that in the chain
     std::uint64_t stored = 0;  ///< messages of either stream since it was purged
+    std::deque<parcel*> kept;  ///< in their order
     std::optional<outcomes> results;
   };
 
@@ -166,6 +171,21 @@ class keyed_lane final : public kept_lane, publish_events {
     } catch (...) {
       return std::current_exception();
     }
+  }
+
+  /// Publishes again what is not in a state: where the server has come again, or says nothing for long.
+  void heal() noexcept {
+    const std::uint64_t connections = by_.reconnections();
+    const bool has_reconnected = connections != std::exchange(connections_, connections);
+    if (in_flight_ == 0) heard_at_ = clock::now();
+    if (is_lost_ || (!has_reconnected && clock::now() - heard_at_ < silence_)) return;
+    heard_at_ = clock::now();
+    silence_ = std::min<std::chrono::milliseconds>(2 * silence_, std::chrono::minutes(5));
+    // What was read of streams that end elsewhere now is not to be purged by.
+    for (partition& p : partitions_) p.state = 0;
+    for (std::size_t p = 0; p < partitions_.size(); ++p) session_.publish_begin(p);
+    publish_all_again();
+    changed_.notify_one();
   }
 
   // ---- publishing ----
@@ -181,6 +201,8 @@ class keyed_lane final : public kept_lane, publish_events {
       p.is_used = true;
       p.is_published = p.is_stored = false;
       p.pause = first_pause;
+      p.rounds = 0;
+      to.kept.push_back(&p);
       p.message.begin();
       waiting_.push_back(&p);
     }
@@ -190,9 +212,33 @@ class keyed_lane final : public kept_lane, publish_events {
     ++to.next;
     if (p.message.frames() == grain_) to.open = nullptr;
   }
+  /// Without an answer, or of a server that came again: as new messages, since the server may know the old ids and not
+  /// have them.
+  void publish_all_again() {
+    for (std::unique_ptr<parcel>& p : parcels_) {
+      if (!p->is_used || !p->is_published) continue;
+      ++p->rounds;
+      p->again_at = clock::now();
+      if (!std::exchange(p->is_stored, false)) continue;
+      ++p->of->unstored;
+      ++unstored_;
+    }
+  }
+  /// What a state has passed is needed no more.
+  void forget_up_to(partition& of, std::uint64_t next) {
+    while (!of.kept.empty() && of.kept.front()->is_stored && !of.kept.front()->is_held &&
+           of.kept.front()->first + of.kept.front()->message.frames() <= next) {
+      of.kept.front()->is_used = false;
+      free_.push_back(of.kept.front());
+      of.kept.pop_front();
+    }
+  }
   parcel* free_parcel() {
-    for (std::unique_ptr<parcel>& p : parcels_)
-      if (!p->is_used && !p->is_held) return p.get();
+    if (!free_.empty()) {
+      parcel* const p = free_.back();
+      free_.pop_back();
+      return p;
+    }
     parcels_.push_back(std::make_unique<parcel>());
     parcels_.back()->index = parcels_.size() - 1;
     return parcels_.back().get();
@@ -241,7 +287,8 @@ class keyed_lane final : public kept_lane, publish_events {
     p.is_published = p.is_held = true;
     p.again_at = clock::now() + answers_within;
     const std::uint64_t tag = p.number << 20 | p.index;
-    const std::string id = hex(session_.number()) + "." + std::to_string(p.number);
+    const std::string id = hex(session_.number()) + "." + std::to_string(p.number) +
+                           (p.rounds == 0 ? std::string() : "." + std::to_string(p.rounds));
     const haste is = unstored_ < 2 * few ? haste::some : haste::none;
     const std::string& subject = p.of->inputs;
     lock.unlock();
@@ -273,7 +320,6 @@ class keyed_lane final : public kept_lane, publish_events {
   void store(parcel& p) {
     if (!is_unanswered(p)) return;
     p.is_stored = true;
-    p.is_used = false;
     --p.of->unstored;
     --unstored_;
   }
@@ -282,7 +328,11 @@ class keyed_lane final : public kept_lane, publish_events {
     if (p.stored < at_least || p.state == 0) return;
     p.stored = 0;
     purge_up_to(by_, names_.inputs_stream, p.inputs, p.passed);
-    purge_up_to(by_, names_.chain_stream(static_cast<std::size_t>(&p - partitions_.begin())), {}, p.state);
+    const auto number = static_cast<std::size_t>(&p - partitions_.begin());
+    const std::string chain = names_.chain_stream(number);
+    purge_up_to(by_, chain, names_.outcomes(number), p.state);
+    keep_last(by_, chain, names_.states(number));
+    keep_last(by_, chain, names_.marks(number));
     p.state = 0;
   }
 
@@ -294,12 +344,18 @@ class keyed_lane final : public kept_lane, publish_events {
       const fleet_envelope& e = from.envelope();
       fleet_reader::frame f;
       if (e.program != kernel_.way->program) throw wire_error("levada: it is of another program");
-      if (e.kind == fleet_message::outcomes && e.session == session_.number())
-        while (from.next(f)) take(f, from.name());
+      const bool is_state = e.kind == fleet_message::state, is_ours = e.session == session_.number();
+      bool has_passed = false;
+      const bool has_outcomes = is_state || e.kind == fleet_message::outcomes;
+      while (has_outcomes && !has_passed && from.next(f)) {
+        has_passed = is_state && f.header.kind == frame_kind::item;
+        if (!has_passed && is_ours) take(f, from.name());
+      }
       const std::lock_guard lock(mutex_);
       ++of.stored;
-      if (e.kind != fleet_message::state || !from.next(f)) return;
+      if (!has_passed) return;
       of.passed = f.header.item;
+      if (is_ours) forget_up_to(of, e.number);
       of.state = sequence;
       purge(of, purged_each_);
     } catch (const std::exception& e) {
@@ -316,6 +372,8 @@ class keyed_lane final : public kept_lane, publish_events {
     std::exception_ptr failure = take_outcome(by_.who(), kernel_, client_, segment_, f, worker);
     lock.lock();
     s.is_sent = true;
+    heard_at_ = clock::now();
+    silence_ = first_silence;
     finish(s, std::move(failure), lock);
     lock.unlock();
     changed_.notify_one();
@@ -346,11 +404,15 @@ class keyed_lane final : public kept_lane, publish_events {
   fixed_array<slot> slots_;
   fixed_array<partition> partitions_;
   std::vector<std::unique_ptr<parcel>> parcels_;
+  std::vector<parcel*> free_;
   std::deque<parcel*> waiting_;  ///< to be published
   std::uint64_t parcels_made_ = 0;
   std::size_t unstored_ = 0;   ///< messages that are on their way
   std::size_t in_flight_ = 0;  ///< items
   bool is_lost_ = false, is_over_ = false;
+  std::uint64_t connections_ = 0;
+  time_point heard_at_ = clock::now();  ///< of an outcome
+  std::chrono::milliseconds silence_ = first_silence;
 
   keyed_session session_;
   std::thread thread_;

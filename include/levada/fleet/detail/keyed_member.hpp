@@ -244,6 +244,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
   }
   std::size_t number_of(const place& p) const { return static_cast<std::size_t>(&p - all_.data()); }
   void drop(place& p) noexcept {
+    p.has->give_up();
     std::shared_ptr<keyed_partition> gone;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !p.is_running; });
@@ -300,8 +301,9 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
     const std::size_t number = number_of(p);
     try {
       const std::uint64_t mark = p.number++;
-      publish_mark(by_, names_, number, traits_.program, traits_.worker, chain_writer::id(p.revision, mark));
-      keyed_start start = read_start(by_, names_, number, traits_.program, make_());
+      const stored_mark before = last_mark(by_, names_, number);
+      publish_mark(by_, names_, number, traits_.program, traits_.worker, chain_writer::id(p.revision, mark), before);
+      keyed_start start = read_start(by_, names_, number, traits_.program, before, make_());
       auto made = std::make_shared<keyed_partition>(
           *readers_, names_, number, rules_, static_cast<keyed_host&>(*this),
           chain_writer(*publisher_, traits_.worker, p.revision, p.number, number, all_.size()), std::move(start));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -21,6 +22,7 @@
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/ordered_reader.hpp>
+#include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
 
@@ -47,17 +49,24 @@ struct keyed_rules {
   std::chrono::milliseconds state_within{1000};
 };
 
+/// In a mark, in the place of a number: the worker has left the partition.
+inline constexpr std::uint64_t keyed_left = ~std::uint64_t{0};
+
 /// Where a partition begins.
 struct keyed_start {
   std::uint64_t needed_from = 1;  ///< of its inputs
   keyed_position at;              ///< of the states
   keyed_position published;       ///< behind the last outcome
   std::unique_ptr<keyed_states> states;
+  bool is_suspect = false;     ///< the worker before did not leave: it may have died of an item
+  std::uint64_t attempts = 0;  ///< of the next item, alone
 };
 
 class keyed_partition final : ordered_events {
  public:
   using clock = std::chrono::steady_clock;
+  /// Workers that an item may take with it before it fails.
+  static constexpr std::uint64_t most_losses = 3;
 
   keyed_partition(ordered_readers& by, const keyed_names& names, std::size_t number, const keyed_rules& rules,
                   keyed_host& host, chain_writer&& chain, keyed_start&& start)
@@ -67,10 +76,13 @@ class keyed_partition final : ordered_events {
         most_text_(std::min(most_text_bytes, (rules.longest - fleet_bytes_around) / rules.grain - frame_header::size)),
         outcomes_(names.outcomes(number)),
         states_subject_(names.states(number)),
+        marks_(names.marks(number)),
         chain_(std::move(chain)),
         at_(start.at),
         published_(start.published),
         is_replaying_(start.at != start.published),
+        suspects_(start.is_suspect ? most_suspects : 0),
+        attempts_(start.attempts),
         states_(std::move(start.states)),
         inputs_(start.needed_from, start.at),
         reader_(by, number, names.inputs_stream, names.inputs(number), start.needed_from, *this) {}
@@ -112,7 +124,15 @@ class keyed_partition final : ordered_events {
   /// All that it has published is stored, and its state is.
   bool has_left() {
     const std::lock_guard lock(mutex_);
-    return is_leaving_ && !has_run_ && chain_.is_empty();
+    return has_left_ && chain_.is_empty();
+  }
+  /// It waits for no server any more.
+  void give_up() noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    stored_.notify_all();
   }
   std::uint64_t next_number() {
     const std::lock_guard lock(mutex_);
@@ -123,8 +143,9 @@ class keyed_partition final : ordered_events {
     bool looks = false;
     {
       const std::lock_guard lock(mutex_);
-      looks = chain_.answered(number, answer) && (inputs_.has_next() || has_run_);
+      looks = chain_.answered(number, answer) && (inputs_.has_next() || has_run_ || is_leaving_);
     }
+    stored_.notify_all();
     if (looks) host_.schedule(*this);
   }
 
@@ -136,10 +157,11 @@ class keyed_partition final : ordered_events {
     constexpr std::size_t most_messages = 4;  ///< of what one comes to: outcomes before, its own, a state
     std::unique_lock lock(mutex_);
     for (int i = 0; i != some; ++i) {
-      if (chain_.is_lost() || chain_.room() < most_messages) return false;
+      if (is_over_ || chain_.is_lost() || chain_.room() < most_messages) return false;
       const bool is_idle = is_leaving_ || !inputs_.has_next();
       if (is_idle || is_state_due()) flush();
-      if (is_state_due()) save();
+      if (is_state_due()) save(inputs_.needed_from());
+      if (is_leaving_ && !std::exchange(has_left_, true)) mark({0, keyed_left});
       if (is_idle) return false;
       const keyed_input next = inputs_.take();
       if (next.count == 0 || chain_.next().frames() + next.count > rules_.grain) flush();
@@ -153,6 +175,9 @@ class keyed_partition final : ordered_events {
   }
 
  private:
+  /// That a worker runs one by one behind one that died. Where it is none of them, the next begins nearer to it.
+  static constexpr std::size_t most_suspects = 256;
+
   void read(nats_message m, std::uint64_t sequence) noexcept override {
     bool has_more = false;
     try {
@@ -176,6 +201,11 @@ class keyed_partition final : ordered_events {
       fleet_reader::frame f;
       for (std::uint64_t number = input.first; from.next(f); ++number) {
         if (number != at_.next) continue;  // it was run with another message
+        if (!is_replaying_ && suspects_ != 0) {
+          const trial begun = begin_trial(f.header.item, input.sequence);
+          if (begun == trial::over) return;
+          if (begun == trial::failed) continue;
+        }
         states_->run(f.header.item, f.payload, most_text_, is_replaying_ ? nullptr : &chain_.next());
         ++at_.next;
         ++items;
@@ -186,6 +216,31 @@ class keyed_partition final : ordered_events {
       at_.next = input.first + input.count;
       learn_position();
     }
+  }
+  /// Of an item that the worker before may have died of: the chain knows how often it was tried, before it is run.
+  enum class trial { run, failed, over };
+  trial begin_trial(std::uint64_t item, std::uint64_t sequence) noexcept {
+    std::unique_lock lock(mutex_);
+    flush();
+    --suspects_;
+    const std::uint64_t attempts = std::exchange(attempts_, 0);
+    if (attempts >= most_losses) {
+      ++at_.next;
+      add_failure(chain_.next(), item,
+                  std::make_exception_ptr(remote_error("its worker was lost " + std::to_string(attempts) + " times")),
+                  most_text_);
+      save(std::min(sequence, inputs_.needed_from()));  // one message, so that nobody runs it again
+      return trial::failed;
+    }
+    chain_.next().add(frame_kind::item, attempts + 1, {});
+    mark(at_);
+    stored_.wait(lock, [this] { return chain_.is_empty() || chain_.is_lost() || is_over_; });
+    return chain_.is_empty() && !is_over_ ? trial::run : trial::over;
+  }
+  /// Under the lock.
+  void mark(const keyed_position& at) noexcept {
+    chain_.publish(marks_, {fleet_message::mark, 0, 0, rules_.program, at.session, at.next});
+    chain_.next().begin(rules_.worker);
   }
   void learn_position() { is_replaying_ = is_replaying_ && at_ != published_; }
   /// Under the lock: publishes the outcomes that are there.
@@ -198,11 +253,11 @@ class keyed_partition final : ordered_events {
     if (!has_run_ || is_replaying_) return false;
     return is_leaving_ || inputs_run_ >= rules_.inputs_a_state || clock::now() - state_at_ >= rules_.state_within;
   }
-  /// Under the lock, where no outcome waits.
-  void save() noexcept {
+  /// Under the lock, where no outcome waits. `from`: the first of its inputs that the next worker needs.
+  void save(std::uint64_t from) noexcept {
     fleet_writer& to = chain_.next();
     try {
-      to.add(frame_kind::item, inputs_.needed_from(), {});
+      to.add(frame_kind::item, from, {});
       states_->save(to);
       chain_.publish(states_subject_, {fleet_message::state, 0, 0, rules_.program, at_.session, at_.next});
     } catch (const std::exception& e) {
@@ -217,18 +272,21 @@ class keyed_partition final : ordered_events {
   const keyed_rules& rules_;
   keyed_host& host_;
   const std::size_t number_, most_text_;
-  const std::string outcomes_, states_subject_;
+  const std::string outcomes_, states_subject_, marks_;
 
   std::mutex mutex_;
+  std::condition_variable stored_;
   chain_writer chain_;
-  bool is_leaving_ = false, is_foreign_ = false;
+  bool is_leaving_ = false, has_left_ = false, is_foreign_ = false, is_over_ = false;
   bool has_run_ = false;          ///< since the last state
   std::uint64_t inputs_run_ = 0;  ///< the same
   clock::time_point state_at_ = clock::now();
 
   keyed_position at_;  ///< of the states
   const keyed_position published_;
-  bool is_replaying_;  ///< somebody has published what comes of it
+  bool is_replaying_;       ///< somebody has published what comes of it
+  std::size_t suspects_;    ///< items to be tried alone
+  std::uint64_t attempts_;  ///< of the first of them
   const std::unique_ptr<keyed_states> states_;
 
   keyed_inputs inputs_;

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -63,6 +65,15 @@ class keyed_session {
     return !is_lost_;
   }
 
+  /// Of a server that was killed: the begin may be lost. Who has it looks at no second one.
+  void publish_begin(std::size_t partition) const noexcept {
+    fleet_writer to;
+    to.begin();
+    const std::span<const std::byte> bytes = end_begin(to);
+    by_.say(names_.inputs(partition).c_str(),
+            std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+
  private:
   /// The lease of a driver that died is over in a moment.
   std::uint64_t wait_for_lease() {
@@ -98,8 +109,10 @@ class keyed_session {
     jsStreamInfo_Destroy(info);
     fleet_writer to;
     to.begin();
-    publish_stored(by_, inputs, who_ + ".begin." + std::to_string(partition),
-                   to.end({fleet_message::begin, 0, 0, way_.program, number_, 0}));
+    publish_stored(by_, inputs, who_ + ".begin." + std::to_string(partition), end_begin(to));
+  }
+  std::span<const std::byte> end_begin(fleet_writer& of) const {
+    return of.end({fleet_message::begin, 0, 0, way_.program, number_, 0});
   }
   /// Up to that sequence, and waits until it is done.
   void purge(const std::string& stream, const std::string& subject, std::uint64_t sequence) const {

@@ -54,12 +54,16 @@ inline void keep_keyed_streams(const nats_connection& by, const keyed_names& nam
   lease_bucket::keep(by, names.leases, to);
 }
 
-/// Asks for it, and does not wait: what is left is asked for with the next.
+/// Removes the messages of a subject before that one. It asks, and does not wait: what is left is asked for with the
+/// next.
 inline void purge_up_to(const nats_connection& by, const std::string& stream, const std::string& subject,
                         std::uint64_t sequence) noexcept {
-  const std::string filter = subject.empty() ? std::string() : "\"filter\":\"" + subject + "\",";
-  by.say(("$JS.API.STREAM.PURGE." + stream).c_str(), "{" + filter + "\"seq\":" + std::to_string(sequence) + "}",
-         haste::none);
+  by.say(("$JS.API.STREAM.PURGE." + stream).c_str(),
+         "{\"filter\":\"" + subject + "\",\"seq\":" + std::to_string(sequence) + "}", haste::none);
+}
+/// The same, all but the last.
+inline void keep_last(const nats_connection& by, const std::string& stream, const std::string& subject) noexcept {
+  by.say(("$JS.API.STREAM.PURGE." + stream).c_str(), "{\"filter\":\"" + subject + "\",\"keep\":1}", haste::none);
 }
 
 }  // namespace levada::detail

@@ -121,6 +121,16 @@ class nats_connection {
   /// The longest message, with its headers.
   std::size_t most_payload() const { return static_cast<std::size_t>(natsConnection_GetMaxPayload(connection_.get())); }
 
+  /// How often servers were found again.
+  std::uint64_t reconnections() const noexcept {
+    natsStatistics* made = nullptr;
+    if (natsStatistics_Create(&made) != NATS_OK) return 0;
+    const std::unique_ptr<natsStatistics, nats_deleter<natsStatistics_Destroy>> kept(made);
+    std::uint64_t count = 0;
+    static_cast<void>(natsConnection_GetStats(connection_.get(), made));
+    static_cast<void>(natsStatistics_GetCounts(made, nullptr, nullptr, nullptr, nullptr, &count));
+    return count;
+  }
   void check(natsStatus status, const char* doing) const { check_nats(status, who_, doing); }
 
   /// What does not go out is asked for again by who waits for its answer.

@@ -86,10 +86,14 @@ class ordered_reader {
   ordered_reader(const ordered_reader&) = delete;
   ordered_reader& operator=(const ordered_reader&) = delete;
 
-  /// Looks after a consumer that is lost; every tenth of a second or so.
-  void keep() noexcept {
+  /// Looks after a consumer that is lost; every tenth of a second or so. `all`: it begins anew then, with all that is
+  /// stored, for an owner who knows what came already: of a server that was killed the stream may end before.
+  void keep(bool all = false) noexcept {
     const std::lock_guard lock(at_.mutex);
-    if (clock::now() - heard_at_ > (is_known_ ? 3 * heartbeat : std::chrono::milliseconds(1000))) begin();
+    if (clock::now() - heard_at_ > (is_known_ ? 3 * heartbeat : std::chrono::milliseconds(1000))) {
+      if (all) next_ = 1;
+      begin();
+    }
   }
 
  private:
@@ -134,7 +138,6 @@ class ordered_reader {
     }
     if (numbers.of_consumer != came_ + 1) return begin();
     came_ = numbers.of_consumer;
-    if (numbers.of_stream < next_) return;
     next_ = numbers.of_stream + 1;
     to_.read(std::move(m), numbers.of_stream);
   }

@@ -42,11 +42,31 @@ inline void publish_stored(const nats_connection& by, const std::string& subject
            "a partition cannot be begun");
 }
 
+/// The last mark of a partition: whose taker tried an item alone, and how often that was tried.
+struct stored_mark {
+  bool is_there = false, has_left = false;
+  keyed_position at;
+  std::uint64_t attempts = 0;
+};
+inline stored_mark last_mark(const nats_connection& by, const keyed_names& names, std::size_t partition) {
+  const nats_message m = last_message(by, names.chain_stream(partition), names.marks(partition));
+  if (!m) return {};
+  fleet_reader from(bytes_of(m.get()));
+  const fleet_envelope& e = from.envelope();
+  fleet_reader::frame f;
+  const std::uint64_t attempts = from.next(f) ? f.header.item : 0;
+  return {true, e.number == keyed_left, {e.session, e.number}, attempts};
+}
+/// Of a worker that takes the partition; what the one before says of attempts stays.
 inline void publish_mark(const nats_connection& by, const keyed_names& names, std::size_t partition,
-                         std::uint64_t program, std::string_view worker, const std::string& id) {
+                         std::uint64_t program, std::string_view worker, const std::string& id,
+                         const stored_mark& before) {
   fleet_writer to;
   to.begin(worker);
-  publish_stored(by, names.marks(partition), id, to.end({fleet_message::mark, 0, 0, program, 0, 0}));
+  const bool stays = before.is_there && !before.has_left && before.attempts != 0;
+  if (stays) to.add(frame_kind::item, before.attempts, {});
+  const keyed_position at = stays ? before.at : keyed_position{};
+  publish_stored(by, names.marks(partition), id, to.end({fleet_message::mark, 0, 0, program, at.session, at.next}));
 }
 
 /// A state as it is stored.
@@ -66,8 +86,9 @@ inline stored_state load_last_state(const nats_connection& by, const keyed_names
     fleet_reader from(bytes_of(m.get()));
     const fleet_envelope& e = from.envelope();
     fleet_reader::frame f;
-    if (e.kind != fleet_message::state || !from.next(f) || f.header.kind != frame_kind::item)
-      throw wire_error("levada: it is none of a worker");
+    bool has_begin = e.kind == fleet_message::state && from.next(f);
+    while (has_begin && f.header.kind == frame_kind::failure) has_begin = from.next(f);  // of an item
+    if (!has_begin || f.header.kind != frame_kind::item) throw wire_error("levada: it is none of a worker");
     const stored_state is{natsMsg_GetSequence(m.get()), e.program, f.header.item, {e.session, e.number}};
     while (from.next(f)) into.load(f.payload);
     return is;
@@ -80,14 +101,16 @@ inline stored_state load_last_state(const nats_connection& by, const keyed_names
 
 /// Where a worker that has published its mark goes on.
 inline keyed_start read_start(const nats_connection& by, const keyed_names& names, std::size_t partition,
-                              std::uint64_t program, std::unique_ptr<keyed_states> states) {
+                              std::uint64_t program, const stored_mark& before, std::unique_ptr<keyed_states> states) {
   const stored_state last = load_last_state(by, names, partition, *states);
-  keyed_start start{last.needed_from, last.at, last.at, std::move(states)};
+  keyed_start start{last.needed_from, last.at, last.at, std::move(states), before.is_there && !before.has_left, 0};
   const nats_message m = last_message(by, names.chain_stream(partition), names.outcomes(partition));
-  if (!m || natsMsg_GetSequence(m.get()) < last.sequence) return start;
-  const fleet_envelope e = fleet_reader(bytes_of(m.get())).envelope();
-  if (e.program != program) throw remote_error(by.who() + ": another program has outcomes behind its last state");
-  start.published = {e.session, e.number};
+  if (m && natsMsg_GetSequence(m.get()) > last.sequence) {
+    const fleet_envelope e = fleet_reader(bytes_of(m.get())).envelope();
+    if (e.program != program) throw remote_error(by.who() + ": another program has outcomes behind its last state");
+    start.published = {e.session, e.number};
+  }
+  if (before.at == start.published) start.attempts = before.attempts;
   return start;
 }
 
