@@ -68,6 +68,23 @@ TEST_CASE("a stage with a state by key counts on a fleet as it does here") {
   CHECK(came.wrong() == 0);
 }
 
+TEST_CASE("another version of a program goes on with the states that the one before has left") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const levada::jetstream to{{server.url()}};
+  expected_counts came;
+  const auto bring_by = [&]<class Version>(Version) {
+    const auto works = levada::work<counter_box, "counters", Version>(counters(), to);
+    auto app = levada::deploy<counter_box, Version>(counters(), to);
+    auto session = app.template open<levada::dedicated>();
+    bring_frames(session, came, 500, [](int) {});
+  };
+  bring_by(counter_version{});
+  bring_by(levada::version<"2">{});
+  bring_by(counter_version{});
+  CHECK(came.wrong() == 0);
+}
+
 TEST_CASE("partitions of a worker that is killed go on with another where they were") {
   if (!has_nats_server()) return;
   const nats_server server;

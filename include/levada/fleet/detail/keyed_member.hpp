@@ -66,8 +66,8 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
     if (const std::string why = ask_census(by_, fleet_.drivers, traits_.identity); !why.empty())
       throw remote_error(by_.who() + " has no driver of this program: " + why);
     answer_.emplace(by_, fleet_.workers, traits_.identity, false);
-    publisher_.emplace(by_, static_cast<publish_events&>(*this));
-    readers_.emplace(by_, all_.size());
+    publisher_ = std::make_unique<stored_publisher>(by_, static_cast<publish_events&>(*this));
+    readers_ = std::make_unique<ordered_readers>(by_, all_.size());
     others_.emplace(by_, names_.here, static_cast<nats_hearer&>(*this));
     first_looked_at_ = static_cast<std::size_t>(new_number(by_.who()) % all_.size());
     for (std::size_t i = 0; i < traits_.threads; ++i)
@@ -193,11 +193,10 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
     const auto between = std::min<std::chrono::nanoseconds>(lease_ / 10, std::chrono::milliseconds(100));
     auto said_at = clock::time_point{}, tried_at = clock::time_point{};
     std::unique_lock lock(mutex_);
-    const auto ends_at = [&] { return clock::now() + 2 * lease_; };
-    std::optional<clock::time_point> latest;
+    auto latest = clock::time_point::max();
     for (;;) {
       const bool is_ending = is_ending_;
-      if (is_ending && !latest) latest = ends_at();
+      if (is_ending) latest = std::min(latest, clock::now() + 2 * lease_);
       looks_ = false;
       lock.unlock();
       const auto now = clock::now();
@@ -213,7 +212,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
         take_some();
       }
       lock.lock();
-      if (is_ending && (counts_.partitions == 0 || now >= *latest)) break;
+      if (is_ending && (counts_.partitions == 0 || now >= latest)) break;
       if (!looks_ && is_ending == is_ending_) changed_.wait_for(lock, between, [this] { return looks_ || is_ending_; });
       if (is_ending) changed_.wait_for(lock, std::chrono::milliseconds(5));
     }
@@ -277,7 +276,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
   void take_some() noexcept {
     if (!bucket_) {
       try {
-        bucket_.emplace(by_, names_.leases);
+        bucket_ = std::make_unique<lease_bucket>(by_, names_.leases);
       } catch (const remote_error&) {
         return;  // until a driver has made it
       }
@@ -340,10 +339,10 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
   bool looks_ = false, is_ending_ = false, is_over_ = false;
 
   std::size_t first_looked_at_ = 0;  ///< so that workers do not all try the same
-  std::optional<lease_bucket> bucket_;
+  std::unique_ptr<lease_bucket> bucket_;
   std::optional<census_answer> answer_;
-  std::optional<stored_publisher> publisher_;
-  std::optional<ordered_readers> readers_;
+  std::unique_ptr<stored_publisher> publisher_;
+  std::unique_ptr<ordered_readers> readers_;
   std::optional<nats_subscription> others_;
   std::vector<std::thread> runners_;
   std::thread keeper_;

@@ -84,7 +84,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   /// From now on messages come; the session is there.
   void start() {
     answer_.emplace(by_, names_.workers, traits_.identity, false);
-    publisher_.emplace(by_, static_cast<publish_events&>(*this));
+    publisher_ = std::make_unique<stored_publisher>(by_, static_cast<publish_events&>(*this));
     puller_.emplace(by_, names_.items_stream, names_.consumer, static_cast<nats_hearer&>(*this));
     keeper_ = start_thread("a worker of a fleet", [this]() noexcept { keep(); });
     alone_ = start_thread("items of a fleet that are run alone", [this]() noexcept { run_suspects(); });
@@ -436,7 +436,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   std::vector<std::byte> written_;  ///< of the session's thread
   fleet_writer question_;           ///< of the thread of items that run alone
   std::optional<census_answer> answer_;
-  std::optional<stored_publisher> publisher_;
+  std::unique_ptr<stored_publisher> publisher_;
   std::optional<puller> puller_;
   std::thread keeper_, alone_;
 };

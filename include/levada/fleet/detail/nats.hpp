@@ -95,6 +95,7 @@ class nats_connection {
     const std::unique_ptr<natsOptions, nats_deleter<natsOptions_Destroy>> options(made);
     if (to.urls.empty()) throw remote_error(who_ + " has no server: `jetstream::urls` is empty");
     std::vector<const char*> urls;
+    urls.reserve(to.urls.size());
     for (const std::string& url : to.urls) urls.push_back(url.c_str());
     check(natsOptions_SetServers(made, urls.data(), static_cast<int>(urls.size())), "these are no addresses");
     secure(made, to);
