@@ -30,6 +30,7 @@ LAYERS = {
     "remote": "core graph plan run",
     "service": "core graph plan run remote",
     "fleet": "core graph plan run remote",
+    "cluster": "core graph plan run remote",
     "onnx": "core graph kernel nn",
     "interop": "core graph plan kernel nn image signal backend backend/* run onnx",
     "ops": "core graph kernel nn image signal backend backend/simd",
@@ -41,7 +42,7 @@ ROOMS = ["workers", "program", "measure", "engine", "session", "deploy"]
 
 # Headers that users include, beside those of the op libraries, of interop/ and of service/.
 PUBLIC = """
-    image kernel levada nn ops remote signal
+    cluster image kernel levada nn ops remote signal
     backend/eigen backend/onednn backend/prepared backend/reference backend/reference/ops backend/shard backend/simd
     backend/simd/kernel_stage backend/simd/ops backend/simd/quantized backend/spirv backend/spirv/ops
     core/error core/tensor
@@ -73,6 +74,7 @@ FOREIGN = [
     ("oneDNN is seen only by backend/onednn and interop/", r"dnnl|oneapi/dnnl", r"backend/onednn(/|\.hpp)|interop/"),
     ("gRPC is seen only by remote/grpc and service/grpc", r"grpc(pp)?/", r"(remote|service)/(detail/)?grpc"),
     ("libnats is seen only by fleet/", r"nats/", r"fleet/"),
+    ("MPI is seen only by cluster/", r"mpi\.h", r"cluster/"),
     ("cpp-httplib is seen only by service/pages", r"httplib\.h", r"service/pages"),
     ("another library is seen only by interop/", r"opencv2/|nlohmann/|CLI/|png\.h|zlib\.h|google/|onnx", r"interop/"),
     (

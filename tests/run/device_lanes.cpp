@@ -37,8 +37,10 @@ struct lane_log {
   std::vector<std::uint64_t> items;
   std::uint64_t refused = ~std::uint64_t{0};
   int flushes = 0;
-  bool takes = false;    ///< what another lane gives, where it lies
-  bool is_kept = false;  ///< the output, on the device
+  int looks = 0;
+  bool is_silent = false, pays = false;  ///< to look again
+  bool takes = false;                    ///< what another lane gives, where it lies
+  bool is_kept = false;                  ///< the output, on the device
 };
 
 struct logging_lane final : device_lane {
@@ -50,6 +52,11 @@ struct logging_lane final : device_lane {
   void flush() noexcept override { ++log.flushes; }
   bool take_from(device_lane&) override { return log.takes; }
   void keep_output() override { log.is_kept = true; }
+  bool is_silent() const override { return log.is_silent; }
+  bool look() noexcept override {
+    ++log.looks;
+    return log.pays;
+  }
   lane_log& log;
 };
 
@@ -192,6 +199,31 @@ TEST_CASE("an item that a device does not take fails, and those behind it go on"
       }));
   CHECK(failed == std::vector<std::uint64_t>{1});
   CHECK(d.first.log.items == std::vector<std::uint64_t>{0, 2});
+}
+
+TEST_CASE("somebody looks at a device that tells nobody, while it has items") {
+  with_devices d;
+  d.second.log.is_silent = true;
+  device_lanes lanes = d.open();
+  CHECK_FALSE(lanes.has_silent());
+  auto segments = d.segments();
+  lanes.submit(
+      2, segments[2], [] { return std::uint64_t{1}; }, [](std::uint64_t) {},
+      [](std::uint64_t, const std::exception_ptr&) {});
+  CHECK(lanes.has_silent());
+  CHECK_FALSE(lanes.look());
+  d.second.log.pays = true;
+  CHECK(lanes.look());
+  CHECK(d.second.log.looks == 2);
+  lanes.report_ends();
+  CHECK_FALSE(lanes.has_silent());
+  with_devices loud;
+  device_lanes others = loud.open();
+  others.submit(
+      1, segments[1], [] { return std::uint64_t{1}; }, [](std::uint64_t) {},
+      [](std::uint64_t, const std::exception_ptr&) {});
+  CHECK_FALSE(others.has_silent());
+  others.report_ends();
 }
 
 }  // namespace run_device_lanes

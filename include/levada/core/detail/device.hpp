@@ -11,10 +11,10 @@
 
 namespace levada {
 
-/// The kinds of device. `equal` is one of pins alone: any equal devices, as many as the index says. `remote` is another
-/// machine (remote/detail/device.hpp) and `fleet` any number of processes (fleet/detail/device.hpp), with an index made
-/// of the name.
-enum class device_kind : std::uint8_t { none, cpu, vulkan, simulated, equal, remote, fleet };
+/// The kinds of device. `equal` is one of pins alone: any equal devices, as many as the index says. Elsewhere are
+/// `remote`, another machine, and `fleet`, any number of processes, both with an index made of their name; and `mpi`, a
+/// rank of the program.
+enum class device_kind : std::uint8_t { none, cpu, vulkan, simulated, equal, remote, fleet, mpi };
 
 /// A device as a value: its kind and index. `none` means that nobody has chosen yet.
 struct device_id {

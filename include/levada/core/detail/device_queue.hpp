@@ -136,6 +136,10 @@ class device_lane {
   virtual void submit(std::uint64_t item) = 0;
   /// No further item comes at once: items that were taken and held back go to the device.
   virtual void flush() noexcept {}
+  /// Nobody is told that something has come from the device: somebody has to look. Asked once.
+  virtual bool is_silent() const { return false; }
+  /// Looks, and reports what has come. Says whether it pays to look again at once. Any thread but one that submits.
+  virtual bool look() noexcept { return false; }
   /// An address that all lanes of one class have in common, for `take_from`.
   virtual const void* kind() const { return nullptr; }
   /// Before the first item: the input is the result of `before`, a lane of the same session. Whether it will be taken

@@ -20,7 +20,8 @@ namespace detail {
 
 template <fixed_string Name, class... Devices>
 struct elsewhere<fleet<Name, Devices...>> {
-  static constexpr bool is_one = true, keeps_state = false, filters = true;
+  static constexpr bool is_one = true, keeps_state = false, is_lost_alone = true, filters = true,
+                        is_one_program = false;
   using device = fleet<Name>;
 };
 

@@ -182,8 +182,8 @@ class cost_header {
     const std::string before = "levada::device_kind::";
     for (std::size_t at = 0; (at = line.find(before, at)) != std::string::npos;) {
       at += before.size();
-      for (const device_kind kind :
-           {device_kind::cpu, device_kind::vulkan, device_kind::simulated, device_kind::remote, device_kind::fleet})
+      for (const device_kind kind : {device_kind::cpu, device_kind::vulkan, device_kind::simulated, device_kind::remote,
+                                     device_kind::fleet, device_kind::mpi})
         if (line.compare(at, name_of(kind).size(), name_of(kind)) == 0) kinds.push_back(kind);
     }
     return kinds;

@@ -226,7 +226,7 @@ class plan_reader {
       return true;
     }
     for (const device_kind kind :
-         {device_kind::vulkan, device_kind::simulated, device_kind::remote, device_kind::fleet}) {
+         {device_kind::vulkan, device_kind::simulated, device_kind::remote, device_kind::fleet, device_kind::mpi}) {
       if (!take(name_of(kind))) continue;
       if (!take("<")) return false;
       const bool negative = take("-");

@@ -13,7 +13,8 @@
 namespace levada {
 
 constexpr std::string_view name_of(device_kind kind) {
-  constexpr std::string_view names[] = {"none", "cpu", "vulkan", "simulated", "equal_devices", "remote", "fleet"};
+  constexpr std::string_view names[] = {"none",          "cpu",    "vulkan", "simulated",
+                                        "equal_devices", "remote", "fleet",  "mpi"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -97,7 +97,8 @@ consteval auto place_mistake() {
     else if constexpr (!elsewhere<typename Place::device>::keeps_state)
       return stage_of_a_fleet_keeps_no_state_since_items_go_to_any_worker<
           Place::name, flat<typename Place::pipeline>::template node_place<state>::name>{};
-    else if constexpr (!(std::same_as<Options, state_restarts> || ...))
+    else if constexpr (elsewhere<typename Place::device>::is_lost_alone &&
+                       !(std::same_as<Options, state_restarts> || ...))
       return stage_on_another_machine_loses_its_state_with_it_say_state_restarts<
           Place::name, flat<typename Place::pipeline>::template node_place<state>::name>{};
     else
@@ -121,7 +122,8 @@ consteval auto places_mistake(type_list<Place...>) {
   constexpr std::size_t twice = second_of_one_device<Place...>();
   if constexpr (twice < sizeof...(Place)) {
     return device_runs_one_part_of_a_pipeline_not_two<type_at<type_list<Place...>, twice>::name>{};
-  } else if constexpr (std::is_void_v<version_of<Options...>>) {
+  } else if constexpr (std::is_void_v<version_of<Options...>> &&
+                       !(elsewhere<typename Place::device>::is_one_program && ...)) {
     return programs_on_several_machines_say_their_version<write<"version<\"1\">">>{};
   } else {
     constexpr std::size_t at = first_true({decltype(place_mistake<Place, Options...>())::is_mistake..., true});

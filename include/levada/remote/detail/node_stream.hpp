@@ -77,13 +77,6 @@ class node_stream : public connection_events {
     keeper_.look_at_streams();
   }
 
- protected:
-  /// Opens the session; says how many items it takes.
-  virtual std::size_t begin() = 0;
-  virtual void take(std::uint64_t item, wire_reader& from) = 0;
-  /// Nothing more comes, and nobody takes what is there.
-  virtual void end() noexcept = 0;
-
   /// Returns when the payload is looked at no more. By the thread that takes results.
   void send_value(std::uint64_t item, std::span<const std::byte> payload) {
     is_held_.store(true);
@@ -96,6 +89,15 @@ class node_stream : public connection_events {
     send(frame_kind::failure, item, std::as_bytes(std::span(failure_)), held_tag);
     is_held_.wait(true);
   }
+  void give_up() noexcept { close(); }
+
+ protected:
+  /// Opens the session; says how many items it takes.
+  virtual std::size_t begin() = 0;
+  virtual void take(std::uint64_t item, wire_reader& from) = 0;
+  /// Nothing more comes, and nobody takes what is there.
+  virtual void end() noexcept = 0;
+
   /// Behind the last of these the connection has nothing of this stream.
   void end_connection() noexcept { connection_.reset(); }
 

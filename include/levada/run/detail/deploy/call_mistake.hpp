@@ -76,6 +76,7 @@ consteval auto device_mistake(type_tag<cpu<Min, Options...>>) {
 }
 
 template <template <int, class...> class Device, int Index, class... Options>
+  requires(Device<Index, Options...>::id.kind != device_kind::mpi)  // what it has are devices
 consteval auto device_mistake(type_tag<Device<Index, Options...>>) {
   if constexpr (are_device_options<Options...>)
     return no_mistake{};

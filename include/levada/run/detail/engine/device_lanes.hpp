@@ -28,9 +28,20 @@ class basic_device_lanes {
                                    device_client& client)
       : queues_(std::move(queues)), has_any_(any_device(queues_)), lanes_(queues_.size(), [&](auto s) {
           return owner<device_lane>(has(s) ? queues_[s]->open(first_segment + s, slots, client).release() : nullptr);
-        }) {}
+        }) {
+    for (const owner<device_lane>& lane : lanes_) has_silent_ = has_silent_ || (lane && lane->is_silent());
+  }
 
   bool has_any() const { return has_any_; }
+  /// Somebody has to look at what they have.
+  bool has_silent() const { return has_silent_ && at_devices_.load(std::memory_order_relaxed) != 0; }
+  /// Looks. Says whether it pays to look again at once.
+  bool look() noexcept {
+    bool again = false;
+    for (const owner<device_lane>& lane : lanes_)
+      if (lane) again = lane->look() || again;
+    return again;
+  }
   /// A device computes that segment.
   bool has(std::size_t s) const { return queues_[s] != nullptr; }
 
@@ -92,6 +103,7 @@ class basic_device_lanes {
 
   const fixed_array<device_queue*> queues_;
   const bool has_any_;
+  bool has_silent_ = false;
   fixed_array<owner<device_lane>> lanes_;          ///< null where the processor computes
   alignas(64) atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over
 };

@@ -121,6 +121,16 @@ class basic_engine final : public result_outlet {
     waker_.helper_goes([&] { return has_work(); });
   }
 
+  /// Looks at devices that tell nobody what has come, in the place of one who is parked. Says whether it pays to look
+  /// again at once.
+  bool look_at_devices() {
+    if (!devices_.has_silent()) return false;
+    helper_parks();
+    const bool again = devices_.look();
+    helper_goes();
+    return again;
+  }
+
   // ---- ends ----
 
   /// Items that are not finished become cancelled, at their next unit; no more are taken.

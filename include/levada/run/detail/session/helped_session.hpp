@@ -134,10 +134,15 @@ class helped_session : public session_engines {
   /// Spins until `done()`, or until there is work again. To bring a thread back takes longer than to keep one that has
   /// nothing to do for a moment.
   bool spin_until(condition done) {
-    const auto until = thread_time() + std::chrono::microseconds(20);
+    constexpr std::chrono::microseconds longest(20);
+    auto until = thread_time() + longest;
     do {
       const std::uint32_t seen = hints();
       if (done() || can_help()) return true;
+      if (this->look_at_devices()) {
+        until = thread_time() + longest;
+        continue;
+      }
       for (int i = 0; i < 16 && hints() == seen; ++i) spin_pause();
     } while (thread_time() < until);
     return false;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// cluster/detail/kernel.hpp: the part of a rank as the driver's plan sees it.
+
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+
+#include <levada/cluster/detail/world.hpp>
+#include <levada/core/detail/device.hpp>
+#include <levada/remote/detail/kernel.hpp>
+
+namespace levada::detail {
+
+/// How the driver comes to a rank.
+struct mpi_way {
+  static constexpr std::string_view kind = "mpi";
+
+  mpi_world* world = nullptr;
+  int rank = 0;
+  std::string_view identity;            ///< what both ends compare
+  std::chrono::nanoseconds patience{};  ///< for the rank's first answer
+};
+using mpi_kernel = kernel_elsewhere<mpi_way>;
+
+struct mpi_backend {
+  static constexpr std::string_view name = "mpi";
+  static constexpr device_kind device = device_kind::mpi;
+  static constexpr std::size_t longest_run = 1;
+  template <class In, class... Ops>
+  using kernel = remote_kernel_of<In, Ops...>;
+};
+
+}  // namespace levada::detail

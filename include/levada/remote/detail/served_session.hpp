@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// remote/detail/served_session.hpp: the session of an app whose items come from elsewhere, and whose results go back
+// there. Items are constructed in their slots, and results sent from there.
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include <levada/core/detail/start_thread.hpp>
+#include <levada/core/detail/storage.hpp>
+#include <levada/remote/detail/wire.hpp>
+
+namespace levada::detail {
+
+/// `Sender` has `send_value(number, bytes)` and `send_failure(number, why)`, which return when these are looked at no
+/// more and are called by one thread at a time, and `give_up()`, which ends the session from outside.
+template <class App, class Sender>
+class served_session {
+  using output = typename App::output;
+
+ public:
+  using item = typename App::item;
+
+  served_session(const App& app, Sender& to) : app_(app), to_(to) {}
+  /// Behind `end`, or where it was never opened.
+  ~served_session() { join(); }
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  /// Opens the session; says how many items it takes.
+  std::size_t open() {
+    session_.emplace(app_.open());
+    session_->allow_multiple_producers();
+    numbers_ = fixed_array<std::uint64_t>(App::plan.slots);
+    thread_ = start_thread("the results of a driver", [this]() noexcept { give_results(); });
+    return numbers_.size();
+  }
+  /// Takes the item that `make` makes, under the driver's number. One thread at a time.
+  template <class Make>
+  void take(std::uint64_t number, const Make& make) {
+    if (session_->credits() == 0) throw wire_error("levada: a driver sends more items than were asked for");
+    const std::uint64_t pushed = pushed_.load();
+    numbers_[pushed % numbers_.size()] = number;
+    session_->emplace(make);
+    pushed_.store(pushed + 1);
+    if (!give_here(pushed)) ring();
+  }
+  /// Nothing more comes, and nobody takes what is there.
+  void end() noexcept {
+    if (!session_) return;
+    session_->cancel();
+    ring();
+  }
+
+ private:
+  using session_type = decltype(std::declval<const App&>().open());
+  using clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds longest_short{20};
+
+  /// An item that is alone, where the one before was short, is worked on by the thread that received it: to wake
+  /// another would take longer.
+  bool give_here(std::uint64_t pushed) noexcept {
+    if (!is_short_.load() || popped_.load() != pushed) return false;
+    const std::unique_lock lock(popping_, std::try_to_lock);
+    return lock && give_next();
+  }
+  void ring() noexcept {
+    rung_.fetch_add(1);
+    rung_.notify_one();
+  }
+  void give_results() noexcept {
+    for (std::uint32_t heard = 0;;) {
+      rung_.wait(heard);
+      heard = rung_.load();
+      const std::lock_guard lock(popping_);
+      while (popped_.load() != pushed_.load())
+        if (!give_next()) return;
+      if (session_->is_over()) return;
+    }
+  }
+  /// False: nothing more comes.
+  bool give_next() noexcept {
+    try {
+      const auto begun = clock::now();
+      auto result = session_->pop();
+      if (!result) return false;
+      is_short_.store(clock::now() - begun < longest_short);
+      const std::uint64_t number = numbers_[popped_.load() % numbers_.size()];
+      if (result->has_value())
+        give(number, **result);
+      else
+        to_.send_failure(number, result->error());
+    } catch (...) {  // no memory, or a session that can do no more: the driver finds another
+      to_.give_up();
+      return false;
+    }
+    popped_.fetch_add(1);
+    return true;
+  }
+  void give(std::uint64_t number, const output& value) {
+    if constexpr (goes_as_it_lies<output>) {
+      to_.send_value(number, std::as_bytes(std::span(&value, 1)));
+    } else {
+      try {
+        wire_writer to(written_, wire<output>::most_bytes);
+        wire<output>::write(to, value);
+      } catch (...) {
+        return to_.send_failure(number, std::current_exception());
+      }
+      to_.send_value(number, written_);
+    }
+  }
+
+  const App& app_;
+  Sender& to_;
+  std::optional<session_type> session_;
+  fixed_array<std::uint64_t> numbers_;  ///< the driver's, of the items in flight
+  std::atomic<std::uint64_t> pushed_{0}, popped_{0};
+  std::atomic<std::uint32_t> rung_{0};
+  std::mutex popping_;
+  std::atomic<bool> is_short_{false};  ///< of the last item
+  std::vector<std::byte> written_;
+  std::thread thread_;
+};
+
+}  // namespace levada::detail

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a pipeline on the ranks of an MPI program: rank 0 runs the cases, the others serve; the last has no part.
+// mpirun -n 5
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <levada/cluster.hpp>
+#include <levada/levada.hpp>
+
+namespace lv = levada;
+
+namespace {
+
+/// An item that does not go as it lies: a text of up to 40 characters, and none for "".
+struct text {
+  std::string words;
+};
+using block = std::array<std::int32_t, 2000>;
+
+}  // namespace
+
+template <>
+struct levada::wire<text> {
+  static constexpr std::string_view name = "text, 1";
+  static constexpr std::size_t most_bytes = 40;
+  static void write(wire_writer& to, const text& t) { to.write(t.words.data(), t.words.size()); }
+  static text read(wire_reader& from) {
+    text t{std::string(from.left(), ' ')};
+    from.read(t.words.data(), t.words.size());
+    return t;
+  }
+};
+
+namespace {
+
+using box = lv::target<lv::cpu<2>, lv::mpi<1, lv::cpu<1>>, lv::mpi<2, lv::cpu<2>>, lv::mpi<3, lv::cpu<1>>>;
+
+/// Rank 1 fails for 77, rank 2 numbers what comes, rank 3 writes it down.
+auto line() {
+  return lv::input<int> | lv::stage<"widen">([](const int& x) {
+           block b{};
+           b.fill(x);
+           return b;
+         }) |
+         lv::on<lv::mpi<1>>(lv::stage<"add">([](block& b) {
+           if (b[0] == 77) throw std::runtime_error("no 77");
+           b.back() += 1;
+         })) |
+         lv::on<lv::mpi<2>>(lv::stage<"number">([n = 0](block& b) mutable { b.front() = n++; })) |
+         lv::on<lv::mpi<3>>(lv::stage<"write down">([](const block& b) {
+           return b.back() % 10 == 0 ? text{} : text{std::to_string(b.front()) + ":" + std::to_string(b.back())};
+         })) |
+         lv::stage<"words">([](text&& t) { return std::move(t.words); });
+}
+std::string expected(int number, int x) {
+  return (x + 1) % 10 == 0 ? std::string() : std::to_string(number) + ":" + std::to_string(x + 1);
+}
+
+lv::cluster* ranks = nullptr;
+
+std::vector<int> numbers(int count) {
+  std::vector<int> all(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) all[static_cast<std::size_t>(i)] = i;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("items go over three ranks in order, state is kept there, and one that fails harms no other") {
+  const auto app = lv::deploy<box>(line(), *ranks);
+  int next = 0, number = 0, failed = 0;
+  for (auto&& r : app.stream(numbers(500))) {
+    if (next == 77) {
+      ++failed;
+      REQUIRE(!r);
+      std::string why;
+      try {
+        std::rethrow_exception(r.error());
+      } catch (const lv::remote_error& e) {
+        why = e.what();
+      }
+      CHECK(why == "levada: rank 1: item 77: no 77");
+    } else {
+      REQUIRE(r);
+      REQUIRE(r.value() == expected(number++, next));
+    }
+    ++next;
+  }
+  CHECK(next == 500);
+  CHECK(failed == 1);
+}
+
+TEST_CASE("sessions are apart, on the ranks too, and calls are sessions of their own") {
+  const auto app = lv::deploy<box>(line(), *ranks);
+  const auto run = [&](int first) {
+    auto session = app.open();
+    for (int i = 0; i < 100; ++i) {
+      session.push(first + i);
+      const auto result = session.pop();
+      if (result->value() != expected(i, first + i)) return false;
+    }
+    return true;
+  };
+  bool one = false, other = false;
+  std::thread beside([&] { other = run(1000); });
+  one = run(100);
+  beside.join();
+  CHECK(one);
+  CHECK(other);
+  CHECK(run(2000));
+}
+
+TEST_CASE("what is cancelled on the way ends, and the next session begins anew") {
+  const auto app = lv::deploy<box>(line(), *ranks);
+  for (int round = 0; round < 5; ++round) {
+    auto session = app.open();
+    for (int i = 0; i < 4; ++i) session.push(i);
+    session.cancel();
+    while (session.pop()) {
+    }
+    CHECK(session.is_over());
+  }
+  auto session = app.open<lv::realtime>();
+  session.push(5);
+  CHECK(session.pop()->value() == expected(0, 5));
+}
+
+TEST_CASE("a rank that was not started, one that does not serve, and one of another program") {
+  using larger = lv::target<lv::cpu<1>, lv::mpi<9, lv::cpu<1>>>;
+  CHECK_THROWS_WITH_AS(
+      lv::deploy<larger>(lv::input<int> | lv::on<lv::mpi<9>>(lv::stage<"same">([](int x) { return x; })), *ranks),
+      "levada: rank 9 has a part of the pipeline, and mpirun started 5 ranks", lv::remote_error);
+  using silent = lv::target<lv::cpu<1>, lv::mpi<4, lv::cpu<1>>>;
+  ranks->patience = std::chrono::milliseconds(20);
+  CHECK_THROWS_WITH_AS(
+      lv::deploy<silent>(lv::input<int> | lv::on<lv::mpi<4>>(lv::stage<"same">([](int x) { return x; })), *ranks),
+      "levada: rank 4 does not answer: it has to call lv::serve", lv::remote_error);
+  ranks->patience = std::chrono::seconds(30);
+  const auto other = lv::input<int> | lv::on<lv::mpi<1>>(lv::stage<"same">([](int x) { return x; }));
+  CHECK_THROWS_AS(lv::deploy<box>(other, *ranks), lv::remote_error);
+  try {
+    static_cast<void>(lv::deploy<box>(other, *ranks));
+  } catch (const lv::remote_error& e) {
+    CHECK(std::string(e.what()) ==
+          "levada: rank 1: the ranks are programs that differ: the driver has `items int32`, "
+          "and the node `items 8000 bytes aligned 4`");
+  }
+}
+
+int main(int count, char** arguments) {
+  lv::cluster all(count, arguments);
+  if (all.rank() != 0) {
+    lv::serve<box>(line(), all);
+    return 0;
+  }
+  ranks = &all;
+  return doctest::Context(count, arguments).run();
+}
