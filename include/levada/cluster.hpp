@@ -62,7 +62,7 @@ struct way_elsewhere<cluster> {
   static constexpr bool leads_to = is_rank<To>;
 
   template <class Place, class>
-  static auto stage(const cluster& to) {
+  static auto stage(const cluster& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
     using identity = remote_identity<Place::name, fixed_string{""}, typename Place::pipeline, typename Place::in, out>;
     auto way =

@@ -34,9 +34,8 @@ namespace detail {
 
 /// A rank ends with the program.
 template <int Rank, class... Devices>
-struct elsewhere<mpi<Rank, Devices...>> {
-  static constexpr bool is_one = true, keeps_state = true, is_lost_alone = false, filters = false,
-                        is_one_program = true;
+struct elsewhere<mpi<Rank, Devices...>> : is_elsewhere {
+  static constexpr bool is_lost_alone = false, is_one_program = true;
   using device = mpi<Rank>;
 };
 

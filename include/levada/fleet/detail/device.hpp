@@ -19,9 +19,8 @@ struct fleet {
 namespace detail {
 
 template <fixed_string Name, class... Devices>
-struct elsewhere<fleet<Name, Devices...>> {
-  static constexpr bool is_one = true, keeps_state = false, is_lost_alone = true, filters = true,
-                        is_one_program = false;
+struct elsewhere<fleet<Name, Devices...>> : is_elsewhere {
+  static constexpr bool keeps_state = false, filters = true;
   using device = fleet<Name>;
 };
 

@@ -32,18 +32,22 @@ struct remote {
 
 namespace detail {
 
-/// What is known of a device whose parts run elsewhere; specialised by the header that brings it. `device`: as a pin
-/// names it; `keeps_state`: its stages may, while it is there; `is_lost_alone`: the driver goes on where it is gone;
-/// `filters`: its part may give nothing for an item; `is_one_program`: it is of the same build as the driver. One that
-/// has a say of its own on states has `state_mistake<Place>()`.
+/// What is known of a device whose parts run elsewhere; specialised by the header that brings it, with `device`, as a
+/// pin names it. One that has a say of its own on states has `state_mistake<Place>()`.
 template <class Device>
 struct elsewhere {
   static constexpr bool is_one = false;
 };
+/// As most are.
+struct is_elsewhere {
+  static constexpr bool is_one = true;
+  static constexpr bool keeps_state = true;      ///< its stages may, while it is there
+  static constexpr bool is_lost_alone = true;    ///< the driver goes on where it is gone
+  static constexpr bool filters = false;         ///< its part may give nothing for an item
+  static constexpr bool is_one_program = false;  ///< it is of the same build as the driver
+};
 template <fixed_string Name, class... Devices>
-struct elsewhere<remote<Name, Devices...>> {
-  static constexpr bool is_one = true, keeps_state = true, is_lost_alone = true, filters = false,
-                        is_one_program = false;
+struct elsewhere<remote<Name, Devices...>> : is_elsewhere {
   using device = remote<Name>;
 };
 
