@@ -137,17 +137,16 @@ TEST_CASE("what is cancelled on the way ends, and the next session begins anew")
 
 TEST_CASE("a rank that was not started, one that does not serve, and one of another program") {
   using larger = lv::target<lv::cpu<1>, lv::mpi<9, lv::cpu<1>>>;
-  CHECK_THROWS_WITH_AS(
-      lv::deploy<larger>(lv::input<int> | lv::on<lv::mpi<9>>(lv::stage<"same">([](int x) { return x; })), *ranks),
-      "levada: rank 9 has a part of the pipeline, and mpirun started 5 ranks", lv::remote_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<larger>(
+                           lv::input<int> | lv::on<lv::mpi<9>>(lv::stage<"same">([](int x) { return x; })), *ranks)),
+                       "levada: rank 9 has a part of the pipeline, and mpirun started 5 ranks", lv::remote_error);
   using silent = lv::target<lv::cpu<1>, lv::mpi<4, lv::cpu<1>>>;
   ranks->patience = std::chrono::milliseconds(20);
-  CHECK_THROWS_WITH_AS(
-      lv::deploy<silent>(lv::input<int> | lv::on<lv::mpi<4>>(lv::stage<"same">([](int x) { return x; })), *ranks),
-      "levada: rank 4 does not answer: it has to call lv::serve", lv::remote_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<silent>(
+                           lv::input<int> | lv::on<lv::mpi<4>>(lv::stage<"same">([](int x) { return x; })), *ranks)),
+                       "levada: rank 4 does not answer: it has to call lv::serve", lv::remote_error);
   ranks->patience = std::chrono::seconds(30);
   const auto other = lv::input<int> | lv::on<lv::mpi<1>>(lv::stage<"same">([](int x) { return x; }));
-  CHECK_THROWS_AS(lv::deploy<box>(other, *ranks), lv::remote_error);
   try {
     static_cast<void>(lv::deploy<box>(other, *ranks));
   } catch (const lv::remote_error& e) {

@@ -36,14 +36,14 @@ inline constexpr bool needs_no_destructor =
 class arena_bytes {
  public:
   arena_bytes() = default;
-  arena_bytes(std::size_t bytes, std::size_t alignment)
+  [[gnu::noinline, gnu::cold]] arena_bytes(std::size_t bytes, std::size_t alignment)
       : alignment_(bytes < 2 * large_page || alignment > large_page ? alignment : large_page),
         bytes_(static_cast<std::byte*>(::operator new(bytes != 0 ? bytes : 1, std::align_val_t{alignment_}))) {
     if (alignment_ == large_page) ask_for_large_pages(bytes_, bytes);
   }
   arena_bytes(std::size_t count, std::size_t bytes_each, std::size_t alignment)
       : arena_bytes(bytes_of(count, bytes_each), alignment) {}
-  ~arena_bytes() {
+  [[gnu::noinline]] ~arena_bytes() {
     if (bytes_ != nullptr) ::operator delete(bytes_, std::align_val_t{alignment_});
   }
   arena_bytes(arena_bytes&& other) noexcept : alignment_(other.alignment_), bytes_(other.bytes_) {

@@ -28,9 +28,7 @@ class basic_device_lanes {
                                    device_client& client)
       : queues_(std::move(queues)), has_any_(any_device(queues_)), lanes_(queues_.size(), [&](auto s) {
           return owner<device_lane>(has(s) ? queues_[s]->open(first_segment + s, slots, client).release() : nullptr);
-        }) {
-    for (const owner<device_lane>& lane : lanes_) has_silent_ = has_silent_ || (lane && lane->is_silent());
-  }
+        }) {}
 
   bool has_any() const { return has_any_; }
   /// Somebody has to look at what they have.
@@ -54,8 +52,10 @@ class basic_device_lanes {
       segments[s].is_direct = lanes_[s]->take_from(*lanes_[from]);
       kept[from] = kept[from] && segments[s].is_direct;
     }
-    for (std::size_t s = 0; s < segments.size(); ++s)
+    for (std::size_t s = 0; s < segments.size(); ++s) {
       if (kept[s] && lanes_[s]) lanes_[s]->keep_output();
+      has_silent_ = has_silent_ || (lanes_[s] && lanes_[s]->is_silent());
+    }
   }
 
   /// Hands all items of segment `s` before `arrived()` to its device. `handed(item)` is called before each, and

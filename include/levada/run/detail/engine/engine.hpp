@@ -117,13 +117,13 @@ class basic_engine final : public result_outlet {
   /// A thread that would help parks here; to be said before it looks for the last time.
   void helper_parks() { waker_.helper_parks(); }
   /// It goes on, and may not help any more: what it was relied on for is brought to a worker.
-  void helper_goes() {
+  [[gnu::noinline]] void helper_goes() {
     waker_.helper_goes([&] { return has_work(); });
   }
 
   /// Looks at devices that tell nobody what has come, in the place of one who is parked. Says whether it pays to look
   /// again at once.
-  bool look_at_devices() {
+  [[gnu::noinline, gnu::cold]] bool look_at_devices() {
     if (!devices_.has_silent()) return false;
     helper_parks();
     const bool again = devices_.look();

@@ -139,7 +139,7 @@ class helped_session : public session_engines {
     do {
       const std::uint32_t seen = hints();
       if (done() || can_help()) return true;
-      if (this->look_at_devices()) {
+      if (engine_.look_at_devices()) {  // those behind a change of rate have threads for that
         until = thread_time() + longest;
         continue;
       }

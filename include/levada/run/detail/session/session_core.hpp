@@ -155,7 +155,7 @@ class session_core final : public helped_session<Executor> {
       if (has_work() && acquire_permit()) {
         serve_with_permit([] { return true; });
       } else if (engine_.settings().polls) {
-        if (!this->look_at_devices()) spin_pause();
+        if (!engine_.look_at_devices()) spin_pause();
       } else {
         const std::uint32_t epoch = event_.prepare();
         if (has_work() || ending_.load()) {

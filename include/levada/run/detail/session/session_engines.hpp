@@ -196,11 +196,6 @@ class basic_session_engines : public engine_host {
     for_each_engine([&](const engine& e) { pays = pays || e.pays_for_a_worker(); });
     return pays;
   }
-  bool look_at_devices() {
-    bool again = false;
-    for_each_engine([&](engine& e) { again = e.look_at_devices() || again; });
-    return again;
-  }
   void worker_awake() {
     for_each_engine([](engine& e) { e.worker_awake(); });
   }
