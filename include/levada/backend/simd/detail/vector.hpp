@@ -152,8 +152,8 @@ inline constexpr bool streams_weights = Bytes > (std::size_t{256} << 10);
 
 /// Brings the line at that address, which may be any, to the second-level cache.
 LEVADA_INLINE inline void fetch_ahead(std::uintptr_t address) {
-  __builtin_prefetch(reinterpret_cast<const void*>(address), 0,
-                     2);  // NOLINT(performance-no-int-to-ptr): nothing is read
+  // Nothing is read there. NOLINTNEXTLINE(performance-no-int-to-ptr)
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
 }
 
 /// The first `N` lanes from memory, zeros in the rest; nothing else is read.
