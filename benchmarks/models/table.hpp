@@ -15,29 +15,39 @@ namespace models {
 /// Of models/<contender>/<network>/<threads>/<element>.
 class with_table : public interleaved::medians {
  public:
-  /// `contenders`: levada first, then its peers.
+  /// Of `contenders` those of ours begin with "levada"; `levada_divided` and `onnxruntime_pool` have two threads for an
+  /// item, the others one.
   void print(const std::vector<std::string>& networks, const std::vector<std::string>& contenders) const {
     for (const char* const threads : {"1", "2"}) {
       std::printf("\nms an item, %s thread%s\n%-18s", threads, threads[0] == '1' ? "" : "s", "network");
       for (const std::string& c : contenders) std::printf(" %20s", c.c_str());
-      std::printf(" %20s\n", "of the best peer");
+      std::printf(" %20s %20s\n", "of the best peer", "an item on two");
       for (const std::string& network : networks) print(network, threads, contenders);
     }
   }
 
  private:
+  static constexpr double never = std::numeric_limits<double>::infinity();
+
   void print(const std::string& network, const char* threads, const std::vector<std::string>& contenders) const {
-    constexpr double never = std::numeric_limits<double>::infinity();
-    std::vector<double> times;
-    for (const std::string& c : contenders) {
-      const double taken = 1e3 * seconds("models/" + c + "/" + network + "/" + threads + "/float");
-      times.push_back(taken == 0 ? never : taken);
-    }
-    if (std::all_of(times.begin(), times.end(), [](double t) { return t == never; })) return;
+    const auto taken = [&](const std::string& by) {
+      const double t = 1e3 * seconds("models/" + by + "/" + network + "/" + threads + "/float");
+      return t == 0 ? never : t;
+    };
+    const auto is_peer = [](const std::string& c) { return !c.starts_with("levada"); };
+    if (std::all_of(contenders.begin(), contenders.end(), [&](const auto& c) { return taken(c) == never; })) return;
     std::printf("%-18s", network.c_str());
-    for (const double t : times) t == never ? std::printf(" %20s", "-") : std::printf(" %20.4f", t);
-    const double best = times.size() < 2 ? never : *std::min_element(times.begin() + 1, times.end());
-    best == never || times[0] == never ? std::printf(" %20s\n", "-") : std::printf(" %20.2f\n", times[0] / best);
+    double best = never;
+    for (const std::string& c : contenders) {
+      taken(c) == never ? std::printf(" %20s", "-") : std::printf(" %20.4f", taken(c));
+      if (is_peer(c)) best = std::min(best, taken(c));
+    }
+    print_ratio(taken("levada"), best);
+    print_ratio(taken("levada_divided"), taken("onnxruntime_pool"));
+    std::printf("\n");
+  }
+  static void print_ratio(double ours, double theirs) {
+    ours == never || theirs == never ? std::printf(" %20s", "-") : std::printf(" %20.2f", ours / theirs);
   }
 };
 
