@@ -20,6 +20,7 @@ import argparse
 import re
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -27,11 +28,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 OPTIONAL = re.compile(
-    r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime|grpc|httplib|nats)\S*?)"
+    r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime|grpc|httplib|nats|mpi)\S*?)"
     r"'?(?::| file)"
 )
 INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
-INCLUDES = ["-I", str(ROOT / "include"), "-isystem", "/usr/include/eigen3", "-isystem", "/usr/include/opencv4"]
+FOLDERS = ["/usr/include/eigen3", "/usr/include/opencv4", f"/usr/include/{sysconfig.get_config_var('MULTIARCH')}/mpi"]
+INCLUDES = ["-I", str(ROOT / "include"), *chain.from_iterable(("-isystem", folder) for folder in FOLDERS)]
 
 
 def compile_unit(compiler, names, *flags):

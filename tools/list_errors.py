@@ -90,7 +90,7 @@ REMEDIES = {
     "remote/in_process": "Give each node an address of its own.",
     "remote/lane": "The text is what the stage threw, or why its node was lost.",
     "remote/node_stream": "The other end is no program of levada, or was compiled with another version of it.",
-    "remote/served_session": "The other end is no program of levada, or was compiled with another version of it.",
+    "remote/driven_session": "The other end is no program of levada, or was compiled with another version of it.",
     "remote/this_machine": "Give `certificates`, or an address of this machine.",
     "remote/wire": "Look at `most_bytes`, `write` and `read` of the item's `wire`.",
     "run/any_pipeline": "Give it a pipeline before it is called.",

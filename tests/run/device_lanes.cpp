@@ -205,8 +205,9 @@ TEST_CASE("somebody looks at a device that tells nobody, while it has items") {
   with_devices d;
   d.second.log.is_silent = true;
   device_lanes lanes = d.open();
-  CHECK_FALSE(lanes.has_silent());
   auto segments = d.segments();
+  lanes.connect(segments);
+  CHECK_FALSE(lanes.has_silent());
   lanes.submit(
       2, segments[2], [] { return std::uint64_t{1}; }, [](std::uint64_t) {},
       [](std::uint64_t, const std::exception_ptr&) {});
@@ -219,8 +220,10 @@ TEST_CASE("somebody looks at a device that tells nobody, while it has items") {
   CHECK_FALSE(lanes.has_silent());
   with_devices loud;
   device_lanes others = loud.open();
+  auto their_segments = loud.segments();
+  others.connect(their_segments);
   others.submit(
-      1, segments[1], [] { return std::uint64_t{1}; }, [](std::uint64_t) {},
+      1, their_segments[1], [] { return std::uint64_t{1}; }, [](std::uint64_t) {},
       [](std::uint64_t, const std::exception_ptr&) {});
   CHECK_FALSE(others.has_silent());
   others.report_ends();

@@ -22,7 +22,7 @@
 #include <levada/cluster/detail/world.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
-#include <levada/remote/detail/served_session.hpp>
+#include <levada/remote/detail/driven_session.hpp>
 #include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
@@ -97,7 +97,7 @@ class rank_work {
       session.join();
     }
     rank_sender sender;
-    served_session<App, rank_sender> session;
+    driven_session<App, rank_sender> session;
   };
 
   bool take_message() {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <levada/remote/detail/node_stream.hpp>
-#include <levada/remote/detail/served_session.hpp>
+#include <levada/remote/detail/driven_session.hpp>
 #include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
@@ -25,7 +25,7 @@ class node_work final : public node_stream {
   }
 
  private:
-  using session_type = served_session<App, node_stream>;
+  using session_type = driven_session<App, node_stream>;
 
   std::size_t begin() override { return session_.open(); }
   void take(std::uint64_t number, wire_reader& from) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/detail/served_session.hpp: the session of an app whose items come from elsewhere, and whose results go back
+// remote/detail/driven_session.hpp: the session of an app whose items come from elsewhere, and whose results go back
 // there. Items are constructed in their slots, and results sent from there.
 
 #include <atomic>
@@ -23,15 +23,15 @@ namespace levada::detail {
 /// `Sender` has `send_value(number, bytes)` and `send_failure(number, why)`, which return when these are looked at no
 /// more and are called by one thread at a time, and `give_up()`, which ends the session from outside.
 template <class App, class Sender>
-class served_session {
+class driven_session {
   using output = typename App::output;
 
  public:
   using item = typename App::item;
 
-  served_session(const App& app, Sender& to) : app_(app), to_(to) {}
+  driven_session(const App& app, Sender& to) : app_(app), to_(to) {}
   /// Behind `end`, or where it was never opened.
-  ~served_session() { join(); }
+  ~driven_session() { join(); }
   void join() {
     if (thread_.joinable()) thread_.join();
   }
