@@ -32,7 +32,7 @@ OPTIONAL = re.compile(
     r"'?(?::| file)"
 )
 INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
-FOLDERS = ["/usr/include/eigen3", "/usr/include/opencv4", f"/usr/include/{sysconfig.get_config_var('MULTIARCH')}/mpi"]
+FOLDERS = [f"/usr/include/{folder}" for folder in ("eigen3", "opencv4", f"{sysconfig.get_config_var('MULTIARCH')}/mpi")]
 INCLUDES = ["-I", str(ROOT / "include"), *chain.from_iterable(("-isystem", folder) for folder in FOLDERS)]
 
 
