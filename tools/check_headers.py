@@ -32,7 +32,8 @@ OPTIONAL = re.compile(
     r"'?(?::| file)"
 )
 INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
-FOLDERS = [f"/usr/include/{folder}" for folder in ("eigen3", "opencv4", f"{sysconfig.get_config_var('MULTIARCH')}/mpi")]
+OF_MPI = f"{sysconfig.get_config_var('MULTIARCH')}/mpi"
+FOLDERS = [f"/usr/include/{folder}" for folder in ("eigen3", "opencv4", OF_MPI)]
 INCLUDES = ["-I", str(ROOT / "include"), *chain.from_iterable(("-isystem", folder) for folder in FOLDERS)]
 
 
