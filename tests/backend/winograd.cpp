@@ -128,7 +128,8 @@ TEST_CASE("a convolution is transformed where that takes fewer cycles, and never
   CHECK(of(picture, conv<64, padding<1>, groups<64>>()).empty());
   CHECK(of(std::type_identity<planes<1, 28, 28>>(), conv<16>()).empty());
   CHECK(of(std::type_identity<planes<512, 3, 3>>(), conv<512, padding<1>>()).empty());
-  CHECK(of(std::type_identity<planes<512, 7, 7>>(), conv<512, padding<1>>()) == "Winograd F(2x2, 3x3)");
+  if constexpr (xsimd::batch<float>::size >= 8)
+    CHECK(of(std::type_identity<planes<512, 7, 7>>(), conv<512, padding<1>>()) == "Winograd F(2x2, 3x3)");
   CHECK(of(std::type_identity<tensor<double, 64, 28, 28>>(), conv<64>()).empty());
 }
 

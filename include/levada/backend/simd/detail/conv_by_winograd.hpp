@@ -51,9 +51,11 @@ consteval std::size_t winograd_cost() {
   return products_cost(products * Run::channels * out * tiles, products * Run::channels * Run::filters) +
          tiles * (in * (of_inputs + turned * 4 / 3) + out * (of_results + turned));
 }
-/// The results in a row of those tiles that take fewer cycles.
+/// The results in a row of a tile: the fewer, where the others win less than a tenth, since their weights take more of
+/// the memory that other cores use as well.
 template <class Arch, class Run>
-inline constexpr std::size_t best_winograd = winograd_cost<Arch, Run, 2>() < winograd_cost<Arch, Run, 4>() ? 2 : 4;
+inline constexpr std::size_t best_winograd =
+    10 * winograd_cost<Arch, Run, 2>() < 11 * winograd_cost<Arch, Run, 4>() ? 2 : 4;
 
 template <class Arch, class Run, class Epilogue, std::size_t Results>
 class winograd_conv {
