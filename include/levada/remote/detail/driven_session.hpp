@@ -69,9 +69,10 @@ class driven_session {
   /// An item that is alone, where the one before was short, is worked on by the thread that received it: to wake
   /// another would take longer.
   bool give_here(std::uint64_t pushed) noexcept {
-    if (!is_short_.load() || popped_.load() != pushed) return false;
+    if (!is_short_.load()) return false;
     const std::unique_lock lock(popping_, std::try_to_lock);
-    return lock && give_next();
+    // Asked behind the lock: the other thread may have given it meanwhile, and nothing would come to wait for.
+    return lock && popped_.load() == pushed && give_next();
   }
   void ring() noexcept {
     rung_.fetch_add(1);
