@@ -20,9 +20,9 @@
 
 #include <levada/cluster/detail/message.hpp>
 #include <levada/cluster/detail/world.hpp>
+#include <levada/remote/detail/driven_session.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
-#include <levada/remote/detail/driven_session.hpp>
 #include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {

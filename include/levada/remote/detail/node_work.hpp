@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include <levada/remote/detail/node_stream.hpp>
 #include <levada/remote/detail/driven_session.hpp>
+#include <levada/remote/detail/node_stream.hpp>
 #include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
