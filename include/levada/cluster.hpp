@@ -23,9 +23,9 @@
 
 namespace levada {
 
-/// MPI from its begin to its end in this process: `const cluster ranks(argc, argv)` in `main`, which outlives whatever
-/// is deployed. Rank 0 drives; what it deploys ends before. Where MPI fails on any rank, or `main` of one is left by an
-/// exception, all ranks end: MPI goes on without none of them.
+/// MPI from its begin to its end in this process: `cluster ranks(argc, argv)` in `main`, which outlives what is
+/// deployed. Rank 0 drives. Where MPI fails on any rank, or `main` of one is left by an exception, all ranks end: MPI
+/// cannot go on without one of them.
 class cluster {
  public:
   cluster(int& argc, char**& argv) : world_(std::make_unique<detail::mpi_world>(&argc, &argv)) {}
@@ -54,6 +54,11 @@ inline constexpr bool is_rank = false;
 template <int Rank>
 inline constexpr bool is_rank<mpi<Rank>> = true;
 
+/// Ranks are of one program, which needs no version.
+template <class Place>
+using rank_identity = remote_identity<Place::name, fixed_string{""}, typename Place::pipeline, typename Place::in,
+                                      items_behind<typename Place::pipeline>>;
+
 template <>
 struct way_elsewhere<cluster> {
   using backend = mpi_backend;
@@ -64,9 +69,8 @@ struct way_elsewhere<cluster> {
   template <class Place, class>
   static auto stage(const cluster& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
-    using identity = remote_identity<Place::name, fixed_string{""}, typename Place::pipeline, typename Place::in, out>;
-    auto way =
-        std::make_shared<mpi_way>(mpi_way{&to.world(), Place::device::id.index, identity::text.view(), to.patience});
+    auto way = std::make_shared<mpi_way>(
+        mpi_way{&to.world(), Place::device::id.index, rank_identity<Place>::text.view(), to.patience});
     using made = op_stage<Place::name, remote_op<typename Place::in, out, mpi_way>>;
     return pinned_part<typename Place::device, made>{made{{std::move(way)}, {}}};
   }
@@ -90,9 +94,7 @@ struct rank_mistake {
   using pipeline = std::decay_t<Given>;
   static consteval auto find() {
     using of_pipeline = decltype(remote_pipeline_mistake<pipeline, Options...>());
-    if constexpr (!pipeline_part<pipeline>)
-      return only_a_pipeline_can_be_deployed<pipeline>{};
-    else if constexpr (of_pipeline::is_mistake)
+    if constexpr (of_pipeline::is_mistake)
       return of_pipeline{};
     else
       return ranks_mistake<pipeline, Target, Options...>(remote_places_of<pipeline>{});
@@ -106,12 +108,9 @@ bool serve_place(const Pipeline& pipeline, cluster& of) {
   using device = typename Place::device;
   if constexpr (is_rank<device>) {
     if (of.rank() != device::id.index) return false;
-    using in = typename Place::in;
-    using out = items_behind<typename Place::pipeline>;
-    using identity = remote_identity<Place::name, fixed_string{""}, typename Place::pipeline, in, out>;
     const auto app = deploy_with<typename target_there<device, Target>::type>(
-        input<in> | part_on<device::id>(Pipeline(pipeline)), options_there<Options...>{});
-    rank_work<std::decay_t<decltype(app)>>(of.world(), app, identity::text.view()).run();
+        input<typename Place::in> | part_on<device::id>(Pipeline(pipeline)), options_there<Options...>{});
+    rank_work<std::decay_t<decltype(app)>>(of.world(), app, rank_identity<Place>::text.view()).run();
     return true;
   } else {
     return false;

@@ -3,7 +3,6 @@
 // cluster/detail/kernel.hpp: the part of a rank as the driver's plan sees it.
 
 #include <chrono>
-#include <cstddef>
 #include <string_view>
 
 #include <levada/cluster/detail/world.hpp>
@@ -23,12 +22,6 @@ struct mpi_way {
 };
 using mpi_kernel = kernel_elsewhere<mpi_way>;
 
-struct mpi_backend {
-  static constexpr std::string_view name = "mpi";
-  static constexpr device_kind device = device_kind::mpi;
-  static constexpr std::size_t longest_run = 1;
-  template <class In, class... Ops>
-  using kernel = remote_kernel_of<In, Ops...>;
-};
+struct mpi_backend : backend_elsewhere<mpi_way, device_kind::mpi> {};
 
 }  // namespace levada::detail

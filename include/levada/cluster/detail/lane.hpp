@@ -62,22 +62,11 @@ class repeated_message {
   std::size_t bytes_ = 0;
 };
 
-/// Is told that something is under way.
-class transfer_watch {
- public:
-  virtual void transfer_begins() noexcept = 0;
-
- protected:
-  ~transfer_watch() = default;
-};
-
-class mpi_lane final : public device_lane {
+class mpi_lane {
  public:
   /// `credits`: items that the rank takes at once.
-  mpi_lane(transfer_watch& watch, std::size_t segment, std::size_t slots, std::size_t credits, device_client& client,
-           const mpi_kernel& kernel)
-      : watch_(watch),
-        world_(*kernel.way->world),
+  mpi_lane(std::size_t segment, std::size_t slots, std::size_t credits, device_client& client, const mpi_kernel& kernel)
+      : world_(*kernel.way->world),
         rank_(kernel.way->rank),
         segment_(segment),
         client_(client),
@@ -90,7 +79,7 @@ class mpi_lane final : public device_lane {
     send_word(world_, rank_, word_kind::open, lane_);
   }
   /// Nothing is in flight.
-  ~mpi_lane() override {
+  ~mpi_lane() {
     {
       const std::lock_guard lock(world_.calls());
       send_word(world_, rank_, word_kind::close, lane_);
@@ -99,7 +88,10 @@ class mpi_lane final : public device_lane {
     world_.give_lane_back(lane_);
   }
 
-  void submit(std::uint64_t item) override {
+  mpi_lane(const mpi_lane&) = delete;
+  mpi_lane& operator=(const mpi_lane&) = delete;
+
+  void submit(std::uint64_t item) {
     const void* const given = client_.input(segment_, item, 0);
     if (given == nullptr) return client_.complete(segment_, item);
     slot& s = slots_[item % slots_.size()];
@@ -112,13 +104,12 @@ class mpi_lane final : public device_lane {
       queue_[pushed_++ % queue_.size()] = &s;
       start_some();
     }
-    watch_.transfer_begins();
   }
 
   /// Items are there whose results were not reported.
   bool waits() const { return under_way_.load() != 0; }
-  bool is_silent() const override { return true; }
-  bool look() noexcept override {
+  /// Reports what has come. Says whether it pays to look again at once.
+  bool look() noexcept {
     std::unique_lock lock(world_.calls(), std::try_to_lock);
     if (!lock) return true;  // somebody is at it
     if (done_ == started_) return false;
@@ -196,7 +187,6 @@ class mpi_lane final : public device_lane {
     client_.complete(segment_, s.item);
   }
 
-  transfer_watch& watch_;
   mpi_world& world_;
   const int rank_;
   const std::size_t segment_;

@@ -26,7 +26,7 @@
 
 namespace levada::detail {
 
-class mpi_queue final : public device_queue, transfer_watch {
+class mpi_queue final : public device_queue {
  public:
   mpi_queue() : thread_(start_thread("MPI ranks", [this]() noexcept { look_for_results(); })) {}
   ~mpi_queue() override {
@@ -93,9 +93,12 @@ class mpi_queue final : public device_queue, transfer_watch {
    public:
     kept_lane(mpi_queue& by, std::size_t segment, std::size_t slots, std::size_t credits, device_client& client,
               const mpi_kernel& kernel)
-        : by_(by), lane_(by, segment, slots, credits, client, kernel) {}
+        : by_(by), lane_(segment, slots, credits, client, kernel) {}
     ~kept_lane() override { by_.forget(lane_); }
-    void submit(std::uint64_t item) override { lane_.submit(item); }
+    void submit(std::uint64_t item) override {
+      lane_.submit(item);
+      by_.wake();
+    }
     bool is_silent() const override { return true; }
     bool look() noexcept override {
       by_.looks_.fetch_add(1, std::memory_order_relaxed);
@@ -108,7 +111,8 @@ class mpi_queue final : public device_queue, transfer_watch {
     mpi_lane lane_;
   };
 
-  void transfer_begins() noexcept override {
+  /// Something is under way.
+  void wake() noexcept {
     if (!is_asleep_.load()) return;
     { const std::lock_guard lock(mutex_); }
     changed_.notify_all();

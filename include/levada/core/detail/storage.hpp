@@ -32,7 +32,7 @@ inline constexpr bool needs_no_destructor =
     __has_trivial_destructor(T);
 #endif
 
-/// Aligned bytes; none by default.
+/// Aligned bytes; none by default. Made and ended out of line: that is seldom, and written in many places.
 class arena_bytes {
  public:
   arena_bytes() = default;
