@@ -168,6 +168,28 @@ TEST_CASE("full streams are a full pipeline, and lose nothing") {
   for (int i = 0; i < pushed; ++i) CHECK(session.pop()->value() == 2 * i);
 }
 
+TEST_CASE("items that a server has lost are sent to it again") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const lv::jetstream to{{server.url()}};
+  auto app = deploy_to(to);
+  auto session = app.open<lv::dedicated>();
+  for (int i = 0; i < 20; ++i) session.push(order{i});
+  const lv::detail::nats_connection by("a test", to, "test");
+  const auto stored = [&] {
+    jsStreamInfo* info = nullptr;
+    by.check(js_GetStreamInfo(&info, by.stored(), "levada-orders-items", nullptr, nullptr), "a stream");
+    const auto messages = info->State.Msgs;
+    jsStreamInfo_Destroy(info);
+    return messages;
+  };
+  CHECK(eventually([&] { return stored() > 1; }));
+  by.check(js_PurgeStream(by.stored(), "levada-orders-items", nullptr, nullptr), "purge");
+  const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
+  for (int i = 0; i < 20; ++i) CHECK(session.pop()->value() == 2 * i);
+  CHECK(works.counts().items == 20);
+}
+
 TEST_CASE("a session that is cancelled ends without workers, and without a server") {
   if (!has_nats_server()) return;
   nats_server server;

@@ -84,7 +84,7 @@ TEST_CASE("a server that is killed and comes again has lost nothing") {
   nats_server server;
   const process first = start_worker(server.url()), second = start_worker(server.url());
   const tally came = bring(
-      server.url(), 3000,
+      server.url(), 30'000,
       [](int i) {
         return order{i, act::nothing};
       },
@@ -93,7 +93,7 @@ TEST_CASE("a server that is killed and comes again has lost nothing") {
         server.kill();
         server.start();
       });
-  CHECK(came.delivered == 3000);
+  CHECK(came.delivered == 30'000);
 }
 
 TEST_CASE("workers are killed, stopped and continued at random") {

@@ -7,8 +7,10 @@ Exits as the program does, and with 77 where there is no nats-server.
 with_server.py PROGRAM [ARGUMENT...]
 """
 
+import ctypes
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,12 @@ def address_of(server, ports):
     sys.exit(f"nats-server ended with {server.returncode}")
 
 
+def die_with_parent():
+    """For a child, before its program: it is killed when this one ends, however that ends."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
 def main():
     program = shutil.which("nats-server", path="/usr/sbin:/usr/bin:/usr/local/bin")
     if program is None:
@@ -36,7 +44,7 @@ def main():
         ports.mkdir()
         command = [program, "-js", "-sd", f"{folder}/store", "-a", "127.0.0.1", "-p", "-1",
                    "--ports_file_dir", str(ports), "-l", f"{folder}/log"]
-        server = subprocess.Popen(command)
+        server = subprocess.Popen(command, preexec_fn=die_with_parent)
         try:
             return subprocess.run([*sys.argv[1:], address_of(server, ports)]).returncode
         finally:

@@ -2,8 +2,6 @@
 #pragma once
 // fleet/worker_processes.hpp: processes of the test's own program that work for a fleet, and what its items fail with.
 
-#include <sys/prctl.h>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -17,14 +15,13 @@
 
 namespace levada::test {
 
-/// One is started with a variable that names its server, and then does nothing else. It dies with its parent.
+/// One is started with a variable that names its server, and then does nothing else.
 class worker_program {
  public:
   /// `works` does not return.
   worker_program(const char* variable, void (*works)(const std::string& url)) : variable_(variable) {
     const char* const url = std::getenv(variable);
     if (url == nullptr) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
       works(url);
     } catch (const std::exception& e) {

@@ -55,14 +55,17 @@ inline void keep_keyed_streams(const nats_connection& by, const keyed_names& nam
 }
 
 /// Removes the messages of a subject before that one. It asks, and does not wait: what is left is asked for with the
-/// next.
+/// next. Nothing is kept for a server that comes again: its stream may end before that sequence, and go on with other
+/// messages.
 inline void purge_up_to(const nats_connection& by, const std::string& stream, const std::string& subject,
                         std::uint64_t sequence) noexcept {
+  if (!by.is_connected()) return;
   by.say(("$JS.API.STREAM.PURGE." + stream).c_str(),
          "{\"filter\":\"" + subject + "\",\"seq\":" + std::to_string(sequence) + "}", haste::none);
 }
 /// The same, all but the last.
 inline void keep_last(const nats_connection& by, const std::string& stream, const std::string& subject) noexcept {
+  if (!by.is_connected()) return;
   by.say(("$JS.API.STREAM.PURGE." + stream).c_str(), "{\"filter\":\"" + subject + "\",\"keep\":1}", haste::none);
 }
 

@@ -2,15 +2,18 @@
 #pragma once
 // fleet/detail/lane.hpp: a session's way to its segment on a fleet. Its items stay in the driver's slots until their
 // outcomes are there. They are published several in a message; a message that no server acknowledges is published again
-// under its id, and an outcome finds its item by its number, however often and in whatever order it comes.
+// under its id, one that a server has lost with another, and an outcome finds its item by its number, however often and
+// in whatever order it comes.
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,9 +30,11 @@
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/outcome.hpp>
+#include <levada/fleet/detail/parcel.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
 #include <levada/fleet/detail/streams.hpp>
+#include <levada/fleet/detail/waiting_messages.hpp>
 #include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
@@ -82,7 +87,7 @@ class fleet_lane final : public kept_lane, publish_events {
       s.payload = payload;
       s.at = place::waiting;
       s.losses = 0;
-      s.delivery = 0;
+      s.life = 0;
       s.parcel = none;
       add_fresh(item);
       ++in_flight_;
@@ -113,38 +118,22 @@ class fleet_lane final : public kept_lane, publish_events {
     if (puller_.keep()) keep_consumer();
     lock.lock();
     if (lacks_outcomes_) publish_all_again();
+    const std::uint64_t connections = by_.reconnections();
+    if (connections != std::exchange(connections_, connections)) hurry();
+    look_for_lost(lock);
   }
 
  private:
   using time_point = clock::time_point;
-  static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200};
+  static constexpr std::chrono::milliseconds answers_within{2000},
+      first_pause = fleet_parcel::first_pause, longest_pause{200}, first_patience = fleet_parcel::first_patience,
+      longest_patience{30'000};
+  static constexpr std::size_t few = 8;  ///< messages that are on their way one by one
+  static constexpr std::uint32_t none = fleet_slot::no_parcel;
 
-  /// Messages that are on their way one by one.
-  static constexpr std::size_t few = 8;
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-
-  enum class place : std::uint8_t { nowhere, waiting, sent };
-  struct slot {
-    std::uint64_t item = 0;
-    std::span<const std::byte> payload;
-    std::vector<std::byte> written;  ///< of an item that has a wire form of its own
-    place at = place::nowhere;
-    int losses = 0;               ///< of workers that ran it
-    std::uint64_t delivery = 0;   ///< the last that was asked about
-    std::uint32_t parcel = none;  ///< in which it is published
-    bool is_held = false;         ///< the publishing thread looks at the payload
-    bool is_done = false;         ///< its outcome came meanwhile
-    std::exception_ptr failure;   ///< the outcome then
-  };
-  /// Items of one message.
-  struct parcel {
-    std::uint64_t number = 0;
-    std::vector<std::size_t> slots;
-    std::size_t left = 0;  ///< without an outcome
-    bool is_used = false, is_published = false, is_stored = false;
-    time_point again_at{};
-    std::chrono::milliseconds pause = first_pause;  ///< of a stream that is full
-  };
+  using place = fleet_slot::place;
+  using slot = fleet_slot;
+  using parcel = fleet_parcel;
   /// Passes what a subscription hears to a member.
   template <void (fleet_lane::*Hear)(natsMsg*)>
   struct hearer final : nats_hearer {
@@ -164,12 +153,13 @@ class fleet_lane final : public kept_lane, publish_events {
     --fresh_count_;
     return fresh_[std::exchange(first_fresh_, (first_fresh_ + 1) % fresh_.size())];
   }
+  std::string id_of(std::uint64_t parcel_number) const { return hex(session_) + "." + std::to_string(parcel_number); }
   slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
 
   /// The server may have forgotten who waits, and dropped outcomes.
   void keep_consumer() noexcept {
     try {
-      if (keep_outcomes_consumer(by_, names_, session_)) return;
+      if (keep_outcomes_consumer(by_, names_, session_, in_passing)) return;
       const std::lock_guard lock(mutex_);
       lacks_outcomes_ = true;
     } catch (const std::exception& e) {
@@ -180,11 +170,51 @@ class fleet_lane final : public kept_lane, publish_events {
     lacks_outcomes_ = false;
     for (slot& s : slots_) {
       if (s.is_held) lacks_outcomes_ = true;  // in a moment
-      if (s.is_held || s.at != place::sent) continue;
-      leave_parcel(s);
-      s.at = place::waiting;
-      add_fresh(s.item);
+      if (!s.is_held && s.at == place::sent) renew(s);
     }
+    changed_.notify_one();
+  }
+  /// It is to be published in another message.
+  void renew(slot& s) {
+    leave_parcel(s);
+    s.at = place::waiting;
+    add_fresh(s.item);
+  }
+  /// A server has come again. What was on its way there is lost, and it may lack the last that it had.
+  void hurry() noexcept {
+    const auto now = clock::now();
+    for (parcel& p : parcels_) {
+      if (!p.is_used || !p.is_published) continue;
+      p.again_at = std::min(p.again_at, now);
+      p.look_at = std::min(p.look_at, now + first_patience / 2);
+    }
+    changed_.notify_one();
+  }
+  /// A message that was stored and is neither in the stream nor answered is lost, or its outcomes are: a server that
+  /// was killed lacks the last that it had. The lock is free meanwhile.
+  void look_for_lost(std::unique_lock<std::mutex>& lock) noexcept {
+    constexpr int most_looks = 16;
+    std::optional<waiting_messages> waiting;
+    int looks = 0;
+    for (std::size_t i = 0; i < parcels_.size() && looks < most_looks; ++i) {
+      parcel& p = parcels_[i];
+      if (!p.is_used || !p.is_stored || clock::now() < p.look_at) continue;
+      ++looks;
+      const std::uint64_t number = p.number, sequence = p.sequence;
+      lock.unlock();
+      if (!waiting) waiting.emplace(by_, names_.items_stream, names_.consumer);
+      const whereabouts is = waiting->find(sequence, id_of(number));
+      lock.lock();
+      if (!p.is_used || p.number != number) continue;
+      p.look_at = clock::now() + p.patience;
+      p.patience = std::min(longest_patience, 2 * p.patience);
+      if (is == whereabouts::unknown) return;  // the others in a moment
+      if (is == whereabouts::nowhere) renew_items(i);
+    }
+  }
+  void renew_items(std::size_t of) {
+    for (const std::size_t i : parcels_[of].slots)
+      if (slots_[i].parcel == of && slots_[i].at == place::sent && !slots_[i].is_held) renew(slots_[i]);
     changed_.notify_one();
   }
   void leave_parcel(slot& s) {
@@ -231,6 +261,7 @@ class fleet_lane final : public kept_lane, publish_events {
     p.is_used = true;
     p.is_published = p.is_stored = false;
     p.pause = first_pause;
+    p.patience = first_patience;
     while (fresh_count_ != 0 && p.slots.size() < grain_now_) {
       slot& s = slot_of(take_fresh());
       s.parcel = static_cast<std::uint32_t>(index);
@@ -258,8 +289,7 @@ class fleet_lane final : public kept_lane, publish_events {
     lock.unlock();
     for (const std::size_t i : held_) writer_.add(frame_kind::item, slots_[i].item, slots_[i].payload);
     const auto message = writer_.end({fleet_message::items, 0, 0, kernel_.way->program, session_, 0});
-    publisher_.publish(names_.items, hex(session_) + "." + std::to_string(number), number * parcels_.size() + index,
-                       message, is);
+    publisher_.publish(names_.items, id_of(number), number * parcels_.size() + index, message, is);
     puller_.set_room(slots_.size());
     lock.lock();
     for (const std::size_t i : held_) {
@@ -274,6 +304,8 @@ class fleet_lane final : public kept_lane, publish_events {
       if (!p.is_used || p.number != tag / parcels_.size() || p.is_stored) return;
       if (answer.is_stored) {
         p.is_stored = true;
+        p.sequence = answer.sequence;
+        p.look_at = clock::now() + p.patience;
         --unstored_;
         if (!has_parcel_to_fill()) return;
       } else {
@@ -362,14 +394,17 @@ class fleet_lane final : public kept_lane, publish_events {
       throw wire_error("levada: it is of another program");
     const char* const reply = natsMsg_GetReply(m);
     if (reply == nullptr) return;
-    by_.say(reply, may_run_again(f.header.item, e.number, from.name()) ? "yes" : "no");
+    std::uint64_t life = 0;
+    if (f.payload.size() == sizeof life) std::memcpy(&life, f.payload.data(), sizeof life);
+    by_.say(reply, may_run_again(f.header.item, life, from.name()) ? "yes" : "no");
   }
-  bool may_run_again(std::uint64_t item, std::uint64_t delivery, std::string_view worker) {
+  /// Who asks again is alive: the answer did not come in time, or the server heard too late that it is at work.
+  bool may_run_again(std::uint64_t item, std::uint64_t life, std::string_view worker) {
     slot& s = slot_of(item);
     std::unique_lock lock(mutex_);
     if (s.at != place::sent || s.item != item || s.is_done) return false;
-    if (delivery == s.delivery) return true;  // the answer was lost
-    s.delivery = delivery;
+    if (life == s.life) return true;
+    s.life = life;
     if (++s.losses < most_losses) return true;
     finish(s, error_of_item(by_.who(), item, worker, "its worker was lost " + std::to_string(most_losses) + " times"),
            lock);
@@ -395,8 +430,9 @@ class fleet_lane final : public kept_lane, publish_events {
   std::size_t unstored_ = 0;   ///< messages that no server has acknowledged
   std::size_t in_flight_ = 0;  ///< items
   std::size_t grain_now_ = 1;
-  std::uint64_t each_ = 0;       ///< nanoseconds of a worker for an item
-  bool lacks_outcomes_ = false;  ///< some were dropped
+  std::uint64_t each_ = 0;         ///< nanoseconds of a worker for an item
+  std::uint64_t connections_ = 0;  ///< again with a server
+  bool lacks_outcomes_ = false;    ///< some were dropped
   bool is_over_ = false;
 
   fleet_writer writer_;  ///< these two are of the publishing thread

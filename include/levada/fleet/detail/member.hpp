@@ -330,6 +330,8 @@ class fleet_member : public any_member, publish_events, nats_hearer {
     while (!is_over_) {
       const auto now = clock::now();
       auto next = now + between;
+      const std::uint64_t connections = by_.reconnections();
+      const bool has_reconnected = connections != std::exchange(connections_, connections);
       for (fetched_message& o : messages_) {
         if (o.at == stage::free) continue;
         if (now - o.shown >= lease_ / 3) {
@@ -337,7 +339,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
           by_.say(reply_of(o), "+WPI");
         }
         if (o.at != stage::publishing) continue;
-        if (now >= o.again_at && !o.is_held) {
+        if ((has_reconnected || now >= o.again_at) && !o.is_held) {
           o.again_at = now + answers_within;
           publish(o, lock);
         }
@@ -391,7 +393,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   /// The driver's word on the next item; empty where there is none. The lock is free meanwhile.
   std::string ask(fetched_message& o, std::unique_lock<std::mutex>& lock) noexcept {
     question_.begin(traits_.worker);
-    question_.add(frame_kind::item, o.frames[o.next].header.item, {});
+    question_.add(frame_kind::item, o.frames[o.next].header.item, std::as_bytes(std::span(&life_, 1)));
     const auto message = question_.end({fleet_message::question, 0, 0, traits_.program, o.session, o.delivery});
     const std::string subject = names_.questions(o.session);
     lock.unlock();
@@ -414,6 +416,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   const std::chrono::nanoseconds lease_;
   const fleet_names names_;
   const nats_connection by_;
+  const std::uint64_t life_ = new_number(by_.who());  ///< of this worker, and of no other with its name
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -427,7 +430,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   std::size_t in_hand_ = 0;                ///< messages without outcomes
   std::size_t publishing_ = 0;             ///< messages whose outcomes are on their way to be stored
   std::size_t window_;                     ///< how many messages may be in hand
-  std::uint64_t numbers_ = 0;
+  std::uint64_t numbers_ = 0, connections_ = 0;
   clock::time_point last_finish_{};  ///< of a message
   std::chrono::nanoseconds each_{};  ///< that a message takes
   bool runs_alone_ = false, is_ending_ = false, is_over_ = false;

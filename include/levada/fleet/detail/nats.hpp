@@ -122,6 +122,7 @@ class nats_connection {
   /// The longest message, with its headers.
   std::size_t most_payload() const { return static_cast<std::size_t>(natsConnection_GetMaxPayload(connection_.get())); }
 
+  bool is_connected() const noexcept { return natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED; }
   /// How often servers were found again.
   std::uint64_t reconnections() const noexcept {
     natsStatistics* made = nullptr;

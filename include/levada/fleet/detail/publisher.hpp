@@ -22,6 +22,7 @@ struct publish_answer {
   bool is_stored = false;
   int code = 0;  ///< of JetStream, where it is not
   std::string why;
+  std::uint64_t sequence = 0;  ///< in the stream, where it is; of a second message that of the first
 
   /// Another message came before, or the server has forgotten: of those that name the one before them.
   bool is_of_another_chain() const { return code == JSStreamWrongLastMsgIDErr; }
@@ -32,12 +33,17 @@ struct publish_answer {
 inline publish_answer read_publish_answer(natsMsg* m) {
   const std::string_view text = text_of(m);
   if (natsMsg_IsNoResponders(m)) return {false, JSStreamNotFoundErr, "the stream is not there"};
-  if (text.find("\"error\"") == text.npos) return {true, 0, {}};
   publish_answer answer;
   const auto behind = [&](std::string_view key) {
     const std::size_t at = text.find(key);
     return at == text.npos ? std::string_view() : text.substr(at + key.size());
   };
+  if (text.find("\"error\"") == text.npos) {
+    const std::string_view sequence = behind("\"seq\":");
+    std::from_chars(sequence.data(), sequence.data() + sequence.size(), answer.sequence);
+    answer.is_stored = true;
+    return answer;
+  }
   const std::string_view code = behind("\"err_code\":"), words = behind("\"description\":\"");
   std::from_chars(code.data(), code.data() + code.size(), answer.code);
   answer.why = std::string(words.substr(0, words.find('"')));

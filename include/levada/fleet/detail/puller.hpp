@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <levada/fleet/detail/nats.hpp>
 
@@ -41,7 +42,9 @@ class puller final : nats_hearer {
     const std::lock_guard lock(mutex_);
     const auto now = clock::now();
     bool is_lost = is_unknown_;
-    if (asked_ != 0 && now >= lost_at_) {
+    const std::uint64_t connections = by_.reconnections();
+    const bool has_reconnected = connections != std::exchange(connections_, connections);
+    if (asked_ != 0 && (has_reconnected || now >= lost_at_)) {
       asked_ = 0;
       is_known_ = false;
       is_lost = true;
@@ -115,7 +118,7 @@ class puller final : nats_hearer {
   const std::string api_, inbox_;
   std::mutex mutex_;
   std::size_t room_ = 0, asked_ = 0;  ///< asked for and not here
-  std::uint64_t requests_ = 0;
+  std::uint64_t requests_ = 0, connections_ = 0;
   bool is_known_ = false;    ///< the server has answered
   bool is_unknown_ = false;  ///< and said that it is not there
   clock::time_point lost_at_{}, not_before_{};

@@ -81,7 +81,7 @@ class queue_driver final : public fleet_driver {
   }
   std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const override {
     const std::uint64_t session = new_number(by_.who());
-    keep_outcomes_consumer(by_, names_, session);
+    keep_outcomes_consumer(by_, names_, session, at_leisure);
     return std::make_unique<fleet_lane>(by_, names_, kernel_, session, segment, slots, client);
   }
 };

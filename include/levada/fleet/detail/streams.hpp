@@ -26,6 +26,15 @@ inline constexpr std::chrono::minutes driver_may_be_gone{2};
 /// At once: of all workers of a fleet, and of their requests.
 inline constexpr std::int64_t most_fetched = 1 << 17, most_requests = 1 << 13;
 
+/// For how long servers are waited for: by who has nothing else to do, and by who has more to look after.
+inline constexpr std::chrono::milliseconds at_leisure{5000}, in_passing{300};
+inline jsOptions options_within(std::chrono::milliseconds wait) {
+  jsOptions o;
+  jsOptions_Init(&o);
+  o.Wait = wait.count();
+  return o;
+}
+
 constexpr std::int64_t in_nanoseconds(std::chrono::nanoseconds of) { return of.count(); }
 
 /// A stream as a fleet wants it, for messages up to `longest`. The names live elsewhere.
@@ -124,12 +133,14 @@ inline jsConsumerConfig consumer_config(const std::string& name, const std::stri
 }
 /// Finds the consumer of a stream, or makes it, and says whether it was there. Throws remote_error
 /// where neither can be done, or it has another lease.
-inline bool keep_consumer(const nats_connection& by, const std::string& stream, jsConsumerConfig wanted) {
+inline bool keep_consumer(const nats_connection& by, const std::string& stream, jsConsumerConfig wanted,
+                          std::chrono::milliseconds within) {
+  jsOptions options = options_within(within);
   jsConsumerInfo* info = nullptr;
   jsErrCode code{};
-  natsStatus status = js_GetConsumerInfo(&info, by.stored(), stream.c_str(), wanted.Durable, nullptr, &code);
+  natsStatus status = js_GetConsumerInfo(&info, by.stored(), stream.c_str(), wanted.Durable, &options, &code);
   const bool is_missing = status == NATS_NOT_FOUND || code == JSConsumerNotFoundErr;
-  if (is_missing) status = js_AddConsumer(&info, by.stored(), stream.c_str(), &wanted, nullptr, &code);
+  if (is_missing) status = js_AddConsumer(&info, by.stored(), stream.c_str(), &wanted, &options, &code);
   const std::unique_ptr<jsConsumerInfo, nats_deleter<jsConsumerInfo_Destroy>> kept(info);
   const std::string consumer = by.who() + ": the consumer " + wanted.Durable + " of the stream " + stream;
   check_nats(status, consumer, "cannot be had");
@@ -141,14 +152,15 @@ inline bool keep_consumer(const nats_connection& by, const std::string& stream, 
 
 /// What the workers of a program fetch from.
 inline void keep_items_consumer(const nats_connection& by, const fleet_names& names, const jetstream& to) {
-  keep_consumer(by, names.items_stream, consumer_config(names.consumer, names.items, to.lease));
+  keep_consumer(by, names.items_stream, consumer_config(names.consumer, names.items, to.lease), at_leisure);
 }
 /// What a session of a driver fetches from; whether it was there. While it is not, outcomes are dropped.
-inline bool keep_outcomes_consumer(const nats_connection& by, const fleet_names& names, std::uint64_t session) {
+inline bool keep_outcomes_consumer(const nats_connection& by, const fleet_names& names, std::uint64_t session,
+                                   std::chrono::milliseconds within) {
   const std::string name = hex(session), subject = names.outcomes(session);
   jsConsumerConfig wanted = consumer_config(name, subject, std::chrono::seconds(5));
   wanted.InactiveThreshold = in_nanoseconds(driver_may_be_gone);
-  return keep_consumer(by, names.outcomes_stream, wanted);
+  return keep_consumer(by, names.outcomes_stream, wanted, within);
 }
 inline void end_outcomes_consumer(const nats_connection& by, const fleet_names& names, std::uint64_t session) noexcept {
   // Where it does not get there the server forgets it by itself.
