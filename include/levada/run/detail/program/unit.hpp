@@ -252,8 +252,8 @@ constexpr destroy_code destroy_code_of() {
 
 /// A callable as a unit.
 template <class F, form Form, class In, class Out>
-consteval unit_descriptor describe_callable(std::string_view name) {
-  unit_descriptor text{name, &run_callable<F, Form, In, Out>, nullptr, 0, 0, true, destroy_code_of<Out>()};
+consteval unit_descriptor describe_callable() {
+  unit_descriptor text{{}, &run_callable<F, Form, In, Out>, nullptr, 0, 0, true, destroy_code_of<Out>()};
   if constexpr (is_adjusted<F>) {
     text.own_copy = false;
     text.make = [](void* callable) { return erased_object::make<F>(*static_cast<const F*>(callable)); };
@@ -269,8 +269,21 @@ consteval unit_descriptor describe_callable(std::string_view name) {
   text.sides = sides_of<F, Form>::type::size;
   return text;
 }
+/// A descriptor with the text of its name beside it. The text of a template argument has a symbol and a section, and
+/// both spell it.
+template <std::size_t N>
+struct named_descriptor : unit_descriptor {
+  fixed_string<N> text;
+
+  constexpr named_descriptor(const fixed_string<N>& name_text, const unit_descriptor& unnamed)
+      : unit_descriptor(unnamed), text(name_text) {
+    name = text.view();
+  }
+  named_descriptor(const named_descriptor&) = delete;
+  named_descriptor& operator=(const named_descriptor&) = delete;
+};
 template <fixed_string Name, class F, form Form, class In, class Out>
-inline constexpr unit_descriptor callable_text = describe_callable<F, Form, In, Out>(Name.view());
+inline constexpr named_descriptor callable_text{Name, describe_callable<F, Form, In, Out>()};
 
 /// The end of a feedback: its object is that of the head.
 template <class State, std::size_t Items>
@@ -282,8 +295,8 @@ void run_loop_tail(unit_call& call) noexcept {
   });
 }
 template <fixed_string Name, class State, std::size_t Items>
-inline constexpr unit_descriptor callable_text<Name, loop_tail<State, Items>, form::sink, State, void>{
-    Name.view(), &run_loop_tail<State, Items>};
+inline constexpr named_descriptor callable_text<Name, loop_tail<State, Items>, form::sink, State, void>{
+    Name, unit_descriptor{{}, &run_loop_tail<State, Items>}};
 
 /// A kernel as a unit: one that is called, or one that its device runs.
 template <class Kernel, class In, class Out>

@@ -13,12 +13,16 @@ class lambda_ref<Result(Arguments...)> {
  public:
   template <class F>
   lambda_ref(const F& f)  // NOLINT: made where it is called
-      : of_(&f), call_([](const void* of, Arguments... arguments) {
-          return static_cast<Result>((*static_cast<const F*>(of))(static_cast<Arguments&&>(arguments)...));
-        }) {}
+      : of_(&f), call_(&call<F>) {}
   Result operator()(Arguments... arguments) const { return call_(of_, static_cast<Arguments&&>(arguments)...); }
 
  private:
+  // No lambda: without optimisation that is three functions.
+  template <class F>
+  static Result call(const void* of, Arguments... arguments) {
+    return static_cast<Result>((*static_cast<const F*>(of))(static_cast<Arguments&&>(arguments)...));
+  }
+
   const void* of_;
   Result (*call_)(const void*, Arguments...);
 };
