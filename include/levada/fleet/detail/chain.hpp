@@ -20,6 +20,7 @@
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/publisher.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 
 namespace levada::detail {
 
@@ -32,13 +33,15 @@ class chain_writer {
   /// Behind the mark of `epoch`, whose number is the one before `first`. Answers come by `tags * number + tag`.
   chain_writer(stored_publisher& by, std::string_view worker, std::uint64_t epoch, std::uint64_t first,
                std::uint64_t tag, std::uint64_t tags)
-      : by_(by), epoch_(hex(epoch) + "."), tag_(tag), tags_(tags), first_(first), next_(first), ring_(most) {
+      : by_(by), epoch_(epoch), tag_(tag), tags_(tags), first_(first), next_(first), ring_(most) {
     next().begin(worker);
   }
   /// Of the mark of an epoch, or a message behind it.
-  static std::string id(std::uint64_t epoch, std::uint64_t number) { return hex(epoch) + "." + std::to_string(number); }
+  static short_text id(std::uint64_t epoch, std::uint64_t number) {
+    return short_text().add_hex(epoch).add(".").add(number);
+  }
 
-  std::string id(std::uint64_t number) const { return epoch_ + std::to_string(number); }
+  short_text id(std::uint64_t number) const { return id(epoch_, number); }
 
   /// Messages that it takes beside those that the server has yet to acknowledge.
   std::size_t room() const { return most - static_cast<std::size_t>(next_ - first_); }
@@ -65,7 +68,7 @@ class chain_writer {
     if (answer.is_of_another_chain()) {
       const std::string_view last = std::string_view(answer.why).substr(answer.why.rfind(' ') + 1);
       for (std::uint64_t n = first_ - 1; n != next_; ++n)
-        if (last == id(n)) {
+        if (last == id(n).view()) {
           const bool some = n >= first_ && stored_up_to(n);
           if (!is_empty()) send_again_soon();
           return some;
@@ -111,7 +114,7 @@ class chain_writer {
   }
 
   stored_publisher& by_;
-  const std::string epoch_;
+  const std::uint64_t epoch_;
   const std::uint64_t tag_, tags_;
   std::uint64_t first_, next_;  ///< that the server has yet to acknowledge, and that comes then
   fixed_array<entry> ring_;

@@ -11,6 +11,7 @@
 
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 
 namespace levada::detail {
 
@@ -29,8 +30,9 @@ struct fetched_message {
   std::chrono::milliseconds pause{};
   stage at = stage::free;
   bool is_alone = false;
-  bool is_held = false;  ///< somebody looks at `message`
-  std::string id;
+  bool is_held = false;                ///< somebody looks at `message`
+  short_text id;                       ///< of its outcomes
+  std::string to;                      ///< where they go
   std::span<const std::byte> message;  ///< of outcomes
 };
 

@@ -7,14 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include <levada/fleet/detail/short_text.hpp>
+
 namespace levada::detail {
 
 /// 16 digits, as programs and sessions are named in subjects.
-inline std::string hex(std::uint64_t number) {
-  std::string text(16, '0');
-  for (std::size_t i = 0; i < 16; ++i) text[15 - i] = "0123456789abcdef"[number >> 4 * i & 15];
-  return text;
-}
+inline std::string hex(std::uint64_t number) { return std::string(short_text().add_hex(number).view()); }
 
 /// What a fleet is called at its servers.
 struct fleet_names {
@@ -29,7 +27,15 @@ struct fleet_names {
         items(prefix + ".items." + consumer),
         drivers(prefix + ".drivers"),
         workers(prefix + ".workers") {}
-  std::string outcomes(std::uint64_t session) const { return prefix + ".outcomes." + hex(session); }
+  std::string outcomes(std::uint64_t session) const {
+    std::string text;
+    write_outcomes(session, text);
+    return text;
+  }
+  /// For each message, to a text that has the room.
+  void write_outcomes(std::uint64_t session, std::string& to) const {
+    to.assign(prefix).append(".outcomes.").append(short_text().add_hex(session).view());
+  }
   std::string questions(std::uint64_t session) const { return prefix + ".questions." + hex(session); }
 
   std::string prefix, items_stream, outcomes_stream, all_items, all_outcomes, all_questions;

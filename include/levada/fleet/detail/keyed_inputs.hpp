@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include <levada/fleet/detail/fifo.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/remote/detail/wire.hpp>
@@ -48,18 +48,17 @@ class keyed_inputs {
       if (e.session == at_.session) return true;
       held_.clear();
       at_ = {e.session, 1};
-      ready_.push_back({std::move(m), sequence, e.session, 1, 0});
+      ready_.push({std::move(m), sequence, e.session, 1, 0});
     } else if (e.kind == fleet_message::items) {
       // Of a session before this one: its driver does not know that it is over.
       if (e.session != at_.session || e.number + e.frames <= at_.next || e.frames == 0) return true;
-      held_.try_emplace(e.number, keyed_input{std::move(m), sequence, e.session, e.number, e.frames});
-      while (!held_.empty() && held_.begin()->first <= at_.next) {
-        auto first = held_.extract(held_.begin());
-        const std::uint64_t behind = first.mapped().first + first.mapped().count;
-        if (behind <= at_.next) continue;
-        at_.next = behind;
-        ready_.push_back(std::move(first.mapped()));
-      }
+      keyed_input input{std::move(m), sequence, e.session, e.number, e.frames};
+      if (e.number <= at_.next)
+        make_ready(std::move(input));
+      else
+        held_.try_emplace(e.number, std::move(input));
+      while (!held_.empty() && held_.begin()->first <= at_.next)
+        make_ready(std::move(held_.extract(held_.begin()).mapped()));
     } else {
       throw wire_error("levada: it is none of a driver");
     }
@@ -67,11 +66,7 @@ class keyed_inputs {
   }
 
   bool has_next() const { return !ready_.empty(); }
-  keyed_input take() {
-    keyed_input next = std::move(ready_.front());
-    ready_.pop_front();
-    return next;
-  }
+  keyed_input take() { return ready_.pop(); }
   /// From here on the stream has all that has not been taken.
   std::uint64_t needed_from() const {
     std::uint64_t from = next_sequence_;
@@ -81,10 +76,17 @@ class keyed_inputs {
   }
 
  private:
+  void make_ready(keyed_input input) {
+    const std::uint64_t behind = input.first + input.count;
+    if (behind <= at_.next) return;
+    at_.next = behind;
+    ready_.push(std::move(input));
+  }
+
   keyed_position at_;  ///< behind what is ready
   std::uint64_t next_sequence_;
   bool is_over_ = false;
-  std::deque<keyed_input> ready_;
+  fifo<keyed_input> ready_;
   std::map<std::uint64_t, keyed_input> held_;  ///< by their numbers
 };
 

@@ -9,7 +9,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -35,6 +34,7 @@
 #include <levada/fleet/detail/ordered_reader.hpp>
 #include <levada/fleet/detail/outcome.hpp>
 #include <levada/fleet/detail/publisher.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 
 namespace levada::detail {
 
@@ -154,13 +154,13 @@ class keyed_lane final : public kept_lane, publish_events {
   };
   struct partition {
     std::string inputs;
-    std::uint64_t next = 1;    ///< number of its next item
-    parcel* open = nullptr;    ///< that items are added to
-    std::size_t unstored = 0;  ///< messages on their way
-    std::uint64_t passed = 0;  ///< its inputs before this are in a state
-    std::uint64_t state = 0;   ///< the sequence of that in the chain
-    std::uint64_t stored = 0;  ///< messages of either stream since it was purged
-    std::deque<parcel*> kept;  ///< in their order
+    std::uint64_t next = 1;     ///< number of its next item
+    parcel* open = nullptr;     ///< that items are added to
+    std::size_t unstored = 0;   ///< messages on their way
+    std::uint64_t passed = 0;   ///< its inputs before this are in a state
+    std::uint64_t state = 0;    ///< the sequence of that in the chain
+    std::uint64_t stored = 0;   ///< messages of either stream since it was purged
+    std::vector<parcel*> kept;  ///< in their order
     std::optional<outcomes> results;
   };
 
@@ -203,6 +203,7 @@ class keyed_lane final : public kept_lane, publish_events {
       p.pause = first_pause;
       p.rounds = 0;
       to.kept.push_back(&p);
+      p.message.reserve(longest_);
       p.message.begin();
       waiting_.push_back(&p);
     }
@@ -210,6 +211,7 @@ class keyed_lane final : public kept_lane, publish_events {
     s.of = &p;
     p.message.add(frame_kind::item, s.item, payload);
     ++to.next;
+    longest_ = std::max(longest_, p.message.size());
     if (p.message.frames() == grain_) to.open = nullptr;
   }
   /// Without an answer, or of a server that came again: as new messages, since the server may know the old ids and not
@@ -226,12 +228,14 @@ class keyed_lane final : public kept_lane, publish_events {
   }
   /// What a state has passed is needed no more.
   void forget_up_to(partition& of, std::uint64_t next) {
-    while (!of.kept.empty() && of.kept.front()->is_stored && !of.kept.front()->is_held &&
-           of.kept.front()->first + of.kept.front()->message.frames() <= next) {
-      of.kept.front()->is_used = false;
-      free_.push_back(of.kept.front());
-      of.kept.pop_front();
+    const auto first_needed = std::find_if(of.kept.begin(), of.kept.end(), [next](const parcel* p) {
+      return !p->is_stored || p->is_held || p->first + p->message.frames() > next;
+    });
+    for (auto p = of.kept.begin(); p != first_needed; ++p) {
+      (*p)->is_used = false;
+      free_.push_back(*p);
     }
+    of.kept.erase(of.kept.begin(), first_needed);
   }
   parcel* free_parcel() {
     if (!free_.empty()) {
@@ -287,8 +291,8 @@ class keyed_lane final : public kept_lane, publish_events {
     p.is_published = p.is_held = true;
     p.again_at = clock::now() + answers_within;
     const std::uint64_t tag = p.number << 20 | p.index;
-    const std::string id = hex(session_.number()) + "." + std::to_string(p.number) +
-                           (p.rounds == 0 ? std::string() : "." + std::to_string(p.rounds));
+    short_text id = short_text().add_hex(session_.number()).add(".").add(p.number);
+    if (p.rounds != 0) id.add(".").add(p.rounds);
     const haste is = unstored_ < 2 * few ? haste::some : haste::none;
     const std::string& subject = p.of->inputs;
     lock.unlock();
@@ -405,8 +409,9 @@ class keyed_lane final : public kept_lane, publish_events {
   fixed_array<partition> partitions_;
   std::vector<std::unique_ptr<parcel>> parcels_;
   std::vector<parcel*> free_;
-  std::deque<parcel*> waiting_;  ///< to be published
+  std::vector<parcel*> waiting_;  ///< to be published
   std::uint64_t parcels_made_ = 0;
+  std::size_t longest_ = 0;    ///< message so far
   std::size_t unstored_ = 0;   ///< messages that are on their way
   std::size_t in_flight_ = 0;  ///< items
   bool is_lost_ = false, is_over_ = false;

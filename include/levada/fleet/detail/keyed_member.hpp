@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
@@ -27,6 +26,7 @@
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/fleet/detail/census.hpp>
 #include <levada/fleet/detail/chain.hpp>
+#include <levada/fleet/detail/fifo.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/keyed_names.hpp>
@@ -128,7 +128,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
     if (p.is_running)
       p.has_more = true;
     else if (!std::exchange(p.is_waiting, true))
-      ready_.push_back(static_cast<std::size_t>(&p - all_.data()));
+      ready_.push(static_cast<std::size_t>(&p - all_.data()));
   }
   void refused(const std::exception& why) noexcept override {
     if (is_logged()) log(log_level::warning, by_.who() + ": a message is refused: " + why.what());
@@ -169,8 +169,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
     for (;;) {
       work_.wait(lock, [this] { return is_over_ || !ready_.empty(); });
       if (is_over_) return;
-      place& p = all_[ready_.front()];
-      ready_.pop_front();
+      place& p = all_[ready_.pop()];
       p.is_waiting = false;
       if (!p.has) continue;
       p.is_running = true;
@@ -301,7 +300,8 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
     try {
       const std::uint64_t mark = p.number++;
       const stored_mark before = last_mark(by_, names_, number);
-      publish_mark(by_, names_, number, traits_.program, traits_.worker, chain_writer::id(p.revision, mark), before);
+      publish_mark(by_, names_, number, traits_.program, traits_.worker,
+                   std::string(chain_writer::id(p.revision, mark).view()), before);
       keyed_start start = read_start(by_, names_, number, traits_.program, before, make_());
       auto made = std::make_shared<keyed_partition>(
           *readers_, names_, number, rules_, static_cast<keyed_host&>(*this),
@@ -333,7 +333,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
   std::mutex mutex_;
   std::condition_variable changed_, work_;  ///< for the keeper, and for the threads that run partitions
   std::vector<place> all_;
-  std::deque<std::size_t> ready_;
+  fifo<std::size_t> ready_;
   std::map<std::string, clock::time_point> here_;  ///< workers, when they said so last
   member_counts counts_;
   bool looks_ = false, is_ending_ = false, is_over_ = false;

@@ -33,6 +33,7 @@
 #include <levada/fleet/detail/parcel.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 #include <levada/fleet/detail/streams.hpp>
 #include <levada/fleet/detail/waiting_messages.hpp>
 #include <levada/remote/detail/device.hpp>
@@ -153,7 +154,7 @@ class fleet_lane final : public kept_lane, publish_events {
     --fresh_count_;
     return fresh_[std::exchange(first_fresh_, (first_fresh_ + 1) % fresh_.size())];
   }
-  std::string id_of(std::uint64_t parcel_number) const { return hex(session_) + "." + std::to_string(parcel_number); }
+  short_text id_of(std::uint64_t number) const { return short_text().add_hex(session_).add(".").add(number); }
   slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
 
   /// The server may have forgotten who waits, and dropped outcomes.
@@ -203,7 +204,7 @@ class fleet_lane final : public kept_lane, publish_events {
       const std::uint64_t number = p.number, sequence = p.sequence;
       lock.unlock();
       if (!waiting) waiting.emplace(by_, names_.items_stream, names_.consumer);
-      const whereabouts is = waiting->find(sequence, id_of(number));
+      const whereabouts is = waiting->find(sequence, id_of(number).view());
       lock.lock();
       if (!p.is_used || p.number != number) continue;
       p.look_at = clock::now() + p.patience;

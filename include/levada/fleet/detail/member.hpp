@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -34,6 +33,7 @@
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 #include <levada/remote/detail/wire.hpp>
 #include <levada/run/detail/workers/completion.hpp>
 
@@ -55,6 +55,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
         window_(traits_.threads + 1) {
     if (const std::string why = ask_census(by_, names_.drivers, traits_.identity); !why.empty())
       throw remote_error(by_.who() + " has no driver of this program: " + why);
+    queue_.reserve(messages_.size());
     for (fetched_message& o : messages_) free_.push_back(&o);
     for (item& i : items_) {
       i.member = this;
@@ -95,7 +96,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   void stop() noexcept {
     std::unique_lock lock(mutex_);
     is_ending_ = true;
-    for (std::deque<fetched_message*>* waiting : {&queue_, &suspects_})
+    for (std::vector<fetched_message*>* waiting : {&queue_, &suspects_})
       std::erase_if(*waiting, [this](fetched_message* o) {
         if (o->next != 0) return false;
         give_back(*o, "-NAK");
@@ -175,7 +176,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
       o.at = stage::running;
       while (o.next != o.frames.size())
         if (!let_in_next(o)) return;
-      queue_.pop_front();
+      queue_.erase(queue_.begin());
       if (o.done == o.frames.size()) finish(o, lock);  // none was an item
     }
   }
@@ -244,9 +245,9 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   void finish(fetched_message& o, std::unique_lock<std::mutex>& lock) noexcept {
     if (is_over_) return;  // what is given up is no outcome
     const auto now = clock::now();
-    o.id =
-        hex(o.session) + "." + std::to_string(o.is_alone ? o.frames[o.next - 1].header.item : o.frames[0].header.item);
-    if (!o.is_alone && o.frames.size() != 1) o.id += "+" + std::to_string(o.frames.size());
+    o.id = short_text().add_hex(o.session).add(".").add(o.frames[o.is_alone ? o.next - 1 : 0].header.item);
+    if (!o.is_alone && o.frames.size() != 1) o.id.add("+").add(o.frames.size());
+    names_.write_outcomes(o.session, o.to);
     const std::chrono::nanoseconds alone = now - std::max(o.came, std::exchange(last_finish_, now));
     o.message = o.outcomes.end(
         {fleet_message::outcomes, 0, 0, traits_.program, o.session, static_cast<std::uint64_t>(alone.count())});
@@ -262,12 +263,10 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   }
   void publish(fetched_message& o, std::unique_lock<std::mutex>& lock) noexcept {
     const std::uint64_t tag = o.number * messages_.size() + static_cast<std::size_t>(&o - messages_.begin());
-    const std::string subject = names_.outcomes(o.session), id = o.id;
-    const auto message = o.message;
     const haste is = publishing_ < few ? haste::some : haste::none;
     o.is_held = true;
     lock.unlock();
-    publisher_->publish(subject, id, tag, message, is);
+    publisher_->publish(o.to, o.id, tag, o.message, is);
     lock.lock();
     o.is_held = false;
     if (o.at == stage::stored) settle(o);
@@ -358,7 +357,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
       changed_.wait(lock, [this] { return is_over_ || (!suspects_.empty() && running_ == 0); });
       if (is_over_) return;
       fetched_message& o = *suspects_.front();
-      suspects_.pop_front();
+      suspects_.erase(suspects_.begin());
       o.at = stage::running;
       runs_alone_ = true;
       run_alone(o, lock);
@@ -424,12 +423,12 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   fixed_array<item> items_;
   std::vector<fetched_message*> free_;
   std::vector<item*> free_items_;
-  std::deque<fetched_message*> queue_;     ///< to be let in
-  std::deque<fetched_message*> suspects_;  ///< to be run alone
-  std::size_t running_ = 0;                ///< items in the session
-  std::size_t in_hand_ = 0;                ///< messages without outcomes
-  std::size_t publishing_ = 0;             ///< messages whose outcomes are on their way to be stored
-  std::size_t window_;                     ///< how many messages may be in hand
+  std::vector<fetched_message*> queue_;     ///< to be let in
+  std::vector<fetched_message*> suspects_;  ///< to be run alone
+  std::size_t running_ = 0;                 ///< items in the session
+  std::size_t in_hand_ = 0;                 ///< messages without outcomes
+  std::size_t publishing_ = 0;              ///< messages whose outcomes are on their way to be stored
+  std::size_t window_;                      ///< how many messages may be in hand
   std::uint64_t numbers_ = 0, connections_ = 0;
   clock::time_point last_finish_{};  ///< of a message
   std::chrono::nanoseconds each_{};  ///< that a message takes

@@ -100,32 +100,30 @@ class ordered_reader {
   friend ordered_readers;
   static constexpr std::chrono::milliseconds heartbeat{500};
 
-  std::string consumer() const { return name_ + std::to_string(consumers_); }
   void begin() noexcept {
     end();
-    ++consumers_;
+    consumer_ = name_ + std::to_string(++consumers_);
     came_ = 0;
     is_known_ = false;
     heard_at_ = clock::now();
-    const std::string name = consumer();
     const std::string text =
-        "{\"stream_name\":\"" + stream_ + "\",\"config\":{\"name\":\"" + name + "\",\"deliver_subject\":\"" + inbox_ +
-        "\",\"deliver_policy\":\"by_start_sequence\",\"opt_start_seq\":" + std::to_string(next_) +
+        "{\"stream_name\":\"" + stream_ + "\",\"config\":{\"name\":\"" + consumer_ + "\",\"deliver_subject\":\"" +
+        inbox_ + "\",\"deliver_policy\":\"by_start_sequence\",\"opt_start_seq\":" + std::to_string(next_) +
         ",\"ack_policy\":\"none\",\"max_deliver\":1,\"replay_policy\":\"instant\"," + "\"filter_subject\":\"" +
         subject_ +
         "\",\"flow_control\":true,\"idle_heartbeat\":" + std::to_string(std::chrono::nanoseconds(heartbeat).count()) +
         ",\"mem_storage\":true,\"num_replicas\":1}}";
-    by_.say(("$JS.API.CONSUMER.CREATE." + stream_ + "." + name).c_str(), (inbox_ + ".made").c_str(),
+    by_.say(("$JS.API.CONSUMER.CREATE." + stream_ + "." + consumer_).c_str(), (inbox_ + ".made").c_str(),
             std::as_bytes(std::span(text)));
   }
   void end() noexcept {
-    if (consumers_ != 0) by_.say(("$JS.API.CONSUMER.DELETE." + stream_ + "." + consumer()).c_str(), {});
+    if (consumers_ != 0) by_.say(("$JS.API.CONSUMER.DELETE." + stream_ + "." + consumer_).c_str(), {});
   }
   /// Under the lock of its place.
   void heard(nats_message m) noexcept {
     const char* const reply = natsMsg_GetReply(m.get());
     const delivery_numbers numbers = numbers_of(reply == nullptr ? std::string_view() : std::string_view(reply));
-    if (!numbers.consumer.empty() && numbers.consumer != consumer()) return;  // of one before
+    if (!numbers.consumer.empty() && numbers.consumer != consumer_) return;  // of one before
     is_known_ = true;
     heard_at_ = clock::now();
     if (header_of(m.get(), "Status") == "100") {
@@ -148,6 +146,7 @@ class ordered_reader {
   const std::string stream_, subject_, inbox_, name_;
   std::uint64_t next_;           ///< in the stream
   std::uint64_t consumers_ = 0;  ///< that were made
+  std::string consumer_;         ///< the last of them
   std::uint64_t came_ = 0;       ///< messages of this one
   bool is_known_ = false;        ///< it has said something
   clock::time_point heard_at_{};

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 
 namespace levada::detail {
 
@@ -66,10 +67,10 @@ class stored_publisher final : nats_hearer {
 
   /// Any thread. A second message of the same id, soon behind the first, is not stored; both are acknowledged. Where it
   /// does not go out no answer comes. `behind`: only right behind the message of that id.
-  void publish(const std::string& subject, const std::string& id, std::uint64_t tag, std::span<const std::byte> payload,
-               haste is, const std::string& behind = {}) noexcept {
+  void publish(const std::string& subject, const short_text& id, std::uint64_t tag, std::span<const std::byte> payload,
+               haste is, const short_text& behind = {}) noexcept {
     natsMsg* made = nullptr;
-    const std::string reply = inbox_ + std::to_string(tag);
+    const short_text reply = short_text().add(inbox_).add(tag);
     if (natsMsg_Create(&made, subject.c_str(), reply.c_str(), reinterpret_cast<const char*>(payload.data()),
                        static_cast<int>(payload.size())) != NATS_OK)
       return;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 
 namespace levada::detail {
 
@@ -62,14 +63,16 @@ class puller final : nats_hearer {
   void ask() {
     if (room_ <= asked_ || (asked_ != 0 && asked_ > room_ / 2)) return;
     const std::size_t batch = room_ - asked_;
-    const auto nanoseconds = [](std::chrono::nanoseconds of) { return std::to_string(of.count()); };
-    std::string text = "{\"batch\":" + std::to_string(batch);
+    const auto nanoseconds = [](std::chrono::nanoseconds of) { return static_cast<std::uint64_t>(of.count()); };
+    short_text text;
+    text.add("{\"batch\":").add(batch).add(",\"expires\":");
     if (is_known_)
-      text += ",\"expires\":" + nanoseconds(expires) + ",\"idle_heartbeat\":" + nanoseconds(heartbeat) + "}";
+      text.add(nanoseconds(expires)).add(",\"idle_heartbeat\":").add(nanoseconds(heartbeat));
     else
-      text += ",\"expires\":" + nanoseconds(first_expires) + "}";
-    const std::string reply = inbox_ + std::to_string(++requests_);
-    by_.say(api_.c_str(), reply.c_str(), std::as_bytes(std::span(text)));
+      text.add(nanoseconds(first_expires));
+    text.add("}");
+    const short_text reply = short_text().add(inbox_).add(++requests_);
+    by_.say(api_.c_str(), reply.c_str(), std::as_bytes(std::span(text.view())));
     asked_ += batch;
     heard_of();
   }
