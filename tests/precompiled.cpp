@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unit for which tests/CMakeLists.txt precompiles <levada/levada.hpp> and doctest; the units of several layers use
-// it.
+// The unit for which <levada/levada.hpp> is precompiled, with doctest for the units of several layers and without for
+// the examples.
