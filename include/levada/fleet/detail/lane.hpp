@@ -33,6 +33,7 @@
 #include <levada/fleet/detail/parcel.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
+#include <levada/fleet/detail/session_consumers.hpp>
 #include <levada/fleet/detail/short_text.hpp>
 #include <levada/fleet/detail/streams.hpp>
 #include <levada/fleet/detail/waiting_messages.hpp>
@@ -62,7 +63,8 @@ class fleet_lane final : public kept_lane, publish_events {
         questions_{*this},
         publisher_(by, *this),
         puller_(by, names.outcomes_stream, hex(session), outcomes_),
-        asked_(by, names.questions(session), questions_) {
+        asked_(by, names.questions(session), questions_),
+        consumers_(by, names, kernel.way->to, session) {
     for (parcel& p : parcels_) free_.push_back(static_cast<std::size_t>(&p - parcels_.begin()));
     thread_ = start_thread("the items of a fleet", [this]() noexcept { publish_all(); });
   }
@@ -116,9 +118,9 @@ class fleet_lane final : public kept_lane, publish_events {
     lock.unlock();
     if (!is_waiting) return;
     puller_.set_room(slots_.size());
-    if (puller_.keep()) keep_consumer();
+    const bool has_dropped = consumers_.keep(puller_.keep());
     lock.lock();
-    if (lacks_outcomes_) publish_all_again();
+    if (has_dropped || lacks_outcomes_) publish_all_again();
     const std::uint64_t connections = by_.reconnections();
     if (connections != std::exchange(connections_, connections)) hurry();
     look_for_lost(lock);
@@ -157,16 +159,6 @@ class fleet_lane final : public kept_lane, publish_events {
   short_text id_of(std::uint64_t number) const { return short_text().add_hex(session_).add(".").add(number); }
   slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
 
-  /// The server may have forgotten who waits, and dropped outcomes.
-  void keep_consumer() noexcept {
-    try {
-      if (keep_outcomes_consumer(by_, names_, session_, in_passing)) return;
-      const std::lock_guard lock(mutex_);
-      lacks_outcomes_ = true;
-    } catch (const std::exception& e) {
-      if (is_logged()) log(log_level::warning, e.what());
-    }
-  }
   void publish_all_again() noexcept {
     lacks_outcomes_ = false;
     for (slot& s : slots_) {
@@ -183,6 +175,7 @@ class fleet_lane final : public kept_lane, publish_events {
   }
   /// A server has come again. What was on its way there is lost, and it may lack the last that it had.
   void hurry() noexcept {
+    consumers_.doubt();
     const auto now = clock::now();
     for (parcel& p : parcels_) {
       if (!p.is_used || !p.is_published) continue;
@@ -210,7 +203,10 @@ class fleet_lane final : public kept_lane, publish_events {
       p.look_at = clock::now() + p.patience;
       p.patience = std::min(longest_patience, 2 * p.patience);
       if (is == whereabouts::unknown) return;  // the others in a moment
-      if (is == whereabouts::nowhere) renew_items(i);
+      if (is == whereabouts::nowhere) {
+        consumers_.doubt();
+        renew_items(i);
+      }
     }
   }
   void renew_items(std::size_t of) {
@@ -445,6 +441,7 @@ class fleet_lane final : public kept_lane, publish_events {
   stored_publisher publisher_;
   puller puller_;
   nats_subscription asked_;
+  session_consumers consumers_;  ///< of the keeper
 };
 
 }  // namespace levada::detail
