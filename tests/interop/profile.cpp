@@ -99,19 +99,24 @@ TEST_CASE("callables of several branches and functions are measured, callables w
 }
 
 TEST_CASE("element-wise ops of one shape have costs of their own, and lambdas by their sources") {
+  using tile = lv::tensor<float, 32, 32>;
   const temporary_file to("levada_profile_functions.costs.hpp");
-  const auto functions = lv::input<picture> | lv::nn::neg | lv::nn::erf | lv::nn::tanh |
+  const auto functions = lv::input<tile> | lv::nn::neg | lv::nn::erf | lv::nn::tanh |
                          lv::transform<"scale">([](auto x) { return x * 0.5f; }) |
                          lv::transform<"scale">([](auto x) { return x * 2.0f; });
-  lv::profile<box, lv::backends<lv::reference>>(functions, std::vector<picture>(1), to.path, quick);
+  lv::profile<box, lv::backends<lv::reference>>(functions, std::vector<tile>(1), to.path, quick);
   lv::detail::cost_header header(to.path, lv::detail::machine_text());
   for (const char* kind : {"neg", "erf", "tanh"})
-    CHECK_MESSAGE(header.find("reference", kind + std::string("(float[2x3]) -> float[2x3], 6 FLOP")) != nullptr, kind);
+    CHECK_MESSAGE(header.find("reference", kind + std::string("(float[32x32]) -> float[32x32], 1024 FLOP")) != nullptr,
+                  kind);
   CHECK(header.table().kernels.size() == 5);
+  const auto* const copying = lv::find_transfer(header.table().transfers, lv::cpu<1>::id, lv::cpu<1>::id);
+  REQUIRE_MESSAGE(copying != nullptr, "what it takes to copy an item into its slot");
+  CHECK(copying->seconds_per_byte > 0);
 
   // Whoever looks them up knows the lambdas by the same signatures.
   const auto app = lv::deploy<box, lv::backends<lv::reference>>(functions);
-  const lv::additive_check check = lv::check_sum(app, header.table(), std::vector<picture>(1), 0);
+  const lv::additive_check check = lv::check_sum(app, header.table(), std::vector<tile>(1), 0);
   CHECK(check.estimated + check.unknown == 0);
 }
 

@@ -29,6 +29,7 @@ struct timed_graph {
   int threads = 2;
   double slowdown = 1;
   std::size_t slots = 64;
+  std::span<const lv::transfer_cost> ways{};  ///< of static storage
 
   constexpr timed_graph() { info.values.push_back({64, 64, lv::element::f32, lv::shape(16), true}); }
 
@@ -55,7 +56,7 @@ struct timed_graph {
   constexpr auto plan() const {
     const lv::device_info devices[] = {{lv::cpu<2>::id, threads}};
     return lv::make_plan(info, lv::choose_partition(info, std::span(devices), {}, {}),
-                         {slots, {costs.data(), costs.size()}, true}, devices, {}, {});
+                         {slots, {costs.data(), costs.size()}, true, ways}, devices, {}, {});
   }
   constexpr lv::expected_time time(lv::quantile at = lv::quantile::median) const {
     return lv::expected_time_of(plan(), {costs.data(), costs.size()}, {threads, slowdown}, at);
@@ -103,6 +104,24 @@ TEST_CASE("what is loaded most bounds the time between results: the workers, a s
   alone.slots = 1;
   CHECK(alone.time().interval() == doctest::Approx(12 * ms));
   CHECK(alone.time().bottleneck().of == lv::expected_load::slots);
+}
+
+TEST_CASE("an item is copied into its slot where the table says what that takes, unless it is small or moved") {
+  static constexpr lv::transfer_cost ways[] = {{{lv::device_kind::cpu}, {lv::device_kind::cpu}, 0, 1e-9}};
+  timed_graph graph = chain(1 * ms, 1 * ms, 2 * ms);
+  graph.info.values[0].bytes = 4'000'000;
+  CHECK(graph.time().latency == doctest::Approx(4 * ms));
+  graph.ways = ways;
+  const lv::expected_time time = graph.time();
+  CHECK(time.latency == doctest::Approx(8 * ms));
+  CHECK(time.interval() == doctest::Approx(4 * ms));
+  CHECK(time.longest.stage == "input");
+  CHECK(time.known.measured == 4);
+  graph.info.values[0].trivial = false;
+  CHECK(graph.time().latency == doctest::Approx(4 * ms));
+  graph.info.values[0].trivial = true;
+  graph.info.values[0].bytes = 64;
+  CHECK(graph.time().latency == doctest::Approx(4 * ms));
 }
 
 TEST_CASE("threads that slow each other down lengthen the interval, but not the latency of a lone item") {

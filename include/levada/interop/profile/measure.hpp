@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/storage.hpp>
 #include <levada/interop/profile/machine.hpp>
 #include <levada/plan/detail/cost.hpp>
 
@@ -73,6 +75,14 @@ cost measure_call(Call call, Before before, cache_sweep& sweep, double seconds) 
     samples.push_back(timed(calls));
   }
   return summary_of(std::move(samples));
+}
+
+/// An item copied into the slots of a deployment by turns, as `push` does.
+inline cost cost_of_copy(const std::byte* item, std::size_t bytes, cache_sweep& sweep, double seconds) {
+  constexpr std::size_t slots = 8;
+  const arena_bytes places(slots * bytes, 64);
+  std::size_t at = 0;
+  return measure_call([&] { std::memcpy(places.get() + bytes * (at++ % slots), item, bytes); }, [] {}, sweep, seconds);
 }
 
 }  // namespace levada::detail

@@ -54,6 +54,7 @@ class profiler {
         stages_(stages),
         values_(graph),
         sweep_(working_set()),
+        costs_(costs),
         kept_(costs, options),
         options_(options) {
     std::memcpy(values_[0], item, graph.values[0].bytes);
@@ -71,6 +72,7 @@ class profiler {
       measure_callables(std::make_index_sequence<nodes>{});
     }
     devices_.measure_ways();
+    measure_copy_of_item();
     return kept_.result();
   }
 
@@ -96,6 +98,14 @@ class profiler {
     for (const node_info& n : graph.nodes) weights += n.parameter_bytes;
     for (const value_info& v : graph.values) largest = std::max(largest, v.bytes);
     return weights + 2 * largest;
+  }
+
+  void measure_copy_of_item() {
+    constexpr device_id processor{device_kind::cpu};
+    const std::size_t bytes = graph.values[0].bytes;
+    if (bytes < least_copied_bytes || costs_.has_transfer(processor, processor)) return;
+    const cost copied = cost_of_copy(values_[0], bytes, sweep_, options_.seconds_each);
+    costs_.set(transfer_cost{processor, processor, 0, copied.seconds / static_cast<double>(bytes)});
   }
 
   static constexpr bool on_processor(const candidate& c) {
@@ -271,6 +281,7 @@ class profiler {
   const stage_address* stages_;
   profiled_values<nodes_bound> values_;
   cache_sweep sweep_;
+  cost_header& costs_;
   cost_keeper kept_;
   const profile_options& options_;
 };

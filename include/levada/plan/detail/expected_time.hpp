@@ -4,7 +4,8 @@
 // between two results where items follow each other without a gap. Work of the stages and ways between devices count;
 // what levada takes itself, some 100 ns a stage, does not.
 //
-// - Latency: all units one after the other, but for branches that run at once, and all ways between devices.
+// - Latency: all units one after the other, but for branches that run at once, and all ways between devices. An item
+//   is copied into its slot, which counts where the table has it, as a way from the processor to itself.
 // - Between results: the largest load. A device is loaded by the work of its units, divided by its workers, and by the
 //   ways to it; a serial stage, and a feedback as a whole, by its own work. Slots are loaded by the latency, divided by
 //   their number: an item stays in its slot so long. Threads that compute at once slow each other down.
@@ -93,6 +94,9 @@ constexpr double seconds_at(const cost& c, quantile at) {
   return at == quantile::p95 ? std::max(c.p95, c.seconds) : c.seconds;
 }
 
+/// Smaller items are copied into their slots in less time than handing them over takes.
+inline constexpr std::size_t least_copied_bytes = 4096;
+
 /// Adds up what a plan's units take.
 template <std::size_t N>
 class time_sum {
@@ -105,6 +109,7 @@ class time_sum {
         at_(at) {}
 
   constexpr expected_time sum() {
+    add_copy_of_item();
     for (std::size_t u = 0; u < plan_.units; ++u) add_unit(u);
     for (const planned_transfer& t : transfers_of(plan_)) add_way(t);
     for (std::size_t f = 0; f < plan_.fork.size(); ++f) time_.latency -= saved_by_branches(f);
@@ -145,6 +150,15 @@ class time_sum {
         time_.known.without_p95.empty())
       time_.known.without_p95 = name_of_unit(u);
     add(part(u));
+  }
+  /// Items that are no bytes are moved.
+  constexpr void add_copy_of_item() {
+    constexpr device_id processor{device_kind::cpu};
+    const transfer_cost* const copying = find_transfer(plan_.transfer_costs, processor, processor);
+    const value_info& item = plan_.graph.values[0];
+    if (copying == nullptr || !item.trivial || item.bytes < least_copied_bytes) return;
+    time_.known.add(cost_origin::measured, "input");
+    add({"input", processor, copying->seconds + copying->seconds_per_byte * static_cast<double>(item.bytes), true});
   }
   constexpr void add_way(const planned_transfer& t) {
     std::string_view stage = "input";
