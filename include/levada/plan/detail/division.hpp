@@ -16,7 +16,7 @@ namespace levada {
 
 /// A unit that takes less stays on its item's thread: others have neither its input nor its weights in their caches,
 /// and come some microseconds later.
-inline constexpr double unit_worth_dividing = 100e-6;
+inline constexpr double unit_worth_dividing = 20e-6;
 
 namespace detail {
 
