@@ -12,3 +12,4 @@ TEST_CASE("held up anywhere: sessions and streams") { stress_sessions<levada::tb
 TEST_CASE("held up anywhere: five apps at once") { stress_five_apps<levada::tbb_executor>(); }
 TEST_CASE("held up anywhere: versions swapped under load") { stress_swaps<levada::tbb_executor>(); }
 TEST_CASE("held up anywhere: single items") { stress_single_items<levada::tbb_executor>(); }
+TEST_CASE("held up anywhere: parts on nodes that are lost") { stress_remote<levada::tbb_executor>(); }

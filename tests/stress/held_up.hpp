@@ -57,13 +57,21 @@ inline void before_operation(bool is_claim = false) noexcept {
   if (draw() % n == 0) hold_up();
 }
 
+/// What a test does on this thread behind each load.
+inline thread_local void (*behind_load)() = nullptr;
+
 /// The operations of `Atomic` that the schedule uses, each behind `before_operation`.
 template <class Atomic, class T>
 struct held_up : Atomic {
   using Atomic::Atomic;
   using order = std::memory_order;
 
-  T load(order o = order::seq_cst) const noexcept { return before_operation(), Atomic::load(o); }
+  T load(order o = order::seq_cst) const noexcept {
+    before_operation();
+    const T value = Atomic::load(o);
+    if (behind_load != nullptr) behind_load();
+    return value;
+  }
   void store(T value, order o = order::seq_cst) noexcept { before_operation(), Atomic::store(value, o); }
   T exchange(T value, order o = order::seq_cst) noexcept { return before_operation(true), Atomic::exchange(value, o); }
   bool compare_exchange_strong(T& expected, T value, order o = order::seq_cst) noexcept {

@@ -17,6 +17,7 @@
 
 #include <doctest/doctest.h>
 
+#include <remote/lost_nodes.hpp>
 #include <run/random_runs.hpp>
 #include <run/rows.hpp>
 #include <run/single_items.hpp>
@@ -170,6 +171,16 @@ void stress_single_items() {
     CHECK(wrong_until_cancelled(app, seed % 300) == 0);
     CHECK(wrong_while_watched(app, 1'000) == 0);
     return 5'000;
+  });
+}
+
+/// A part on two nodes, which are lost now and then: streams, and items one at a time.
+template <class Executor>
+void stress_remote() {
+  again_and_again([](std::uint64_t seed) -> std::uint64_t {
+    constexpr int items = 2'000;
+    streams_through_lost_nodes<Executor>(items, seed % 8 == 0 ? 2 : 0);
+    return items + items / 4;
   });
 }
 

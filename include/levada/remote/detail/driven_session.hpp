@@ -3,7 +3,6 @@
 // remote/detail/driven_session.hpp: the session of an app whose items come from elsewhere, and whose results go back
 // there. Items are constructed in their slots, and results sent from there.
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/remote/detail/wire.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {
 
@@ -125,10 +125,10 @@ class driven_session {
   Sender& to_;
   std::optional<session_type> session_;
   fixed_array<std::uint64_t> numbers_;  ///< the driver's, of the items in flight
-  std::atomic<std::uint64_t> pushed_{0}, popped_{0};
-  std::atomic<std::uint32_t> rung_{0};
-  std::mutex popping_;
-  std::atomic<bool> is_short_{false};  ///< of the last item
+  atomic<std::uint64_t> pushed_{0}, popped_{0};
+  atomic<std::uint32_t> rung_{0};
+  mutex popping_;
+  atomic<bool> is_short_{false};  ///< of the last item
   std::vector<std::byte> written_;
   std::thread thread_;
 };

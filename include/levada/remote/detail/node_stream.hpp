@@ -3,7 +3,6 @@
 // remote/detail/node_stream.hpp: one session of a driver, as its node has it: the greeting, the items that come, and
 // the outcomes that go back.
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +18,7 @@
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/transport.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {
 
@@ -127,10 +127,10 @@ class node_stream : public connection_events {
   stream_keeper& keeper_;
   const std::string_view identity_;
   const time_point begun_ = std::chrono::steady_clock::now();
-  std::atomic<bool> is_greeted_{false}, is_over_{false}, is_held_{false};
+  atomic<bool> is_greeted_{false}, is_over_{false}, is_held_{false};
   bool is_refused_ = false;
   std::string refusal_, failure_;
-  std::mutex sending_;
+  mutex sending_;
   std::unique_ptr<connection> connection_;
 };
 

@@ -7,7 +7,6 @@
 // and with them those of requests that came meanwhile. Else the session's own thread does, so that no stage that takes
 // long holds up a thread of the server.
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +20,7 @@
 
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/run/detail/workers/threading.hpp>
 #include <levada/service/detail/infer_call.hpp>
 #include <levada/service/detail/item_tensors.hpp>
 
@@ -227,9 +227,9 @@ class answering_session {
   std::size_t waiting_ = 0;
   bool is_broken_ = false;
   std::unique_ptr<item> staged_;
-  std::atomic<std::uint64_t> pushed_{0}, popped_{0};
-  std::atomic<bool> is_answering_{false}, is_short_{false}, is_over_{false};
-  std::atomic<std::uint32_t> rung_{0};
+  atomic<std::uint64_t> pushed_{0}, popped_{0};
+  atomic<bool> is_answering_{false}, is_short_{false}, is_over_{false};
+  atomic<std::uint32_t> rung_{0};
   std::thread thread_;
 };
 
