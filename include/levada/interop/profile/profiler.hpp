@@ -24,6 +24,7 @@
 #include <levada/interop/profile/options.hpp>
 #include <levada/interop/profile/profiled_values.hpp>
 #include <levada/plan/cost_table.hpp>
+#include <levada/plan/detail/expected_time.hpp>
 #include <levada/run/deploy.hpp>
 
 namespace levada::detail {
