@@ -47,7 +47,7 @@ inline auto orders() {
 
 inline const worker_program working{"LEVADA_TEST_WORKER_FOR", [](const std::string& url) {
                                       const fleet_worker works =
-                                          work<fleet_box, "orders", fleet_version>(orders(), jetstream{{url}});
+                                          work<fleet_box, "orders", fleet_version>(orders(), servers_of(url));
                                       for (;;) ::pause();
                                     }};
 inline process start_worker(const std::string& url) { return working.start(url); }
@@ -74,7 +74,7 @@ struct tally {
 /// Brings orders through, and calls `meanwhile(came)` behind each that comes.
 template <class Make, class Meanwhile>
 tally bring(const std::string& url, int count, Make make, Meanwhile meanwhile) {
-  auto app = deploy<fleet_box, fleet_version>(orders(), jetstream{{url}});
+  auto app = deploy<fleet_box, fleet_version>(orders(), servers_of(url));
   auto session = app.open<dedicated>();
   std::thread pusher([&] {
     for (int i = 0; i < count; ++i) session.push(make(i));

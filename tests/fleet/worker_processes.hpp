@@ -2,6 +2,8 @@
 #pragma once
 // fleet/worker_processes.hpp: processes of the test's own program that work for a fleet, and what its items fail with.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -9,11 +11,24 @@
 
 #include <doctest/doctest.h>
 
+#include <levada/fleet/detail/jetstream.hpp>
 #include <levada/remote/detail/device.hpp>
 
 #include "fleet/nats_server.hpp"
 
 namespace levada::test {
+
+/// Addresses with commas between; three of them keep all that they store three times.
+inline jetstream servers_of(const std::string& urls) {
+  jetstream servers;
+  for (std::size_t from = 0; from <= urls.size();) {
+    const std::size_t to = std::min(urls.find(',', from), urls.size());
+    servers.urls.push_back(urls.substr(from, to - from));
+    from = to + 1;
+  }
+  servers.replicas = static_cast<int>(servers.urls.size());
+  return servers;
+}
 
 /// One is started with a variable that names its server, and then does nothing else.
 class worker_program {
