@@ -37,7 +37,7 @@ TEST_CASE("kernels of a device and the ways to it are measured, and the search k
     regions += k.signature.find("exp") != std::string_view::npos && k.signature.find("add") != std::string_view::npos;
   }
   CHECK(on_device >= 4);
-  CHECK(regions == 1);  // of two values
+  CHECK(regions == 1);                   // of two values
   REQUIRE(table.transfers.size() == 3);  // there, back, and an item into its slot
   for (const lv::transfer_cost& t : table.transfers) CHECK(t.seconds + 20000 * t.seconds_per_byte > 0);
   bool has_roofline = false;
