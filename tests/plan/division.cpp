@@ -24,7 +24,7 @@ constexpr priced_graph line(std::size_t tiles, int threads) {
   g.tiles = tiles;
   g.threads = threads;
   g.scratch = 100;
-  g.op(15 * us, {g.op(200 * us, {g.op(19 * us, {0})})});
+  g.op(3 * us, {g.op(200 * us, {g.op(4 * us, {0})})});
   return g;
 }
 
@@ -65,7 +65,7 @@ static_assert(with_a_callable.unit[0].parts == 2 && with_a_callable.unit[1].part
 
 TEST_CASE("reports say which units are divided") {
   const std::string text = lv::text_report(two);
-  CHECK(text.find("units of 20.0 us or more, of a lone item where threads are idle: op in 2 parts\n") !=
+  CHECK(text.find("units of 5.0 us or more, of a lone item where threads are idle: op in 2 parts\n") !=
         std::string::npos);
   CHECK(lv::text_report(one).find("parts") == std::string::npos);
   CHECK(lv::json_report(two).find("\"parts\":2") != std::string::npos);

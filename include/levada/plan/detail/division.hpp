@@ -15,8 +15,8 @@
 namespace levada {
 
 /// A unit that takes less stays on its item's thread: others have neither its input nor its weights in their caches,
-/// and come some microseconds later.
-inline constexpr double unit_worth_dividing = 20e-6;
+/// and come a microsecond later. What 200 GFLOP/s do in this time takes small convolutions two to four times as long.
+inline constexpr double unit_worth_dividing = 5e-6;
 
 namespace detail {
 
