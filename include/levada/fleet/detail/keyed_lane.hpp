@@ -175,8 +175,7 @@ class keyed_lane final : public kept_lane, publish_events {
 
   /// Publishes again what is not in a state: where the server has come again, or says nothing for long.
   void heal() noexcept {
-    const std::uint64_t connections = by_.reconnections();
-    const bool has_reconnected = connections != std::exchange(connections_, connections);
+    const bool has_reconnected = reconnections_.any_new(by_);
     if (in_flight_ == 0) heard_at_ = clock::now();
     if (is_lost_ || (!has_reconnected && clock::now() - heard_at_ < silence_)) return;
     heard_at_ = clock::now();
@@ -415,7 +414,7 @@ class keyed_lane final : public kept_lane, publish_events {
   std::size_t unstored_ = 0;   ///< messages that are on their way
   std::size_t in_flight_ = 0;  ///< items
   bool is_lost_ = false, is_over_ = false;
-  std::uint64_t connections_ = 0;
+  seen_reconnections reconnections_;
   time_point heard_at_ = clock::now();  ///< of an outcome
   std::chrono::milliseconds silence_ = first_silence;
 

@@ -121,8 +121,7 @@ class fleet_lane final : public kept_lane, publish_events {
     const bool has_dropped = consumers_.keep(puller_.keep());
     lock.lock();
     if (has_dropped || lacks_outcomes_) publish_all_again();
-    const std::uint64_t connections = by_.reconnections();
-    if (connections != std::exchange(connections_, connections)) hurry();
+    if (reconnections_.any_new(by_)) hurry();
     look_for_lost(lock);
   }
 
@@ -427,9 +426,9 @@ class fleet_lane final : public kept_lane, publish_events {
   std::size_t unstored_ = 0;   ///< messages that no server has acknowledged
   std::size_t in_flight_ = 0;  ///< items
   std::size_t grain_now_ = 1;
-  std::uint64_t each_ = 0;         ///< nanoseconds of a worker for an item
-  std::uint64_t connections_ = 0;  ///< again with a server
-  bool lacks_outcomes_ = false;    ///< some were dropped
+  std::uint64_t each_ = 0;  ///< nanoseconds of a worker for an item
+  seen_reconnections reconnections_;
+  bool lacks_outcomes_ = false;  ///< some were dropped
   bool is_over_ = false;
 
   fleet_writer writer_;  ///< these two are of the publishing thread

@@ -329,8 +329,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
     while (!is_over_) {
       const auto now = clock::now();
       auto next = now + between;
-      const std::uint64_t connections = by_.reconnections();
-      const bool has_reconnected = connections != std::exchange(connections_, connections);
+      const bool has_reconnected = reconnections_.any_new(by_);
       for (fetched_message& o : messages_) {
         if (o.at == stage::free) continue;
         if (now - o.shown >= lease_ / 3) {
@@ -429,7 +428,8 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   std::size_t in_hand_ = 0;                 ///< messages without outcomes
   std::size_t publishing_ = 0;              ///< messages whose outcomes are on their way to be stored
   std::size_t window_;                      ///< how many messages may be in hand
-  std::uint64_t numbers_ = 0, connections_ = 0;
+  std::uint64_t numbers_ = 0;
+  seen_reconnections reconnections_;
   clock::time_point last_finish_{};  ///< of a message
   std::chrono::nanoseconds each_{};  ///< that a message takes
   bool runs_alone_ = false, is_ending_ = false, is_over_ = false;

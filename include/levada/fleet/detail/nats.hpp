@@ -188,6 +188,19 @@ class nats_connection {
   std::unique_ptr<jsCtx, nats_deleter<jsCtx_Destroy>> context_;
 };
 
+/// The reconnections that one thread has seen.
+class seen_reconnections {
+ public:
+  /// Since it was asked before.
+  bool any_new(const nats_connection& by) noexcept {
+    const std::uint64_t now = by.reconnections();
+    return now != std::exchange(count_, now);
+  }
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
 /// Who hears the messages of a subscription, on a thread of it.
 class nats_hearer {
  public:

@@ -43,8 +43,7 @@ class puller final : nats_hearer {
     const std::lock_guard lock(mutex_);
     const auto now = clock::now();
     bool is_lost = is_unknown_;
-    const std::uint64_t connections = by_.reconnections();
-    const bool has_reconnected = connections != std::exchange(connections_, connections);
+    const bool has_reconnected = reconnections_.any_new(by_);
     if (asked_ != 0 && (has_reconnected || now >= lost_at_)) {
       asked_ = 0;
       is_known_ = false;
@@ -121,7 +120,8 @@ class puller final : nats_hearer {
   const std::string api_, inbox_;
   std::mutex mutex_;
   std::size_t room_ = 0, asked_ = 0;  ///< asked for and not here
-  std::uint64_t requests_ = 0, connections_ = 0;
+  std::uint64_t requests_ = 0;
+  seen_reconnections reconnections_;
   bool is_known_ = false;    ///< the server has answered
   bool is_unknown_ = false;  ///< and said that it is not there
   clock::time_point lost_at_{}, not_before_{};
