@@ -3,12 +3,16 @@
 // program is the driver and a worker; as several:
 //   one_thing_worker_fleet work nats://127.0.0.1:4222
 //   one_thing_worker_fleet drive nats://127.0.0.1:4222
+//   one_thing_worker_fleet drive_on nats://127.0.0.1:4222
 // and what a server is told whose members show certificates: one_thing_worker_fleet configure
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <levada/fleet/deploy.hpp>
@@ -47,6 +51,21 @@ bool drive(const lv::jetstream& to) {
   return next == 200;
 }
 
+/// Goes on where the driver before it ended, and it may be killed at any moment.
+bool drive_on(const lv::jetstream& to) {
+  auto app = lv::deploy<box, program>(bright_ones(), to);
+  auto session = lv::open_named<lv::dedicated>(app, "film 1");
+  std::jthread source([&session, next = session.next_item()] {
+    for (std::uint64_t n = next; n < 200; ++n) session.push(static_cast<int>(n));
+    session.close();
+  });
+  std::size_t results = 0;
+  for (lv::item_envelope of; auto r = session.pop(of); ++results)  // of item of.sequence
+    if (r->value() != static_cast<int>(of.sequence)) return false;
+  std::printf("%zu results of `%s`\n", results, session.name().c_str());
+  return session.next_item() == 200;
+}
+
 std::string configuration() {
   return lv::server_configuration({.fleet = "detect",
                                    .driver = "driver",
@@ -68,8 +87,9 @@ int main(int count, char** arguments) try {
     return 0;
   }
   if (what == "drive") return drive(servers) ? 0 : 1;
+  if (what == "drive_on") return drive_on(servers) ? 0 : 1;
   const lv::fleet_worker worker = work(servers);
-  return drive(servers) ? 0 : 1;
+  return drive(servers) && drive_on(servers) ? 0 : 1;
 } catch (const lv::error& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return std::string_view(e.what()).find("has no server") == std::string_view::npos ? 1 : 77;

@@ -185,6 +185,15 @@ TEST_CASE("partitions that cannot be had are one sentence") {
         "`jetstream::most_bytes`");
 }
 
+TEST_CASE("a session with a name takes no state by key") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  auto app = deploy_counters({{server.url()}});
+  CHECK_THROWS_WITH_AS(static_cast<void>(levada::open_named(app, "camera 1")),
+                       "levada: fleet \"counters\" has a state by key, which sessions with a name do not take yet",
+                       levada::remote_error);
+}
+
 TEST_CASE("states that do not load are one sentence, and so are items that another program left") {
   if (!has_nats_server()) return;
   const nats_server server;

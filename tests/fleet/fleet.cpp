@@ -296,6 +296,13 @@ TEST_CASE("each role may do what it needs, by its certificate, and nothing else"
   auto session = app.open<lv::dedicated>();
   for (int i = 0; i < 60; ++i) session.push(order{i, i == 50 ? act::fails : act::nothing});
   for (int i = 0; i < 60; ++i) CHECK(session.pop()->has_value() == (i != 50));
+  {
+    auto named = lv::open_named<lv::dedicated>(app, "camera 1");
+    named.push(order{0});
+    CHECK(named.pop()->value() == 0);
+    named.acknowledge();
+  }
+  CHECK(lv::open_named(app, "camera 1").next_item() == 1);
 
   // Without a certificate, by one of another authority, and by a worker's what only a driver may.
   for (const lv::jetstream& stranger : {shows("", ""), shows(stranger_certificate, stranger_key)})

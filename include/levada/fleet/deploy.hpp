@@ -18,6 +18,7 @@
 #include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/keyed_states.hpp>
+#include <levada/fleet/detail/named_session.hpp>
 #include <levada/fleet/detail/queue.hpp>
 #include <levada/remote/detail/deploy.hpp>
 #include <levada/remote/detail/identity.hpp>

@@ -33,13 +33,15 @@ struct fleet_permissions {
   subjects driver_says, driver_hears, worker_says, worker_hears;
 };
 inline fleet_permissions permissions_of(const fleet_names& names) {
-  const std::string items = names.items_stream, outcomes = names.outcomes_stream;
-  return {{names.all_items, names.workers, "$JS.API.STREAM.INFO." + items, "$JS.API.STREAM.INFO." + outcomes,
-           "$JS.API.STREAM.CREATE." + items, "$JS.API.STREAM.CREATE." + outcomes, "$JS.API.STREAM.MSG.GET." + items,
-           "$JS.API.CONSUMER.INFO." + items + ".*", "$JS.API.CONSUMER.INFO." + outcomes + ".*",
-           "$JS.API.CONSUMER.DURABLE.CREATE." + items + ".*", "$JS.API.CONSUMER.DURABLE.CREATE." + outcomes + ".*",
-           "$JS.API.CONSUMER.DELETE." + items + ".*", "$JS.API.CONSUMER.DELETE." + outcomes + ".*",
-           "$JS.API.CONSUMER.MSG.NEXT." + outcomes + ".*", "$JS.ACK." + outcomes + ".>"},
+  const std::string items = names.items_stream, outcomes = names.outcomes_stream, sessions = names.sessions_stream;
+  return {{names.all_items, names.workers, names.all_sessions, "$JS.API.STREAM.INFO." + sessions,
+           "$JS.API.STREAM.CREATE." + sessions, "$JS.API.STREAM.MSG.GET." + sessions, "$JS.API.STREAM.INFO." + items,
+           "$JS.API.STREAM.INFO." + outcomes, "$JS.API.STREAM.CREATE." + items, "$JS.API.STREAM.CREATE." + outcomes,
+           "$JS.API.STREAM.MSG.GET." + items, "$JS.API.CONSUMER.INFO." + items + ".*",
+           "$JS.API.CONSUMER.INFO." + outcomes + ".*", "$JS.API.CONSUMER.DURABLE.CREATE." + items + ".*",
+           "$JS.API.CONSUMER.DURABLE.CREATE." + outcomes + ".*", "$JS.API.CONSUMER.DELETE." + items + ".*",
+           "$JS.API.CONSUMER.DELETE." + outcomes + ".*", "$JS.API.CONSUMER.MSG.NEXT." + outcomes + ".*",
+           "$JS.ACK." + outcomes + ".>"},
           {"_INBOX.>", names.all_questions, names.drivers},
           {names.all_outcomes, names.all_questions, names.drivers, "$JS.API.CONSUMER.MSG.NEXT." + items + ".*",
            "$JS.ACK." + items + ".>"},

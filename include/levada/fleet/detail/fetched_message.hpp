@@ -21,6 +21,7 @@ struct fetched_message {
 
   nats_message raw;
   std::uint64_t session = 0, delivery = 0, number = 0;
+  std::uint64_t publisher = 0;  ///< a driver of the session
   std::vector<fleet_reader::frame> frames;
   std::size_t next = 0, done = 0;  ///< of the frames
   fleet_writer outcomes;

@@ -20,9 +20,11 @@ struct fleet_names {
       : prefix("levada." + std::string(fleet)),
         items_stream("levada-" + std::string(fleet) + "-items"),
         outcomes_stream("levada-" + std::string(fleet) + "-outcomes"),
+        sessions_stream("levada-" + std::string(fleet) + "-sessions"),
         all_items(prefix + ".items.*"),
         all_outcomes(prefix + ".outcomes.*"),
         all_questions(prefix + ".questions.*"),
+        all_sessions(prefix + ".sessions.*"),
         consumer(hex(program)),
         items(prefix + ".items." + consumer),
         drivers(prefix + ".drivers"),
@@ -38,7 +40,11 @@ struct fleet_names {
   }
   std::string questions(std::uint64_t session) const { return prefix + ".questions." + hex(session); }
 
-  std::string prefix, items_stream, outcomes_stream, all_items, all_outcomes, all_questions;
+  /// How far one with a name is.
+  std::string session(std::uint64_t session) const { return prefix + ".sessions." + hex(session); }
+
+  std::string prefix, items_stream, outcomes_stream, sessions_stream;
+  std::string all_items, all_outcomes, all_questions, all_sessions;
   std::string consumer;          ///< of the items of a program, which its workers share
   std::string items;             ///< of a program
   std::string drivers, workers;  ///< who answer what program they are

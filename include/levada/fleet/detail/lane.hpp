@@ -26,6 +26,8 @@
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
+#include <levada/fleet/detail/fresh_items.hpp>
+#include <levada/fleet/detail/kept_session.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
@@ -47,25 +49,29 @@ class fleet_lane final : public kept_lane, publish_events {
   /// Workers that an item may take with it before it fails.
   static constexpr int most_losses = 3;
 
-  fleet_lane(const nats_connection& by, const fleet_names& names, const fleet_kernel& kernel, std::uint64_t session,
-             std::size_t segment, std::size_t slots, device_client& client)
+  /// `kept`: of a session with a name.
+  fleet_lane(const nats_connection& by, const fleet_names& names, const fleet_kernel& kernel,
+             const session_outcomes& of, std::unique_ptr<kept_session> kept, std::size_t segment, std::size_t slots,
+             device_client& client)
       : by_(by),
         names_(names),
         kernel_(kernel),
-        session_(session),
+        of_(of),
+        kept_(std::move(kept)),
         segment_(segment),
         client_(client),
         grain_(std::clamp<std::size_t>(slots / 4, 1, fleet_grain(kernel.item.most_bytes, kernel.result.most_bytes))),
         slots_(slots),
         fresh_(slots),
+        early_(4 * slots),
         parcels_(slots),
         outcomes_{*this},
         questions_{*this},
         publisher_(by, *this),
-        puller_(by, names.outcomes_stream, hex(session), outcomes_),
-        asked_(by, names.questions(session), questions_),
-        consumers_(by, names, kernel.way->to, session) {
-    for (parcel& p : parcels_) free_.push_back(static_cast<std::size_t>(&p - parcels_.begin()));
+        puller_(by, names.outcomes_stream, hex(of.consumer), outcomes_),
+        asked_(by, names.questions(of.session), questions_),
+        consumers_(by, names, kernel.way->to, of) {
+    if (kept_) puller_.set_room(slots);
     thread_ = start_thread("the items of a fleet", [this]() noexcept { publish_all(); });
   }
   /// Nothing is in flight, and the keeper has forgotten it.
@@ -76,24 +82,31 @@ class fleet_lane final : public kept_lane, publish_events {
     }
     changed_.notify_all();
     thread_.join();
-    end_outcomes_consumer(by_, names_, session_);
+    if (!kept_) end_outcomes_consumer(by_, names_, of_.consumer);
   }
 
   void submit(std::uint64_t item) override {
     const void* const given = client_.input(segment_, item, 0);
     if (given == nullptr) return client_.complete(segment_, item);
-    slot& s = slot_of(item);
+    const std::uint64_t number = item + first();
+    slot& s = slot_of(number);
     const std::span<const std::byte> payload = kernel_.item.bytes_of(given, s.written);
     {
-      const std::lock_guard lock(mutex_);
-      s.item = item;
+      std::unique_lock lock(mutex_);
+      s.item = number;
       s.payload = payload;
       s.at = place::waiting;
       s.losses = 0;
       s.life = 0;
       s.parcel = none;
-      add_fresh(item);
       ++in_flight_;
+      if (kept_) {
+        next_ = number + 1;
+        if (const auto known = early_.take(number))
+          return settle(s, {known->header, known->payload}, known->worker, lock);
+        if (kept_->is_lost()) return finish(s, kept_->loss(), lock);
+      }
+      fresh_.add(number);
       if (!has_parcel_to_fill()) return;
     }
     changed_.notify_one();
@@ -105,20 +118,27 @@ class fleet_lane final : public kept_lane, publish_events {
   /// session that was cancelled are done.
   void keep() noexcept override {
     std::unique_lock lock(mutex_);
+    const bool is_lost = kept_ && kept_->is_lost();
+    const auto is_unwanted = [&](const slot& s) {
+      return is_lost || client_.input(segment_, s.item - first(), 0) == nullptr;
+    };
+    const auto why = [&] { return is_lost ? kept_->loss() : nullptr; };
     for (slot& s : slots_)
-      if (s.at == place::sent && client_.input(segment_, s.item, 0) == nullptr) finish(s, nullptr, lock);
-    for (std::size_t left = fresh_count_; left != 0 && fresh_count_ != 0; --left) {
-      const std::uint64_t item = take_fresh();
-      if (client_.input(segment_, item, 0) != nullptr)
-        add_fresh(item);
+      if (s.at == place::sent && !s.is_done && is_unwanted(s)) finish(s, why(), lock);
+    for (std::size_t left = fresh_.size(); left != 0 && !fresh_.empty(); --left) {
+      slot& s = slot_of(fresh_.take());
+      if (is_unwanted(s))
+        finish(s, why(), lock);
       else
-        report(slot_of(item), lock);
+        fresh_.add(s.item);
     }
     const bool is_waiting = in_flight_ != 0;
     lock.unlock();
-    if (!is_waiting) return;
+    if (is_lost || (!is_waiting && !kept_)) return;
     puller_.set_room(slots_.size());
-    const bool has_dropped = consumers_.keep(puller_.keep());
+    const bool is_unknown = puller_.keep();
+    // A driver that takes the session ends the consumer of the one before.
+    const bool has_dropped = consumers_.keep(is_unknown && (!kept_ || kept_->is_confirmed()));
     lock.lock();
     if (has_dropped || lacks_outcomes_) publish_all_again();
     if (reconnections_.any_new(by_)) hurry();
@@ -127,9 +147,8 @@ class fleet_lane final : public kept_lane, publish_events {
 
  private:
   using time_point = clock::time_point;
-  static constexpr std::chrono::milliseconds answers_within{2000},
-      first_pause = fleet_parcel::first_pause, longest_pause{200}, first_patience = fleet_parcel::first_patience,
-      longest_patience{30'000};
+  static constexpr std::chrono::milliseconds answers_within{2000}, longest_pause{200},
+      first_patience = fleet_parcel::first_patience, longest_patience{30'000};
   static constexpr std::size_t few = 8;  ///< messages that are on their way one by one
   static constexpr std::uint32_t none = fleet_slot::no_parcel;
 
@@ -137,12 +156,12 @@ class fleet_lane final : public kept_lane, publish_events {
   using slot = fleet_slot;
   using parcel = fleet_parcel;
   /// Passes what a subscription hears to a member.
-  template <void (fleet_lane::*Hear)(natsMsg*)>
+  template <void (fleet_lane::*Hear)(nats_message&)>
   struct hearer final : nats_hearer {
     explicit hearer(fleet_lane& of) : lane(of) {}
     void heard(nats_message m) noexcept override {
       try {
-        (lane.*Hear)(m.get());
+        (lane.*Hear)(m);
       } catch (const std::exception& e) {
         if (is_logged()) log(log_level::warning, lane.by_.who() + ": a message is refused: " + e.what());
       }
@@ -150,12 +169,9 @@ class fleet_lane final : public kept_lane, publish_events {
     fleet_lane& lane;
   };
 
-  void add_fresh(std::uint64_t item) { fresh_[(first_fresh_ + fresh_count_++) % fresh_.size()] = item; }
-  std::uint64_t take_fresh() {
-    --fresh_count_;
-    return fresh_[std::exchange(first_fresh_, (first_fresh_ + 1) % fresh_.size())];
-  }
-  short_text id_of(std::uint64_t number) const { return short_text().add_hex(session_).add(".").add(number); }
+  /// Items are known by the numbers that they have in messages.
+  std::uint64_t first() const { return kept_ ? kept_->first() : 0; }
+  short_text id_of(std::uint64_t number) const { return short_text().add_hex(of_.consumer).add(".").add(number); }
   slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
 
   void publish_all_again() noexcept {
@@ -170,7 +186,7 @@ class fleet_lane final : public kept_lane, publish_events {
   void renew(slot& s) {
     leave_parcel(s);
     s.at = place::waiting;
-    add_fresh(s.item);
+    fresh_.add(s.item);
   }
   /// A server has come again. What was on its way there is lost, and it may lack the last that it had.
   void hurry() noexcept {
@@ -189,8 +205,8 @@ class fleet_lane final : public kept_lane, publish_events {
     constexpr int most_looks = 16;
     std::optional<waiting_messages> waiting;
     int looks = 0;
-    for (std::size_t i = 0; i < parcels_.size() && looks < most_looks; ++i) {
-      parcel& p = parcels_[i];
+    for (parcel& p : parcels_) {
+      if (looks == most_looks) return;
       if (!p.is_used || !p.is_stored || clock::now() < p.look_at) continue;
       ++looks;
       const std::uint64_t number = p.number, sequence = p.sequence;
@@ -204,17 +220,18 @@ class fleet_lane final : public kept_lane, publish_events {
       if (is == whereabouts::unknown) return;  // the others in a moment
       if (is == whereabouts::nowhere) {
         consumers_.doubt();
-        renew_items(i);
+        renew_items(p);
       }
     }
   }
-  void renew_items(std::size_t of) {
-    for (const std::size_t i : parcels_[of].slots)
+  void renew_items(parcel& p) {
+    const std::size_t of = parcels_.index_of(p);
+    for (const std::size_t i : p.slots)
       if (slots_[i].parcel == of && slots_[i].at == place::sent && !slots_[i].is_held) renew(slots_[i]);
     changed_.notify_one();
   }
   void leave_parcel(slot& s) {
-    if (s.parcel != none && --parcels_[s.parcel].left == 0) free_parcel(parcels_[s.parcel]);
+    if (s.parcel != none && --parcels_[s.parcel].left == 0) parcels_.leave(parcels_[s.parcel]);
     s.parcel = none;
   }
 
@@ -222,55 +239,36 @@ class fleet_lane final : public kept_lane, publish_events {
 
   /// More items are waited for while the server has yet to store two messages: they share the next.
   bool has_parcel_to_fill() const {
-    return fresh_count_ != 0 && !free_.empty() && (fresh_count_ >= grain_now_ || unstored_ < 2);
-  }
-  parcel* due_parcel(time_point now) {
-    for (parcel& p : parcels_)
-      if (p.is_used && p.is_published && !p.is_stored && now >= p.again_at) return &p;
-    return nullptr;
-  }
-  time_point next_due() const {
-    time_point next = time_point::max();
-    for (const parcel& p : parcels_)
-      if (p.is_used && p.is_published && !p.is_stored) next = std::min(next, p.again_at);
-    return next;
+    return !fresh_.empty() && parcels_.has_free() && (fresh_.size() >= grain_now_ || parcels_.unstored() < 2);
   }
   void publish_all() noexcept {
     std::unique_lock lock(mutex_);
     while (!is_over_) {
-      parcel* next = unstored_ != 0 ? due_parcel(clock::now()) : nullptr;
+      time_point due = time_point::max();
+      parcel* next = parcels_.unstored() != 0 ? parcels_.due(clock::now(), due) : nullptr;
       if (next == nullptr && has_parcel_to_fill()) next = &fill_parcel();
       if (next != nullptr)
         publish(*next, lock);
-      else if (unstored_ != 0)
-        changed_.wait_until(lock, next_due());
+      else if (due != time_point::max())
+        changed_.wait_until(lock, due);
       else
         changed_.wait(lock);
     }
   }
   parcel& fill_parcel() {
-    const std::size_t index = free_.back();
-    free_.pop_back();
-    parcel& p = parcels_[index];
-    p.number = ++parcels_made_;
-    p.slots.clear();
-    p.is_used = true;
-    p.is_published = p.is_stored = false;
-    p.pause = first_pause;
-    p.patience = first_patience;
-    while (fresh_count_ != 0 && p.slots.size() < grain_now_) {
-      slot& s = slot_of(take_fresh());
-      s.parcel = static_cast<std::uint32_t>(index);
+    parcel& p = parcels_.take();
+    while (!fresh_.empty() && p.slots.size() < grain_now_) {
+      slot& s = slot_of(fresh_.take());
+      s.parcel = static_cast<std::uint32_t>(parcels_.index_of(p));
       s.at = place::sent;
       p.slots.push_back(static_cast<std::size_t>(&s - slots_.begin()));
     }
     p.left = p.slots.size();
-    ++unstored_;
     return p;
   }
   void publish(parcel& p, std::unique_lock<std::mutex>& lock) noexcept {
-    const std::uint64_t number = p.number;
-    const auto index = static_cast<std::uint64_t>(&p - parcels_.begin());
+    const std::uint64_t number = p.number, tag = parcels_.tag_of(p);
+    const std::size_t index = parcels_.index_of(p);
     writer_.begin();
     held_.clear();
     for (const std::size_t i : p.slots) {
@@ -279,13 +277,13 @@ class fleet_lane final : public kept_lane, publish_events {
       s.is_held = true;
       held_.push_back(i);
     }
-    const haste is = unstored_ < few ? haste::some : haste::none;
+    const haste is = parcels_.unstored() < few ? haste::some : haste::none;
     p.is_published = true;
     p.again_at = clock::now() + answers_within;
     lock.unlock();
     for (const std::size_t i : held_) writer_.add(frame_kind::item, slots_[i].item, slots_[i].payload);
-    const auto message = writer_.end({fleet_message::items, 0, 0, kernel_.way->program, session_, 0});
-    publisher_.publish(names_.items, id_of(number), number * parcels_.size() + index, message, is);
+    const auto message = writer_.end({fleet_message::items, 0, 0, kernel_.way->program, of_.session, of_.consumer});
+    publisher_.publish(names_.items, id_of(number), tag, message, is);
     puller_.set_room(slots_.size());
     lock.lock();
     for (const std::size_t i : held_) {
@@ -296,54 +294,59 @@ class fleet_lane final : public kept_lane, publish_events {
   void answered(std::uint64_t tag, const publish_answer& answer) noexcept override {
     {
       const std::lock_guard lock(mutex_);
-      parcel& p = parcels_[static_cast<std::size_t>(tag % parcels_.size())];
-      if (!p.is_used || p.number != tag / parcels_.size() || p.is_stored) return;
+      parcel* const p = parcels_.of_tag(tag);
+      if (p == nullptr || p->is_stored) return;
       if (answer.is_stored) {
-        p.is_stored = true;
-        p.sequence = answer.sequence;
-        p.look_at = clock::now() + p.patience;
-        --unstored_;
+        parcels_.set_stored(*p, answer.sequence);
         if (!has_parcel_to_fill()) return;
       } else {
-        p.again_at = clock::now() + p.pause;
-        p.pause = std::min(longest_pause, 2 * p.pause);
+        p->again_at = clock::now() + p->pause;
+        p->pause = std::min(longest_pause, 2 * p->pause);
         if (!answer.is_full() && is_logged())
           log(log_level::warning, by_.who() + ": items are not stored: " + answer.why);
       }
     }
     changed_.notify_one();
   }
-  /// Its items have their outcomes, whether or not a server has said that it had them.
-  void free_parcel(parcel& p) {
-    p.is_used = false;
-    unstored_ -= p.is_stored ? 0u : 1u;
-    free_.push_back(static_cast<std::size_t>(&p - parcels_.begin()));
-  }
 
   // ---- outcomes, on the thread of their subscription ----
 
-  void take_outcomes(natsMsg* m) {
+  void take_outcomes(nats_message& m) {
+    bool has_result = false;
+    std::uint64_t last = 0;
     try {
-      fleet_reader from(bytes_of(m));
+      fleet_reader from(bytes_of(m.get()));
       const fleet_envelope& e = from.envelope();
-      if (e.kind != fleet_message::outcomes || e.program != kernel_.way->program || e.session != session_)
+      if (e.kind != fleet_message::outcomes || e.program != kernel_.way->program || e.session != of_.session)
         throw wire_error("levada: it is of another program");
       fleet_reader::frame f;
-      while (from.next(f)) take_outcome(f, from.name());
+      while (from.next(f)) {
+        take_outcome(f, from.name());
+        has_result = has_result || f.header.kind != frame_kind::filtered;
+        last = std::max(last, f.header.item);
+      }
       if (e.frames != 0) learn(e.number / e.frames);
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
     }
-    if (const char* const to = natsMsg_GetReply(m)) by_.say(to, "+ACK", haste::none);
+    if (kept_ && has_result)
+      kept_->hold(std::move(m), last);
+    else if (const char* const to = natsMsg_GetReply(m.get()))
+      by_.say(to, "+ACK", haste::none);
     puller_.set_room(slots_.size());
   }
   void take_outcome(const fleet_reader::frame& f, std::string_view worker) {
     slot& s = slot_of(f.header.item);
     std::unique_lock lock(mutex_);
-    if (s.at != place::sent || s.item != f.header.item || s.is_done) return;  // it is there already, or will be
+    if (kept_ && f.header.item >= next_) return early_.add(f, worker, first());
+    if (s.item != f.header.item || s.at == place::nowhere || s.is_done) return;  // it is there already, or will be
+    if (s.at == place::waiting) fresh_.remove(s.item);
+    settle(s, f, worker, lock);
+  }
+  void settle(slot& s, const fleet_reader::frame& f, std::string_view worker, std::unique_lock<std::mutex>& lock) {
     s.at = place::nowhere;
     lock.unlock();
-    std::exception_ptr failure = detail::take_outcome(by_.who(), kernel_, client_, segment_, f, worker);
+    std::exception_ptr failure = detail::take_outcome(by_.who(), kernel_, client_, segment_, f, worker, first());
     lock.lock();
     s.at = place::sent;
     finish(s, std::move(failure), lock);
@@ -365,9 +368,9 @@ class fleet_lane final : public kept_lane, publish_events {
     --in_flight_;
     lock.unlock();
     if (failure)
-      client_.fail(segment_, item, std::move(failure));
+      client_.fail(segment_, item - first(), std::move(failure));
     else
-      client_.complete(segment_, item);
+      client_.complete(segment_, item - first());
     lock.lock();
   }
   /// Small items of short work share a message, long ones are spread over all workers.
@@ -381,15 +384,15 @@ class fleet_lane final : public kept_lane, publish_events {
 
   /// An item that has lost its worker runs alone, and where it is known to: so that it is known which of a worker's
   /// items it is that workers die of.
-  void take_question(natsMsg* m) {
-    fleet_reader from(bytes_of(m));
+  void take_question(nats_message& m) {
+    fleet_reader from(bytes_of(m.get()));
     const fleet_envelope& e = from.envelope();
     fleet_reader::frame f;
-    if (e.kind != fleet_message::question || e.program != kernel_.way->program || e.session != session_ ||
+    if (e.kind != fleet_message::question || e.program != kernel_.way->program || e.session != of_.session ||
         !from.next(f))
       throw wire_error("levada: it is of another program");
-    const char* const reply = natsMsg_GetReply(m);
-    if (reply == nullptr) return;
+    const char* const reply = natsMsg_GetReply(m.get());
+    if (reply == nullptr || (kept_ && kept_->is_lost())) return;
     std::uint64_t life = 0;
     if (f.payload.size() == sizeof life) std::memcpy(&life, f.payload.data(), sizeof life);
     by_.say(reply, may_run_again(f.header.item, life, from.name()) ? "yes" : "no");
@@ -398,6 +401,7 @@ class fleet_lane final : public kept_lane, publish_events {
   bool may_run_again(std::uint64_t item, std::uint64_t life, std::string_view worker) {
     slot& s = slot_of(item);
     std::unique_lock lock(mutex_);
+    if (kept_ && item >= next_) return !early_.has(item);  // it is about to come
     if (s.at != place::sent || s.item != item || s.is_done) return false;
     if (life == s.life) return true;
     s.life = life;
@@ -410,7 +414,8 @@ class fleet_lane final : public kept_lane, publish_events {
   const nats_connection& by_;
   const fleet_names& names_;
   const fleet_kernel& kernel_;
-  const std::uint64_t session_;
+  const session_outcomes of_;
+  const std::unique_ptr<kept_session> kept_;  ///< null of a session without a name
   const std::size_t segment_;
   device_client& client_;
   const std::size_t grain_;  ///< at most in one message
@@ -418,12 +423,10 @@ class fleet_lane final : public kept_lane, publish_events {
   std::mutex mutex_;
   std::condition_variable changed_;
   fixed_array<slot> slots_;
-  fixed_array<std::uint64_t> fresh_;  ///< items that have not been published, a ring
-  std::size_t first_fresh_ = 0, fresh_count_ = 0;
-  fixed_array<parcel> parcels_;
-  std::vector<std::size_t> free_;  ///< parcels
-  std::uint64_t parcels_made_ = 0;
-  std::size_t unstored_ = 0;   ///< messages that no server has acknowledged
+  fresh_items fresh_;
+  early_outcomes early_;
+  std::uint64_t next_ = 0;  ///< of a session with a name: the item that comes next
+  fleet_parcels parcels_;
   std::size_t in_flight_ = 0;  ///< items
   std::size_t grain_now_ = 1;
   std::uint64_t each_ = 0;  ///< nanoseconds of a worker for an item

@@ -161,6 +161,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
     if (o.frames.empty() || o.frames.size() > fleet_grain(traits_.item_bytes, traits_.result.most_bytes))
       throw wire_error("levada: it has another number of items than a message may");
     o.session = e.session;
+    o.publisher = e.number;
     o.delivery = delivery_of(reply);
     o.is_alone = o.delivery != 1;
     o.number = ++numbers_;
@@ -245,7 +246,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
   void finish(fetched_message& o, std::unique_lock<std::mutex>& lock) noexcept {
     if (is_over_) return;  // what is given up is no outcome
     const auto now = clock::now();
-    o.id = short_text().add_hex(o.session).add(".").add(o.frames[o.is_alone ? o.next - 1 : 0].header.item);
+    o.id = short_text().add_hex(o.publisher).add(".").add(o.frames[o.is_alone ? o.next - 1 : 0].header.item);
     if (!o.is_alone && o.frames.size() != 1) o.id.add("+").add(o.frames.size());
     names_.write_outcomes(o.session, o.to);
     const std::chrono::nanoseconds alone = now - std::max(o.came, std::exchange(last_finish_, now));

@@ -26,6 +26,7 @@ enum class fleet_message : std::uint8_t {
   begin,      ///< by key: of a session, whose items come behind it
   mark,       ///< by key: a worker takes the partition
   state,      ///< by key: what it has to know that goes on behind this
+  session,    ///< how far a session with a name is, and whose
 };
 
 /// The begin of a message, its numbers with the smallest byte first.
@@ -37,7 +38,8 @@ struct fleet_envelope {
   std::uint32_t frames = 0;     ///< behind that
   std::uint64_t program = 0;    ///< what both ends compare, as a number
   std::uint64_t session = 0;    ///< of the driver
-  /// Of outcomes the nanoseconds that they took the worker, of questions the delivery; by key: of messages.
+  /// Of outcomes the nanoseconds that they took the worker, of questions the delivery, of items whose ids theirs are;
+  /// by key: of messages; of a session before which item its outcomes are done.
   std::uint64_t number = 0;
 
   void write(std::byte* to) const {
@@ -54,7 +56,7 @@ struct fleet_envelope {
     const auto raw = from.read<std::array<std::byte, size>>();
     fleet_envelope e;
     e.kind = static_cast<fleet_message>(raw[0]);
-    if (e.kind < fleet_message::items || e.kind > fleet_message::state || raw[2] != std::byte{} ||
+    if (e.kind < fleet_message::items || e.kind > fleet_message::session || raw[2] != std::byte{} ||
         raw[3] != std::byte{})
       throw wire_error("levada: a message of no known kind");
     e.name_bytes = std::to_integer<std::uint8_t>(raw[1]);

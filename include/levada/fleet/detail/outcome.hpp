@@ -27,16 +27,17 @@ inline std::exception_ptr error_of_item(const std::string& who, std::uint64_t it
   }
 }
 
-/// Where the item is wanted no more nothing happens. What it failed with, where it did.
+/// Where the item is wanted no more nothing happens. What it failed with, where it did. `first`: the number in messages
+/// of the session's first item.
 inline std::exception_ptr take_outcome(const std::string& who, const fleet_kernel& kernel, device_client& client,
-                                       std::size_t segment, const fleet_reader::frame& f,
-                                       std::string_view worker) noexcept {
+                                       std::size_t segment, const fleet_reader::frame& f, std::string_view worker,
+                                       std::uint64_t first = 0) noexcept {
   const std::uint64_t item = f.header.item;
   try {
-    if (client.input(segment, item, 0) == nullptr) return nullptr;
+    if (client.input(segment, item - first, 0) == nullptr) return nullptr;
     const std::span<const std::byte> pieces[] = {f.payload};
     wire_reader from(pieces);
-    void* const at = client.output(segment, item, 0);
+    void* const at = client.output(segment, item - first, 0);
     switch (f.header.kind) {
       case frame_kind::value:
         kernel.result.construct(from, at);

@@ -16,6 +16,7 @@
 #include <levada/fleet/detail/census.hpp>
 #include <levada/fleet/detail/device.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
+#include <levada/fleet/detail/kept_session.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/keyed_lane.hpp>
 #include <levada/fleet/detail/keyed_names.hpp>
@@ -23,6 +24,7 @@
 #include <levada/fleet/detail/lane.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/session_progress.hpp>
 #include <levada/fleet/detail/streams.hpp>
 #include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/kept_lanes.hpp>
@@ -80,9 +82,16 @@ class queue_driver final : public fleet_driver {
     answer();
   }
   std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const override {
-    const std::uint64_t session = new_number(by_.who());
-    keep_outcomes_consumer(by_, names_, session, at_leisure);
-    return std::make_unique<fleet_lane>(by_, names_, kernel_, session, segment, slots, client);
+    const std::uint64_t number = new_number(by_.who());
+    session_outcomes outcomes{number, number};
+    std::unique_ptr<kept_session> kept;
+    if (opened_with_name) {
+      kept = std::make_unique<kept_session>(by_, names_, kernel_.way->to, opened_with_name, slots);
+      outcomes = kept->consumer();
+    } else {
+      keep_outcomes_consumer(by_, names_, outcomes, at_leisure);
+    }
+    return std::make_unique<fleet_lane>(by_, names_, kernel_, outcomes, std::move(kept), segment, slots, client);
   }
 };
 
@@ -100,6 +109,8 @@ class keyed_driver final : public fleet_driver {
     answer();
   }
   std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const override {
+    if (opened_with_name)
+      throw remote_error(by_.who() + " has a state by key, which sessions with a name do not take yet");
     return std::make_unique<keyed_lane>(by_, keyed_, kernel_, new_number(by_.who()), segment, slots, client);
   }
 

@@ -40,8 +40,9 @@ inline bool end_consumer_ahead(const nats_connection& by, const std::string& str
 /// Of one thread.
 class session_consumers {
  public:
-  session_consumers(const nats_connection& by, const fleet_names& names, const jetstream& to, std::uint64_t session)
-      : by_(by), names_(names), to_(to), session_(session) {}
+  session_consumers(const nats_connection& by, const fleet_names& names, const jetstream& to,
+                    const session_outcomes& outcomes)
+      : by_(by), names_(names), to_(to), outcomes_(outcomes) {}
 
   /// A server has come again, or lacks something.
   void doubt() { is_doubted_ = true; }
@@ -50,11 +51,11 @@ class session_consumers {
     try {
       if (is_doubted_ && clock::now() >= look_at_) {
         look_at_ = clock::now() + std::chrono::seconds(1);
-        if (end_consumer_ahead(by_, names_.outcomes_stream, hex(session_))) is_unknown = true;
+        if (end_consumer_ahead(by_, names_.outcomes_stream, hex(outcomes_.consumer))) is_unknown = true;
         if (end_consumer_ahead(by_, names_.items_stream, names_.consumer)) keep_items_consumer(by_, names_, to_);
         is_doubted_ = false;
       }
-      return is_unknown && !keep_outcomes_consumer(by_, names_, session_, in_passing);
+      return is_unknown && !keep_outcomes_consumer(by_, names_, outcomes_, in_passing);
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, e.what());
       return false;
@@ -67,7 +68,7 @@ class session_consumers {
   const nats_connection& by_;
   const fleet_names& names_;
   const jetstream& to_;
-  const std::uint64_t session_;
+  const session_outcomes outcomes_;
   bool is_doubted_ = false;
   clock::time_point look_at_{};
 };

@@ -4,6 +4,7 @@
 // that has acknowledged it. Outcomes are kept while the session that waits for them is known, so that nothing is left
 // of drivers that went. Both refuse what is too much, and never drop what they have.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,7 @@ namespace levada::detail {
 inline constexpr std::chrono::seconds duplicates_are_known{20};
 /// For how long outcomes are kept for a driver that asks for none.
 inline constexpr std::chrono::minutes driver_may_be_gone{2};
+inline constexpr std::chrono::hours named_driver_may_be_gone{24};
 /// At once: of all workers of a fleet, and of their requests.
 inline constexpr std::int64_t most_fetched = 1 << 17, most_requests = 1 << 13;
 
@@ -71,7 +73,9 @@ inline std::string stream_difference(const jsStreamConfig& is, const jsStreamCon
   if (is.Retention != wanted.Retention) return "another retention";
   if (is.Discard != wanted.Discard) return "a policy to discard old messages, and not new ones";
   if (is.Storage != wanted.Storage) return "another kind of storage than files";
-  if (is.MaxAge > 0 || is.MaxMsgsPerSubject > 0) return "bounds that drop messages";
+  const auto bounds = [](std::int64_t most) { return std::max<std::int64_t>(most, 0); };  // -1: none
+  if (is.MaxAge > 0 || bounds(is.MaxMsgsPerSubject) != bounds(wanted.MaxMsgsPerSubject))
+    return "bounds that drop messages";
   std::string difference = numbers("max_bytes", is.MaxBytes, wanted.MaxBytes);
   if (difference.empty()) difference = numbers("max_msg_size", is.MaxMsgSize, wanted.MaxMsgSize);
   if (difference.empty()) difference = numbers("max_msgs", is.MaxMsgs, wanted.MaxMsgs);
@@ -154,17 +158,24 @@ inline bool keep_consumer(const nats_connection& by, const std::string& stream, 
 inline void keep_items_consumer(const nats_connection& by, const fleet_names& names, const jetstream& to) {
   keep_consumer(by, names.items_stream, consumer_config(names.consumer, names.items, to.lease), at_leisure);
 }
-/// What a session of a driver fetches from; whether it was there. While it is not, outcomes are dropped.
-inline bool keep_outcomes_consumer(const nats_connection& by, const fleet_names& names, std::uint64_t session,
+/// What a session of a driver fetches its outcomes by: a consumer of that number, in hexadecimal, which the server
+/// forgets where nobody asks for so long.
+struct session_outcomes {
+  std::uint64_t session = 0, consumer = 0;
+  std::chrono::nanoseconds may_be_gone = driver_may_be_gone;
+};
+/// Whether it was there. While it is not, outcomes are dropped.
+inline bool keep_outcomes_consumer(const nats_connection& by, const fleet_names& names, const session_outcomes& of,
                                    std::chrono::milliseconds within) {
-  const std::string name = hex(session), subject = names.outcomes(session);
+  const std::string name = hex(of.consumer), subject = names.outcomes(of.session);
   jsConsumerConfig wanted = consumer_config(name, subject, std::chrono::seconds(5));
-  wanted.InactiveThreshold = in_nanoseconds(driver_may_be_gone);
+  wanted.InactiveThreshold = in_nanoseconds(of.may_be_gone);
   return keep_consumer(by, names.outcomes_stream, wanted, within);
 }
-inline void end_outcomes_consumer(const nats_connection& by, const fleet_names& names, std::uint64_t session) noexcept {
+inline void end_outcomes_consumer(const nats_connection& by, const fleet_names& names,
+                                  std::uint64_t consumer) noexcept {
   // Where it does not get there the server forgets it by itself.
-  by.say(("$JS.API.CONSUMER.DELETE." + names.outcomes_stream + "." + hex(session)).c_str(), {});
+  by.say(("$JS.API.CONSUMER.DELETE." + names.outcomes_stream + "." + hex(consumer)).c_str(), {});
 }
 
 }  // namespace levada::detail

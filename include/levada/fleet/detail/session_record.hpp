@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/session_record.hpp: what the servers keep of a session with a name, in one message that the next
+// replaces: before which item all outcomes are done, and which driver has it. Each is written behind the one that its
+// writer read, and a driver that takes the session has a higher generation than the one before: so of two one finds
+// that it is not its own any more. Servers that come again may lack the last that were written, and what they have then
+// is written over.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <levada/fleet/detail/fleet_names.hpp>
+#include <levada/fleet/detail/message.hpp>
+#include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/streams.hpp>
+#include <levada/remote/detail/device.hpp>
+
+namespace levada::detail {
+
+/// A number for the name of a session, as its subjects have it.
+constexpr std::uint64_t number_of_session(std::string_view name) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+class session_record {
+ public:
+  /// Those of drivers that were killed while they took the session are a few; more are forgotten.
+  static constexpr std::size_t most_consumers = 8, longest_message = 1024, longest_name = 200;
+  enum class writing : std::uint8_t { done, lost, unknown };
+
+  /// Reads it. Throws remote_error where the servers do not let it.
+  session_record(const nats_connection& by, const fleet_names& names, const jetstream& to, std::string name)
+      : by_(by),
+        stream_(names.sessions_stream),
+        name_(std::move(name)),
+        subject_(names.session(number_of_session(name_))),
+        owner_(new_number(by.who())) {
+    if (name_.empty() || name_.size() > longest_name)
+      throw remote_error(by.who() + ": the name of a session has 1 to " + std::to_string(longest_name) + " bytes");
+    jetstream small = to;
+    small.most_bytes = std::size_t{4} << 20;
+    const char* subject = names.all_sessions.c_str();
+    jsStreamConfig wanted = stream_config(stream_.c_str(), &subject, js_LimitsPolicy, longest_message, small);
+    wanted.MaxMsgsPerSubject = 1;
+    keep_stream(by_, wanted);
+  }
+
+  std::uint64_t owner() const { return owner_; }
+  std::uint64_t position() const { return position_; }
+  /// Of drivers before, which may have left them.
+  const std::vector<std::uint64_t>& consumers() const { return consumers_; }
+
+  /// The session is this driver's from now on. Throws remote_error where no server stores it.
+  void take() {
+    constexpr int most_tries = 10;  // against others who take it just now
+    for (int i = 0; i < most_tries; ++i) {
+      const stored last = read();
+      sequence_ = last.sequence;
+      generation_ = last.generation + 1;
+      position_ = last.position;
+      consumers_ = last.consumers;
+      if (consumers_.size() == most_consumers) consumers_.erase(consumers_.begin());
+      if (publish(position_) == NATS_OK) return;
+    }
+    throw remote_error(by_.who() + ": the session `" + name_ + "` cannot be taken");
+  }
+  /// Those of before are gone: the next that is written names them no more.
+  void forget_consumers() { consumers_.clear(); }
+
+  /// Lost: another driver has the session. Unknown: no server has answered, and it is tried again.
+  writing write(std::uint64_t position) noexcept {
+    if (publish(position) == NATS_OK) {
+      position_ = position;
+      return writing::done;
+    }
+    return look() == writing::lost ? writing::lost : writing::unknown;
+  }
+  /// Whose it is.
+  writing look() noexcept {
+    try {
+      const stored last = read();
+      if (last.generation > generation_ || (last.generation == generation_ && last.owner > owner_))
+        return writing::lost;
+      sequence_ = last.sequence;
+      return writing::done;
+    } catch (const std::exception&) {
+      return writing::unknown;
+    }
+  }
+
+ private:
+  struct stored {
+    std::uint64_t sequence = 0, generation = 0, owner = 0, position = 0;
+    std::vector<std::uint64_t> consumers;
+  };
+
+  stored read() const {
+    natsMsg* found = nullptr;
+    jsErrCode code{};
+    jsOptions options = options_within(at_leisure);
+    const natsStatus status = js_GetLastMsg(&found, by_.stored(), stream_.c_str(), subject_.c_str(), &options, &code);
+    if (status == NATS_NOT_FOUND || code == JSNoMessageFoundErr) return {};
+    by_.check(status, "what is stored of its sessions cannot be read");
+    const nats_message kept(found);
+    stored last;
+    last.sequence = natsMsg_GetSequence(found);
+    fleet_reader from(bytes_of(found));
+    const fleet_envelope& e = from.envelope();
+    fleet_reader::frame f;
+    if (e.kind != fleet_message::session || !from.next(f) || f.payload.size() % sizeof(std::uint64_t) != 0)
+      throw remote_error(by_.who() + ": what is stored of the session `" + name_ + "` is none of a driver");
+    if (from.name() != name_)
+      throw remote_error(by_.who() + ": the sessions `" + name_ + "` and `" + std::string(from.name()) +
+                         "` have the same number: give one another name");
+    last.generation = f.header.item;
+    last.owner = e.session;
+    last.position = e.number;
+    last.consumers.resize(f.payload.size() / sizeof(std::uint64_t));
+    std::memcpy(last.consumers.data(), f.payload.data(), f.payload.size());
+    std::erase(last.consumers, last.owner);
+    last.consumers.push_back(last.owner);
+    return last;
+  }
+  natsStatus publish(std::uint64_t position) noexcept {
+    fleet_writer to;
+    to.begin(name_);
+    to.add(frame_kind::item, generation_, std::as_bytes(std::span(consumers_)));
+    const auto bytes = to.end({fleet_message::session, 0, 0, 0, owner_, position});
+    natsMsg* made = nullptr;
+    if (const natsStatus s =
+            natsMsg_Create(&made, subject_.c_str(), nullptr, reinterpret_cast<const char*>(bytes.data()),
+                           static_cast<int>(bytes.size()));
+        s != NATS_OK)
+      return s;
+    const nats_message message(made);
+    // As text: libnats sends no 0 of its options.
+    const std::string expected = std::to_string(sequence_);
+    if (const natsStatus s = natsMsgHeader_Set(made, "Nats-Expected-Last-Subject-Sequence", expected.c_str());
+        s != NATS_OK)
+      return s;
+    jsPubOptions options;
+    jsPubOptions_Init(&options);
+    options.MaxWait = 2000;
+    jsPubAck* answer = nullptr;
+    const natsStatus status = js_PublishMsg(&answer, by_.stored(), made, &options, nullptr);
+    const std::unique_ptr<jsPubAck, nats_deleter<jsPubAck_Destroy>> kept(answer);
+    if (status == NATS_OK) sequence_ = answer->Sequence;
+    return status;
+  }
+
+  const nats_connection& by_;
+  const std::string stream_, name_, subject_;
+  const std::uint64_t owner_;
+  std::uint64_t sequence_ = 0, generation_ = 0, position_ = 0;
+  std::vector<std::uint64_t> consumers_;
+};
+
+}  // namespace levada::detail
