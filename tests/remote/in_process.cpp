@@ -305,3 +305,44 @@ TEST_CASE("a stage with state there begins anew with its node where the deployme
 }
 
 TEST_CASE("streams go on through many losses") { levada::test::streams_through_lost_nodes<lv::tbb_executor>(4000, 8); }
+
+namespace {
+
+/// Four samples go there as one item, and one number comes back.
+auto sums_of_batches() {
+  return lv::input<int> | lv::batch<4> | lv::on<lv::remote<"edge">>(lv::stage<"sum">([](const std::array<int, 4>& b) {
+           return static_cast<double>(b[0] + b[1] + b[2] + b[3]);
+         })) |
+         lv::batch<2> | lv::stage<"both">([](const std::array<double, 2>& b) { return b[0] + b[1]; });
+}
+template <class Pipeline, class... Bounds>
+constexpr bool keeps = !decltype(lv::detail::traffic_mistake<Pipeline, v1, lv::budget<Bounds...>>())::is_mistake;
+
+using plain = decltype(doubled());
+static_assert(keeps<plain, lv::traffic<sizeof(int) + sizeof(double)>>);
+static_assert(!keeps<plain, lv::traffic<sizeof(int) + sizeof(double) - 1>>);
+static_assert(!keeps<plain, lv::memory<1 << 30>, lv::traffic<4>>);
+static_assert(keeps<plain, lv::memory<1 << 30>>);
+// Of an item that comes in: a quarter of what a batch takes and gives.
+using in_batches = decltype(sums_of_batches());
+static_assert(keeps<in_batches, lv::traffic<(4 * sizeof(int) + sizeof(double)) / 4>>);
+static_assert(!keeps<in_batches, lv::traffic<(4 * sizeof(int) + sizeof(double)) / 4 - 1>>);
+// What has a wire form of its own takes what that may have at most.
+using of_words = decltype(lv::input<words> |
+                          lv::on<lv::remote<"edge">>(lv::stage<"count">([](const words& w) { return w.all.size(); })));
+static_assert(keeps<of_words, lv::traffic<lv::wire<words>::most_bytes + sizeof(std::size_t)>>);
+static_assert(!keeps<of_words, lv::traffic<sizeof(words) + sizeof(std::size_t)>>);
+
+}  // namespace
+
+TEST_CASE("items are batched on their way to another machine, within what they may take of it") {
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(sums_of_batches(), {by, "a"});
+  auto app = lv::deploy<box, v1, lv::budget<lv::memory<1 << 20>, lv::traffic<6>>>(sums_of_batches(),
+                                                                                  lv::endpoints<"edge">{by, {"a"}});
+  std::vector<int> items(1600);
+  for (int i = 0; i < 1600; ++i) items[static_cast<std::size_t>(i)] = i;
+  int next = 0;
+  for (auto&& r : app.stream(items)) CHECK(r.value() == 8 * (8 * next++) + 28);
+  CHECK(next == 200);
+}

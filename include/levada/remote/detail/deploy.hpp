@@ -21,6 +21,7 @@
 #include <levada/remote/detail/mistakes.hpp>
 #include <levada/remote/detail/parts.hpp>
 #include <levada/remote/detail/queue.hpp>
+#include <levada/remote/detail/traffic.hpp>
 #include <levada/remote/detail/transport.hpp>
 #include <levada/run/deploy.hpp>
 
@@ -132,6 +133,8 @@ struct driver_mistake<Given, Target, type_list<Way...>, Options...> {
       return of_pipeline{};
     else if constexpr (decltype(ways_mistake<Way...>(remote_places_of<pipeline>{}))::is_mistake)
       return ways_mistake<Way...>(remote_places_of<pipeline>{});
+    else if constexpr (decltype(traffic_mistake<pipeline, Options...>())::is_mistake)
+      return traffic_mistake<pipeline, Options...>();
     else
       return driver_plan_mistake<driver_line<pipeline, version_of<Options...>, Way...>, Target>(
           driver_options<type_list<Way...>, Options...>{});

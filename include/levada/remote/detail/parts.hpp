@@ -28,8 +28,11 @@ struct remote_pin<pinned_part<Pin, Part>> {
   static constexpr device_id id = device::id;
 };
 
+template <class Parts>
+using last_region = region<Parts, rates_of<Parts>.count>;
+/// Behind the last rate of a line, if any.
 template <class Line>
-using items_behind = item_behind<typename flatten<Line, void>::type>;
+using items_behind = typename last_region<typename flatten<Line, void>::type>::out;
 
 /// A part on another machine in its line. `In`: what comes to it.
 template <class Device, class InBefore, class PartThere>

@@ -20,8 +20,9 @@ namespace levada::detail {
 
 /// What `deploy` takes behind its target.
 template <class T>
-inline constexpr bool is_option =
-    memory_bound_in<T> != ~std::size_t{0} || loss_allowed_by<T> != any_loss || pins_plan<T> || chooses_partition<T>;
+inline constexpr bool is_option = pins_plan<T> || chooses_partition<T>;
+template <class First, class... More>
+inline constexpr bool is_option<budget<First, More...>> = is_bound<First> && (is_bound<More> && ...);
 template <std::size_t Count>
 inline constexpr bool is_option<slots<Count>> = true;
 template <class... B>

@@ -45,6 +45,14 @@ consteval std::size_t slot_count_of() {
   return count;
 }
 
+/// What stands in a `budget`; others are known to the headers that check them.
+template <class Bound>
+inline constexpr bool is_bound = false;
+template <std::size_t Bytes>
+inline constexpr bool is_bound<memory<Bytes>> = true;
+template <points Most>
+inline constexpr bool is_bound<accuracy_loss<Most>> = true;
+
 template <class Bound>
 inline constexpr std::size_t memory_allowed = ~std::size_t{0};
 template <std::size_t Bytes>

@@ -102,9 +102,9 @@ inline constexpr time_bound time_bound_of<interval<Most, At>>{false, Most, At};
 template <class... Bounds>
   requires(bounds_time<Bounds> || ...)
 inline constexpr bool promises_time<budget<Bounds...>> = true;
-template <class... Bounds>
-  requires(bounds_time<Bounds> || ...)
-inline constexpr bool is_option<budget<Bounds...>> = true;
+template <class Bound>
+  requires bounds_time<Bound>
+inline constexpr bool is_bound<Bound> = true;
 template <>
 inline constexpr bool is_option<estimates_count> = true;
 
