@@ -60,17 +60,17 @@ struct watched {
 
 TEST_CASE("a late item spent most at a stage or before it, or until it was popped") {
   watched w;
-  w.watch.entered(0, 4, 1'000);
-  w.watch.ran(0, 0, 2, 3'000);
+  for (std::uint64_t i = 0; i < 4; ++i) w.watch.begun(i, 1'000);
+  w.watch.ran(0, 0, 1, 3'000);
+  w.watch.ran(0, 1, 1, 3'000);
   w.watch.ran(1, 0, 1, 10'000);
   w.watch.ran(1, 1, 1, 12'000);  // it stood behind its neighbour, too
-  w.watch.ran(0, 2, 2, 20'000);
-  w.watch.ran(1, 2, 2, 21'000);
-  w.watch.left(0, 9'900, 10'900);  // in time
-  CHECK(heard.empty());
-  w.watch.left(1, 11'500, 12'500);
-  w.watch.left(2, 21'000, 22'000);
-  w.watch.left(3, 49'000, 50'000);
+  w.watch.begun(1, 1'000);       // its next segment
+  for (std::uint64_t i = 2; i < 4; ++i) w.watch.ran(0, i, 1, 20'000);
+  for (std::uint64_t i = 2; i < 4; ++i) w.watch.ran(1, i, 1, 21'000);
+  w.watch.left(1, 1'000, 11'500, 12'500);
+  w.watch.left(2, 1'000, 21'000, 22'000);
+  w.watch.left(3, 1'000, 49'000, 50'000);
   REQUIRE(heard.size() == 3);
   CHECK(heard[0].sequence == 1);
   CHECK(heard[0].age == 11'500ns);
@@ -85,21 +85,20 @@ TEST_CASE("a late item spent most at a stage or before it, or until it was poppe
   CHECK(all.stages[1].late == 1);
 }
 
-TEST_CASE("a slot forgets the item before, devices count as their first stage, other clocks know no stage behind") {
+TEST_CASE("a slot forgets the item before, other clocks know no stage behind") {
   watched w;
-  w.watch.entered(0, 1, 1'000);
+  w.watch.begun(0, 1'000);
   w.watch.ran(0, 0, 1, 90'000);
-  w.watch.left(0, 90'000, 91'000);
-  w.watch.entered(4, 1, 100'000);
+  w.watch.left(0, 1'000, 90'000, 91'000);
+  w.watch.begun(4, 100'000);
   w.watch.ran(0, 4, 1, 101'000);
-  w.watch.returned(1, 4, 120'000);
-  w.watch.left(4, 20'500, 120'500);
-  w.watch.entered(5, 1, 200'000);
-  w.watch.left(5, 30'000, 0);
+  w.watch.ran(1, 4, 1, 120'000);
+  w.watch.left(4, 100'000, 20'500, 120'500);
+  w.watch.left(5, 200'000, 30'000, 0);  // in no timed grain
   // It came to this region late.
-  w.watch.entered(6, 1, 300'000);
+  w.watch.begun(6, 300'000);
   w.watch.ran(1, 6, 1, 310'000);
-  w.watch.left(6, 900'000, 311'000);
+  w.watch.left(6, 300'000, 900'000, 311'000);
   REQUIRE(heard.size() == 4);
   CHECK(heard[0].stage == "decode");
   CHECK(heard[1].stage == "detect");

@@ -36,7 +36,7 @@
 namespace levada {
 
 /// An option of the sessions of an app with a budget of latency: `F(late_item)` for each item that took longer, on the
-/// thread that pops it. Without it they are counted only, and not where items may come every 50 us or faster:
+/// thread that pops it. Without it they are counted only, and not where items may come every 20 us or faster:
 /// `statistics()`, `prometheus_text`.
 template <auto F>
 struct on_late {};
@@ -109,10 +109,10 @@ struct promises_of {
     return most;
   }(time_bounds<Options...>{});
 
-  /// Watching takes a tenth of a microsecond an item, or two where items come one by one, and their stages are timed in
-  /// up to a two-hundredth of their time: where items may follow each other faster than this, more than a hundredth in
-  /// all, and a session has to ask for it.
-  static constexpr double least_watched = 50e-6;
+  /// Watching takes some 60 ns an item, or 100 where items come one by one, and their stages are timed in up to a
+  /// two-hundredth of their time: where items may follow each other faster than this, more than a hundredth in all, and
+  /// a session has to ask for it.
+  static constexpr double least_watched = 20e-6;
   template <class... Own>
   static constexpr bool watches =
       latency_promised != duration{} &&

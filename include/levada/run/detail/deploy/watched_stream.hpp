@@ -21,14 +21,14 @@ namespace levada::detail {
 /// Writes into the envelopes of items when they came, for who watches them behind a change of their rate.
 class item_stamper final : public item_watcher {
  public:
-  explicit item_stamper(engine& of) : of_(of) {}
+  explicit item_stamper(engine& of) : item_watcher(~nanoseconds{0}), of_(of) {}
   void entered(sequence first, std::size_t count, nanoseconds at) override {
     const std::chrono::steady_clock::time_point came{std::chrono::nanoseconds(at)};
     for (sequence i = first; i < first + count; ++i) of_.envelope_at(i) = {i, came};
   }
+  void begun(sequence, nanoseconds) override {}
   void ran(std::size_t, sequence, std::size_t, nanoseconds) override {}
-  void returned(std::size_t, sequence, nanoseconds) override {}
-  void left(sequence, nanoseconds, nanoseconds) override {}
+  void left(sequence, nanoseconds, nanoseconds, nanoseconds) override {}
   void write_to(session_statistics&) const override {}
 
  private:

@@ -70,7 +70,7 @@ class basic_device_reporter : public device_client, public worker_bringer {
       const program_segment& code = segments_[s].code;
       if (code_.units[code.first].kernel != nullptr && state_of(ring_.state[ring_.index(item)]) == item_state::value)
         m->computed(code.first, code.end);
-      m->returned(s, item);
+      m->returned(s, code_.segments[s].first, item);
     }
     if (finish(s, item, item + 1, true)) wake();
     devices_.report_ends();

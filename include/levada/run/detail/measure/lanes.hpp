@@ -38,14 +38,15 @@ struct alignas(64) meter_lane {
   fixed_array<unit_record> units;
   fixed_array<histogram> waits;  ///< before segments
   std::uint32_t grains = 0;      ///< that were taken up here
+  atomic<std::uint32_t> share{100};
   trace_ring trace;
 
-  /// Whether the next grain is timed: as many as keep that under a hundredth of the time that grains take.
+  /// Whether the next grain is timed: as many as keep that under one part in `share` of the time that grains take.
   bool times(std::uint64_t expected_ns, std::size_t unit_count) {
-    const std::uint64_t cost_ns = 100 + 50 * unit_count;
+    const std::uint64_t least_ns = share.load(std::memory_order_relaxed) * (100 + 50 * unit_count);
     if (trace.is_on()) return true;
-    if (expected_ns == 0 || expected_ns >= 100 * cost_ns) return true;
-    return grains++ % std::min<std::uint64_t>(64, 100 * cost_ns / expected_ns + 1) == 0;
+    if (expected_ns == 0 || expected_ns >= least_ns) return true;
+    return grains++ % std::min<std::uint64_t>(64, least_ns / expected_ns + 1) == 0;
   }
 };
 
@@ -77,6 +78,10 @@ class basic_meter_lanes {
     traces_.store(false);
     for (std::size_t i = 0; i < lanes_.size(); ++i) in_lane(lanes_[i], [&] { swap_values(lanes_[i].trace, fresh[i]); });
     traces_.store(events != 0);
+  }
+  /// Timing grains takes at most one part in so many of their time.
+  void set_share(std::uint32_t parts) {
+    for (meter_lane& l : lanes_) l.share.store(parts, std::memory_order_relaxed);
   }
   bool traces() const { return traces_.load(std::memory_order_relaxed); }
 

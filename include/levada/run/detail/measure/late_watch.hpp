@@ -32,35 +32,39 @@ namespace detail {
 class late_watch final : public item_watcher {
  public:
   late_watch(const watched_latency& what, const program& code, meter& by)
-      : what_(what), code_(code), by_(by), slots_(code.slots), late_at_(code.units.size()) {}
+      : item_watcher(static_cast<nanoseconds>(what.most.count())),
+        what_(what),
+        code_(code),
+        by_(by),
+        slots_(code.slots),
+        late_at_(code.units.size()) {}
 
   static item_watcher* make(const watched_latency& what, const program& code, meter& by) {
     return new late_watch(what, code, by);
   }
 
-  void entered(sequence first, std::size_t count, nanoseconds at) override {
-    for (sequence i = first; i < first + count; ++i) {
-      slot& s = slot_of(i);
-      s.entered.store(at, relaxed), s.mark.store(at, relaxed);
-      s.longest.store(0, relaxed), s.unit.store(nowhere, relaxed);
-    }
+  void begun(sequence item, nanoseconds since) override {
+    slot& s = slot_of(item);
+    if (s.item.load(relaxed) == item) return;
+    s.mark.store(since, relaxed), s.longest.store(0, relaxed), s.unit.store(nowhere, relaxed);
+    s.item.store(item, relaxed);
   }
   /// What lies between is the time there, or before it. Branches of an item run at once, each as long as it takes.
   void ran(std::size_t unit, sequence first, std::size_t count, nanoseconds at) override {
-    for (sequence i = first; i < first + count; ++i) {
-      slot& s = slot_of(i);
-      const nanoseconds before = s.mark.exchange(at, relaxed);
+    auto i = static_cast<std::size_t>(first % slots_.size());
+    for (std::size_t n = 0; n < count; ++n) {
+      slot& s = slots_[i];
+      const nanoseconds before = s.mark.load(relaxed);
+      s.mark.store(at, relaxed);
       take(s, unit, at > before ? at - before : 0);
+      if (++i == slots_.size()) i = 0;
     }
   }
-  void returned(std::size_t segment, sequence item, nanoseconds at) override {
-    ran(code_.segments[segment].first, item, 1, at);
-  }
-  void left(sequence item, nanoseconds age, nanoseconds at) override {
-    if (age <= static_cast<nanoseconds>(what_.most.count())) return;
+  void left(sequence item, nanoseconds since, nanoseconds age, nanoseconds at) override {
+    begun(item, since);  // where it was in no timed grain
     slot& s = slot_of(item);
     if (at != 0) {
-      const nanoseconds here = at - s.entered.load(relaxed), mark = s.mark.load(relaxed);
+      const nanoseconds here = at - since, mark = s.mark.load(relaxed);
       take(s, nowhere, at > mark ? at - mark : 0);
       take(s, nowhere, age > here ? age - here : 0);
     }
@@ -84,9 +88,10 @@ class late_watch final : public item_watcher {
   static constexpr auto relaxed = std::memory_order_relaxed;
   static constexpr std::size_t nowhere = ~std::size_t{0};
 
-  /// Of the item in it. Threads that run branches of it write at once.
+  /// Of an item that was in a timed grain. Threads that run branches of it write at once.
   struct slot {
-    atomic<nanoseconds> entered{0}, mark{0}, longest{0};
+    atomic<sequence> item{~sequence{0}};
+    atomic<nanoseconds> mark{0}, longest{0};
     atomic<std::size_t> unit{nowhere};
   };
   slot& slot_of(sequence item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }

@@ -27,13 +27,18 @@ class item_watcher {
   using sequence = std::uint64_t;
   using nanoseconds = std::uint64_t;
 
+  explicit item_watcher(nanoseconds most_age) : most(most_age) {}
   virtual ~item_watcher() = default;
-  virtual void entered(sequence first, std::size_t count, nanoseconds at) = 0;
+
+  virtual void entered(sequence, std::size_t, nanoseconds) {}
+  /// A timed grain with an item that came at `since` was taken up. Before any of its units ran.
+  virtual void begun(sequence item, nanoseconds since) = 0;
   virtual void ran(std::size_t unit, sequence first, std::size_t count, nanoseconds at) = 0;
-  virtual void returned(std::size_t segment, sequence item, nanoseconds at) = 0;
-  /// `at` is 0 where ages are of another clock.
-  virtual void left(sequence item, nanoseconds age, nanoseconds at) = 0;
+  /// An item older than `most`. `at` is 0 where ages are of another clock.
+  virtual void left(sequence item, nanoseconds since, nanoseconds age, nanoseconds at) = 0;
   virtual void write_to(session_statistics& all) const = 0;
+
+  const nanoseconds most;
 };
 
 template <class = void>
@@ -146,7 +151,8 @@ class basic_meter {
       if (!is_stamped && is.item != i) return;
       const nanoseconds age = is_stamped ? age_at(at, captured) : at - is.entered;
       ages.add(age);
-      if (watcher_ && is.item == i) watcher_->left(i, age, clock == nullptr ? at : 0);
+      if (watcher_ && age > watcher_->most && is.item == i) [[unlikely]]
+        watcher_->left(i, is.entered, age, clock == nullptr ? at : 0);
     });
   }
 
@@ -156,7 +162,9 @@ class basic_meter {
   void begun(lane& l, std::size_t s, sequence first, std::size_t count, nanoseconds at) {
     adding_runs waits(l.waits[s]);
     for_each_stamp(first, count, [&](sequence i, const stamp& is) {
-      if (is.item == i && is.segment == s) waits.add(at - std::min(at, is.ready));
+      if (is.item != i) return;
+      if (watcher_) watcher_->begun(i, is.entered);
+      if (is.segment == s) waits.add(at - std::min(at, is.ready));
     });
   }
   /// They are ready for segment `s`.
@@ -186,14 +194,16 @@ class basic_meter {
     }
   }
   /// It comes back from there, through segment `s`.
-  [[gnu::noinline]] void returned(std::size_t s, sequence item) {
+  [[gnu::noinline]] void returned(std::size_t s, std::size_t first_unit, sequence item) {
     const nanoseconds at = now();
-    if (lanes_.traces())
-      for_each_stamp(item, 1, [&](sequence i, const stamp& is) {
-        if (is.item == i && is.handed != 0) turn(this).note({trace_kind::device, small(s), 0, 1, i, is.handed, at});
-      });
+    for_each_stamp(item, 1, [&](sequence i, const stamp& is) {
+      if (is.item != i) return;
+      if (is.handed != 0 && lanes_.traces()) turn(this).note({trace_kind::device, small(s), 0, 1, i, is.handed, at});
+      if (!watcher_) return;
+      watcher_->begun(i, is.entered);
+      watcher_->ran(first_unit, i, 1, at);
+    });
     ready(s + 1, item, 1, at);
-    if (watcher_) watcher_->returned(s, item, at);
   }
   /// A unit of a timed grain is done with these.
   void ran(std::size_t unit, sequence first, std::size_t count, nanoseconds at) {
@@ -212,6 +222,8 @@ class basic_meter {
 
   /// Before anything is measured.
   void watch_by(item_watcher* watcher) { watcher_ = owner<item_watcher>(watcher); }
+  /// meter_lanes::set_share.
+  void set_share(std::uint32_t parts) { lanes_.set_share(parts); }
 
   /// So many of the last events of each lane are kept from now on: meter_lanes::trace.
   void trace(std::size_t events) { lanes_.trace(events); }
