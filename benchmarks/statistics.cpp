@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What measuring costs: the same stream of four stages with its statistics off, with them, and where a budget of
-// latency is watched, turn by turn, so that what the machine does meanwhile falls on all. Names are statistics/<order>/<work>;
-// `off_ns`, `measured_ns` and `watched_ns` an item are medians, the percentages medians of the ratios of neighbours.
+// latency is watched, turn by turn, so that what the machine does meanwhile falls on all. Names are
+// statistics/<order>/<work>; `off_ns`, `measured_ns` and `watched_ns` an item are medians, the percentages medians of
+// the ratios of neighbours.
 
 #include <algorithm>
 #include <chrono>
