@@ -88,6 +88,7 @@ TEST_CASE("a session with a name goes on where its driver ended") {
     }
     CHECK(came == 40);
   }
+  CHECK(works.counts().items == 40);  // each once
   CHECK(lv::open_named(app, "camera 1").next_item() == 40);
   CHECK(lv::open_named(app, "camera 1", 25).next_item() == 25);
   CHECK(lv::open_named(app, "camera 2").next_item() == 0);
@@ -162,7 +163,7 @@ TEST_CASE("drivers of a session that are killed at random leave each item with o
   for (const bool keeps : {true, false}) {
     const temporary_folder folder;
     const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there", 10'000, keeps};
-    const int deaths = drive_and_kill(as, random, [&] {
+    const int deaths = drive_and_kill(as, 1000, random, [&] {
       if (random() % 4 != 0) return;
       second.kill();
       second = start_worker(server.url());

@@ -23,8 +23,9 @@
 
 namespace levada::test {
 
-/// An outcome as it is written: the number of its item, and its result, or -1 of one that failed.
+/// An outcome as it is written: the number of its item, and its result.
 struct written_outcome {
+  static constexpr std::int64_t failed = -1, lost_its_workers = -2;
   std::uint64_t number = 0;
   std::int64_t value = 0;
 };
@@ -77,8 +78,13 @@ inline void drive(const driving& as) {
     for (; next < as.count; ++next) session.push(order{static_cast<int>(next), act_of(next)});
     session.close();
   });
+  const auto value_of = [](const auto& r) -> std::int64_t {
+    if (r.has_value()) return r.value();
+    const bool lost = failure_of(r.error()).ends_with("its worker was lost 3 times");
+    return lost ? written_outcome::lost_its_workers : written_outcome::failed;
+  };
   for (item_envelope of; const auto r = session.pop(of);)
-    if (!to.add({of.sequence, r->has_value() ? r->value() : -1})) std::_Exit(2);
+    if (!to.add({of.sequence, value_of(*r)})) std::_Exit(2);
   source.join();
 }
 
@@ -113,16 +119,16 @@ class driver_program {
 };
 inline const driver_program driving_program;
 
-/// Drivers one after the other, each killed at a random moment, until one ends by itself. Calls `meanwhile()` behind
-/// each death. How many died.
+/// Drivers one after the other, each killed at a random moment, behind so many outcomes at most, until one ends by
+/// itself. Calls `meanwhile()` behind each death. How many died.
 template <class Random, class Meanwhile>
-int drive_and_kill(const driving& as, Random& random, Meanwhile meanwhile) {
+int drive_and_kill(const driving& as, std::uint64_t most, Random& random, Meanwhile meanwhile) {
   using namespace std::chrono_literals;
   const outcome_file to(as.path);
   for (int deaths = 0;; ++deaths) {
     process driver = driving_program.start(as);
     // As a rule at work, else while it comes to that.
-    const std::uint64_t until = to.size() + random() % (as.count / 10);
+    const std::uint64_t until = to.size() + random() % most;
     const auto end = std::chrono::steady_clock::now() + (random() % 4 == 0 ? random() % 200 * 1ms : 60s);
     while (to.size() <= until && std::chrono::steady_clock::now() < end) {
       if (driver.has_ended()) return deaths;
@@ -134,13 +140,15 @@ int drive_and_kill(const driving& as, Random& random, Meanwhile meanwhile) {
 }
 
 /// Each outcome is there and right, in order, and once: or more than once where a driver did not get to say that it was
-/// done with it. How many came again.
+/// done with it. How many came again. Workers are killed as well: one item may have met three of these.
 inline std::uint64_t check_outcomes(const std::vector<written_outcome>& all, std::uint64_t count, bool once) {
-  std::uint64_t next = 0, again = 0, wrong = 0;
+  std::uint64_t next = 0, again = 0, wrong = 0, lost = 0;
   for (const written_outcome& o : all) {
     const act does = act_of(o.number);
-    wrong += o.value == (does == act::fails ? -1 : 2 * static_cast<std::int64_t>(o.number)) ? 0 : 1;
-    wrong += does == act::is_filtered ? 1 : 0;
+    const std::int64_t value = does == act::fails ? written_outcome::failed : 2 * static_cast<std::int64_t>(o.number);
+    lost += o.value == written_outcome::lost_its_workers ? 1 : 0;
+    wrong += o.value == value || o.value == written_outcome::lost_its_workers ? 0 : 1;
+    wrong += does == act::is_filtered && o.value != written_outcome::lost_its_workers ? 1 : 0;
     if (o.number < next) {
       ++again;
       continue;
@@ -155,6 +163,7 @@ inline std::uint64_t check_outcomes(const std::vector<written_outcome>& all, std
   while (next < count && act_of(next) == act::is_filtered) ++next;
   CHECK(next == count);
   CHECK(wrong == 0);
+  CHECK(lost <= count / 10'000);
   if (once) CHECK(again == 0);
   return again;
 }

@@ -5,6 +5,7 @@
 // before their items, of a driver that died, wait here for them.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,7 @@
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/session_progress.hpp>
 #include <levada/fleet/detail/session_record.hpp>
+#include <levada/fleet/detail/stored_items.hpp>
 #include <levada/fleet/detail/streams.hpp>
 #include <levada/remote/detail/device.hpp>
 
@@ -68,7 +70,7 @@ class early_outcomes {
 class kept_session {
  public:
   /// Takes the session: a driver that has it finds it lost. Throws remote_error where the servers do not let it.
-  kept_session(const nats_connection& by, const fleet_names& names, const jetstream& to,
+  kept_session(const nats_connection& by, const fleet_names& names, const jetstream& to, std::uint64_t program,
                std::shared_ptr<session_progress> progress, std::size_t slots)
       : by_(by),
         record_(by, names, to, progress->name()),
@@ -80,6 +82,12 @@ class kept_session {
     written_ = record_.position();
     // What is stored comes to the new consumer, too, as long as an older one is there.
     keep_outcomes_consumer(by, names, consumer_, at_leisure);
+    if (!record_.consumers().empty()) {
+      // In this order: an item that is stored no more has an outcome that is.
+      stored_.read(by, names, consumer_.session, program);
+      awaited_ = stored_outcomes(names);
+      waits_until_ = session_progress::clock::now() + std::chrono::seconds(2);
+    }
     for (const std::uint64_t before : record_.consumers()) end_outcomes_consumer(by, names, before);
     record_.forget_consumers();
     progress_->join(written_);
@@ -112,6 +120,13 @@ class kept_session {
     return is;
   }
 
+  /// Of the driver before. Of one lock.
+  stored_items& stored() { return stored_; }
+  /// A message of outcomes has come. True: with it all of the driver before.
+  bool hear_one() { return heard_.fetch_add(1) + 1 == awaited_; }
+  /// What comes without an outcome has none yet; or these do not come.
+  bool has_heard_all() const { return heard_.load() >= awaited_ || session_progress::clock::now() > waits_until_; }
+
   /// A message of outcomes, the last of which is of that item. It comes again where it is not acknowledged for long.
   void hold(nats_message m, std::uint64_t last) {
     const char* const reply = natsMsg_GetReply(m.get());
@@ -139,6 +154,15 @@ class kept_session {
     std::uint64_t sequence, last;
   };
 
+  std::uint64_t stored_outcomes(const fleet_names& names) const {
+    jsOptions options = options_within(at_leisure);
+    jsConsumerInfo* found = nullptr;
+    by_.check(js_GetConsumerInfo(&found, by_.stored(), names.outcomes_stream.c_str(), hex(consumer_.consumer).c_str(),
+                                 &options, nullptr),
+              "a consumer cannot be read");
+    const std::unique_ptr<jsConsumerInfo, nats_deleter<jsConsumerInfo_Destroy>> info(found);
+    return info->NumPending;
+  }
   void acknowledge(natsMsg* m) const noexcept { by_.say(natsMsg_GetReply(m), "+ACK", haste::none); }
   void acknowledge_before(std::uint64_t position) noexcept {
     const std::lock_guard lock(mutex_);
@@ -181,6 +205,10 @@ class kept_session {
   const std::shared_ptr<session_progress> progress_;
   const session_outcomes consumer_;
   const std::size_t most_held_;
+  stored_items stored_;
+  std::uint64_t awaited_ = 0;
+  std::atomic<std::uint64_t> heard_{0};
+  session_progress::clock::time_point waits_until_{};
   std::mutex mutex_;
   std::vector<held> held_;
   std::uint64_t written_ = 0;                                         ///< of the thread

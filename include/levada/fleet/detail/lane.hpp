@@ -65,8 +65,8 @@ class fleet_lane final : public kept_lane, publish_events {
         fresh_(slots),
         early_(4 * slots),
         parcels_(slots),
-        outcomes_{*this},
-        questions_{*this},
+        outcomes_{*this, by},
+        questions_{*this, by},
         publisher_(by, *this),
         puller_(by, names.outcomes_stream, hex(of.consumer), outcomes_),
         asked_(by, names.questions(of.session), questions_),
@@ -105,6 +105,7 @@ class fleet_lane final : public kept_lane, publish_events {
         if (const auto known = early_.take(number))
           return settle(s, {known->header, known->payload}, known->worker, lock);
         if (kept_->is_lost()) return finish(s, kept_->loss(), lock);
+        if (const auto stored = kept_->stored().take(number)) return adopt(s, *stored);
       }
       fresh_.add(number);
       if (!has_parcel_to_fill()) return;
@@ -135,6 +136,7 @@ class fleet_lane final : public kept_lane, publish_events {
     const bool is_waiting = in_flight_ != 0;
     lock.unlock();
     if (is_lost || (!is_waiting && !kept_)) return;
+    if (kept_) changed_.notify_one();  // it waits no longer for outcomes of before
     puller_.set_room(slots_.size());
     const bool is_unknown = puller_.keep();
     // A driver that takes the session ends the consumer of the one before.
@@ -155,23 +157,9 @@ class fleet_lane final : public kept_lane, publish_events {
   using place = fleet_slot::place;
   using slot = fleet_slot;
   using parcel = fleet_parcel;
-  /// Passes what a subscription hears to a member.
-  template <void (fleet_lane::*Hear)(nats_message&)>
-  struct hearer final : nats_hearer {
-    explicit hearer(fleet_lane& of) : lane(of) {}
-    void heard(nats_message m) noexcept override {
-      try {
-        (lane.*Hear)(m);
-      } catch (const std::exception& e) {
-        if (is_logged()) log(log_level::warning, lane.by_.who() + ": a message is refused: " + e.what());
-      }
-    }
-    fleet_lane& lane;
-  };
 
   /// Items are known by the numbers that they have in messages.
   std::uint64_t first() const { return kept_ ? kept_->first() : 0; }
-  short_text id_of(std::uint64_t number) const { return short_text().add_hex(of_.consumer).add(".").add(number); }
   slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
 
   void publish_all_again() noexcept {
@@ -210,9 +198,10 @@ class fleet_lane final : public kept_lane, publish_events {
       if (!p.is_used || !p.is_stored || clock::now() < p.look_at) continue;
       ++looks;
       const std::uint64_t number = p.number, sequence = p.sequence;
+      const short_text id = p.id;
       lock.unlock();
       if (!waiting) waiting.emplace(by_, names_.items_stream, names_.consumer);
-      const whereabouts is = waiting->find(sequence, id_of(number).view());
+      const whereabouts is = waiting->find(sequence, id.view());
       lock.lock();
       if (!p.is_used || p.number != number) continue;
       p.look_at = clock::now() + p.patience;
@@ -230,6 +219,14 @@ class fleet_lane final : public kept_lane, publish_events {
       if (slots_[i].parcel == of && slots_[i].at == place::sent && !slots_[i].is_held) renew(slots_[i]);
     changed_.notify_one();
   }
+  /// It is in a message of the driver before.
+  void adopt(slot& s, const stored_items::place& stored) {
+    parcel& p = parcels_.stored_at(stored.sequence, stored.id);
+    s.parcel = static_cast<std::uint32_t>(parcels_.index_of(p));
+    s.at = place::sent;
+    p.slots.push_back(static_cast<std::size_t>(&s - slots_.begin()));
+    ++p.left;
+  }
   void leave_parcel(slot& s) {
     if (s.parcel != none && --parcels_[s.parcel].left == 0) parcels_.leave(parcels_[s.parcel]);
     s.parcel = none;
@@ -239,6 +236,7 @@ class fleet_lane final : public kept_lane, publish_events {
 
   /// More items are waited for while the server has yet to store two messages: they share the next.
   bool has_parcel_to_fill() const {
+    if (kept_ && !kept_->has_heard_all()) return false;
     return !fresh_.empty() && parcels_.has_free() && (fresh_.size() >= grain_now_ || parcels_.unstored() < 2);
   }
   void publish_all() noexcept {
@@ -257,6 +255,7 @@ class fleet_lane final : public kept_lane, publish_events {
   }
   parcel& fill_parcel() {
     parcel& p = parcels_.take();
+    p.id = short_text().add_hex(of_.consumer).add(".").add(p.number);
     while (!fresh_.empty() && p.slots.size() < grain_now_) {
       slot& s = slot_of(fresh_.take());
       s.parcel = static_cast<std::uint32_t>(parcels_.index_of(p));
@@ -267,7 +266,8 @@ class fleet_lane final : public kept_lane, publish_events {
     return p;
   }
   void publish(parcel& p, std::unique_lock<std::mutex>& lock) noexcept {
-    const std::uint64_t number = p.number, tag = parcels_.tag_of(p);
+    const std::uint64_t tag = parcels_.tag_of(p);
+    const short_text id = p.id;
     const std::size_t index = parcels_.index_of(p);
     writer_.begin();
     held_.clear();
@@ -283,7 +283,7 @@ class fleet_lane final : public kept_lane, publish_events {
     lock.unlock();
     for (const std::size_t i : held_) writer_.add(frame_kind::item, slots_[i].item, slots_[i].payload);
     const auto message = writer_.end({fleet_message::items, 0, 0, kernel_.way->program, of_.session, of_.consumer});
-    publisher_.publish(names_.items, id_of(number), tag, message, is);
+    publisher_.publish(names_.items, id, tag, message, is);
     puller_.set_room(slots_.size());
     lock.lock();
     for (const std::size_t i : held_) {
@@ -329,6 +329,7 @@ class fleet_lane final : public kept_lane, publish_events {
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
     }
+    if (kept_ && kept_->hear_one()) changed_.notify_one();
     if (kept_ && has_result)
       kept_->hold(std::move(m), last);
     else if (const char* const to = natsMsg_GetReply(m.get()))
@@ -438,8 +439,8 @@ class fleet_lane final : public kept_lane, publish_events {
   std::vector<std::size_t> held_;
   std::thread thread_;
 
-  hearer<&fleet_lane::take_outcomes> outcomes_;
-  hearer<&fleet_lane::take_question> questions_;
+  nats_member_hearer<&fleet_lane::take_outcomes> outcomes_;
+  nats_member_hearer<&fleet_lane::take_question> questions_;
   stored_publisher publisher_;
   puller puller_;
   nats_subscription asked_;

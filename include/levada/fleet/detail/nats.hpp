@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -208,6 +209,27 @@ class nats_hearer {
 
  protected:
   ~nats_hearer() = default;
+};
+
+/// Passes them to a member, `void take(nats_message& m)`; those at which it throws are logged.
+template <auto Take>
+class nats_member_hearer;
+template <class Owner, void (Owner::*Take)(nats_message&)>
+class nats_member_hearer<Take> final : public nats_hearer {
+ public:
+  nats_member_hearer(Owner& to, const nats_connection& by) : to_(to), by_(by) {}
+
+ private:
+  void heard(nats_message m) noexcept override {
+    try {
+      (to_.*Take)(m);
+    } catch (const std::exception& e) {
+      if (is_logged()) log(log_level::warning, by_.who() + ": a message is refused: " + e.what());
+    }
+  }
+
+  Owner& to_;
+  const nats_connection& by_;
 };
 
 /// What comes on a subject goes to `to` from now on, and nothing more when this has ended.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <levada/core/detail/storage.hpp>
+#include <levada/fleet/detail/short_text.hpp>
 
 namespace levada::detail {
 
@@ -41,6 +42,7 @@ struct fleet_parcel {
   std::size_t left = 0;  ///< without an outcome
   bool is_used = false, is_published = false, is_stored = false;
   std::uint64_t sequence = 0;  ///< in the stream
+  short_text id;               ///< there
   time_point again_at{};
   std::chrono::milliseconds pause = first_pause;  ///< of a stream that is full
   time_point look_at{};                           ///< for it in the stream
@@ -67,6 +69,7 @@ class fleet_parcels {
     free_.pop_back();
     p.number = ++made_;
     p.slots.clear();
+    p.left = 0;
     p.is_used = true;
     p.is_published = p.is_stored = false;
     p.pause = fleet_parcel::first_pause;
@@ -85,6 +88,17 @@ class fleet_parcels {
     p.sequence = sequence;
     p.look_at = std::chrono::steady_clock::now() + p.patience;
     --unstored_;
+  }
+
+  /// That of a message which is stored already.
+  fleet_parcel& stored_at(std::uint64_t sequence, const short_text& id) {
+    for (fleet_parcel& p : parcels_)
+      if (p.is_used && p.is_stored && p.sequence == sequence) return p;
+    fleet_parcel& p = take();
+    p.id = id;
+    p.is_published = true;
+    set_stored(p, sequence);
+    return p;
   }
 
   /// Of a parcel as it is now, and the parcel of that; null where it is another by now.

@@ -86,7 +86,8 @@ class queue_driver final : public fleet_driver {
     session_outcomes outcomes{number, number};
     std::unique_ptr<kept_session> kept;
     if (opened_with_name) {
-      kept = std::make_unique<kept_session>(by_, names_, kernel_.way->to, opened_with_name, slots);
+      kept =
+          std::make_unique<kept_session>(by_, names_, kernel_.way->to, kernel_.way->program, opened_with_name, slots);
       outcomes = kept->consumer();
     } else {
       keep_outcomes_consumer(by_, names_, outcomes, at_leisure);

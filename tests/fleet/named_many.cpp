@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drivers of a session with a name, and its workers, that are killed at random for long: each item has one outcome.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "files.hpp"
+#include "fleet/named_drivers.hpp"
+#include "fleet/nats_server.hpp"
+#include "fleet/orders.hpp"
+#include "soak.hpp"
+
+namespace {
+
+using namespace levada::test;
+
+/// Three workers, one of which is killed again and again.
+class mortal_workers {
+ public:
+  mortal_workers(const std::string& url, std::mt19937::result_type seed)
+      : fate_([this, url, random = std::mt19937(seed)]() mutable {
+          std::vector<process> workers;
+          for (int i = 0; i < 3; ++i) workers.push_back(start_worker(url));
+          while (!ends_.load()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1500));
+            workers[random() % workers.size()] = start_worker(url);
+            ++deaths_;
+          }
+        }) {}
+  ~mortal_workers() {
+    ends_.store(true);
+    fate_.join();
+  }
+  int deaths() const { return deaths_.load(); }
+
+ private:
+  std::atomic<bool> ends_{false};
+  std::atomic<int> deaths_{0};
+  std::thread fate_;
+};
+
+}  // namespace
+
+TEST_CASE("drivers and workers are killed at random, and each of many items has one outcome") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const unsigned seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const mortal_workers workers(server.url(), random());
+  for (const bool keeps : {true, false}) {
+    const temporary_folder folder;
+    const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there",
+                     500'000 * static_cast<std::uint64_t>(soak_scale()), keeps};
+    const int deaths = drive_and_kill(as, 20'000, random, [] {});
+    const std::uint64_t again = check_outcomes(outcome_file(as.path).all(), as.count, keeps);
+    MESSAGE(deaths << " drivers and " << workers.deaths() << " workers were killed, " << again
+                   << " outcomes came again");
+    CHECK(deaths > 10);
+  }
+}
