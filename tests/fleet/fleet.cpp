@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "fleet/kept_lines.hpp"
 #include "fleet/nats_server.hpp"
 #include "fleet/orders.hpp"
+#include "full_disk.hpp"
 #include "remote/certificates.hpp"
 #include "run/progress.hpp"
 
@@ -39,6 +41,15 @@ std::string refusal(const auto& call) {
     return e.what();
   }
   return {};
+}
+
+/// Messages.
+std::uint64_t stored_items_of(const lv::detail::nats_connection& by) {
+  jsStreamInfo* info = nullptr;
+  by.check(js_GetStreamInfo(&info, by.stored(), "levada-orders-items", nullptr, nullptr), "a stream");
+  const auto messages = info->State.Msgs;
+  jsStreamInfo_Destroy(info);
+  return messages;
 }
 
 /// The session of a driver, from what it publishes.
@@ -168,6 +179,38 @@ TEST_CASE("full streams are a full pipeline, and lose nothing") {
   for (int i = 0; i < pushed; ++i) CHECK(session.pop()->value() == 2 * i);
 }
 
+TEST_CASE("a full disk of the server is one sentence, and nothing is missing when it goes on") {
+  if (!has_nats_server()) return;
+  const std::string why = with_small_disk("24m", [](const small_disk& disk) {
+    // The server is started by another thread, which sees the disk by way of this one.
+    const std::string store = "/proc/" + std::to_string(::gettid()) + "/root" + disk.file("store");
+    nats_server server([&](const std::filesystem::path&, const std::string& listen) {
+      return "listen: \"" + listen + "\"\njetstream { store_dir: \"" + store + "\", max_file_store: 1G }\n";
+    });
+    const lv::jetstream to{{server.url()}};
+    auto app = deploy_to(to);
+    auto session = app.open<lv::dedicated>();
+    int pushed = 0;
+    while (pushed < 20) session.push(order{pushed++});
+    const lv::detail::nats_connection by("a test", to, "test");
+    CHECK(eventually([&] { return stored_items_of(by) != 0; }));
+    const kept_lines lines;
+    disk.fill();
+    while (session.try_push(order{pushed})) ++pushed;
+    CHECK(eventually([&] {
+      return lines.has_line(
+          "levada: fleet \"orders\": no server has stored its items for 8 s: a disk is full, or too few servers are "
+          "there");
+    }));
+    disk.free();
+    server.kill();
+    server.start();
+    const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
+    for (int i = 0; i < pushed; ++i) CHECK(session.pop()->value() == 2 * i);
+  });
+  if (!why.empty()) MESSAGE("not tested: " << why);
+}
+
 TEST_CASE("items that a server has lost are sent to it again") {
   if (!has_nats_server()) return;
   const nats_server server;
@@ -176,14 +219,7 @@ TEST_CASE("items that a server has lost are sent to it again") {
   auto session = app.open<lv::dedicated>();
   for (int i = 0; i < 20; ++i) session.push(order{i});
   const lv::detail::nats_connection by("a test", to, "test");
-  const auto stored = [&] {
-    jsStreamInfo* info = nullptr;
-    by.check(js_GetStreamInfo(&info, by.stored(), "levada-orders-items", nullptr, nullptr), "a stream");
-    const auto messages = info->State.Msgs;
-    jsStreamInfo_Destroy(info);
-    return messages;
-  };
-  CHECK(eventually([&] { return stored() > 1; }));
+  CHECK(eventually([&] { return stored_items_of(by) > 1; }));
   by.check(js_PurgeStream(by.stored(), "levada-orders-items", nullptr, nullptr), "purge");
   const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
   for (int i = 0; i < 20; ++i) CHECK(session.pop()->value() == 2 * i);

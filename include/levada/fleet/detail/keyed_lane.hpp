@@ -34,6 +34,7 @@
 #include <levada/fleet/detail/ordered_reader.hpp>
 #include <levada/fleet/detail/outcome.hpp>
 #include <levada/fleet/detail/publisher.hpp>
+#include <levada/fleet/detail/server_silence.hpp>
 #include <levada/fleet/detail/short_text.hpp>
 
 namespace levada::detail {
@@ -102,6 +103,7 @@ class keyed_lane final : public kept_lane, publish_events {
     std::unique_lock lock(mutex_);
     is_lost_ = !is_ours;
     heal();
+    server_silence_.look(by_, unstored_ != 0);
     for (slot& s : slots_)
       if (s.is_sent && client_.input(segment_, s.item, 0) == nullptr)
         finish(s, nullptr, lock);
@@ -302,6 +304,7 @@ class keyed_lane final : public kept_lane, publish_events {
   void answered(std::uint64_t tag, const publish_answer& answer) noexcept override {
     {
       const std::lock_guard lock(mutex_);
+      server_silence_.end();
       const std::size_t index = tag & 0xfffff;
       if (index >= parcels_.size()) return;
       parcel& p = *parcels_[index];
@@ -417,6 +420,7 @@ class keyed_lane final : public kept_lane, publish_events {
   seen_reconnections reconnections_;
   time_point heard_at_ = clock::now();  ///< of an outcome
   std::chrono::milliseconds silence_ = first_silence;
+  server_silence server_silence_;
 
   keyed_session session_;
   std::thread thread_;

@@ -29,12 +29,14 @@
 #include <levada/fleet/detail/fresh_items.hpp>
 #include <levada/fleet/detail/kept_session.hpp>
 #include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/learned_grain.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/outcome.hpp>
 #include <levada/fleet/detail/parcel.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
+#include <levada/fleet/detail/server_silence.hpp>
 #include <levada/fleet/detail/session_consumers.hpp>
 #include <levada/fleet/detail/short_text.hpp>
 #include <levada/fleet/detail/streams.hpp>
@@ -60,11 +62,11 @@ class fleet_lane final : public kept_lane, publish_events {
         kept_(std::move(kept)),
         segment_(segment),
         client_(client),
-        grain_(std::clamp<std::size_t>(slots / 4, 1, fleet_grain(kernel.item.most_bytes, kernel.result.most_bytes))),
         slots_(slots),
         fresh_(slots),
         early_(4 * slots),
         parcels_(slots),
+        grain_(std::clamp<std::size_t>(slots / 4, 1, fleet_grain(kernel.item.most_bytes, kernel.result.most_bytes))),
         outcomes_{*this, by},
         questions_{*this, by},
         publisher_(by, *this),
@@ -142,6 +144,7 @@ class fleet_lane final : public kept_lane, publish_events {
     // A driver that takes the session ends the consumer of the one before.
     const bool has_dropped = consumers_.keep(is_unknown && (!kept_ || kept_->is_confirmed()));
     lock.lock();
+    silence_.look(by_, parcels_.unstored() != 0);
     if (has_dropped || lacks_outcomes_) publish_all_again();
     if (reconnections_.any_new(by_)) hurry();
     look_for_lost(lock);
@@ -237,7 +240,7 @@ class fleet_lane final : public kept_lane, publish_events {
   /// More items are waited for while the server has yet to store two messages: they share the next.
   bool has_parcel_to_fill() const {
     if (kept_ && !kept_->has_heard_all()) return false;
-    return !fresh_.empty() && parcels_.has_free() && (fresh_.size() >= grain_now_ || parcels_.unstored() < 2);
+    return !fresh_.empty() && parcels_.has_free() && (fresh_.size() >= grain_.now() || parcels_.unstored() < 2);
   }
   void publish_all() noexcept {
     std::unique_lock lock(mutex_);
@@ -256,7 +259,7 @@ class fleet_lane final : public kept_lane, publish_events {
   parcel& fill_parcel() {
     parcel& p = parcels_.take();
     p.id = short_text().add_hex(of_.consumer).add(".").add(p.number);
-    while (!fresh_.empty() && p.slots.size() < grain_now_) {
+    while (!fresh_.empty() && p.slots.size() < grain_.now()) {
       slot& s = slot_of(fresh_.take());
       s.parcel = static_cast<std::uint32_t>(parcels_.index_of(p));
       s.at = place::sent;
@@ -294,6 +297,7 @@ class fleet_lane final : public kept_lane, publish_events {
   void answered(std::uint64_t tag, const publish_answer& answer) noexcept override {
     {
       const std::lock_guard lock(mutex_);
+      silence_.end();
       parcel* const p = parcels_.of_tag(tag);
       if (p == nullptr || p->is_stored) return;
       if (answer.is_stored) {
@@ -325,7 +329,10 @@ class fleet_lane final : public kept_lane, publish_events {
         has_result = has_result || f.header.kind != frame_kind::filtered;
         last = std::max(last, f.header.item);
       }
-      if (e.frames != 0) learn(e.number / e.frames);
+      if (e.frames != 0) {
+        const std::lock_guard lock(mutex_);
+        grain_.learn(e.number / e.frames);
+      }
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
     }
@@ -374,13 +381,7 @@ class fleet_lane final : public kept_lane, publish_events {
       client_.complete(segment_, item - first());
     lock.lock();
   }
-  /// Small items of short work share a message, long ones are spread over all workers.
-  void learn(std::uint64_t each) noexcept {
-    constexpr std::uint64_t worth_a_message = 1'000'000;
-    const std::lock_guard lock(mutex_);
-    each_ = each_ == 0 ? each : (7 * each_ + each) / 8;
-    grain_now_ = std::clamp<std::size_t>(worth_a_message / std::max<std::uint64_t>(1, each_), 1, grain_);
-  }
+
   // ---- questions of workers, on the thread of their subscription ----
 
   /// An item that has lost its worker runs alone, and where it is known to: so that it is known which of a worker's
@@ -419,7 +420,6 @@ class fleet_lane final : public kept_lane, publish_events {
   const std::unique_ptr<kept_session> kept_;  ///< null of a session without a name
   const std::size_t segment_;
   device_client& client_;
-  const std::size_t grain_;  ///< at most in one message
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -429,9 +429,9 @@ class fleet_lane final : public kept_lane, publish_events {
   std::uint64_t next_ = 0;  ///< of a session with a name: the item that comes next
   fleet_parcels parcels_;
   std::size_t in_flight_ = 0;  ///< items
-  std::size_t grain_now_ = 1;
-  std::uint64_t each_ = 0;  ///< nanoseconds of a worker for an item
+  learned_grain grain_;        ///< of a message
   seen_reconnections reconnections_;
+  server_silence silence_;
   bool lacks_outcomes_ = false;  ///< some were dropped
   bool is_over_ = false;
 

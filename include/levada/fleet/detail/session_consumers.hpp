@@ -55,9 +55,11 @@ class session_consumers {
         if (end_consumer_ahead(by_, names_.items_stream, names_.consumer)) keep_items_consumer(by_, names_, to_);
         is_doubted_ = false;
       }
-      return is_unknown && !keep_outcomes_consumer(by_, names_, outcomes_, in_passing);
+      const bool has_dropped = is_unknown && !keep_outcomes_consumer(by_, names_, outcomes_, in_passing);
+      if (is_unknown) said_.clear();
+      return has_dropped;
     } catch (const std::exception& e) {
-      if (is_logged()) log(log_level::warning, e.what());
+      if (is_logged() && said_ != e.what()) log(log_level::warning, said_ = e.what());
       return false;
     }
   }
@@ -70,6 +72,7 @@ class session_consumers {
   const jetstream& to_;
   const session_outcomes outcomes_;
   bool is_doubted_ = false;
+  std::string said_;  ///< since it was well
   clock::time_point look_at_{};
 };
 
