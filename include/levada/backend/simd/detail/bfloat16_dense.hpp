@@ -63,14 +63,14 @@ class simd_bfloat16_dense {
   void sum_outputs(const bfloat16* in, float* to, std::size_t first) const {
     const bfloat16* const weight = weight_.data() + first * pitch;
     vec sums[N];
-    static_for<N>([&](auto n) LEVADA_INLINE { sums[n] = vec(0.0f); });
+    unrolled<N>([&](std::size_t n) LEVADA_INLINE { sums[n] = vec(0.0f); });
     for (std::size_t i = 0; i < pitch; i += step) {
       const vec x = load_pairs(in + i);
-      static_for<N>([&](auto n) LEVADA_INLINE {
+      unrolled<N>([&](std::size_t n) LEVADA_INLINE {
         sums[n] = add_pair_products<Arch>(x, load_pairs(weight + n * pitch + i), sums[n]);
       });
     }
-    static_for<N>([&](auto n) LEVADA_INLINE { to[first + n] = sum_of(sums[n]) + bias_[first + n]; });
+    unrolled<N>([&](std::size_t n) LEVADA_INLINE { to[first + n] = sum_of(sums[n]) + bias_[first + n]; });
   }
 
   /// (Vector loads may read any type.)

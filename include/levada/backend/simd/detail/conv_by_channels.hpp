@@ -206,17 +206,17 @@ class conv_by_channels {
     for (std::size_t py = 0; py < pool.height; ++py) {
       vec sum[Pixels][pool.width][Vectors];
       vec b[Vectors];
-      static_for<Vectors>([&](auto i) LEVADA_INLINE { b[i] = vec::load_aligned(bias_.data() + (v + i) * lanes); });
-      static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+      unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { b[i] = vec::load_aligned(bias_.data() + (v + i) * lanes); });
+      unrolled<Pixels, pool.width, Vectors>([&](std::size_t q, std::size_t px, std::size_t i) LEVADA_INLINE {
         sum[q][px][i] = in_channel_blocks && c != 0 ? vec::load_aligned(to + (q * Vectors + i) * lanes) : b[i];
       });
       accumulate<Pixels, Vectors>(in, v, c, y * pool.stride_y + py, x * pool.stride_x * w.stride_x, sum);
-      static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+      unrolled<Pixels, pool.width, Vectors>([&](std::size_t q, std::size_t px, std::size_t i) LEVADA_INLINE {
         largest[q][i] = px == 0 && py == 0 ? sum[q][px][i] : maximum(largest[q][i], sum[q][px][i]);
       });
     }
     const bool done = !in_channel_blocks || c + channel_block >= Run::channels;
-    static_for<Pixels, Vectors>([&](auto q, auto i) LEVADA_INLINE {
+    unrolled<Pixels, Vectors>([&](std::size_t q, std::size_t i) LEVADA_INLINE {
       vec result = Run::relu && done ? relu_of(largest[q][i]) : largest[q][i];
       if (done) result = epilogue_.of_filters(result, (v + i) * lanes);
       result.store_aligned(to + (q * Vectors + i) * lanes);
@@ -239,12 +239,12 @@ class conv_by_channels {
       const value* row = in.data + c * plane + (taps.row - in.first_row) * pitch + column;
       const value* k = weight + (c * w.height + taps.first) * w.width * Vectors * lanes;
       for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
-        const auto tap = [&](auto kx) LEVADA_INLINE {
+        const auto tap = [&](std::size_t kx) LEVADA_INLINE {
           if constexpr (is_streamed) fetch_ahead(next += share);
           vec a[Vectors];
-          static_for<Vectors>([&](auto i)
-                                  LEVADA_INLINE { a[i] = load_once<value, Arch>(k + (kx * Vectors + i) * lanes); });
-          static_for<Pixels, pool.width, Vectors>([&](auto q, auto px, auto i) LEVADA_INLINE {
+          unrolled<Vectors>([&](std::size_t i)
+                                LEVADA_INLINE { a[i] = load_once<value, Arch>(k + (kx * Vectors + i) * lanes); });
+          unrolled<Pixels, pool.width, Vectors>([&](std::size_t q, std::size_t px, std::size_t i) LEVADA_INLINE {
             const vec b(row[(q * pool.stride_x + px) * w.stride_x + kx * w.dilation_x]);
             sum[q][px][i] = Run::template add_products<Arch>(b, a[i], sum[q][px][i]);
           });

@@ -107,24 +107,26 @@ class conv_by_columns {
     for (std::size_t py = 0; py < pool.height; ++py) {
       vec sum[Filters][Vectors][pool.width];
       accumulate<Filters, Vectors>(rows + x, y * pool.stride_y + py, f, sum);
-      static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
+      unrolled<Filters, Vectors, pool.width>([&](std::size_t i, std::size_t v, std::size_t px) LEVADA_INLINE {
         largest[i][v] = px == 0 && py == 0 ? sum[i][v][px] : maximum(largest[i][v], sum[i][v][px]);
       });
     }
-    static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
+    unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
       out_value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
-      const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
-      constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
-      store_part_as<count>(to + v * lanes,
-                           join(epilogue_.of_filter(result, f + i), f + i, y * Run::columns + x + v * lanes, count));
+      static_for<Vectors>([&](auto v) LEVADA_INLINE {
+        const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
+        constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
+        store_part_as<count>(to + v * lanes,
+                             join(epilogue_.of_filter(result, f + i), f + i, y * Run::columns + x + v * lanes, count));
+      });
     });
   }
 
   template <std::size_t Filters, std::size_t Vectors>
   LEVADA_INLINE void accumulate(const value* rows, std::size_t conv_y, std::size_t f,
                                 vec (&sum)[Filters][Vectors][pool.width]) const {
-    static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px)
-                                                 LEVADA_INLINE { sum[i][v][px] = vec(bias_[f + i]); });
+    unrolled<Filters, Vectors, pool.width>([&](std::size_t i, std::size_t v, std::size_t px)
+                                               LEVADA_INLINE { sum[i][v][px] = vec(bias_[f + i]); });
     const auto taps = Run::taps_of(conv_y);
     const value* weight = weight_.data() + f * Run::channels * w.taps();
     for (std::size_t c = 0; c < Run::channels; ++c) {
@@ -134,12 +136,12 @@ class conv_by_columns {
       // the rows of a pool, and keep them in memory. It is not told that the weights are the same.
       if constexpr (std::is_integral_v<value>) asm("" : "+r"(k));
       for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
-        for_each_tap<w.width>([&](auto kx) LEVADA_INLINE {
+        for_each_tap<w.width>([&](std::size_t kx) LEVADA_INLINE {
           vec x[Vectors][pool.width];
-          static_for<Vectors, pool.width>([&](auto v, auto px) LEVADA_INLINE {
+          unrolled<Vectors, pool.width>([&](std::size_t v, std::size_t px) LEVADA_INLINE {
             x[v][px] = load_once<value, Arch>(in + row_type::at(px * w.stride_x + kx * w.dilation_x) + v * lanes);
           });
-          static_for<Filters, Vectors, pool.width>([&](auto i, auto v, auto px) LEVADA_INLINE {
+          unrolled<Filters, Vectors, pool.width>([&](std::size_t i, std::size_t v, std::size_t px) LEVADA_INLINE {
             sum[i][v][px] = Run::template add_products<Arch>(x[v][px], vec(k[kx * Filters + i]), sum[i][v][px]);
           });
         });

@@ -196,11 +196,11 @@ class conv_by_panels {
     const bool last = !in_channel_blocks || c + channel_block >= Run::channels;
     // Planes lie far apart: no prefetcher foresees where a tile is written.
     if (last)
-      static_for<Filters>([&](auto i) LEVADA_INLINE {
+      unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
         __builtin_prefetch(out + (f + i) * pixels + p + (Vectors - 1) * lanes + Last - 1, 1);
       });
     vec sum[Filters][Vectors];
-    static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
+    unrolled<Filters, Vectors>([&](std::size_t i, std::size_t v) LEVADA_INLINE {
       sum[i][v] = in_channel_blocks && c != 0 ? vec::load_aligned(kept + i * wide + v * lanes) : vec(bias_[f + i]);
     });
     const std::size_t channels = channels_from(c);
@@ -208,22 +208,24 @@ class conv_by_panels {
     for (std::size_t n = 0; n < channels; ++n, from += wide, k += Filters) {
       if constexpr (is_streamed) fetch_ahead(next += ceil_div(Filters * sizeof(value), group));
       vec x[Vectors];
-      static_for<Vectors>([&](auto v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
-      static_for<Filters>([&](auto i) LEVADA_INLINE {
+      unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
+      unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
         const vec a(k[i]);
-        static_for<Vectors>([&](auto v) LEVADA_INLINE { sum[i][v] = multiply_add(x[v], a, sum[i][v]); });
+        unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { sum[i][v] = multiply_add(x[v], a, sum[i][v]); });
       });
     }
     if (!last) {
-      static_for<Filters, Vectors>([&](auto i, auto v)
-                                       LEVADA_INLINE { sum[i][v].store_aligned(kept + i * wide + v * lanes); });
+      unrolled<Filters, Vectors>([&](std::size_t i, std::size_t v)
+                                     LEVADA_INLINE { sum[i][v].store_aligned(kept + i * wide + v * lanes); });
       return;
     }
-    static_for<Filters, Vectors>([&](auto i, auto v) LEVADA_INLINE {
-      const vec result = Run::relu ? relu_of(sum[i][v]) : sum[i][v];
-      constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
-      store_part_as<count>(out + (f + i) * pixels + p + v * lanes,
-                           join(epilogue_.of_filter(result, f + i), f + i, p + v * lanes, count));
+    unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
+      static_for<Vectors>([&](auto v) LEVADA_INLINE {
+        const vec result = Run::relu ? relu_of(sum[i][v]) : sum[i][v];
+        constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
+        store_part_as<count>(out + (f + i) * pixels + p + v * lanes,
+                             join(epilogue_.of_filter(result, f + i), f + i, p + v * lanes, count));
+      });
     });
   }
 

@@ -37,6 +37,25 @@ class conv_by_rows {
       std::min<std::size_t>(8, (register_count<Arch> - 1 - (keeps_weights ? w.taps() : tile_vectors)) / tile_vectors);
   static constexpr std::size_t tile_rows = ceil_div(Run::rows, ceil_div(Run::rows, most_rows));
 
+  /// The row of the window that lies on row `row` of what is read, for row `r` of the results; the window's height if
+  /// none does.
+  static constexpr std::size_t window_row(std::size_t row, std::size_t r) {
+    const std::size_t first = r * w.stride_y;
+    if (row < first || (row - first) % w.dilation_y != 0) return w.height;
+    return std::min<std::size_t>((row - first) / w.dilation_y, w.height);
+  }
+  /// How many of the first `rows` rows of results have row `row` in their windows, and the first of these from `r` on.
+  static constexpr std::size_t readers(std::size_t row, std::size_t rows) {
+    std::size_t count = 0;
+    for (std::size_t r = 0; r < rows; ++r) count += window_row(row, r) != w.height;
+    return count;
+  }
+  static constexpr std::size_t reader(std::size_t row, std::size_t number) {
+    std::size_t r = 0;
+    while (window_row(row, r) == w.height || number-- != 0) ++r;
+    return r;
+  }
+
   /// Rows that so many rows of results read, those of the padding among them.
   static constexpr std::size_t rows_read(std::size_t rows) { return (rows - 1) * w.stride_y + w.reach_y(); }
   static constexpr std::size_t padded_rows = rows_read(Run::rows);
@@ -63,7 +82,7 @@ class conv_by_rows {
         row_type::fill(to, in + (r - w.top) * Run::width, value{0});
     }
     vec kept[keeps_weights ? w.taps() : 1];
-    if constexpr (keeps_weights) static_for<w.taps()>([&](auto i) LEVADA_INLINE { kept[i] = vec(weight_[i]); });
+    if constexpr (keeps_weights) unrolled<w.taps()>([&](std::size_t i) LEVADA_INLINE { kept[i] = vec(weight_[i]); });
     constexpr std::size_t whole = Run::rows / tile_rows * tile_rows;
     for (std::size_t y = 0; y < whole; y += tile_rows) some_rows<tile_rows>(rows, kept, out, y, join);
     if constexpr (whole != Run::rows) some_rows<Run::rows - whole>(rows, kept, out, whole, join);
@@ -83,36 +102,38 @@ class conv_by_rows {
   LEVADA_INLINE void tile(const value* rows, const Kept& kept, value* out, std::size_t y, std::size_t x,
                           const Join& join) const {
     vec sum[Rows][Vectors];
-    static_for<Rows, Vectors>([&](auto r, auto v) LEVADA_INLINE { sum[r][v] = vec(bias_); });
+    unrolled<Rows, Vectors>([&](std::size_t r, std::size_t v) LEVADA_INLINE { sum[r][v] = vec(bias_); });
     const value* from = rows + y * w.stride_y * row_type::pitch + x;
     static_for<rows_read(Rows)>([&](auto row) LEVADA_INLINE {
-      static_for<w.width>([&](auto kx) LEVADA_INLINE {
+      unrolled<w.width>([&](std::size_t kx) LEVADA_INLINE {
         vec in[Vectors];
-        static_for<Vectors>([&](auto v) LEVADA_INLINE {
+        unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE {
           in[v] = load_once<value, Arch>(from + row * row_type::pitch + row_type::at(kx * w.dilation_x) + v * lanes);
         });
-        static_for<Rows>([&](auto r) LEVADA_INLINE {
-          // The tap of the window of output row `r` that this row is, if it is one.
-          if constexpr (row >= r * w.stride_y && (row - r * w.stride_y) % w.dilation_y == 0 &&
-                        (row - r * w.stride_y) / w.dilation_y < w.height) {
-            constexpr std::size_t tap = (row - r * w.stride_y) / w.dilation_y * w.width + kx;
-            const vec k = [&]() LEVADA_INLINE {
-              if constexpr (keeps_weights)
-                return kept[tap];
-              else
-                return vec(weight_[tap]);
-            }();
-            static_for<Vectors>([&](auto v) LEVADA_INLINE { sum[r][v] = multiply_add(in[v], k, sum[r][v]); });
-          }
+        static_for<readers(row, Rows)>([&](auto number) LEVADA_INLINE {
+          constexpr std::size_t r = reader(row, number), first_tap = window_row(row, r) * w.width;
+          const vec k = weight(kept, first_tap + kx);
+          unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { sum[r][v] = multiply_add(in[v], k, sum[r][v]); });
         });
       });
     });
-    static_for<Rows, Vectors>([&](auto r, auto v) LEVADA_INLINE {
-      const std::size_t at = (y + r) * Run::columns + x + v * lanes;
-      const vec result = Run::relu ? relu_of(sum[r][v]) : sum[r][v];
-      constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
-      store_part_as<count>(out + at, join(epilogue_.of_filter(result, 0), 0, at, count));
+    unrolled<Rows>([&](std::size_t r) LEVADA_INLINE {
+      static_for<Vectors>([&](auto v) LEVADA_INLINE {
+        const std::size_t at = (y + r) * Run::columns + x + v * lanes;
+        const vec result = Run::relu ? relu_of(sum[r][v]) : sum[r][v];
+        constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
+        store_part_as<count>(out + at, join(epilogue_.of_filter(result, 0), 0, at, count));
+      });
     });
+  }
+
+  /// The weight of a tap in all lanes.
+  template <class Kept>
+  LEVADA_INLINE vec weight([[maybe_unused]] const Kept& kept, std::size_t tap) const {
+    if constexpr (keeps_weights)
+      return kept[tap];
+    else
+      return vec(weight_[tap]);
   }
 
   value weight_[w.taps()], bias_;

@@ -203,7 +203,7 @@ class winograd_conv {
   LEVADA_INLINE static void turn(const value* in, [[maybe_unused]] const value* scale, value* to, std::size_t y,
                                  std::size_t x, std::size_t c) {
     square<Arch, value> s;
-    static_for<lanes>([&](auto i) LEVADA_INLINE {
+    unrolled<lanes>([&](std::size_t i) LEVADA_INLINE {
       vec row = c + i < Run::channels ? load_part<Count, value, Arch>(in + ((c + i) * Run::height + y) * Run::width + x)
                                       : vec(value{0});
       if constexpr (scales_input<Run>)
@@ -211,8 +211,9 @@ class winograd_conv {
       std::memcpy(&s.row[i], &row, sizeof s.row[i]);
     });
     s.transpose();
-    static_for<Count>(
-        [&](auto i) LEVADA_INLINE { std::memcpy(to + (w.left + x + i) * channels + c, &s.row[i], sizeof s.row[i]); });
+    unrolled<Count>([&](std::size_t i) LEVADA_INLINE {
+      std::memcpy(to + (w.left + x + i) * channels + c, &s.row[i], sizeof s.row[i]);
+    });
   }
 
   /// One of the products of all tiles, for `Vectors` vectors of filters. Each of the passes over their weights brings

@@ -113,11 +113,11 @@ constexpr std::size_t tap_cost(std::size_t multiply_adds, std::size_t loads) {
   return std::max({multiply_adds, loads, std::size_t{9}});
 }
 
-/// Calls `f(integral_constant)` for few taps, unrolled, and `f(size_t)` in a loop for many.
+/// Calls `f(0) ... f(N - 1)`, unrolled for few taps and in a loop for many.
 template <std::size_t N, class F>
 LEVADA_INLINE inline void for_each_tap(F&& f) {
   if constexpr (N <= 7)
-    static_for<N>(f);
+    unrolled<N>(f);
   else
     for (std::size_t i = 0; i < N; ++i) f(i);
 }

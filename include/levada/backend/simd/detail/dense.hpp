@@ -76,38 +76,35 @@ class simd_dense {
     constexpr std::size_t chains = ceil_div(8, N * Items);
     const T* weight = weight_.data() + first * pitch;
     vec sums[Items][N][chains];
-    static_for<Items>([&](auto b) LEVADA_INLINE {
-      static_for<N>(
-          [&](auto n) LEVADA_INLINE { static_for<chains>([&](auto c) LEVADA_INLINE { sums[b][n][c] = vec(T{0}); }); });
-    });
-    const auto add = [&](std::size_t at, auto c, const vec(&x)[Items]) LEVADA_INLINE {
-      static_for<N>([&](auto n) LEVADA_INLINE {
+    unrolled<Items, N, chains>([&](std::size_t b, std::size_t n, std::size_t c)
+                                   LEVADA_INLINE { sums[b][n][c] = vec(T{0}); });
+    const auto add = [&](std::size_t at, std::size_t c, const vec(&x)[Items]) LEVADA_INLINE {
+      unrolled<N>([&](std::size_t n) LEVADA_INLINE {
         if constexpr (is_streamed)
           fetch_ahead(reinterpret_cast<std::uintptr_t>(weight + n * pitch + at) + N * pitch * sizeof(T));
         vec w = load<T, Arch>(weight + n * pitch + at);
         if constexpr (Items > 1) keep<T, Arch>(w);
-        static_for<Items>([&](auto b) LEVADA_INLINE { sums[b][n][c] = multiply_add(x[b], w, sums[b][n][c]); });
+        unrolled<Items>([&](std::size_t b) LEVADA_INLINE { sums[b][n][c] = multiply_add(x[b], w, sums[b][n][c]); });
       });
     };
-    using none = std::integral_constant<std::size_t, 0>;
     std::size_t i = 0;
     vec x[Items];
     for (; i + chains * lanes <= vectors * lanes; i += chains * lanes)
-      static_for<chains>([&](auto c) LEVADA_INLINE {
-        static_for<Items>([&](auto b) LEVADA_INLINE { x[b] = load<T, Arch>(in + b * Inputs + i + c * lanes); });
+      unrolled<chains>([&](std::size_t c) LEVADA_INLINE {
+        unrolled<Items>([&](std::size_t b) LEVADA_INLINE { x[b] = load<T, Arch>(in + b * Inputs + i + c * lanes); });
         add(i + c * lanes, c, x);
       });
     for (; i < vectors * lanes; i += lanes) {
-      static_for<Items>([&](auto b) LEVADA_INLINE { x[b] = load<T, Arch>(in + b * Inputs + i); });
-      add(i, none(), x);
+      unrolled<Items>([&](std::size_t b) LEVADA_INLINE { x[b] = load<T, Arch>(in + b * Inputs + i); });
+      add(i, 0, x);
     }
     if constexpr (rest != 0) {
-      static_for<Items>([&](auto b) LEVADA_INLINE { x[b] = load_part<rest, T, Arch>(in + b * Inputs + i); });
-      add(i, none(), x);
+      unrolled<Items>([&](std::size_t b) LEVADA_INLINE { x[b] = load_part<rest, T, Arch>(in + b * Inputs + i); });
+      add(i, 0, x);
     }
-    static_for<Items>([&](auto b) LEVADA_INLINE {
-      static_for<N>([&](auto n) LEVADA_INLINE {
-        static_for<chains - 1>([&](auto c) LEVADA_INLINE { sums[b][n][0] = sums[b][n][0] + sums[b][n][c + 1]; });
+    unrolled<Items>([&](std::size_t b) LEVADA_INLINE {
+      unrolled<N>([&](std::size_t n) LEVADA_INLINE {
+        unrolled<chains - 1>([&](std::size_t c) LEVADA_INLINE { sums[b][n][0] = sums[b][n][0] + sums[b][n][c + 1]; });
         const T result = sum_of(sums[b][n][0]) + bias_[first + n];
         out[b * Outputs + first + n] = Relu && result < 0 ? T{0} : result;
       });

@@ -55,8 +55,7 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
     constexpr std::size_t vectors = ceil_div(Columns, lanes);
     constexpr auto width = [](std::size_t v) { return std::min(lanes, Columns - v * lanes); };
     vec sums[Rows][vectors];
-    static_for<Rows>(
-        [&](auto y) LEVADA_INLINE { static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = vec(value{0}); }); });
+    unrolled<Rows, vectors>([&](std::size_t y, std::size_t v) LEVADA_INLINE { sums[y][v] = vec(value{0}); });
     for (std::size_t k = 0; k < s::inner; ++k) {
       vec columns[vectors];
       static_for<vectors>([&](auto v) LEVADA_INLINE {
@@ -64,12 +63,13 @@ struct simd_kernel<Arch, std::tuple<A, B>, matmul_op> : detail::plain_simd_kerne
         keep<value, Arch>(loaded);
         columns[v] = loaded;
       });
-      static_for<Rows>([&](auto y) LEVADA_INLINE {
+      unrolled<Rows>([&](std::size_t y) LEVADA_INLINE {
         const vec left(a[y * s::inner + k]);
-        static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = multiply_add(left, columns[v], sums[y][v]); });
+        unrolled<vectors>([&](std::size_t v)
+                              LEVADA_INLINE { sums[y][v] = multiply_add(left, columns[v], sums[y][v]); });
       });
     }
-    static_for<Rows>([&](auto y) LEVADA_INLINE {
+    unrolled<Rows>([&](std::size_t y) LEVADA_INLINE {
       static_for<vectors>([&](auto v) LEVADA_INLINE {
         constexpr std::integral_constant<std::size_t, width(v)> count;
         store_part<count>(to + y * s::columns + v * lanes, join(sums[y][v], row + y, column + v * lanes, count));

@@ -69,22 +69,24 @@ class packed_product {
     vec sums[Count][vectors];
     static_for<vectors>([&](auto v) LEVADA_INLINE {
       const vec first = begin(p * panel + v * lanes, width<Width, v>());
-      static_for<Count>([&](auto y) LEVADA_INLINE { sums[y][v] = first; });
+      unrolled<Count>([&](std::size_t y) LEVADA_INLINE { sums[y][v] = first; });
     });
     const T* const left = in + row * Inner;
     for (std::size_t k = 0; k < Inner; ++k) {
       vec columns[vectors];
-      static_for<vectors>([&](auto v)
-                              LEVADA_INLINE { columns[v] = load_once<T, Arch>(matrix + k * panel + v * lanes); });
-      static_for<Count>([&](auto y) LEVADA_INLINE {
+      unrolled<vectors>([&](std::size_t v)
+                            LEVADA_INLINE { columns[v] = load_once<T, Arch>(matrix + k * panel + v * lanes); });
+      unrolled<Count>([&](std::size_t y) LEVADA_INLINE {
         const vec x(left[y * Inner + k]);
-        static_for<vectors>([&](auto v) LEVADA_INLINE { sums[y][v] = multiply_add(x, columns[v], sums[y][v]); });
+        unrolled<vectors>([&](std::size_t v) LEVADA_INLINE { sums[y][v] = multiply_add(x, columns[v], sums[y][v]); });
       });
     }
-    static_for<Count, vectors>([&](auto y, auto v) LEVADA_INLINE {
-      constexpr width<Width, v> count;
-      store_part<count>(out + (row + y) * Columns + p * panel + v * lanes,
-                        finish(sums[y][v], row + y, p * panel + v * lanes, count));
+    unrolled<Count>([&](std::size_t y) LEVADA_INLINE {
+      static_for<vectors>([&](auto v) LEVADA_INLINE {
+        constexpr width<Width, v> count;
+        store_part<count>(out + (row + y) * Columns + p * panel + v * lanes,
+                          finish(sums[y][v], row + y, p * panel + v * lanes, count));
+      });
     });
   }
 

@@ -62,10 +62,10 @@ class simd_qlinear_dense {
   void sum_outputs(const byte* in, std::int32_t* to, std::size_t first) const {
     const std::int8_t* const weight = weight_.data() + first * pitch;
     vec sums[N];
-    static_for<N>([&](auto n) LEVADA_INLINE { sums[n] = vec(0); });
+    unrolled<N>([&](std::size_t n) LEVADA_INLINE { sums[n] = vec(0); });
     const auto add = [&](std::size_t at, const byte* from) LEVADA_INLINE {
       const vec x = load_quads(from) ^ vec(quad_sign<byte>);
-      static_for<N>([&](auto n) LEVADA_INLINE {
+      unrolled<N>([&](std::size_t n) LEVADA_INLINE {
         sums[n] = add_quad_products<Arch>(x, load_quads(weight + n * pitch + at), sums[n]);
       });
     };
@@ -75,7 +75,7 @@ class simd_qlinear_dense {
       std::memcpy(last, in + (inputs - rest), rest);
       add(inputs - rest, last);
     }
-    static_for<N>([&](auto n) LEVADA_INLINE { to[first + n] = sum_of(sums[n]) + bias_[first + n]; });
+    unrolled<N>([&](std::size_t n) LEVADA_INLINE { to[first + n] = sum_of(sums[n]) + bias_[first + n]; });
   }
 
   /// Four bytes to a lane. (Vector loads may read any type.)

@@ -62,7 +62,7 @@ class packed_gates {
     const T* weight = weight_.data() + block * block_size;
     for (std::size_t k = 0; k < Inputs; ++k, weight += count * blocks::lanes) {
       const typename blocks::vec x(in[k]);
-      static_for<N, count>([&](auto n, auto g) LEVADA_INLINE {
+      unrolled<N, count>([&](std::size_t n, std::size_t g) LEVADA_INLINE {
         sums[n][to[g]] =
             multiply_add(x, detail::load<T, Arch>(weight + n * block_size + g * blocks::lanes), sums[n][to[g]]);
       });
@@ -140,7 +140,7 @@ struct simd_kernel<Arch, std::tuple<X, H>, gru_op<Hidden, Options...>> {
 
   template <std::size_t N, std::size_t Sums>
   LEVADA_INLINE void begin(std::size_t b, vec (&sums)[N][Sums]) const {
-    detail::static_for<N, Sums>([&](auto n, auto s) LEVADA_INLINE { sums[n][s] = bias_.get(s, b + n); });
+    detail::unrolled<N, Sums>([&](std::size_t n, std::size_t s) LEVADA_INLINE { sums[n][s] = bias_.get(s, b + n); });
   }
   LEVADA_INLINE static vec mixed(const vec& z, const vec& n, const vec& h) {
     return detail::multiply_add(z, h - n, n);  // (1 - z) n + z h
@@ -154,7 +154,7 @@ struct simd_kernel<Arch, std::tuple<X, H>, gru_op<Hidden, Options...>> {
       input_.template add<update, reset, next>(b, x, sums);
       gates_.template add<update, reset>(b, h, sums);
       next_.template add<kept>(b, h, sums);
-      static_for<count>([&](auto n) LEVADA_INLINE {
+      unrolled<count>([&](std::size_t n) LEVADA_INLINE {
         const vec r = sigmoid_in(sums[n][reset]);
         const vec made = tanh_in(multiply_add(r, sums[n][kept], sums[n][next]));
         blocks::store(out, b + n, mixed(sigmoid_in(sums[n][update]), made, blocks::load(h, b + n)));
@@ -170,7 +170,7 @@ struct simd_kernel<Arch, std::tuple<X, H>, gru_op<Hidden, Options...>> {
       begin(b, sums);
       input_.template add<update, reset, next>(b, x, sums);
       gates_.template add<update, reset>(b, h, sums);
-      static_for<count>([&](auto n) LEVADA_INLINE {
+      unrolled<count>([&](std::size_t n) LEVADA_INLINE {
         blocks::store(z, b + n, sigmoid_in(sums[n][update]));
         blocks::store(begun, b + n, sums[n][next]);
         blocks::store(kept_state, b + n, sigmoid_in(sums[n][reset]) * blocks::load(h, b + n));
@@ -178,9 +178,9 @@ struct simd_kernel<Arch, std::tuple<X, H>, gru_op<Hidden, Options...>> {
     });
     blocks::template for_each<4>([&](std::size_t b, auto count) LEVADA_INLINE {
       vec sums[count][1];
-      static_for<count>([&](auto n) LEVADA_INLINE { sums[n][0] = blocks::load(begun, b + n); });
+      unrolled<count>([&](std::size_t n) LEVADA_INLINE { sums[n][0] = blocks::load(begun, b + n); });
       next_.template add<0>(b, kept_state, sums);
-      static_for<count>([&](auto n) LEVADA_INLINE {
+      unrolled<count>([&](std::size_t n) LEVADA_INLINE {
         blocks::store(out, b + n, mixed(blocks::load(z, b + n), tanh_in(sums[n][0]), blocks::load(h, b + n)));
       });
     });
@@ -226,10 +226,10 @@ struct simd_kernel<Arch, In, lstm_op<Hidden, Options...>> {
     value *const hidden = std::get<0>(out).data(), *const cells = std::get<1>(out).data();
     blocks::template for_each<2>([&](std::size_t b, auto count) LEVADA_INLINE {
       vec sums[count][4];
-      static_for<count, 4>([&](auto n, auto g) LEVADA_INLINE { sums[n][g] = bias_.get(g, b + n); });
+      unrolled<count, 4>([&](std::size_t n, std::size_t g) LEVADA_INLINE { sums[n][g] = bias_.get(g, b + n); });
       input_.template add<input, output, forget, cell>(b, x, sums);
       state_.template add<input, output, forget, cell>(b, h, sums);
-      static_for<count>([&](auto n) LEVADA_INLINE {
+      unrolled<count>([&](std::size_t n) LEVADA_INLINE {
         const vec before = blocks::load(c, b + n);
         const vec i = sigmoid_in(seeing(input, b + n, sums[n][input], before));
         const vec f = sigmoid_in(seeing(forget, b + n, sums[n][forget], before));

@@ -17,11 +17,11 @@ struct square {
   LEVADA_INLINE void transpose() {
     for (std::size_t step = 1; step < side; step *= 2) {
       raw next[side];
-      static_for<side / 2>([&](auto i) LEVADA_INLINE {
+      unrolled<side / 2>([&](std::size_t i) LEVADA_INLINE {
         next[2 * i] = zip<0>(row[i], row[i + side / 2], std::make_index_sequence<side / 2>());
         next[2 * i + 1] = zip<side / 2>(row[i], row[i + side / 2], std::make_index_sequence<side / 2>());
       });
-      static_for<side>([&](auto i) LEVADA_INLINE { row[i] = next[i]; });
+      unrolled<side>([&](std::size_t i) LEVADA_INLINE { row[i] = next[i]; });
     }
   }
 
@@ -48,8 +48,8 @@ void to_planes(const T* pixels, std::size_t channels, Out* out, std::size_t plan
   constexpr std::size_t side = lanes_in<T, Arch>;
   const auto turn = [&](std::size_t p, std::size_t c, auto count) LEVADA_INLINE {
     square<Arch, T> s;
-    static_for<side>([&](auto i)
-                         LEVADA_INLINE { std::memcpy(&s.row[i], pixels + (p + i) * Stride + c, sizeof s.row[i]); });
+    unrolled<side>([&](std::size_t i)
+                       LEVADA_INLINE { std::memcpy(&s.row[i], pixels + (p + i) * Stride + c, sizeof s.row[i]); });
     s.transpose();
     // A loop: `finish` may be a chain of ops, of which a copy for each row is much to compile and to read.
     const std::size_t kept = channels - c < side ? channels - c : side;

@@ -61,6 +61,23 @@ LEVADA_INLINE inline constexpr void static_for(F&& f) {
   }(std::make_index_sequence<I * J * K>());
 }
 
+/// Calls `f(0) ... f(N - 1)`, or `f(i, j)` and `f(i, j, k)` for all indices below these, each call inlined. For an index
+/// that is used as a number alone: `f` is compiled once, where static_for needs it once for each index.
+template <std::size_t N, class F>
+LEVADA_INLINE inline constexpr void unrolled(F&& f) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) LEVADA_INLINE { (f(I), ...); }(std::make_index_sequence<N>());
+}
+template <std::size_t I, std::size_t J, class F>
+LEVADA_INLINE inline constexpr void unrolled(F&& f) {
+  [&]<std::size_t... N>(std::index_sequence<N...>)
+      LEVADA_INLINE { (f(N / J, N % J), ...); }(std::make_index_sequence<I * J>());
+}
+template <std::size_t I, std::size_t J, std::size_t K, class F>
+LEVADA_INLINE inline constexpr void unrolled(F&& f) {
+  [&]<std::size_t... N>(std::index_sequence<N...>)
+      LEVADA_INLINE { (f(N / K / J, N / K % J, N % K), ...); }(std::make_index_sequence<I * J * K>());
+}
+
 /// Integers wrap around: where xsimd multiplies number by number, signed ones must not overflow.
 template <class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> product(const vector<T, Arch>& a, const vector<T, Arch>& b) {

@@ -50,15 +50,15 @@ void winograd_input(const float* in, std::size_t row, std::size_t pixel, float* 
   using vec = vector<float, Arch>;
   constexpr std::size_t side = winograd_sizes<Results>::side;
   vec between[side][side];  // [column][row of the transform]
-  static_for<side>([&](auto x) LEVADA_INLINE {
+  unrolled<side>([&](std::size_t x) LEVADA_INLINE {
     vec column[side];
-    static_for<side>([&](auto y) LEVADA_INLINE { column[y] = vec::load_aligned(in + y * row + x * pixel); });
+    unrolled<side>([&](std::size_t y) LEVADA_INLINE { column[y] = vec::load_aligned(in + y * row + x * pixel); });
     winograd_input_row<Arch, Results>(column, 1, between[x]);
   });
-  static_for<side>([&](auto y) LEVADA_INLINE {
+  unrolled<side>([&](std::size_t y) LEVADA_INLINE {
     vec to[side];
     winograd_input_row<Arch, Results>(&between[0][y], side, to);
-    static_for<side>([&](auto x) LEVADA_INLINE { to[x].store_aligned(out + (y * side + x) * plane); });
+    unrolled<side>([&](std::size_t x) LEVADA_INLINE { to[x].store_aligned(out + (y * side + x) * plane); });
   });
 }
 
@@ -88,17 +88,17 @@ void winograd_result(const float* in, std::size_t plane, const float* bias, floa
   using vec = vector<float, Arch>;
   constexpr std::size_t side = winograd_sizes<Results>::side;
   vec between[side][Results];  // [column][row of the results]
-  static_for<side>([&](auto x) LEVADA_INLINE {
+  unrolled<side>([&](std::size_t x) LEVADA_INLINE {
     vec column[side];
-    static_for<side>([&](auto y) LEVADA_INLINE { column[y] = vec::load_aligned(in + (y * side + x) * plane); });
+    unrolled<side>([&](std::size_t y) LEVADA_INLINE { column[y] = vec::load_aligned(in + (y * side + x) * plane); });
     winograd_result_row<Arch, Results>(column, 1, between[x]);
   });
   const vec b = vec::load_aligned(bias);
-  static_for<Results>([&](auto y) LEVADA_INLINE {
+  unrolled<Results>([&](std::size_t y) LEVADA_INLINE {
     if (y >= rows) return;
     vec to[Results];
     winograd_result_row<Arch, Results>(&between[0][y], Results, to);
-    static_for<Results>([&](auto x) LEVADA_INLINE {
+    unrolled<Results>([&](std::size_t x) LEVADA_INLINE {
       if (x >= columns) return;
       const vec result = to[x] + b;
       (Relu ? relu_of(result) : result).store_aligned(out + y * row + x * pixel);
@@ -142,19 +142,19 @@ void winograd_product(const float* tiles, const float* weights, std::size_t chan
   using vec = vector<float, Arch>;
   constexpr std::size_t lanes = lanes_in<float, Arch>;
   vec sum[Tiles][Vectors];
-  static_for<Tiles, Vectors>([&](auto q, auto i) LEVADA_INLINE { sum[q][i] = vec(0.0f); });
+  unrolled<Tiles, Vectors>([&](std::size_t q, std::size_t i) LEVADA_INLINE { sum[q][i] = vec(0.0f); });
   for (std::size_t c = 0; c < channels; ++c, ++tiles, weights += Vectors * lanes) {
-    static_for<ceil_div(Ahead, 64)>([&](auto i) LEVADA_INLINE { fetch_ahead(next + i * 64); });
+    unrolled<ceil_div(Ahead, 64)>([&](std::size_t i) LEVADA_INLINE { fetch_ahead(next + i * 64); });
     next += Ahead;
     vec a[Vectors];
-    static_for<Vectors>([&](auto i) LEVADA_INLINE { a[i] = load_once<float, Arch>(weights + i * lanes); });
-    static_for<Tiles>([&](auto q) LEVADA_INLINE {
+    unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { a[i] = load_once<float, Arch>(weights + i * lanes); });
+    unrolled<Tiles>([&](std::size_t q) LEVADA_INLINE {
       const vec b(tiles[q * Stride]);
-      static_for<Vectors>([&](auto i) LEVADA_INLINE { sum[q][i] = multiply_add(b, a[i], sum[q][i]); });
+      unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { sum[q][i] = multiply_add(b, a[i], sum[q][i]); });
     });
   }
-  static_for<Tiles, Vectors>([&](auto q, auto i)
-                                 LEVADA_INLINE { sum[q][i].store_aligned(out + (q * Vectors + i) * lanes); });
+  unrolled<Tiles, Vectors>([&](std::size_t q, std::size_t i)
+                               LEVADA_INLINE { sum[q][i].store_aligned(out + (q * Vectors + i) * lanes); });
 }
 
 }  // namespace levada::detail
