@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include <torch_layers.onnx.hpp>
 #include <torch_picture.onnx.hpp>
 #include <torch_sequence.onnx.hpp>
 
@@ -43,6 +44,11 @@ void check(const std::string& name, Network network) {
 TEST_CASE("a network of convolutions and attention gives what PyTorch gives") {
   const lv::safetensors weights{torch_picture::weights_file};
   check<torch_picture::x_type, torch_picture::y_result>("torch_picture", torch_picture::graph(weights));
+}
+
+TEST_CASE("equal layers that are a function give what PyTorch gives") {
+  const lv::safetensors weights{torch_layers::weights_file};
+  check<torch_layers::x_type, torch_layers::y_result>("torch_layers", torch_layers::graph(weights));
 }
 
 TEST_CASE("recurrent layers in both directions give what PyTorch gives") {

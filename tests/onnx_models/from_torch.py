@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports a network of PyTorch as docs/onnx.md says, and writes an input and what PyTorch computes of it.
 
-from_torch.py picture|sequence NAME      writes NAME.onnx, NAME.x and NAME.y, of float32
+from_torch.py picture|sequence|layers NAME      writes NAME.onnx, NAME.x and NAME.y, of float32
 """
 
 import sys
@@ -60,10 +60,27 @@ class Sequence(nn.Module):
         return self.head(self.recurrent(x)[0][:, -1])
 
 
+class Layers(nn.Module):
+    """A decoder over what an encoder gives: equal layers, which become a function each."""
+
+    example = torch.Size([1, 10, 24])
+
+    def __init__(self):
+        super().__init__()
+        layer = {"d_model": 24, "nhead": 3, "dim_feedforward": 48, "dropout": 0.0, "batch_first": True}
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**layer), 4)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**layer), 3)
+        for p in self.parameters():  # the layers are copies of one
+            nn.init.normal_(p, 0.1, 0.2)
+
+    def forward(self, x):
+        return self.decoder(x, self.encoder(x))
+
+
 if __name__ == "__main__":
     torch.manual_seed(1)
     kind, name = sys.argv[1:]
-    network = {"picture": Picture, "sequence": Sequence}[kind]().eval()
+    network = {"picture": Picture, "sequence": Sequence, "layers": Layers}[kind]().eval()
     x = torch.rand(network.example)
     torch.onnx.export(network, x, name + ".onnx", input_names=["x"], output_names=["y"], opset_version=16)
     x.numpy().tofile(name + ".x")

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 
 #include "hash.hpp"
 #include "names.hpp"
@@ -53,23 +55,34 @@ std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 }  // namespace
 
-fused_graph fuse(const lowering& lowered) {
+fused_graph fuse(const lowering& lowered, bool blocks) {
   const std::vector<levada_node>& nodes = lowered.nodes();
   const std::vector<char> needed = needed_of(lowered);
   const std::vector<int> consumers = consumers_of(lowered, needed);
   fused_graph graph;
-  std::map<int, std::size_t> line_of;  // by the node that ends it
+  std::vector<int> sequence;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const levada_node& n = nodes[i];
-    const int at = static_cast<int>(i);
-    if (n.op.empty()) {
-      graph.ports.push_back(at);
-      continue;
-    }
-    if (needed[i] == 0) continue;
+    if (nodes[i].op.empty())
+      graph.ports.push_back(static_cast<int>(i));
+    else if (needed[i] != 0)
+      sequence.push_back(static_cast<int>(i));
+  }
+  if (blocks) graph.blocks = find_repeats(lowered, sequence);
+  const auto begins_block = [&](std::size_t at) {
+    return std::ranges::any_of(graph.blocks, [&](const repeated_block& b) {
+      return at >= b.first && at <= b.first + b.nodes() && (at - b.first) % b.length == 0;
+    });
+  };
+  std::map<int, std::size_t> line_of;  // by the node that ends it
+  std::size_t block_begin = 0;
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    const int at = sequence[i];
+    const levada_node& n = lowered[at];
+    if (begins_block(i)) block_begin = i;
     const int before = n.from[0];
     const auto line = n.from.size() == 1 ? line_of.find(before) : line_of.end();
-    if (line != line_of.end() && consumers[static_cast<std::size_t>(before)] == 1) {
+    if (line != line_of.end() && consumers[static_cast<std::size_t>(before)] == 1 &&
+        graph.lines[line->second].first >= block_begin) {
       const std::size_t index = line->second;
       graph.lines[index].add(n);
       line_of.erase(line);
@@ -77,6 +90,7 @@ fused_graph fuse(const lowering& lowered) {
       continue;
     }
     fused_line made;
+    made.first = i;
     made.add(n);
     // Names of lines are final only at the end: refer to nodes by their index for now.
     for (const int from : n.from) made.from.push_back(std::to_string(from));
@@ -219,6 +233,7 @@ class header_writer {
 
   void graph() {
     for (const std::string& function : lowered_.functions()) out_ += "\n" + function;
+    for (const repeated_block& block : graph_.blocks) block_function(block);
     line("\n/// The model.", has_weights_ ? " `w` has to outlive `deploy`; weights of another model are refused." : "");
     line("template <lv::parameter_source Weights>");
     line("auto graph(const Weights&", has_weights_ || !lowered_.functions().empty() ? " w" : "", ") {");
@@ -227,11 +242,67 @@ class header_writer {
     line("  return ", begin, "lv::graph(");
     for (const int port : graph_.ports)
       line("      lv::port<", quoted(made(port).name), ", ", made(port).name, "_type>,");
-    for (const fused_line& one : graph_.lines) node_line(one);
+    auto block = graph_.blocks.begin();
+    for (std::size_t i = 0; i < graph_.lines.size();) {
+      if (block == graph_.blocks.end() || graph_.lines[i].first != block->first) {
+        node_line(graph_.lines[i++]);
+        continue;
+      }
+      for (std::size_t t = 0; t < block->times(); ++t) block_call(*block, t);
+      while (i < graph_.lines.size() && graph_.lines[i].first < block->first + block->nodes()) ++i;
+      ++block;
+    }
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       line("      lv::output<", quoted(outputs_[i]), ", ", quoted(graph_.outputs[i].second), ">",
            i + 1 == outputs_.size() ? ")" + end + ";" : ",");
     line("}");
+  }
+
+  /// The lines of one of those blocks.
+  std::span<const fused_line> lines_of(const repeated_block& block, std::size_t time) const {
+    const auto before = [&](std::size_t node) {
+      return std::ranges::lower_bound(graph_.lines, node, {}, &fused_line::first);
+    };
+    const std::size_t begin = block.first + time * block.length;
+    return {before(begin), before(begin + block.length)};
+  }
+  /// A graph. Inside of it the names are those of the first block.
+  void block_function(const repeated_block& block) {
+    const std::string begin = block.prefixes[0] + "_";
+    std::map<std::string, std::string> inside;  // by the names in the model
+    std::set<std::string> known;
+    for (const fused_line& one : lines_of(block, 0)) {
+      const std::string rest = one.name.starts_with(begin) ? one.name.substr(begin.size()) : one.name;
+      known.insert(inside[one.name] = known.contains(rest) ? one.name : rest);
+    }
+    line("\n/// A block that stands in the model ", std::to_string(block.times()),
+         " times. The names of its parameters begin with `Block`.");
+    line("template <lv::fixed_string Block, lv::parameter_source Weights>");
+    line("auto ", block.function, "(const Weights& w) {\n  return lv::graph(");
+    const std::vector<int>& taken = block.taken[0];
+    for (std::size_t p = 0; p < taken.size(); ++p) {
+      const levada_node& from = made(taken[p]);
+      std::string port = taken.size() == 1 ? "x" : "x" + std::to_string(p);
+      while (known.contains(port)) port += "_";
+      known.insert(inside[from.name] = port);
+      line("      lv::port<", quoted(port), ", ", tensor_text(from.type, from.dims), ">,");
+    }
+    for (fused_line one : lines_of(block, 0)) {
+      for (std::size_t k = 0; k < one.ops.size(); ++k)
+        if (one.names[k].starts_with(begin))
+          replace_own_name(one.ops[k], one.names[k], "Block + " + quoted(one.names[k].substr(begin.size() - 1)));
+      one.name = inside[one.name];
+      for (std::string& from : one.from) from = inside[from];
+      node_line(one);
+    }
+    line("      lv::output<\"y\", ", quoted(inside[made(block.gives[0]).name]), ">);\n}");
+  }
+  void block_call(const repeated_block& block, std::size_t time) {
+    const std::span<const fused_line> lines = lines_of(block, time);
+    out_ += comment_lines(comment_of(lines.front()) + " to " + comment_of(lines.back()));
+    std::string row = "      lv::node<" + quoted(made(block.gives[time]).name);
+    for (const int from : block.taken[time]) row += ", " + quoted(made(from).name);
+    line(row, ">(", block.function, "<", quoted(block.prefixes[time]), ">(w)),");
   }
 
   void node_line(const fused_line& one) {
@@ -282,7 +353,7 @@ std::string write_header(const lowering& lowered, const fused_graph& graph, cons
 }
 
 std::string write_branch(const lowering& lowered, const network& net, const std::string& name) {
-  const fused_graph graph = fuse(lowered);
+  const fused_graph graph = fuse(lowered, false);
   const header_text none{};
   return header_writer(lowered, graph, net, none).branch(name);
 }

@@ -7,23 +7,27 @@
 #include <vector>
 
 #include "lowering.hpp"
+#include "repeats.hpp"
 
 namespace levada::onnx {
 
 /// Stands in the first line of every header: what another version made may differ.
 inline constexpr std::string_view tool_version = "0.1.0";
 
-/// A line of the graph: ops in a row, each of whose values only the next one takes.
+/// A line of the graph: ops in a row, each of whose values only the next one takes, and none of which leaves its block.
 struct fused_line {
-  std::string name;  ///< of its last node
+  std::string name;       ///< of its last node
+  std::size_t first = 0;  ///< its first node's place among those that are needed
   std::vector<std::string> from;
   std::vector<std::string> ops;
-  std::vector<int> sources;  ///< nodes of the network, each once
+  std::vector<std::string> names;  ///< of the ops
+  std::vector<int> sources;        ///< nodes of the network, each once
 
   /// Goes on with that node.
   void add(const levada_node& n) {
     name = n.name;
     ops.push_back(n.op);
+    names.push_back(n.name);
     if (n.source >= 0 && (sources.empty() || sources.back() != n.source)) sources.push_back(n.source);
   }
 };
@@ -33,8 +37,10 @@ struct fused_graph {
   std::vector<int> ports;  ///< nodes of the lowering
   std::vector<fused_line> lines;
   std::vector<std::pair<std::string, std::string>> outputs;  ///< name, node
+  std::vector<repeated_block> blocks;
 };
-fused_graph fuse(const lowering& lowered);
+/// `blocks`: equal ones are looked for.
+fused_graph fuse(const lowering& lowered, bool blocks = true);
 
 struct header_text {
   std::string name;                                         ///< the namespace

@@ -19,6 +19,15 @@ struct fixed_string {
   constexpr std::string_view view() const { return {text, N - 1}; }
   constexpr operator std::string_view() const { return view(); }
   constexpr bool empty() const { return N == 1; }
+
+  /// One behind the other: `dense<Block + "_up", 256>`.
+  template <std::size_t M>
+  friend consteval fixed_string<N + M - 1> operator+(const fixed_string& first, const char (&second)[M]) {
+    char both[N + M - 1]{};
+    for (std::size_t i = 0; i + 1 < N; ++i) both[i] = first.text[i];
+    for (std::size_t i = 0; i < M; ++i) both[N - 1 + i] = second[i];
+    return fixed_string<N + M - 1>(both);
+  }
 };
 
 }  // namespace levada
