@@ -61,8 +61,8 @@ LEVADA_INLINE inline constexpr void static_for(F&& f) {
   }(std::make_index_sequence<I * J * K>());
 }
 
-/// Calls `f(0) ... f(N - 1)`, or `f(i, j)` and `f(i, j, k)` for all indices below these, each call inlined. For an index
-/// that is used as a number alone: `f` is compiled once, where static_for needs it once for each index.
+/// Calls `f(0) ... f(N - 1)`, or `f(i, j)` and `f(i, j, k)` for all indices below these, each call
+/// inlined. Where an index is a number alone: `f` is compiled once, by static_for once for each index.
 template <std::size_t N, class F>
 LEVADA_INLINE inline constexpr void unrolled(F&& f) {
   [&]<std::size_t... I>(std::index_sequence<I...>) LEVADA_INLINE { (f(I), ...); }(std::make_index_sequence<N>());
