@@ -26,19 +26,19 @@ void check_batch(double tolerance, const Ops&... ops) {
   static_assert(sizeof(kernel) != 0);
   lv::testing::random_parameters parameters;
   parameters.add<Item, Ops...>();
-  const auto in = std::make_unique<batch>();
+  const lv::testing::on_heap<batch> in;
   lv::testing::fill_randomly(*in);
 
-  const auto computed = std::make_unique<lv::batch_tensor<made, N>>();
-  const auto shared = std::make_shared<kernel>(ops..., lv::parameter_values(parameters.all()));
+  const lv::testing::on_heap<lv::batch_tensor<made, N>> computed;
+  kept_kernel of_batch = make_kept<kernel>(ops..., lv::parameter_values(parameters.all()));
   const lv::spirv_kernel<Item, Ops...> of_item(ops..., lv::parameter_values(parameters.all()));
-  CHECK(shared->dispatches.size() == of_item.dispatches.size());
-  CHECK(shared->in_bytes == sizeof(batch));
-  CHECK(shared->out_bytes == sizeof(*computed));
-  direct_device::get().run(shared, kernel::scratch_bytes, in.get(), computed.get());
+  CHECK(of_batch->dispatches.size() == of_item.dispatches.size());
+  CHECK(of_batch->in_bytes == sizeof(batch));
+  CHECK(of_batch->out_bytes == sizeof(*computed));
+  direct_device::get().run(std::move(of_batch), kernel::scratch_bytes, &*in, &*computed);
 
-  const auto item = std::make_unique<Item>();
-  const auto one = std::make_unique<made>();
+  const lv::testing::on_heap<Item> item;
+  const lv::testing::on_heap<made> one;
   double difference = 0;
   for (std::size_t n = 0; n < N; ++n) {
     std::copy_n(in->data() + n * Item::elements, Item::elements, item->data());

@@ -8,8 +8,11 @@
 #include <condition_variable>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <kernel/validators.hpp>
 #include <nn/direct.hpp>
@@ -24,6 +27,9 @@
 
 namespace spirv_test {
 
+/// Any kernel under one type: a shared pointer to it would be forty functions for each type.
+using kept_kernel = std::unique_ptr<const lv::dispatch_kernel, void (*)(const lv::dispatch_kernel*)>;
+
 /// A device that computes one item after the other.
 class direct_device final : lv::detail::device_client {
  public:
@@ -36,7 +42,7 @@ class direct_device final : lv::detail::device_client {
   }
 
   /// The device keeps the kernel.
-  void run(std::shared_ptr<const lv::dispatch_kernel> kept, std::size_t scratch_bytes, const void* in, void* out) {
+  void run(kept_kernel kept, std::size_t scratch_bytes, const void* in, void* out) {
     const lv::dispatch_kernel& kernel = *kernels_.emplace_back(std::move(kept));
     static const bool validates = kernel_test::is_installed("spirv-val");
     for (const lv::dispatch& d : kernel.dispatches) {
@@ -71,7 +77,7 @@ class direct_device final : lv::detail::device_client {
     changed_.notify_one();
   }
 
-  std::vector<std::shared_ptr<const lv::dispatch_kernel>> kernels_;
+  std::vector<kept_kernel> kernels_;
   lv::detail::vulkan_queue queue_;
   const void* in_ = nullptr;
   void* out_ = nullptr;
@@ -81,14 +87,20 @@ class direct_device final : lv::detail::device_client {
   std::exception_ptr failed_;
 };
 
+/// A kernel of this type, made of the arguments.
+template <class Kernel, class... Arguments>
+kept_kernel make_kept(const Arguments&... arguments) {
+  return {new Kernel(arguments...), [](const lv::dispatch_kernel* k) { delete static_cast<const Kernel*>(k); }};
+}
+
 /// What the device makes of the input by one kernel.
 template <class In, class... Ops>
 auto on_device(const In& in, std::span<const void* const> parameters, const Ops&... ops) {
   static_assert(lv::op_kernel<lv::spirv, In, Ops...>);
   using kernel = lv::spirv_kernel<In, Ops...>;
   auto out = lv::testing::unwritten<lv::run_output_t<In, Ops...>>();
-  direct_device::get().run(std::make_shared<kernel>(ops..., lv::parameter_values(parameters)), kernel::scratch_bytes,
-                           &in, &*out);
+  direct_device::get().run(make_kept<kernel>(ops..., lv::parameter_values(parameters)), kernel::scratch_bytes, &in,
+                           &*out);
   return out;
 }
 
