@@ -20,19 +20,13 @@ class erased_object {
   /// Constructs a `T` from the arguments.
   template <class T, class... Arguments>
   static erased_object make(Arguments&&... arguments) {
-    erased_object o = make_single<T>(std::forward<Arguments>(arguments)...);
+    erased_object o;
+    o.object_ = new own_lines<T>{{}, T(std::forward<Arguments>(arguments)...)};
+    o.destroy_ = [](void* p, std::align_val_t) noexcept { delete static_cast<own_lines<T>*>(p); };
     if constexpr (std::is_copy_constructible_v<T>)
       o.copy_ = [](const void* p, std::size_t, std::align_val_t) -> void* {
         return new own_lines<T>{{}, *static_cast<const T*>(p)};
       };
-    return o;
-  }
-  /// The same for what is never copied, as a kernel: no code for that.
-  template <class T, class... Arguments>
-  static erased_object make_single(Arguments&&... arguments) {
-    erased_object o;
-    o.object_ = new own_lines<T>{{}, T(std::forward<Arguments>(arguments)...)};
-    o.destroy_ = [](void* p, std::align_val_t) noexcept { delete static_cast<own_lines<T>*>(p); };
     return o;
   }
   /// The same for trivially copyable types, with no code for each.

@@ -351,8 +351,7 @@ erased_object make_kernel(const stage_address* stages) {
   [[maybe_unused]] const stage_address* next = stages;
   (collect_parameters<Ops>(parameters, *next++), ...);
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return erased_object::make_single<Kernel>(*static_cast<const typename Ops::op*>(stages[I].object)...,
-                                              parameters.values());
+    return erased_object::make<Kernel>(*static_cast<const typename Ops::op*>(stages[I].object)..., parameters.values());
   }(std::index_sequence_for<Ops...>{});
 }
 
