@@ -46,7 +46,49 @@ class mortal_workers {
   std::thread fate_;
 };
 
+/// Killed again and again, and started.
+class mortal_server {
+ public:
+  explicit mortal_server(std::mt19937::result_type seed)
+      : fate_([this, random = std::mt19937(seed)]() mutable {
+          while (!ends_.load()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(500 + random() % 4000));
+            server_.kill();
+            std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1000));
+            server_.start();
+            ++deaths_;
+          }
+        }) {}
+  ~mortal_server() {
+    ends_.store(true);
+    fate_.join();
+  }
+  std::string url() const { return server_.url(); }
+  int deaths() const { return deaths_.load(); }
+
+ private:
+  nats_server server_;
+  std::atomic<bool> ends_{false};
+  std::atomic<int> deaths_{0};
+  std::thread fate_;
+};
+
 }  // namespace
+
+TEST_CASE("the server is killed as well") {
+  if (!has_nats_server()) return;
+  const unsigned seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const mortal_server server(random());
+  const mortal_workers workers(server.url(), random());
+  const temporary_folder folder;
+  const driving as{server.url(), folder.file("outcomes"), "kept here",
+                   200'000 * static_cast<std::uint64_t>(soak_scale()), true};
+  const int deaths = drive_and_kill(as, 20'000, random, [] {});
+  check_outcomes(outcome_file(as.path).all(), as.count, true);
+  MESSAGE(deaths << " drivers, " << workers.deaths() << " workers and " << server.deaths() << " servers were killed");
+}
 
 TEST_CASE("drivers and workers are killed at random, and each of many items has one outcome") {
   if (!has_nats_server()) return;
