@@ -106,6 +106,11 @@ TEST_CASE("items and results may be what does not lie in one place") {
   const auto by = fresh();
   const lv::remote_node node = lv::serve<box, "edge", v1>(p(), {by, "a"});
   auto app = lv::deploy<box, v1>(p(), lv::endpoints<"edge">{by, {"a"}});
+  // They cross in a form of their own.
+  constexpr auto transfers = lv::transfers_of(decltype(app)::plan).size();
+  static_assert(transfers == 2);
+  for (const lv::planned_transfer& t : lv::transfers_of(decltype(app)::plan))
+    CHECK(t.bytes == lv::wire<words>::most_bytes);
   std::vector<int> items(500);
   for (int i = 0; i < 500; ++i) items[static_cast<std::size_t>(i)] = i;
   std::size_t next = 0;

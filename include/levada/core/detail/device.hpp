@@ -26,6 +26,11 @@ struct device_id {
   friend constexpr bool operator==(device_id, device_id) = default;
 };
 
+/// Its parts are computed by another process.
+constexpr bool is_elsewhere_kind(device_kind kind) {
+  return kind == device_kind::remote || kind == device_kind::fleet || kind == device_kind::mpi;
+}
+
 /// How many equal devices it stands for.
 constexpr int count_of(device_id d) { return d.equal == 0 ? 1 : std::popcount(d.equal); }
 template <class = void>

@@ -16,6 +16,15 @@
 
 namespace levada {
 
+namespace detail {
+
+/// The longest form in which an item goes to another process. Of those that do not go as they lie
+/// remote/detail/wire.hpp says it.
+template <class T>
+inline constexpr std::size_t wire_form_bytes = sizeof(T);
+
+}  // namespace detail
+
 /// An edge: what one node gives and others take. Value 0 of a pipeline with an input is that input.
 struct value_info {
   static constexpr std::size_t nobody = ~std::size_t{0};
@@ -28,6 +37,7 @@ struct value_info {
   std::size_t producer = nobody;  ///< the node that gives it; `nobody` for the pipeline's input
   std::size_t part_of = nobody;   ///< the value it is a part of: one of several ports or outputs
   std::size_t part_offset = 0;    ///< where it lies there
+  std::size_t wire_bytes = 0;     ///< at most, where it goes to another process
   bool by_address = false;        ///< its address lies there: one of several items that a stage around gives
 };
 

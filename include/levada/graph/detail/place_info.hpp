@@ -30,6 +30,7 @@ consteval device_id pin_of() {
 template <class T>
 constexpr value_info value_of(std::size_t producer) {
   value_info v{sizeof(T), alignof(T), element::other, {}, std::is_trivially_copyable_v<T>, producer};
+  v.wire_bytes = wire_form_bytes<T>;
   if constexpr (any_tensor<T> || is_batch_tensor<T>) {
     v.type = element_of<typename T::value_type>;
     v.extents = shape::of(std::span<const std::size_t>(T::extents));

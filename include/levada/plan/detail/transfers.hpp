@@ -18,7 +18,7 @@ namespace levada {
 struct planned_transfer {
   std::size_t value = 0;
   device_id from{}, to{};
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  ///< at most: items that do not go as they lie have forms of several lengths
   std::size_t times = 1;  ///< for each item: once for each segment there that takes it
   cost price{};           ///< of one time
 
@@ -101,7 +101,9 @@ constexpr detail::constexpr_vector<planned_transfer> transfers_of(const plan_inf
     if (from == to) return;
     for (planned_transfer& known : found)
       if (known.value == v && known.from == from && known.to == to) return static_cast<void>(++known.times);
-    const std::size_t bytes = plan.graph.values[v].bytes;
+    const value_info& item = plan.graph.values[v];
+    const bool leaves_process = is_elsewhere_kind(from.kind) || is_elsewhere_kind(to.kind);
+    const std::size_t bytes = leaves_process ? item.wire_bytes : item.bytes;
     const transfer_cost* const by = find_transfer(plan.transfer_costs, from, to);
     const crossing way = by != nullptr ? crossing{by->seconds, by->seconds_per_byte} : assumed_transfer;
     const double seconds = way.seconds + way.seconds_per_byte * static_cast<double>(bytes);

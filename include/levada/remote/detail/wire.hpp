@@ -24,6 +24,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/graph_info.hpp>
 #include <levada/plan/detail/text.hpp>
 
 namespace levada {
@@ -156,6 +157,10 @@ namespace detail {
 
 template <class T>
 inline constexpr bool goes_as_it_lies = requires { wire<T>::as_it_lies; };
+
+template <has_wire_form T>
+  requires(!goes_as_it_lies<T>)
+inline constexpr std::size_t wire_form_bytes<T> = wire<T>::most_bytes;
 
 /// Appends the wire form of an item in words that do not depend on how a compiler spells types: "float[3x4]", "uint8",
 /// "24 bytes aligned 8", or the name that a program gave it.
