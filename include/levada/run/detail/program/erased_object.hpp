@@ -17,16 +17,13 @@ namespace levada::detail {
 class erased_object {
  public:
   erased_object() = default;
-  /// Constructs a `T` from the arguments.
-  template <class T, class... Arguments>
+  /// Constructs a `T` from the arguments. `Copies`: there is code that copies it.
+  template <class T, bool Copies = std::is_copy_constructible_v<T>, class... Arguments>
   static erased_object make(Arguments&&... arguments) {
     erased_object o;
     o.object_ = new own_lines<T>{{}, T(std::forward<Arguments>(arguments)...)};
-    o.destroy_ = [](void* p, std::align_val_t) noexcept { delete static_cast<own_lines<T>*>(p); };
-    if constexpr (std::is_copy_constructible_v<T>)
-      o.copy_ = [](const void* p, std::size_t, std::align_val_t) -> void* {
-        return new own_lines<T>{{}, *static_cast<const T*>(p)};
-      };
+    o.destroy_ = &destroy<T>;
+    if constexpr (Copies) o.copy_ = &copy_of<T>;
     return o;
   }
   /// The same for trivially copyable types, with no code for each.
@@ -71,6 +68,15 @@ class erased_object {
     T object;
   };
 
+  // Functions, since a lambda that becomes a pointer is three of them without optimisation.
+  template <class T>
+  static void destroy(void* p, std::align_val_t) noexcept {
+    delete static_cast<own_lines<T>*>(p);
+  }
+  template <class T>
+  static void* copy_of(const void* p, std::size_t, std::align_val_t) {
+    return new own_lines<T>{{}, *static_cast<const T*>(p)};
+  }
   static void* copy_bytes(const void* from, std::size_t bytes, std::align_val_t alignment) {
     return std::memcpy(::operator new((bytes + cache_line - 1) / cache_line * cache_line, alignment), from, bytes);
   }

@@ -32,8 +32,11 @@ class replaceable_kernel final : public replaceable_unit {
       : replaceable_kernel(stages, std::index_sequence_for<Ops...>{}) {}
 
   erased_object make() const override {
-    return std::apply([&](const auto&... ops) { return erased_object::make<Kernel>(ops..., parameters_->values()); },
-                      ops_);
+    return std::apply(
+        [&](const auto&... ops) {
+          return erased_object::make<Kernel, is_copied_kernel<Kernel>>(ops..., parameters_->values());
+        },
+        ops_);
   }
   owner<device_parameters> bring_to([[maybe_unused]] device_queue& device) const override {
     if constexpr (std::derived_from<Kernel, device_kernel>)

@@ -344,6 +344,10 @@ void collect_parameters(collected_parameters& into, const stage_address& stage) 
   for (const parameter_info& wanted : Op::parameters) into.collect(stage.name, *stage.weights, wanted);
 }
 
+/// Kernels that each session may have a copy of: those with stages inside, which may have state. Others are shared.
+template <class Kernel>
+inline constexpr bool is_copied_kernel = requires { Kernel::has_state; };
+
 /// The kernel of ops in a row. `Ops`: each an op_with_input.
 template <class Kernel, class... Ops>
 erased_object make_kernel(const stage_address* stages) {
@@ -351,7 +355,8 @@ erased_object make_kernel(const stage_address* stages) {
   [[maybe_unused]] const stage_address* next = stages;
   (collect_parameters<Ops>(parameters, *next++), ...);
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return erased_object::make<Kernel>(*static_cast<const typename Ops::op*>(stages[I].object)..., parameters.values());
+    return erased_object::make<Kernel, is_copied_kernel<Kernel>>(
+        *static_cast<const typename Ops::op*>(stages[I].object)..., parameters.values());
   }(std::index_sequence_for<Ops...>{});
 }
 
