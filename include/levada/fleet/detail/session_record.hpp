@@ -125,7 +125,7 @@ class session_record {
     last.owner = e.session;
     last.position = e.number;
     last.consumers.resize(f.payload.size() / sizeof(std::uint64_t));
-    std::memcpy(last.consumers.data(), f.payload.data(), f.payload.size());
+    if (!f.payload.empty()) std::memcpy(last.consumers.data(), f.payload.data(), f.payload.size());
     std::erase(last.consumers, last.owner);
     last.consumers.push_back(last.owner);
     return last;
