@@ -131,7 +131,7 @@ class kept_session {
   void hold(nats_message m, std::uint64_t last) {
     const char* const reply = natsMsg_GetReply(m.get());
     if (reply == nullptr) return;
-    const std::uint64_t sequence = numbers_of(reply).of_stream;
+    const std::uint64_t sequence = delivery_numbers_of(reply).of_stream;
     const std::lock_guard lock(mutex_);
     for (const held& h : held_)
       if (h.sequence == sequence) return;

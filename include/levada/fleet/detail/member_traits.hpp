@@ -19,7 +19,7 @@ struct delivery_numbers {
   std::uint64_t of_stream = 0, of_consumer = 0;
   std::string_view consumer;
 };
-inline delivery_numbers numbers_of(std::string_view reply) {
+inline delivery_numbers delivery_numbers_of(std::string_view reply) {
   std::string_view tokens[16];
   std::size_t count = 0;
   for (; count < 16 && !reply.empty(); ++count) {
@@ -36,7 +36,7 @@ inline delivery_numbers numbers_of(std::string_view reply) {
   };
   return {number(at), number(at + 1), number(at + 2), count >= 9 ? tokens[at - 1] : std::string_view()};
 }
-inline std::uint64_t delivery_of(std::string_view reply) { return numbers_of(reply).delivery; }
+inline std::uint64_t delivery_of(std::string_view reply) { return delivery_numbers_of(reply).delivery; }
 
 /// What a worker is and has.
 struct member_traits {

@@ -122,7 +122,8 @@ class ordered_reader {
   /// Under the lock of its place.
   void heard(nats_message m) noexcept {
     const char* const reply = natsMsg_GetReply(m.get());
-    const delivery_numbers numbers = numbers_of(reply == nullptr ? std::string_view() : std::string_view(reply));
+    const delivery_numbers numbers =
+        delivery_numbers_of(reply == nullptr ? std::string_view() : std::string_view(reply));
     if (!numbers.consumer.empty() && numbers.consumer != consumer_) return;  // of one before
     is_known_ = true;
     heard_at_ = clock::now();
