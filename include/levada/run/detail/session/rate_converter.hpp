@@ -50,27 +50,25 @@ struct state_of_rate : type_tag<typename Rate::template state<In>> {
   static const Rate& object(const void* part) { return static_cast<const rate_part<Rate>*>(part)->rate; }
 };
 
+/// What a rate_code has of a rate. Functions, since a lambda that becomes a pointer is three of them without
+/// optimisation.
 template <class Rate, class In, class Planner>
-inline constexpr rate_code code_of_rate{
-    Rate::name.view(),
-    [](const void* rate) {
-      using of = state_of_rate<Rate, In, Planner>;
-      return erased_object::make<typename of::type>(of::object(rate));
-    },
-    [](void* state, void* item, std::uint32_t parts, void* out) {
-      return static_cast<typename state_of_rate<Rate, In, Planner>::type*>(state)->step(*static_cast<In*>(item), parts,
-                                                                                        out);
-    },
-    [](void* state, void* out) {
-      return static_cast<typename state_of_rate<Rate, In, Planner>::type*>(state)->end(out);
-    },
-    [](const void* state) noexcept {
-      return static_cast<const typename state_of_rate<Rate, In, Planner>::type*>(state)->waiting();
-    },
-    [](void* state, void* out) noexcept {
-      static_cast<typename state_of_rate<Rate, In, Planner>::type*>(state)->abandon(out);
-    },
-    timeout_of<Rate>};
+struct functions_of_rate {
+  using of = state_of_rate<Rate, In, Planner>;
+  using state = typename of::type;
+
+  static erased_object make(const void* rate) { return erased_object::make<state>(of::object(rate)); }
+  static rate_step step(void* s, void* item, std::uint32_t parts, void* out) {
+    return static_cast<state*>(s)->step(*static_cast<In*>(item), parts, out);
+  }
+  static rate_step end(void* s, void* out) { return static_cast<state*>(s)->end(out); }
+  static std::size_t waiting(const void* s) noexcept { return static_cast<const state*>(s)->waiting(); }
+  static void abandon(void* s, void* out) noexcept { static_cast<state*>(s)->abandon(out); }
+};
+
+template <class Rate, class In, class Planner, class Of = functions_of_rate<Rate, In, Planner>>
+inline constexpr rate_code code_of_rate{Rate::name.view(), &Of::make,    &Of::step,       &Of::end,
+                                        &Of::waiting,      &Of::abandon, timeout_of<Rate>};
 
 /// A rate of a deployment, with the state that its sessions copy.
 struct program_rate {
