@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -52,7 +51,9 @@ class member_work final : public fleet_member {
 
  public:
   member_work(App app, member_traits traits, const jetstream& to)
-      : fleet_member(std::move(traits), to), app_(std::move(app)), session_(std::in_place, app_.open()) {
+      : fleet_member(std::move(traits), to),
+        app_(std::move(app)),
+        session_(std::make_unique<member_session<session_type>>(app_.open())) {
     start();
   }
   ~member_work() override {
@@ -64,7 +65,7 @@ class member_work final : public fleet_member {
   bool push(completion& to, std::span<const std::byte> payload) override { return session_->push(to, payload); }
 
   App app_;
-  std::optional<member_session<session_type>> session_;
+  std::unique_ptr<member_session<session_type>> session_;
 };
 
 }  // namespace levada::detail
