@@ -186,14 +186,19 @@ TEST_CASE("more requests than may wait are refused, and so is all when the servi
   const auto to = channel(service);
   CHECK(call(to, "/inference.GRPCInferenceService/ServerReady", "").answer() == "\x08\x01");
   CHECK(health(to) == 1);
-  call late(to, infer, request({1}), std::chrono::milliseconds(50));
-  CHECK(late.status().error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);  // it still has its place
-  call first(to, infer, request({1}));
-  grpc::Status refused;
+  // Calls reach the service in any order: each has its place before the next is made.
+  const auto has_pushed = [&](char count) {
+    return service.metrics().find(std::string("levada_items_pushed_total{model=\"model\",version=\"1\"} ") + count) !=
+           std::string::npos;
+  };
   CHECK(levada::test::eventually([&] {
-    refused = call(to, infer, request({1})).status();
-    return !refused.ok();
+    call late(to, infer, request({1}), std::chrono::milliseconds(50));
+    CHECK(late.status().error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+    return has_pushed('1');  // else it came too late; where it was in time it still has its place
   }));
+  call first(to, infer, request({1}));
+  CHECK(levada::test::eventually([&] { return has_pushed('2'); }));
+  const grpc::Status refused = call(to, infer, request({1})).status();
   CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK(refused.error_message() == "2 requests wait for the model already");
 
