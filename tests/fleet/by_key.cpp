@@ -4,15 +4,18 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include <levada/fleet/detail/ordered_reader.hpp>
 #include <levada/fleet/server_configuration.hpp>
 
 #include "fleet/counters.hpp"
@@ -117,6 +120,30 @@ TEST_CASE("a worker whose chain somebody has broken takes its partitions again, 
   });
   CHECK(came.wrong() == 0);
   CHECK(works.counts().taken > 8);
+}
+
+TEST_CASE("a reader that ends behind the begin of the next at its place takes nothing from it") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const levada::jetstream to{{server.url()}};
+  const levada::fleet_worker works = work_on_counters(server.url());
+  const auto app = deploy_counters(to);  // it makes the streams
+  const levada::detail::nats_connection by("a test", to, "test");
+  const levada::detail::keyed_names names("counters", 8);
+  struct counted final : levada::detail::ordered_events {
+    std::atomic<int> marks{0};
+    void read(levada::detail::nats_message, std::uint64_t) noexcept override { ++marks; }
+  } unheard, heard;
+  levada::detail::ordered_readers places(by, 8);
+  const auto begin = [&](counted& events) {
+    return std::make_unique<levada::detail::ordered_reader>(places, 0, names.chain_stream(0), names.all_of_chain(0), 1,
+                                                            events);
+  };
+  auto first = begin(unheard);
+  const auto next = begin(heard);
+  first.reset();
+  levada::detail::publish_mark(by, names, 0, 0, "nobody", "mark", {});
+  CHECK(eventually([&] { return heard.marks != 0; }));
 }
 
 TEST_CASE("with a state by key each role may do what it needs, and workers make no stream") {

@@ -80,7 +80,7 @@ class ordered_reader {
   }
   ~ordered_reader() {
     const std::lock_guard lock(at_.mutex);
-    at_.of = nullptr;
+    if (at_.of == this) at_.of = nullptr;  // else the next is there already
     end();
   }
   ordered_reader(const ordered_reader&) = delete;
