@@ -37,6 +37,8 @@ TEST_CASE("each channel of a depthwise convolution is computed by rows") {
   check_conv<planes<2, 13, 22>>(conv2d_op<2, sized<5>, stride<2>, padding<0, 1, 2, 3>, groups<2>>());
   check_conv<planes<2, 19, 21>>(conv2d_op<2, sized<5, 3>, padding<2>, dilation<2, 1>, groups<2>>(), relu_op());
   check_conv<planes<1, 6, 9>>(conv2d_op<1, sized<4, 2>, stride<3, 1>>());
+  // Taps of a row in a loop.
+  check_conv<planes<2, 12, 21>>(conv2d_op<2, sized<9>, padding<4>, groups<2>>(), relu_op());
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ class conv_by_rows {
     unrolled<Rows, Vectors>([&](std::size_t r, std::size_t v) LEVADA_INLINE { sum[r][v] = vec(bias_); });
     const value* from = rows + y * w.stride_y * row_type::pitch + x;
     static_for<rows_read(Rows)>([&](auto row) LEVADA_INLINE {
-      unrolled<w.width>([&](std::size_t kx) LEVADA_INLINE {
+      const auto add_tap = [&](std::size_t kx) LEVADA_INLINE {
         vec in[Vectors];
         unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE {
           in[v] = load_once<value, Arch>(from + row * row_type::pitch + row_type::at(kx * w.dilation_x) + v * lanes);
@@ -115,7 +115,11 @@ class conv_by_rows {
           const vec k = weight(kept, first_tap + kx);
           unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { sum[r][v] = multiply_add(in[v], k, sum[r][v]); });
         });
-      });
+      };
+      if constexpr (keeps_weights)
+        unrolled<w.width>(add_tap);
+      else
+        for_each_tap<w.width>(add_tap);
     });
     unrolled<Rows>([&](std::size_t r) LEVADA_INLINE {
       static_for<Vectors>([&](auto v) LEVADA_INLINE {
