@@ -92,18 +92,12 @@ fused_graph fuse(const lowering& lowered, bool blocks) {
     fused_line made;
     made.first = i;
     made.add(n);
-    // Names of lines are final only at the end: refer to nodes by their index for now.
-    for (const int from : n.from) made.from.push_back(std::to_string(from));
+    // A line has the name of its last node, and only that one's value is taken by others.
+    for (const int from : n.from) made.from.push_back(lowered[from].name);
     line_of[at] = graph.lines.size();
     graph.lines.push_back(std::move(made));
   }
-  const auto name_of = [&](int made) {
-    const auto line = line_of.find(made);
-    return line == line_of.end() ? nodes[static_cast<std::size_t>(made)].name : graph.lines[line->second].name;
-  };
-  for (fused_line& line : graph.lines)
-    for (std::string& from : line.from) from = name_of(std::stoi(from));
-  for (const auto& [name, made] : lowered.outputs()) graph.outputs.emplace_back(name, name_of(made));
+  for (const auto& [name, made] : lowered.outputs()) graph.outputs.emplace_back(name, lowered[made].name);
   return graph;
 }
 

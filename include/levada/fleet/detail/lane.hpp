@@ -26,7 +26,6 @@
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
-#include <levada/fleet/detail/fresh_items.hpp>
 #include <levada/fleet/detail/kept_session.hpp>
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/learned_grain.hpp>
@@ -42,6 +41,7 @@
 #include <levada/fleet/detail/streams.hpp>
 #include <levada/fleet/detail/waiting_messages.hpp>
 #include <levada/remote/detail/device.hpp>
+#include <levada/remote/detail/fresh_items.hpp>
 
 namespace levada::detail {
 

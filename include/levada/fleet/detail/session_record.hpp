@@ -104,16 +104,11 @@ class session_record {
   };
 
   stored read() const {
-    natsMsg* found = nullptr;
-    jsErrCode code{};
-    jsOptions options = options_within(at_leisure);
-    const natsStatus status = js_GetLastMsg(&found, by_.stored(), stream_.c_str(), subject_.c_str(), &options, &code);
-    if (status == NATS_NOT_FOUND || code == JSNoMessageFoundErr) return {};
-    by_.check(status, "what is stored of its sessions cannot be read");
-    const nats_message kept(found);
+    const nats_message found = last_message(by_, stream_, subject_, "what is stored of its sessions cannot be read");
+    if (!found) return {};
     stored last;
-    last.sequence = natsMsg_GetSequence(found);
-    fleet_reader from(bytes_of(found));
+    last.sequence = natsMsg_GetSequence(found.get());
+    fleet_reader from(bytes_of(found.get()));
     const fleet_envelope& e = from.envelope();
     fleet_reader::frame f;
     if (e.kind != fleet_message::session || !from.next(f) || f.payload.size() % sizeof(std::uint64_t) != 0)

@@ -37,6 +37,19 @@ inline jsOptions options_within(std::chrono::milliseconds wait) {
   return o;
 }
 
+/// The last message of a subject; null where there is none. Throws remote_error, with `failure`, where no server says
+/// so.
+inline nats_message last_message(const nats_connection& by, const std::string& stream, const std::string& subject,
+                                 const char* failure = "a stream cannot be read") {
+  natsMsg* found = nullptr;
+  jsErrCode code{};
+  jsOptions options = options_within(at_leisure);
+  const natsStatus status = js_GetLastMsg(&found, by.stored(), stream.c_str(), subject.c_str(), &options, &code);
+  if (status == NATS_NOT_FOUND || code == JSNoMessageFoundErr) return nullptr;
+  by.check(status, failure);
+  return nats_message(found);
+}
+
 constexpr std::int64_t in_nanoseconds(std::chrono::nanoseconds of) { return of.count(); }
 
 /// A stream as a fleet wants it, for messages up to `longest`. The names live elsewhere.

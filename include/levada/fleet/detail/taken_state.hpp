@@ -16,19 +16,10 @@
 #include <levada/fleet/detail/keyed_states.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/streams.hpp>
 #include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
-
-/// The last message of a subject; null where there is none. Throws remote_error where no server says so.
-inline nats_message last_message(const nats_connection& by, const std::string& stream, const std::string& subject) {
-  natsMsg* found = nullptr;
-  jsErrCode code{};
-  const natsStatus status = js_GetLastMsg(&found, by.stored(), stream.c_str(), subject.c_str(), nullptr, &code);
-  if (status == NATS_NOT_FOUND || code == JSNoMessageFoundErr) return nullptr;
-  by.check(status, "a stream cannot be read");
-  return nats_message(found);
-}
 
 /// Throws remote_error where it is not stored.
 inline void publish_stored(const nats_connection& by, const std::string& subject, const std::string& id,

@@ -21,6 +21,7 @@
 #include <levada/core/detail/storage.hpp>
 #include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/frame.hpp>
+#include <levada/remote/detail/fresh_items.hpp>
 #include <levada/remote/detail/greeting.hpp>
 #include <levada/remote/detail/kept_lanes.hpp>
 #include <levada/remote/detail/kernel.hpp>
@@ -52,7 +53,7 @@ class remote_lane final : public device_lane, public connection_events {
       s.payload = payload;
       s.at = place::fresh;
       s.losses = 0;
-      fresh_[(first_fresh_ + fresh_count_++) % fresh_.size()] = item;
+      fresh_.add(item);
     }
     send_some();
   }
@@ -158,7 +159,7 @@ class remote_lane final : public device_lane, public connection_events {
   /// Not before each address was tried.
   time_point patience_ends() const { return tries_ < way().addresses.size() ? never : down_since_ + way().patience; }
   slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
-  bool holds_items() const { return fresh_count_ != 0 || lost_count_ != 0; }
+  bool holds_items() const { return !fresh_.empty() || lost_count_ != 0; }
 
   std::exception_ptr error_of(std::uint64_t item, const std::string& what) const noexcept {
     try {
@@ -183,10 +184,9 @@ class remote_lane final : public device_lane, public connection_events {
       is_alone_ = true;
       return first;
     }
-    if (fresh_count_ == 0 || flying_ >= credits_ || (is_alone_ && flying_ != 0)) return nullptr;
+    if (fresh_.empty() || flying_ >= credits_ || (is_alone_ && flying_ != 0)) return nullptr;
     is_alone_ = false;
-    --fresh_count_;
-    return &slot_of(fresh_[std::exchange(first_fresh_, (first_fresh_ + 1) % fresh_.size())]);
+    return &slot_of(fresh_.take());
   }
   /// In order: one thread at a time sends, and does so for others.
   void send_some() noexcept {
@@ -330,7 +330,8 @@ class remote_lane final : public device_lane, public connection_events {
     down_since_ = now;
     for (slot& s : slots_)
       if (s.at == place::fresh || s.at == place::lost) settle(s, error_of(s.item, "no node was to be had: " + why_));
-    fresh_count_ = lost_count_ = 0;
+    fresh_.clear();
+    lost_count_ = 0;
     report_settled(lock);
   }
 
@@ -342,8 +343,7 @@ class remote_lane final : public device_lane, public connection_events {
   std::mutex mutex_;
   std::condition_variable sent_;
   fixed_array<slot> slots_;
-  fixed_array<std::uint64_t> fresh_;  ///< items that have not been sent, a ring
-  std::size_t first_fresh_ = 0, fresh_count_ = 0;
+  fresh_items fresh_;  ///< that have not been sent
   std::size_t lost_count_ = 0;
   std::size_t flying_ = 0;  ///< sent and not answered
   std::size_t credits_ = 0;

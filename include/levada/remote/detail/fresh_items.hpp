@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fleet/detail/fresh_items.hpp: the items of a session that wait to be published, in their order.
+// remote/detail/fresh_items.hpp: the items of a session that wait to be sent, in their order.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,7 @@ class fresh_items {
     --count_;
     return ring_[std::exchange(first_, (first_ + 1) % ring_.size())];
   }
+  void clear() { count_ = 0; }
   /// One that is there, wherever.
   void remove(std::uint64_t item) {
     for (std::size_t left = count_; left != 0; --left)
