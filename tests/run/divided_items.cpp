@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+
 #include <oneapi/tbb/task_arena.h>
 
 #include <levada/run/detail/workers/tbb_executor.hpp>
@@ -38,13 +40,21 @@ TEST_CASE("parts that no worker comes for are computed by the item's own thread"
 }
 
 TEST_CASE("an item is not divided while others are in flight") {
-  oneapi::tbb::task_arena one(1);  // no worker comes, whatever is invited
-  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::backends<tiled<part_hook>>>(
-      lv::input<tiled_item> | lv::nn::relu | lv::nn::relu | lv::nn::relu, lv::in_arena(one));
+  // A worker that keeps up with `push` would have each item alone: none goes on before all are in flight.
+  std::atomic<bool> all_pushed{false};
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::backends<tiled<part_hook>>, lv::slots<16>>(
+      lv::input<tiled_item> | lv::stage<"hold">([&all_pushed](const tiled_item& x) {
+        all_pushed.wait(false);
+        return x;
+      }) |
+      lv::nn::relu | lv::nn::relu | lv::nn::relu);
   auto session = app.open();
   for (int round = 0; round < 20; ++round) {
     part_hook::reset(false);
+    all_pushed = false;
     for (int n = 0; n < 10; ++n) session.push(tiled_input(n));
+    all_pushed = true;
+    all_pushed.notify_all();
     for (int n = 0; n < 10; ++n) CHECK(is_computed(session.pop()->value(), n));
     CHECK(part_hook::parts.load() >= 3 * 10);
     CHECK(part_hook::parts.load() <= 3 * 11);  // the last may be alone
