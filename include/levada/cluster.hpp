@@ -66,7 +66,7 @@ struct way_elsewhere<cluster> {
   template <class To>
   static constexpr bool leads_to = is_rank<To>;
 
-  template <class Place, class>
+  template <class Place, class, class>
   static auto stage(const cluster& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
     auto way = std::make_shared<mpi_way>(

@@ -17,6 +17,7 @@
 
 #include <levada/fleet/detail/ordered_reader.hpp>
 #include <levada/fleet/server_configuration.hpp>
+#include <levada/interop/report.hpp>
 
 #include "fleet/counters.hpp"
 #include "fleet/kept_lines.hpp"
@@ -48,6 +49,20 @@ TEST_CASE("a stage with a state by key counts on a fleet as it does here") {
   const nats_server server;
   std::optional<levada::fleet_worker> works(work_on_counters(server.url()));
   auto app = deploy_counters({{server.url()}});
+  constexpr auto plan = decltype(app)::plan;
+  constexpr auto queue = levada::queues_of(plan)[0];
+  static_assert(queue.of->partitions == 8 && queue.busy_threads == 8);
+  const levada::detail::keyed_names names("counters", 8);
+  CHECK(queue.of->streams[0].name == names.inputs_stream);
+  CHECK(queue.of->streams[0].subject == names.all_inputs);
+  CHECK(queue.of->streams[1].name == "levada-counters-8-chain-PARTITION");
+  CHECK(queue.of->streams[1].subject == "levada.counters.8.chain.PARTITION.*");
+  CHECK(queue.of->streams[2].name == names.leases_stream);
+  const std::string report = levada::report(app);
+  CAPTURE(report);
+  CHECK(report.find(
+            "counters: 8 partitions, each run by one thread at a time, and 64 slots keep up to 8 threads busy, ") !=
+        std::string::npos);
   expected_counts came;
   {
     auto session = app.open<levada::dedicated>();

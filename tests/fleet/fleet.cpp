@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <levada/fleet/server_configuration.hpp>
+#include <levada/interop/report.hpp>
 #include <levada/levada.hpp>
 
 #include "fleet/kept_lines.hpp"
@@ -71,7 +72,20 @@ TEST_CASE("a part on a fleet gives what it gives here, and each item has an outc
   const lv::jetstream to{{server.url()}};
   const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
   auto app = deploy_to(to);
-  static_assert(decltype(app)::plan.segments == 2);
+  constexpr auto plan = decltype(app)::plan;
+  static_assert(plan.segments == 2);
+  constexpr auto queue = lv::queues_of(plan)[0];
+  static_assert(queue.of->items_a_message == 64 && queue.of->worker_threads == 2 && queue.of->partitions == 0);
+  static_assert(queue.busy_threads == plan.slots && queue.busy_workers == plan.slots / 2);
+  const lv::detail::fleet_names names("orders", 0);
+  CHECK(queue.of->streams[0].name == names.items_stream);
+  CHECK(queue.of->streams[1].subject == names.all_outcomes);
+  CHECK(queue.of->streams[2].name == names.sessions_stream);
+  CHECK(queue.of->streams[0].message_bytes == 4096);
+  const std::string report = lv::report(app);
+  CAPTURE(report);
+  CHECK(report.find("levada-orders-outcomes  levada.orders.outcomes.*  interest              4.0 KiB          1        "
+                    "15420     64.0 MiB  1\n") != std::string::npos);
   CHECK(app(order{3}) == 6);
   CHECK(app(order{3, act::is_filtered}) == std::nullopt);
 

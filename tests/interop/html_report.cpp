@@ -267,6 +267,17 @@ TEST_CASE("a plan of 200 ops has a page, with every unit's reasons; of a long tr
   CHECK(drawn["events"].size() == lv::detail::most_drawn_events);
   CHECK(drawn["events"][0] == json({"stage", 0, 0, 1, 10, 0, 5}));
 
+  // What servers store for a unit is a table of its own.
+  static constexpr lv::queue_info queue{{{"levada-find-items", "levada.find.items.*", lv::retention::work_queue}}};
+  auto queued = plan;
+  queued.graph.nodes[0].queue = &queue;
+  const std::string with_streams = lv::html_report(queued, {devices, candidates, backs, &estimates});
+  keep(with_streams, "streams.html");
+  const json streams = data_of(with_streams)["regions"][0];
+  CHECK(streams["plan"]["queues"][0]["streams"][0]["retention"] == "work queue");
+  CHECK(streams["queues"][0].get<std::string>().find("; each item has a message") != std::string::npos);
+  CHECK(region["queues"].empty());
+
   // Late items are events among the others.
   trace.events = {{lv::trace_kind::stage, 0, 0, 1, 3, 1000, 1400}, {lv::trace_kind::late, 0, 0, 1, 3, 900, 1500}};
   const json marked = data_of(lv::html_report(plan, {devices, candidates, backs, &estimates}, nullptr, &trace));

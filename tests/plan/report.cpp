@@ -136,6 +136,58 @@ TEST_CASE("the JSON report holds the numbers of the plan") {
         plan.bytes_total);
 }
 
+TEST_CASE("what servers store for a unit, and how many processes its slots keep busy, is in all reports") {
+  static constexpr lv::queue_info queue{
+      {{"levada-find-items", "levada.find.items.*", lv::retention::work_queue, 1, 16384},
+       {"KV_leases", "$KV.leases.>", lv::retention::last_of_subject}},
+      15,
+      4};
+  auto queued = plan;
+  queued.graph.nodes[0].queue = &queue;
+  const auto only = [](const auto& of) { return lv::queues_of(of)[0]; };
+  CHECK(lv::queues_of(plan).empty());
+  CHECK(only(queued).unit == 0);
+  CHECK(only(queued).most_messages == plan.slots);
+  CHECK(only(queued).least_messages == (plan.slots + 14) / 15);
+  CHECK(only(queued).busy_threads == plan.slots);
+  CHECK(only(queued).busy_workers == plan.slots / 4);
+
+  const std::string text = lv::text_report(queued);
+  CAPTURE(text);
+  CHECK(text.find(
+            "\nto float: 64 slots keep up to 64 threads busy, 16 workers of 4 threads; up to 15 short items share a "
+            "message, and then 5 messages are all\n"
+            "stream             subject              retention             longest message  streams\n"
+            "levada-find-items  levada.find.items.*  work queue            16.0 KiB         1\n"
+            "KV_leases          $KV.leases.>         last of each subject  -                1\n\nslots ") !=
+        std::string::npos);
+  const json read = json::parse(lv::json_report(queued))["queues"][0];
+  CHECK(read["unit"] == 0);
+  CHECK(read["busy_workers"] == 16);
+  CHECK(read["streams"][0]["name"] == "levada-find-items");
+  CHECK(read["streams"][0]["message_bytes"] == 16384);
+  CHECK(!read["streams"][0].contains("replicas"));
+  CHECK(json::parse(lv::json_report(plan))["queues"].empty());
+
+  // By partitions, of which each is one thread's; by a deployment, which bounds the streams.
+  auto by_key = queue;
+  by_key.partitions = 8;
+  by_key.items_a_message = 1;
+  by_key.worker_threads = 0;
+  queued.graph.nodes[0].queue = &by_key;
+  lv::deployed_streams bounds{queued.segment[0].device, lv::detail::fixed_array<lv::stream_bounds>(2)};
+  bounds.streams[0] = {4032, 64 << 20, 3};
+  bounds.streams[1] = {0, 1 << 20, 3};
+  const std::string deployed = lv::text_report(queued, {&bounds, 1});
+  CAPTURE(deployed);
+  CHECK(deployed.find("\nto float: 8 partitions, each run by one thread at a time, and 64 slots keep up to 8 threads "
+                      "busy; each item has a message\n") != std::string::npos);
+  CHECK(deployed.find("longest message  streams  messages  bytes     replicas\n") != std::string::npos);
+  CHECK(deployed.find("16.0 KiB         1        4032      64.0 MiB  3\n") != std::string::npos);
+  CHECK(deployed.find("-                1        -         1.0 MiB   3\n") != std::string::npos);
+  CHECK(json::parse(lv::json_report(queued, {&bounds, 1}))["queues"][0]["streams"][0]["replicas"] == 3);
+}
+
 TEST_CASE("numbers that JSON lacks are null") {
   auto strange = plan;
   strange.graph.nodes[1].flops = std::numeric_limits<double>::infinity();

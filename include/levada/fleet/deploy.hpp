@@ -19,6 +19,7 @@
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/keyed_states.hpp>
 #include <levada/fleet/detail/named_session.hpp>
+#include <levada/fleet/detail/planned_streams.hpp>
 #include <levada/fleet/detail/queue.hpp>
 #include <levada/remote/detail/deploy.hpp>
 #include <levada/remote/detail/identity.hpp>
@@ -39,7 +40,7 @@ struct way_elsewhere<jetstream> {
   template <class To>
   static constexpr bool leads_to = is_fleet<To>;
 
-  template <class Place, class Version, class Part>
+  template <class Place, class Target, class Version, class Part>
   static auto stage(const jetstream& to, const Part& part) {
     using in = typename Place::in;
     using out = items_behind<typename Place::pipeline>;
@@ -55,7 +56,7 @@ struct way_elsewhere<jetstream> {
       way->by_key = &keyed_types<Place>::shape;
       way->make_states = states_maker<Place>(part);
     }
-    using made = op_stage<Place::name, remote_op<in, given, fleet_way>>;
+    using made = op_stage<Place::name, remote_op<in, given, fleet_way, typename streams_at<Place, Target>::type>>;
     if constexpr (filters) {
       way->make_filtered = [](void* at) { ::new (at) given{}; };
       return pinned_part<fleet<Place::name>, made>{made{{std::move(way)}, {}}} |

@@ -18,6 +18,7 @@
 #include <levada/fleet/detail/keyed_states.hpp>
 #include <levada/fleet/detail/member_traits.hpp>
 #include <levada/fleet/detail/member_work.hpp>
+#include <levada/fleet/detail/worker_threads.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
 #include <levada/remote/detail/mistakes.hpp>
@@ -44,18 +45,6 @@ class fleet_worker {
 };
 
 namespace detail {
-
-/// The threads that run items at once, by what a target says.
-template <class... Device>
-consteval std::size_t threads_of(target<Device...>) {
-  const auto of = []<class D>(std::type_identity<D>) -> std::size_t {
-    if constexpr (requires { D::max_threads; })
-      return D::max_threads;
-    else
-      return 4;  // a device takes some ahead
-  };
-  return (std::size_t{0} + ... + of(std::type_identity<Device>{}));
-}
 
 inline std::string worker_name() {
   char host[128] = {};

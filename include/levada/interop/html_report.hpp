@@ -6,10 +6,12 @@
 //   lv::report(app, "plan.html");                // the plan
 //   lv::report(app, session, "plan.html");       // and what this session, or stream, measured and traced
 
+#include <cstddef>
+#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/whole_file.hpp>
 #include <levada/interop/html/data.hpp>
 #include <levada/interop/html/page.hpp>
@@ -22,7 +24,7 @@ namespace detail {
 
 /// Of an app, region by region.
 template <class App>
-[[gnu::always_inline]] inline void write_regions(json_writer& json) {
+[[gnu::always_inline]] inline void write_regions(json_writer& json, std::span<const deployed_streams> deployed) {
   using deployment_types = typename deployment_types_of<App>::type;
   json.key("regions");
   json.open('[');
@@ -32,14 +34,14 @@ template <class App>
       constexpr auto repetitions = deployment_types::plan.repetitions;
       (planned_from<typename deployment_types::template planning<R>>::visit([&](
            const auto& plan, const plan_choice& choice) __attribute__((always_inline)) {
-         write_region(json, plan, choice, rates[R], repetitions[R]);
+         write_region(json, plan, choice, rates[R], repetitions[R], deployed);
        }),
        ...);
     }(std::make_index_sequence<deployment_types::regions>());
   else
     planned_from<typename deployment_types::planning>::visit([&](const auto& plan, const plan_choice& choice)
                                                                  __attribute__((always_inline)) {
-                                                                   write_region(json, plan, choice, {}, 1);
+                                                                   write_region(json, plan, choice, {}, 1, deployed);
                                                                  });
   json.close(']');
 }
@@ -48,12 +50,13 @@ template <class App>
 
 /// The page as a text: the plan of an app, and what a run of it measured where that is given.
 template <class App>
-[[gnu::always_inline]] inline std::string html_report(const App&, const session_statistics* statistics = nullptr,
+[[gnu::always_inline]] inline std::string html_report(const App& app, const session_statistics* statistics = nullptr,
                                                       const session_trace* trace = nullptr,
                                                       const verification* verified = nullptr) {
   detail::json_writer json;
   json.open('{');
-  detail::write_regions<App>(json);
+  const auto deployed = app.streams_at_servers();
+  detail::write_regions<App>(json, {deployed.begin(), deployed.end()});
   if (verified != nullptr) {
     json.key("verification");
     detail::write_verification(json, *verified);

@@ -32,20 +32,22 @@ template <format As, class App>
 /// The plan of an app: text, or `report<format::json>(app)`, `report<format::dot>(app)`.
 template <format As = format::text, class App>
   requires requires { App::plan.unit; }
-[[gnu::always_inline]] inline std::string report(const App&) {
+[[gnu::always_inline]] inline std::string report(const App& app) {
   constexpr auto plan = App::plan;  // the constant itself would become a symbol that spells out the pipeline
-  return detail::with_promises_of<As, App>(report(As, plan));
+  const auto deployed = app.streams_at_servers();
+  return detail::with_promises_of<As, App>(report(As, plan, {deployed.begin(), deployed.end()}));
 }
 
 /// Of one that changes its rate: text, or `report<format::json>(app)`.
 template <format As = format::text, class App>
   requires(As != format::dot && requires { App::plan.rate; })
-[[gnu::always_inline]] inline std::string report(const App&) {
+[[gnu::always_inline]] inline std::string report(const App& app) {
   constexpr auto plan = App::plan;
+  const auto deployed = app.streams_at_servers();
   if constexpr (As == format::json)
-    return detail::with_promises_of<As, App>(json_report(plan));
+    return detail::with_promises_of<As, App>(json_report(plan, {deployed.begin(), deployed.end()}));
   else
-    return detail::with_promises_of<As, App>(text_report(plan));
+    return detail::with_promises_of<As, App>(text_report(plan, {deployed.begin(), deployed.end()}));
 }
 
 /// What an app takes beside its plan: text, or `report<format::json>(app.verify(sample))`.

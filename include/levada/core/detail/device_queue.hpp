@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 
+#include <levada/core/detail/device.hpp>
 #include <levada/core/detail/storage.hpp>
 
 namespace levada::detail {
@@ -149,6 +150,25 @@ class device_lane {
   virtual void keep_output() {}
 };
 
+}  // namespace levada::detail
+
+namespace levada {
+
+/// What a deployment bounds one of the streams by that servers keep for it; 0: nothing does.
+struct stream_bounds {
+  std::size_t messages = 0, bytes = 0;
+  int replicas = 1;
+};
+/// Those of a device, in the order of its `queue_info`.
+struct deployed_streams {
+  device_id device{};
+  detail::fixed_array<stream_bounds> streams;
+};
+
+}  // namespace levada
+
+namespace levada::detail {
+
 /// A device as one deployment has opened it.
 class device_queue {
  public:
@@ -156,6 +176,8 @@ class device_queue {
   /// Prepares the state that all sessions share, for a segment with kernels of this device. The kernels live as long
   /// as the queue.
   virtual void prepare(const device_segment&) {}
+  /// What servers keep for it, where its items wait there: of the one part that it has.
+  virtual fixed_array<stream_bounds> streams() const { return {}; }
   /// Brings the parameters of a kernel to the device: of one like another that was prepared, in whose place they are
   /// used. Returns when they are there. Any thread; the result may outlive the queue.
   virtual owner<device_parameters> bring(const device_kernel&) { return {}; }

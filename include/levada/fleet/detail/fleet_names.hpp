@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include <levada/fleet/detail/short_text.hpp>
+#include <levada/fleet/detail/stream_names.hpp>
+#include <levada/plan/detail/text.hpp>
 
 namespace levada::detail {
 
@@ -18,13 +20,13 @@ inline std::string hex(std::uint64_t number) { return std::string(short_text().a
 struct fleet_names {
   explicit fleet_names(std::string_view fleet, std::uint64_t program)
       : prefix("levada." + std::string(fleet)),
-        items_stream("levada-" + std::string(fleet) + "-items"),
-        outcomes_stream("levada-" + std::string(fleet) + "-outcomes"),
-        sessions_stream("levada-" + std::string(fleet) + "-sessions"),
-        all_items(prefix + ".items.*"),
-        all_outcomes(prefix + ".outcomes.*"),
+        items_stream(name_of(detail::items_stream, fleet)),
+        outcomes_stream(name_of(detail::outcomes_stream, fleet)),
+        sessions_stream(name_of(detail::sessions_stream, fleet)),
+        all_items(subject_of(detail::items_stream, fleet)),
+        all_outcomes(subject_of(detail::outcomes_stream, fleet)),
         all_questions(prefix + ".questions.*"),
-        all_sessions(prefix + ".sessions.*"),
+        all_sessions(subject_of(detail::sessions_stream, fleet)),
         consumer(hex(program)),
         items(prefix + ".items." + consumer),
         drivers(prefix + ".drivers"),
@@ -48,6 +50,14 @@ struct fleet_names {
   std::string consumer;          ///< of the items of a program, which its workers share
   std::string items;             ///< of a program
   std::string drivers, workers;  ///< who answer what program they are
+
+ private:
+  static std::string name_of(const fleet_stream& of, std::string_view fleet) {
+    return written_text([&](std::string& to) { append_stream(to, of, fleet); });
+  }
+  static std::string subject_of(const fleet_stream& of, std::string_view fleet) {
+    return written_text([&](std::string& to) { append_subject(to, of, fleet); });
+  }
 };
 
 }  // namespace levada::detail

@@ -7,17 +7,22 @@
 #include <string>
 #include <string_view>
 
+#include <levada/fleet/detail/stream_names.hpp>
+#include <levada/plan/detail/text.hpp>
+
 namespace levada::detail {
 
 struct keyed_names {
   keyed_names(std::string_view fleet, std::size_t partitions)
-      : prefix("levada." + std::string(fleet) + "." + std::to_string(partitions)),
-        stream("levada-" + std::string(fleet) + "-" + std::to_string(partitions)),
-        inputs_stream(stream + "-inputs"),
-        all_inputs(prefix + ".inputs.*"),
+      : prefix(written_text([&](std::string& to) { append_fleet(to, '.', fleet, partitions); })),
+        stream(written_text([&](std::string& to) { append_fleet(to, '-', fleet, partitions); })),
+        inputs_stream(
+            written_text([&](std::string& to) { append_stream(to, detail::inputs_stream, fleet, partitions); })),
+        all_inputs(
+            written_text([&](std::string& to) { append_subject(to, detail::inputs_stream, fleet, partitions); })),
         all_chains(prefix + ".chain.>"),
         here(prefix + ".here"),
-        leases(stream + "-leases"),
+        leases(written_text([&](std::string& to) { append_stream(to, detail::leases_stream, fleet, partitions); })),
         leases_stream("KV_" + leases) {}
 
   std::string inputs(std::size_t partition) const { return prefix + ".inputs." + std::to_string(partition); }

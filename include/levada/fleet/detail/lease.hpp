@@ -17,6 +17,8 @@ namespace levada::detail {
 
 class lease_bucket {
  public:
+  static constexpr std::size_t most_bytes = 1 << 20;
+
   /// Throws remote_error where the bucket is not there.
   lease_bucket(const nats_connection& by, const std::string& bucket) {
     jsOptions soon;
@@ -39,7 +41,7 @@ class lease_bucket {
       c.Bucket = bucket.c_str();
       c.History = 1;
       c.TTL = std::chrono::nanoseconds(to.lease).count();
-      c.MaxBytes = 1 << 20;
+      c.MaxBytes = most_bytes;
       c.Replicas = to.replicas;
       status = js_CreateKeyValue(&found, by.stored(), &c);
     }

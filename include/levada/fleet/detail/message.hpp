@@ -170,4 +170,7 @@ constexpr std::size_t longest_fleet_message(std::size_t item, std::size_t result
   return std::bit_ceil(fleet_grain(item, result) * each + fleet_bytes_around);
 }
 
+/// The longest message that says how far a session with a name is.
+inline constexpr std::size_t longest_session_message = 1024;
+
 }  // namespace levada::detail

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <levada/core/detail/device_queue.hpp>
+#include <levada/core/detail/storage.hpp>
 #include <levada/fleet/detail/census.hpp>
 #include <levada/fleet/detail/device.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
@@ -46,6 +47,7 @@ class any_driver {
  public:
   virtual ~any_driver() = default;
   virtual std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const = 0;
+  virtual fixed_array<stream_bounds> streams() const = 0;
 };
 
 /// The connection of a driver, which has found no workers of another program.
@@ -77,7 +79,7 @@ class fleet_driver : public any_driver {
 class queue_driver final : public fleet_driver {
  public:
   explicit queue_driver(const fleet_kernel& kernel) : fleet_driver(kernel) {
-    keep_streams(by_, names_, longest_fleet_message(kernel.item.most_bytes, kernel.result.most_bytes), kernel.way->to);
+    keep_streams(by_, names_, longest(), kernel.way->to);
     keep_items_consumer(by_, names_, kernel.way->to);
     answer();
   }
@@ -94,6 +96,10 @@ class queue_driver final : public fleet_driver {
     }
     return std::make_unique<fleet_lane>(by_, names_, kernel_, outcomes, std::move(kept), segment, slots, client);
   }
+  fixed_array<stream_bounds> streams() const override { return bounds_of_streams(longest(), kernel_.way->to); }
+
+ private:
+  std::size_t longest() const { return longest_fleet_message(kernel_.item.most_bytes, kernel_.result.most_bytes); }
 };
 
 /// Of one whose stage has a state by key.
@@ -114,6 +120,9 @@ class keyed_driver final : public fleet_driver {
       throw remote_error(by_.who() + " has a state by key, which sessions with a name do not take yet");
     return std::make_unique<keyed_lane>(by_, keyed_, kernel_, new_number(by_.who()), segment, slots, client);
   }
+  fixed_array<stream_bounds> streams() const override {
+    return bounds_of_streams(kernel_.item.most_bytes, kernel_.result.most_bytes, *kernel_.way->by_key, kernel_.way->to);
+  }
 
  private:
   const keyed_names keyed_;
@@ -131,6 +140,11 @@ class fleet_queue final : public device_queue {
   }
   std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
     return lanes_.add(drivers_[segment]->open(segment, slots, client));
+  }
+  fixed_array<stream_bounds> streams() const override {
+    for (const auto& driver : drivers_)
+      if (driver) return driver->streams();
+    return {};
   }
 
  private:

@@ -34,7 +34,7 @@ constexpr std::uint64_t number_of_session(std::string_view name) {
 class session_record {
  public:
   /// Those of drivers that were killed while they took the session are a few; more are forgotten.
-  static constexpr std::size_t most_consumers = 8, longest_message = 1024, longest_name = 200;
+  static constexpr std::size_t most_consumers = 8, longest_name = 200;
   enum class writing : std::uint8_t { done, lost, unknown };
 
   /// Reads it. Throws remote_error where the servers do not let it.
@@ -46,12 +46,8 @@ class session_record {
         owner_(new_number(by.who())) {
     if (name_.empty() || name_.size() > longest_name)
       throw remote_error(by.who() + ": the name of a session has 1 to " + std::to_string(longest_name) + " bytes");
-    jetstream small = to;
-    small.most_bytes = std::size_t{4} << 20;
     const char* subject = names.all_sessions.c_str();
-    jsStreamConfig wanted = stream_config(stream_.c_str(), &subject, js_LimitsPolicy, longest_message, small);
-    wanted.MaxMsgsPerSubject = 1;
-    keep_stream(by_, wanted);
+    keep_stream(by_, sessions_config(stream_.c_str(), &subject, to));
   }
 
   std::uint64_t owner() const { return owner_; }

@@ -12,10 +12,14 @@
 #include <string>
 #include <string_view>
 
+#include <levada/core/detail/device_queue.hpp>
+#include <levada/core/detail/storage.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/stream_names.hpp>
+#include <levada/graph/detail/queue_info.hpp>
 #include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
@@ -56,15 +60,18 @@ constexpr std::int64_t in_nanoseconds(std::chrono::nanoseconds of) { return of.c
 ///
 /// It is bounded by their number, such that they never come to its bound of bytes: there nats-server 2.9 looks at a
 /// message without what it stores around it, takes one that does not fit, and drops the oldest, whatever its policy.
-inline jsStreamConfig stream_config(const char* name, const char** subject, jsRetentionPolicy retention,
-                                    std::size_t longest, const jetstream& to) {
+inline jsStreamConfig stream_config(const char* name, const char** subject, retention keeps, std::size_t longest,
+                                    const jetstream& to) {
   constexpr std::size_t stored_around = 256;
   jsStreamConfig c;
   jsStreamConfig_Init(&c);
   c.Name = name;
   c.Subjects = subject;
   c.SubjectsLen = 1;
-  c.Retention = retention;
+  c.Retention = keeps == retention::work_queue ? js_WorkQueuePolicy
+                : keeps == retention::interest ? js_InterestPolicy
+                                               : js_LimitsPolicy;
+  if (keeps == retention::last_of_subject) c.MaxMsgsPerSubject = 1;
   c.Discard = js_DiscardNew;
   c.Storage = js_FileStorage;
   c.MaxMsgSize = static_cast<std::int32_t>(longest);
@@ -73,6 +80,17 @@ inline jsStreamConfig stream_config(const char* name, const char** subject, jsRe
   c.Replicas = to.replicas;
   c.Duplicates = in_nanoseconds(duplicates_are_known);
   return c;
+}
+
+/// Of how far sessions with a name are.
+inline jsStreamConfig sessions_config(const char* name, const char** subject, const jetstream& to) {
+  jetstream small = to;
+  small.most_bytes = std::size_t{4} << 20;
+  return stream_config(name, subject, sessions_stream.keeps, longest_session_message, small);
+}
+/// As a report shows it.
+inline stream_bounds bounds_of(const jsStreamConfig& c) {
+  return {static_cast<std::size_t>(c.MaxMsgs), static_cast<std::size_t>(c.MaxBytes), static_cast<int>(c.Replicas)};
 }
 
 /// The first thing in which a stream is another than what is wanted; empty where there is none.
@@ -120,7 +138,7 @@ inline void keep_stream(const nats_connection& by, jsStreamConfig wanted) {
 /// Throws remote_error where `count` such messages do not fit in a stream.
 inline void check_holds_messages(const nats_connection& by, std::size_t longest, std::size_t count,
                                  const jetstream& to) {
-  if (static_cast<std::size_t>(stream_config("", nullptr, js_LimitsPolicy, longest, to).MaxMsgs) < count)
+  if (static_cast<std::size_t>(stream_config("", nullptr, retention::limits, longest, to).MaxMsgs) < count)
     throw remote_error(by.who() + ": a message is up to " + std::to_string(longest) + " bytes, and a stream holds " +
                        (count == 1 ? "less" : "less than " + std::to_string(count)) +
                        ": raise `jetstream::most_bytes`");
@@ -131,8 +149,15 @@ inline void keep_streams(const nats_connection& by, const fleet_names& names, st
   check_holds_messages(by, longest, 1, to);
   const char* items = names.all_items.c_str();
   const char* outcomes = names.all_outcomes.c_str();
-  keep_stream(by, stream_config(names.items_stream.c_str(), &items, js_WorkQueuePolicy, longest, to));
-  keep_stream(by, stream_config(names.outcomes_stream.c_str(), &outcomes, js_InterestPolicy, longest, to));
+  keep_stream(by, stream_config(names.items_stream.c_str(), &items, items_stream.keeps, longest, to));
+  keep_stream(by, stream_config(names.outcomes_stream.c_str(), &outcomes, outcomes_stream.keeps, longest, to));
+}
+/// In the order of the plan.
+inline fixed_array<stream_bounds> bounds_of_streams(std::size_t longest, const jetstream& to) {
+  fixed_array<stream_bounds> all(
+      3, [&](std::size_t) { return bounds_of(stream_config("", nullptr, retention::limits, longest, to)); });
+  all[2] = bounds_of(sessions_config("", nullptr, to));
+  return all;
 }
 
 inline jsConsumerConfig consumer_config(const std::string& name, const std::string& subject,

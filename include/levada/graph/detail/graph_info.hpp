@@ -12,6 +12,7 @@
 #include <levada/core/detail/shape.hpp>
 #include <levada/graph/detail/form.hpp>
 #include <levada/graph/detail/op_kind.hpp>
+#include <levada/graph/detail/queue_info.hpp>
 #include <levada/graph/detail/stage.hpp>
 
 namespace levada {
@@ -85,6 +86,7 @@ struct node_info {
   std::size_t view_offset = 0;  ///< of a view: the byte of its input that it begins with
   loop_border border = loop_border::none;
   bool takes_more_than_items = false;  ///< a callable that takes side inputs, or observes missing items
+  const queue_info* queue = nullptr;   ///< of static storage, where its items wait at servers for who runs them
 };
 
 /// Calls `visit` with each value that a node, or a unit, takes.

@@ -83,6 +83,7 @@ constexpr node_info node_of() {
     if constexpr (requires { op_type::template order<item>; }) node.order = op_type::template order<item>;
     node.of_lambda = requires { op_type::template source<item>(); };
     if constexpr (requires { op_type::template holds<item>(); }) node.holds = op_type::template holds<item>();
+    if constexpr (requires { op_type::queue; }) node.queue = op_type::queue;
   } else {
     node.kind = "callable";
     node.order = stage_type::how;

@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/plan/arena.hpp>
 #include <levada/plan/detail/json_report.hpp>
+#include <levada/plan/detail/queues_report.hpp>
 #include <levada/plan/detail/reasons.hpp>
 #include <levada/plan/detail/regions.hpp>
 #include <levada/plan/detail/text_report.hpp>
@@ -114,7 +117,7 @@ void write_memory(json_writer& json, const plan_info<N>& plan) {
 /// A region of a pipeline and the rate that leads to it, the only one where the rate does not change.
 template <std::size_t N>
 void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice& choice, const planned_rate& rate,
-                  std::size_t repetitions) {
+                  std::size_t repetitions, std::span<const deployed_streams> deployed = {}) {
   json.open('{');
   json.field("rate", rate.name);
   json.field("takes", rate.ratio.takes);
@@ -122,8 +125,9 @@ void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice
   json.field("repetitions", repetitions);
   json.field("rate_bytes", rate.bytes);
   json.key("plan");
-  write_plan(json, plan);
+  write_plan(json, plan, deployed);
   write_list(json, "forks", plan.fork, [&](const planned_fork& fork) { json.string(fork_text(plan, fork)); });
+  write_list(json, "queues", queues_of(plan), [&](const planned_queue& q) { json.string(queue_text(plan, q)); });
   write_memory(json, plan);
   write_reasons(json, explain(plan, choice), choice);
   json.close('}');

@@ -32,6 +32,7 @@ inline constexpr std::string_view html_body = R"html(<header>
   <div class="drawing"><svg id="picture" role="img" aria-label="the graph of the plan"></svg></div></section>
 <section id="kernels"><h2>Kernels</h2><p class="note"></p><div class="drawing"></div></section>
 <section id="transfers"><h2>Transfers between devices</h2><p class="note"></p><div class="drawing"></div></section>
+<section id="queues" hidden><h2>Streams at servers</h2><p class="note"></p><div class="drawing"></div></section>
 <section id="memory"><h2>Memory over the steps of an item</h2><p class="note"></p></section>
 <section id="timelines"><h2>Timelines</h2><p class="note"></p></section>
 <section id="stages"><h2>Stages as a run measured them</h2><p class="note"></p><div class="drawing"></div></section>

@@ -82,6 +82,27 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
     : 'Nothing is moved from one device to another.');
 }
 
+// ---- streams ----
+{
+  const queues = data.regions.flatMap(region => region.plan.queues);
+  const streams = queues.flatMap(queue => queue.streams);
+  const deployed = streams.some(stream => stream.replicas !== undefined);
+  const orNone = (number, text) => number ? text(number) : '\u2013';
+  const rows = streams.map(stream => element('tr', {}, cell(stream.name), cell(stream.subject), cell(stream.retention),
+    cell(orNone(stream.message_bytes, bytesText), 'number'), cell(String(stream.count), 'number'),
+    ...(deployed && stream.replicas !== undefined
+      ? [cell(orNone(stream.most_messages, String), 'number'), cell(orNone(stream.most_bytes, bytesText), 'number'),
+         cell(String(stream.replicas), 'number')] : [])));
+  if (rows.length) {
+    byId('queues').hidden = false;
+    document.querySelector('#queues .drawing').append(table([['stream'], ['subject'], ['retention'],
+      ['longest message', 'number'], ['streams', 'number'],
+      ...(deployed ? [['messages at most', 'number'], ['bytes at most', 'number'], ['replicas', 'number']] : [])],
+    rows));
+    note('queues', data.regions.flatMap(region => region.queues).map(text => text + '.').join(' '));
+  }
+}
+
 // ---- stages ----
 {
   const statistics = data.statistics;

@@ -2,62 +2,18 @@
 #pragma once
 // plan/detail/json_report.hpp: a plan for programs (RFC 8259). Every number of the plan is in it; bytes are bytes.
 
-#include <charconv>
-#include <cmath>
 #include <cstddef>
+#include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 
+#include <levada/core/detail/device_queue.hpp>
+#include <levada/plan/detail/json_writer.hpp>
+#include <levada/plan/detail/queues_report.hpp>
 #include <levada/plan/detail/transfers.hpp>
 #include <levada/plan/detail/words.hpp>
 
 namespace levada {
 namespace detail {
-
-/// Writes JSON front to back: commas are put where they belong.
-class json_writer {
- public:
-  void open(char bracket) { separate() += bracket; }
-  void close(char bracket) { text_ += bracket; }
-  void key(std::string_view name) { string(name), text_ += ':'; }
-  void string(std::string_view raw) {
-    separate() += '"';
-    append_utf8(text_, raw, [&](char c) {
-      text_ += '\\';
-      if (is_control(c)) {
-        text_ += "u00";
-        append_hex(text_, c);
-      } else
-        text_ += c;
-    });
-    text_ += '"';
-  }
-  void number(std::size_t value) { append_number(separate(), value); }
-  void number(int value) { separate() += std::to_string(value); }
-  /// JSON has no infinity and no NaN: null stands for them.
-  void number(double value) {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    separate() += std::isfinite(value) ? std::string_view(digits, end) : std::string_view("null");
-  }
-  void boolean(bool value) { separate() += value ? "true" : "false"; }
-
-  void field(std::string_view name, std::string_view value) { key(name), string(value); }
-  void field(std::string_view name, std::size_t value) { key(name), number(value); }
-  void field(std::string_view name, int value) { key(name), number(value); }
-  void field(std::string_view name, double value) { key(name), number(value); }
-  void field(std::string_view name, bool value) { key(name), boolean(value); }
-
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string& separate() {
-    if (!text_.empty() && text_.back() != '{' && text_.back() != '[' && text_.back() != ':') text_ += ',';
-    return text_;
-  }
-  std::string text_;
-};
 
 template <std::size_t N>
 void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit& unit) {
@@ -158,7 +114,7 @@ inline void write_value(json_writer& json, const value_info& item, const planned
 
 /// The plan as one JSON object.
 template <std::size_t N>
-void write_plan(json_writer& json, const plan_info<N>& plan) {
+void write_plan(json_writer& json, const plan_info<N>& plan, std::span<const deployed_streams> deployed = {}) {
   json.open('{');
   json.field("source", plan.graph.source);
   json.field("has_result", plan.has_result);
@@ -180,6 +136,10 @@ void write_plan(json_writer& json, const plan_info<N>& plan) {
   json.open('[');
   for (const planned_transfer& t : transfers_of(plan)) write_transfer(json, t);
   json.close(']');
+  json.key("queues");
+  json.open('[');
+  for (const planned_queue& q : queues_of(plan)) write_queue(json, plan, q, deployed);
+  json.close(']');
   json.key("values");
   json.open('[');
   for (std::size_t v = 0; v < plan.value.size(); ++v) write_value(json, plan.graph.values[v], plan.value[v]);
@@ -197,11 +157,11 @@ void write_plan(json_writer& json, const plan_info<N>& plan) {
 
 }  // namespace detail
 
-/// The plan as one JSON object.
+/// The plan as one JSON object. `deployed`: what a deployment bounds its streams by.
 template <std::size_t N>
-std::string json_report(const plan_info<N>& plan) {
+std::string json_report(const plan_info<N>& plan, std::span<const deployed_streams> deployed = {}) {
   detail::json_writer json;
-  detail::write_plan(json, plan);
+  detail::write_plan(json, plan, deployed);
   return json.take();
 }
 

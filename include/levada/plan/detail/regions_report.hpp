@@ -4,9 +4,11 @@
 // how often each comes to an item, and how large what waits between them and inside them is, and could be at least.
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <tuple>
 
+#include <levada/core/detail/device_queue.hpp>
 #include <levada/plan/detail/regions.hpp>
 #include <levada/plan/detail/report.hpp>
 
@@ -34,7 +36,7 @@ inline std::string rate_text(const planned_rate& rate) {
 
 /// Region by region, for people.
 template <class... Plans>
-std::string text_report(const plan_of_regions<Plans...>& plan) {
+std::string text_report(const plan_of_regions<Plans...>& plan, std::span<const deployed_streams> deployed = {}) {
   std::string text =
       detail::decimal_text(plan.regions) + " rate regions, " + detail::decimal_text(plan.segments) + " segments\n";
   std::size_t r = 0;
@@ -45,7 +47,7 @@ std::string text_report(const plan_of_regions<Plans...>& plan) {
     text += "; slots " + detail::decimal_text(region.slots) + ", at least " +
             detail::decimal_text(detail::least_slots) + '\n';
     for (const planned_ring& ring : plan.rate[r].rings) text += detail::ring_text(ring);
-    text += '\n' + text_report(region);
+    text += '\n' + text_report(region, deployed);
     ++r;
   };
   std::apply([&](const auto&... region) { (add(region), ...); }, plan.region);
@@ -55,7 +57,7 @@ std::string text_report(const plan_of_regions<Plans...>& plan) {
 
 /// The same as one JSON object.
 template <class... Plans>
-std::string json_report(const plan_of_regions<Plans...>& plan) {
+std::string json_report(const plan_of_regions<Plans...>& plan, std::span<const deployed_streams> deployed = {}) {
   detail::json_writer json;
   json.open('{');
   json.key("regions");
@@ -85,7 +87,7 @@ std::string json_report(const plan_of_regions<Plans...>& plan) {
     }
     json.close(']');
     json.key("plan");
-    detail::write_plan(json, region);
+    detail::write_plan(json, region, deployed);
     json.close('}');
     ++r;
   };

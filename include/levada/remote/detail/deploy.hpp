@@ -40,7 +40,7 @@ namespace detail {
 
 /// How a driver comes to a device whose parts run elsewhere, as it is given to `deploy`. A header that brings one
 /// specialises this: `leads_to<Device>`, the `backend` of the device's kernels, a `name` for messages, and
-/// `stage<Place, Version>(way, part)`, which makes the stage in the place of a part.
+/// `stage<Place, Target, Version>(way, part)`, which makes the stage in the place of a part.
 template <class Way>
 struct way_elsewhere {};
 template <class Way>
@@ -53,7 +53,7 @@ struct way_elsewhere<endpoints<Device>> {
   template <class To>
   static constexpr bool leads_to = std::same_as<To, remote<Device>>;
 
-  template <class Place, class Version>
+  template <class Place, class, class Version>
   static auto stage(const endpoints<Device>& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
     using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, typename Place::in, out>;
@@ -76,14 +76,15 @@ consteval bool leads_to_any(type_list<Place...>) {
 }
 
 /// Makes the stage in the place of a part.
-template <class Version, class... Way>
+template <class Target, class Version, class... Way>
 struct remote_stage_maker {
   std::tuple<const Way&...> all;
 
   template <class Place, class Part>
   auto operator()(Place, const Part& part) {
     constexpr std::size_t at = find_way<typename Place::device>(type_list<Way...>{});
-    return way_elsewhere<type_at<type_list<Way...>, at>>::template stage<Place, Version>(std::get<at>(all), part);
+    return way_elsewhere<type_at<type_list<Way...>, at>>::template stage<Place, Target, Version>(std::get<at>(all),
+                                                                                                 part);
   }
 };
 
@@ -114,9 +115,9 @@ auto with_backends(type_list<Options...>) -> type_list<typename with_backends_of
 template <class Ways, class... Options>
 using driver_options = decltype(with_backends<Ways>(options_there<Options...>{}));
 
-template <class Pipeline, class Version, class... Way>
-using driver_line =
-    decltype(replace_remote_parts(std::declval<Pipeline>(), std::declval<remote_stage_maker<Version, Way...>&>()));
+template <class Pipeline, class Target, class Version, class... Way>
+using driver_line = decltype(replace_remote_parts(std::declval<Pipeline>(),
+                                                  std::declval<remote_stage_maker<Target, Version, Way...>&>()));
 
 template <class Pipeline, class Target, class... Options>
 consteval auto driver_plan_mistake(type_list<Options...>) {
@@ -136,7 +137,7 @@ struct driver_mistake<Given, Target, type_list<Way...>, Options...> {
     else if constexpr (decltype(traffic_mistake<pipeline, Options...>())::is_mistake)
       return traffic_mistake<pipeline, Options...>();
     else
-      return driver_plan_mistake<driver_line<pipeline, version_of<Options...>, Way...>, Target>(
+      return driver_plan_mistake<driver_line<pipeline, Target, version_of<Options...>, Way...>, Target>(
           driver_options<type_list<Way...>, Options...>{});
   }
   using type = decltype(find());
@@ -155,7 +156,7 @@ template <class Target, class... Options, class Pipeline, detail::leads_elsewher
           correct<typename detail::driver_mistake<Pipeline, Target, type_list<Way...>, Options...>::type>
 [[nodiscard]] auto deploy(Pipeline&& pipeline, const Way&... to) {
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
-  detail::remote_stage_maker<detail::version_of<Options...>, Way...> maker{{to...}};
+  detail::remote_stage_maker<Target, detail::version_of<Options...>, Way...> maker{{to...}};
   return detail::deploy_with<Target>(detail::replace_remote_parts(std::move(own), maker),
                                      detail::driver_options<type_list<Way...>, Options...>{});
 }

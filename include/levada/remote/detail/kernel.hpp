@@ -14,6 +14,7 @@
 
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/device_queue.hpp>
+#include <levada/graph/detail/queue_info.hpp>
 #include <levada/graph/op.hpp>
 #include <levada/remote/detail/transport.hpp>
 #include <levada/remote/detail/wire.hpp>
@@ -31,13 +32,21 @@ struct remote_way {
   std::chrono::nanoseconds patience{};  ///< without any node
 };
 
-/// `Way`: how a driver comes there, and the word for the kind of device.
-template <class In, class Out, class Way>
+/// Its items wait nowhere between the machines.
+struct no_queue {};
+template <class Queue>
+inline constexpr const queue_info* queue_found = &Queue::value;
+template <>
+inline constexpr const queue_info* queue_found<no_queue> = nullptr;
+
+/// `Way`: how a driver comes there, and the word for the kind of device. `Queue`: its `value` is what servers store.
+template <class In, class Out, class Way, class Queue = no_queue>
 struct remote_op {
   static constexpr std::string_view kind = Way::kind;
   static constexpr std::string_view expects = "the item of the part on the other machine";
   template <std::same_as<In> Given>
   using output = Out;
+  static constexpr const queue_info* queue = queue_found<Queue>;
   template <class>
   static constexpr double flops = 0;
   template <class>
@@ -58,9 +67,9 @@ using remote_kernel = kernel_elsewhere<remote_way>;
 
 template <class In, class... Ops>
 struct remote_kernel_of;
-template <class In, class Out, class Way>
-struct remote_kernel_of<In, remote_op<In, Out, Way>> : kernel_elsewhere<Way> {
-  remote_kernel_of(const remote_op<In, Out, Way>& op, parameter_values) {
+template <class In, class Out, class Way, class Queue>
+struct remote_kernel_of<In, remote_op<In, Out, Way, Queue>> : kernel_elsewhere<Way> {
+  remote_kernel_of(const remote_op<In, Out, Way, Queue>& op, parameter_values) {
     this->in_bytes = sizeof(In);
     this->out_bytes = sizeof(Out);
     this->way = op.way;

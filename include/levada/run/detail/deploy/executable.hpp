@@ -366,6 +366,10 @@ class executable {
   /// each.
   void measure(bool on = true) const { app_->measures.store(on); }
 
+  /// What servers keep for its parts on other machines, as this deployment bounds it, device by device; its plan names
+  /// the streams.
+  detail::fixed_array<deployed_streams> streams_at_servers() const { return app_->streams_at_servers(); }
+
   /// The same app, known by its item types alone.
   template <class Signature>
   [[gnu::always_inline]] operator any_pipeline<Signature>() const {

@@ -57,6 +57,12 @@ struct basic_deployed_code {
       if (device.id == id) return device.queue.get();
     return nullptr;
   }
+  /// Of all its devices.
+  fixed_array<deployed_streams> streams_at_servers() const {
+    return {devices.size(), [this](std::size_t i) {
+              return deployed_streams{devices[i].id, devices[i].queue->streams()};
+            }};
+  }
 };
 using deployed_code = basic_deployed_code<>;
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// fleet/detail/worker_threads.hpp: how many items a worker process runs at once.
+
+#include <cstddef>
+#include <type_traits>
+
+#include <levada/core/detail/device.hpp>
+
+namespace levada::detail {
+
+/// The threads that run items at once, by what a target says.
+template <class... Device>
+consteval std::size_t threads_of(target<Device...>) {
+  const auto of = []<class D>(std::type_identity<D>) -> std::size_t {
+    if constexpr (requires { D::max_threads; })
+      return D::max_threads;
+    else
+      return 4;  // a device takes some ahead
+  };
+  return (std::size_t{0} + ... + of(std::type_identity<Device>{}));
+}
+
+}  // namespace levada::detail
