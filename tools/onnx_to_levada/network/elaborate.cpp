@@ -313,9 +313,9 @@ class elaboration {
       if (const auto found = model_.functions.find({made.domain, made.op}); found != model_.functions.end())
         return call(found->second, def, made, names, depth);
       refuse_training(made);
-      if (is_alias(made) && !made.inputs.empty() && made.inputs[0] != no_value) {
+      if (!made.inputs.empty() && made.inputs[0] != no_value && is_alias(made)) {
         ++counts_.aliases;
-        if (made.op == "Identity" || def.outputs.size() < 2 || def.outputs[1].empty())
+        if (made.op != "Dropout" || def.outputs.size() < 2 || def.outputs[1].empty())
           return bind(def, names, {made.inputs[0]});
         const extents dims = (*net_)[made.inputs[0]].dims;  // the mask of a Dropout that drops nothing
         const std::vector<std::int64_t> ones(static_cast<std::size_t>(elements_of(dims)), 1);
@@ -343,7 +343,13 @@ class elaboration {
     }
   }
 
-  static bool is_alias(const node& n) { return n.domain.empty() && (n.op == "Identity" || n.op == "Dropout"); }
+  bool is_alias(const node& n) const {
+    if (!n.domain.empty() || n.op != "Cast") return n.domain.empty() && (n.op == "Identity" || n.op == "Dropout");
+    const auto to = n.attributes.find("to");
+    const element type = (*net_)[n.inputs[0]].type;
+    return type != element::undefined && to != n.attributes.end() &&
+           kept(static_cast<element>(to->second.integer)) == type;
+  }
 
   std::optional<function_def> expand(const op_definition& op, const node_def& def, const node& made) const {
     node named = made;

@@ -13,7 +13,7 @@ const table& definitions() {
     table result;
     for (const auto family :
          {element_wise_ops(), move_ops(), shape_ops(), window_ops(), product_ops(), reduction_ops(), norm_ops(),
-          recurrent_ops(), quantized_ops(), conditional_ops(), expanded_ops(), foreign_ops()})
+          attention_ops(), recurrent_ops(), quantized_ops(), conditional_ops(), expanded_ops(), foreign_ops()})
       for (const op_definition& op : family) result.emplace(std::pair(op.domain, op.name), &op);
     return result;
   }();

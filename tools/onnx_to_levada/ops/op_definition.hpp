@@ -37,6 +37,7 @@ std::span<const op_definition> window_ops();
 std::span<const op_definition> product_ops();
 std::span<const op_definition> reduction_ops();
 std::span<const op_definition> norm_ops();
+std::span<const op_definition> attention_ops();
 std::span<const op_definition> recurrent_ops();
 std::span<const op_definition> quantized_ops();
 std::span<const op_definition> conditional_ops();

@@ -83,12 +83,7 @@ void lower_matmul(lowering& to, const op_call& call) {
   extents left = a, right = b;
   if (left.size() == 1) left.insert(left.begin(), 1);
   if (right.size() == 1) right.push_back(1);
-  const auto batched = [](const extents& dims) {
-    std::size_t first = 0;
-    while (first + 2 < dims.size() && dims[first] == 1) ++first;
-    return extents(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end());
-  };
-  left = batched(left), right = batched(right);
+  left = as_matrices(left), right = as_matrices(right);
   extents dims = broadcast_of(call, extents(left.begin(), left.end() - 2), extents(right.begin(), right.end() - 2));
   dims.push_back(left[left.size() - 2]);
   dims.push_back(right.back());

@@ -16,6 +16,7 @@ constexpr op_version first_versions[] = {
     {"Acosh", 9},
     {"Asinh", 9},
     {"Atanh", 9},
+    {"Attention", 23},
     {"BitShift", 11},
     {"BitwiseAnd", 18},
     {"BitwiseNot", 18},
@@ -94,8 +95,8 @@ std::string table_of_ops() {
       "\n\nAn op that is not here ends in an error, as does a form of an op that levada lacks. The error names all of "
       "them with\ntheir numbers.\n\n| op | opsets | folded | computed |\n|---|---|---|---|\n";
   for (const op_definition* op : all_ops()) {
-    // No ops of ONNX: what a pattern becomes, and what is left to ONNX Runtime.
-    if (op->name == "Silu" || op->domain == foreign_domain) continue;
+    // No ops of ONNX: what patterns become, and what is left to ONNX Runtime.
+    if (op->name == "Silu" || op->name == "DotProductAttention" || op->domain == foreign_domain) continue;
     const bool expanded = op->expand != nullptr;
     text += "| " + (op->domain.empty() ? "" : std::string(op->domain) + ".") + std::string(op->name) + " | " +
             opsets_of(*op) + " | " + (op->evaluate != nullptr ? "yes" : "") + " | " +

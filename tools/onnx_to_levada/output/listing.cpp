@@ -17,6 +17,8 @@ std::int64_t multiply_adds(const network& net, const node& n) {
     const auto turned = n.attributes.find("transA");
     return out * dims(0)[turned != n.attributes.end() && turned->second.integer != 0 ? 0 : 1];
   }
+  if (n.op == "DotProductAttention")  // keys by queries, and shares by values
+    return out / dims(2).back() * dims(1)[dims(1).size() - 2] * (dims(0).back() + dims(2).back());
   if (n.op == "LSTM" || n.op == "GRU" || n.op == "RNN")
     return elements_of(dims(0)) / dims(0)[2] * (elements_of(dims(1)) + elements_of(dims(2)));
   return 0;

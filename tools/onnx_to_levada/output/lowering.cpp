@@ -25,6 +25,14 @@ extents without_leading_ones(const extents& dims) {
   return dims.empty() ? extents{1} : extents(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end());
 }
 
+extents as_matrices(const extents& dims) {
+  std::size_t first = 0;
+  while (first + 2 < dims.size() && dims[first] == 1) ++first;
+  extents matrices(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end());
+  while (matrices.size() < 2) matrices.insert(matrices.begin(), 1);
+  return matrices;
+}
+
 std::string list_of(const extents& numbers) {
   std::string text;
   for (const std::int64_t n : numbers) text += (text.empty() ? "" : ", ") + std::to_string(n);

@@ -18,6 +18,8 @@ namespace levada::onnx {
 extents stored_dims(const extents& dims);
 /// The same without all leading ones, as parameters that broadcast are stored.
 extents without_leading_ones(const extents& dims);
+/// The same with at least two axes.
+extents as_matrices(const extents& dims);
 
 /// "3, 128, 128".
 std::string list_of(const extents& numbers);

@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "matcher.hpp"
 #include "passes.hpp"
 
 namespace levada::onnx {
 namespace {
 
-/// Walks back from a node. Values in between may have other consumers: they stay for those.
-class matcher {
+/// Values in between may have other consumers: they stay for those.
+class pattern_matcher : public matcher {
  public:
-  matcher(const network& net, const usage& used) : net_(net), used_(used) {}
-
-  /// The node of that op that makes a value; null if another makes it.
-  const node* made_by(value_id v, std::string_view op) const {
-    const int at = used_.producer_of(v);
-    if (at < 0) return nullptr;
-    const node& n = net_.nodes[static_cast<std::size_t>(at)];
-    return n.op == op && n.domain.empty() ? &n : nullptr;
-  }
-  bool is_number(value_id v, double number) const {
-    if (v == no_value || !net_[v].known || net_[v].known->elements() != 1) return false;
-    const double found = net_[v].known->scalar<double>();
-    return std::fabs(found - number) <= 1e-6 * std::fabs(number);
-  }
-  /// Of a node of two inputs the one that is not `v`.
-  static value_id other(const node& n, value_id v) {
-    if (n.inputs.size() != 2) return no_value;
-    return n.inputs[0] == v ? n.inputs[1] : n.inputs[1] == v ? n.inputs[0] : no_value;
-  }
-  /// Of a node of two inputs the one beside that number; `no_value` where none is.
-  value_id beside_number(const node& n, double number) const {
-    if (n.inputs.size() != 2) return no_value;
-    return is_number(n.inputs[1], number) ? n.inputs[0] : is_number(n.inputs[0], number) ? n.inputs[1] : no_value;
-  }
-  double attribute_number(const node& n, const char* key, double otherwise) const {
-    const auto found = n.attributes.find(key);
-    return found == n.attributes.end() ? otherwise : found->second.number;
-  }
+  using matcher::matcher;
 
   /// clip(x + 3, 0, 6) of the value: x.
   value_id clipped_by_six(value_id v) const {
@@ -63,10 +37,6 @@ class matcher {
     }
     return no_value;
   }
-  bool is_zero(value_id v) const {
-    return v != no_value && net_[v].known && net_[v].known->elements() == 1 && net_[v].known->scalar<double>() == 0;
-  }
-
   /// x hard_sigmoid(x), its division before or behind the product: x.
   value_id hard_swish(const node& n) const {
     if (n.op == "Mul" && n.inputs.size() == 2)
@@ -145,15 +115,13 @@ class matcher {
         const node* mean_of_squares = made_by(variance, "ReduceMean");
         const node* mean = made_by(sub->inputs[1], "ReduceMean");
         if (mean_of_squares == nullptr || mean == nullptr || mean->inputs[0] != sub->inputs[0]) continue;
-        if (!net_[epsilon].known || net_[epsilon].known->elements() != 1 ||
-            !is_square_of(mean_of_squares->inputs[0], sub->outputs[0], sub))
-          continue;
+        if (!is_scalar(epsilon) || !is_square_of(mean_of_squares->inputs[0], sub->outputs[0], sub)) continue;
         const std::size_t axes = last_axes(*mean);
         if (axes == 0 || axes != last_axes(*mean_of_squares)) continue;
         const extents& d = net_[sub->inputs[0]].dims;
         const extents inner(d.end() - static_cast<std::ptrdiff_t>(axes), d.end());
         if (net_[scale].dims != inner || net_[bias].dims != inner) continue;
-        return layer_norm{sub->inputs[0], scale, bias, net_[epsilon].known->scalar<double>(), axes};
+        return layer_norm{sub->inputs[0], scale, bias, scalar(epsilon), axes};
       }
     }
     return std::nullopt;
@@ -173,8 +141,7 @@ class matcher {
   /// Of how many of the last axes it is the mean; 0 of others.
   std::size_t last_axes(const node& n) const {
     const auto rank = static_cast<std::int64_t>(net_[n.inputs[0]].dims.size());
-    const auto keep = n.attributes.find("keepdims");
-    if (keep != n.attributes.end() && keep->second.integer == 0) return 0;
+    if (attribute_integer(n, "keepdims", 1) == 0) return 0;
     std::vector<std::int64_t> axes;
     if (n.inputs.size() > 1 && n.inputs[1] != no_value && net_[n.inputs[1]].known)
       axes = net_[n.inputs[1]].known->as<std::int64_t>();
@@ -186,25 +153,14 @@ class matcher {
     while (last < named.size() && named[named.size() - 1 - last]) ++last;
     return last == axes.size() ? last : 0;
   }
-
-  const network& net_;
-  const usage& used_;
 };
-
-void become(node& n, std::string op, std::vector<value_id> inputs, std::int64_t opset) {
-  n.stands_for.push_back(n.op + " and those before it");
-  n.op = std::move(op);
-  n.inputs = std::move(inputs);
-  n.attributes.clear();
-  n.opset = opset;
-}
 
 }  // namespace
 
 void find_patterns(network& net) {
   const usage used(net);
   for (std::size_t at = 0; at < net.nodes.size(); ++at) {
-    const matcher match(net, used);
+    const pattern_matcher match(net, used);
     node& n = net.nodes[at];
     if (!n.domain.empty() || n.outputs.size() != 1 || n.inputs.empty() || n.inputs[0] == no_value) continue;
     if (const value_id x = match.hard_swish(n); x != no_value) {

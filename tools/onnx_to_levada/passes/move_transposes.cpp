@@ -5,20 +5,23 @@
 #include <set>
 
 #include "../ops/folding.hpp"
+#include "matcher.hpp"
 #include "passes.hpp"
 
 namespace levada::onnx {
+
+std::vector<std::int64_t> permutation_of(const network& net, const node& transpose) {
+  const auto found = transpose.attributes.find("perm");
+  if (found != transpose.attributes.end()) return found->second.integers;
+  std::vector<std::int64_t> reversed(net[transpose.inputs[0]].dims.size());
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  return reversed;
+}
+
 namespace {
 
 using permutation = std::vector<std::int64_t>;
 
-permutation permutation_of(const network& net, const node& n) {
-  const auto found = n.attributes.find("perm");
-  if (found != n.attributes.end()) return found->second.integers;
-  permutation reversed(net[n.inputs[0]].dims.size());
-  std::iota(reversed.rbegin(), reversed.rend(), 0);
-  return reversed;
-}
 bool is_identity(const permutation& p) { return std::is_sorted(p.begin(), p.end()); }
 
 /// Elements that transposes move, where they move any.

@@ -15,6 +15,8 @@ void fold_pads(network& net);
 void move_transposes(network& net);
 /// Several nodes that are one op: hard swish, SiLU, GELU, layer norm.
 void find_patterns(network& net);
+/// softmax(q k^T scale + mask) v becomes one op, "DotProductAttention", which ONNX does not have.
+void find_attention(network& net);
 
 /// Several states (an output and an input each, by ONNX's names) as one, "next_state" and "state", since a feedback has
 /// one: a row of all their elements. Returns the state that is left.

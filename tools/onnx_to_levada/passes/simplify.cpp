@@ -5,6 +5,7 @@ namespace levada::onnx {
 
 void simplify(network& net) {
   find_patterns(net);
+  find_attention(net);  // before transposes are somewhere else
   move_transposes(net);
   fold_pads(net);
   fold_affine(net);
