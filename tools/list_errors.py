@@ -89,7 +89,7 @@ REMEDIES = {
     "kernel/spirv_grid": "Divide the kernel.",
     "remote/frame": "The other end is no program of levada, or was compiled with another version of it.",
     "remote/greeting": "Start a node at one of the addresses, of the same pipeline, target and `version`.",
-    "remote/grpc_credentials": "Another program has the port.",
+    "remote/grpc_credentials": "Another program has the port; or a path is wrong, or its file not for this user.",
     "remote/in_process": "Give each node an address of its own.",
     "remote/lane": "The text is what the stage threw, or why its node was lost.",
     "remote/node_stream": "The other end is no program of levada, or was compiled with another version of it.",

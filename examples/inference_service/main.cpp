@@ -5,8 +5,6 @@
 //   inference_service --address 127.0.0.1:8001 --plain-text
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,16 +24,6 @@
 
 namespace lv = levada;
 
-namespace {
-
-std::string text_of(const std::string& file) {
-  std::ifstream from(file, std::ios::binary);
-  if (!from) throw lv::error(file + ": cannot be opened for reading");
-  return {std::istreambuf_iterator<char>(from), {}};
-}
-
-}  // namespace
-
 int main(int count, char** arguments) try {
   std::string address = "127.0.0.1:8001", authority, certificate, key;
   bool plain = false;
@@ -53,7 +41,7 @@ int main(int count, char** arguments) try {
   if (plain)
     options.security = lv::plain_text{};
   else
-    options.security = lv::certificates{text_of(authority), text_of(certificate), text_of(key), {}};
+    options.security = lv::certificate_files{authority, certificate, key, {}};
 
   const lv::safetensors weights{LEVADA_SOURCE_DIR "/examples/fashion_mnist/weights.safetensors"};
   const auto app = lv::deploy<lv::target<lv::cpu<2>>>(example::fashion_mnist::classifier(weights));

@@ -15,6 +15,8 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +27,7 @@
 #include <levada/remote.hpp>
 #include <levada/remote/grpc.hpp>
 
+#include "files.hpp"
 #include "remote/certificates.hpp"
 #include "run/progress.hpp"
 
@@ -246,6 +249,62 @@ TEST_CASE("both ends show certificates, and only those of the same authority tal
   CHECK(!is_answered(shows({other_certificate, driver_certificate, driver_key, "edge"}), node.address()));
   CHECK(works());
   CHECK(node.sessions() == 1);
+}
+
+TEST_CASE("certificates are read again where their files change, for new connections") {
+  const temporary_folder folder;
+  const auto in_folder = [&](const char* name, const char* certificate, const char* key) {
+    std::filesystem::create_directory(folder.path / name);
+    const auto write = [&](const char* file, const char* text) { std::ofstream(folder.path / name / file) << text; };
+    write("authority.pem", authority_certificate);
+    write("certificate.pem", certificate);
+    write("key.pem", key);
+  };
+  in_folder("edge", edge_certificate, edge_key);
+  in_folder("stranger", stranger_certificate, stranger_key);
+  in_folder("no_pair", edge_certificate, driver_key);
+  in_folder("driver", driver_certificate, driver_key);
+  const auto files_in = [&](const std::string& name, const char* node_name) {
+    const auto file = [&](const char* last) { return (folder.path / name / last).string(); };
+    return lv::certificate_files{file("authority.pem"), file("certificate.pem"), file("key.pem"), node_name,
+                                 std::chrono::seconds(1)};
+  };
+  const auto link_to = [&](const char* name) {
+    std::filesystem::create_symlink(name, folder.path / "next");
+    std::filesystem::rename(folder.path / "next", folder.path / "now");
+  };
+  link_to("edge");
+  const lv::remote_node node =
+      lv::serve<box, "edge", v1>(doubled(), {std::make_shared<lv::grpc_transport>(files_in("now", "")), "127.0.0.1:0"});
+  const auto by = std::make_shared<lv::grpc_transport>(files_in("driver", "edge"));
+  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {node.address()}});
+  auto session = app.open();
+  const auto works = [&] {
+    session.push(21);
+    return session.pop()->value() == 42;
+  };
+  CHECK(works());
+  const auto is_greeted = [&] {  // and no item waits for a node while the files change
+    try {
+      static_cast<void>(lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {node.address()}}));
+      return true;
+    } catch (const lv::remote_error&) {
+      return false;
+    }
+  };
+  CHECK(is_greeted());
+  link_to("stranger");
+  CHECK(eventually([&] { return !is_greeted(); }));
+  CHECK(works());
+  link_to("edge");
+  CHECK(eventually([&] { return is_greeted(); }));
+  link_to("no_pair");
+  CHECK(eventually([&] { return !is_greeted(); }));
+  CHECK(works());
+  CHECK_THROWS_WITH_AS(
+      lv::grpc_transport(files_in("nowhere", "")),
+      ("levada: certificate_files: \"" + folder.file("nowhere") + "/authority.pem\" cannot be read").c_str(),
+      lv::remote_error);
 }
 
 TEST_CASE("garbage, long messages and other methods end alone") {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <grpcpp/grpcpp.h>
 
@@ -21,12 +23,10 @@ namespace levada {
 /// Addresses are gRPC's: "10.0.0.7:7000", "edge.local:7000", "unix:/run/edge". Port 0 of a node: any.
 class grpc_transport final : public transport {
  public:
-  explicit grpc_transport(certificates of)
-      : node_name_(of.node_name),
-        to_nodes_(grpc::SslCredentials({of.authority, of.key, of.certificate})),
-        to_drivers_(detail::server_credentials(of)) {}
-  explicit grpc_transport(plain_text as)
-      : is_plain_(true), to_nodes_(grpc::InsecureChannelCredentials()), to_drivers_(detail::server_credentials(as)) {}
+  explicit grpc_transport(const certificates& of) : grpc_transport(of, of.node_name) {}
+  /// Throws remote_error where a file cannot be read.
+  explicit grpc_transport(const certificate_files& of) : grpc_transport(of, of.node_name) {}
+  explicit grpc_transport(plain_text as) : grpc_transport(as, {}) {}
 
   std::unique_ptr<connection> connect(const std::string& address, std::size_t most_bytes,
                                       connection_events& events) override {
@@ -40,12 +40,19 @@ class grpc_transport final : public transport {
   }
 
  private:
+  template <class Security>
+  grpc_transport(const Security& as, std::string node_name)
+      : is_plain_(std::is_same_v<Security, plain_text>),
+        node_name_(std::move(node_name)),
+        to_nodes_(detail::channel_credentials(as)),
+        to_drivers_(detail::server_credentials(as)) {}
+
   void check(const std::string& address) const {
     if (is_plain_) detail::check_plain_text(address, "grpc_transport");
   }
 
   const bool is_kept_ = detail::keep_grpc();
-  const bool is_plain_ = false;
+  const bool is_plain_;
   const std::string node_name_;
   const std::shared_ptr<grpc::ChannelCredentials> to_nodes_;
   const std::shared_ptr<grpc::ServerCredentials> to_drivers_;

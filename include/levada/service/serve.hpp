@@ -30,7 +30,7 @@ struct service_options {
   std::string version = "1";
   std::string address{};  ///< gRPC's: "0.0.0.0:8001", "unix:/run/model"; port 0: any
   /// Those who connect show a certificate; `plain_text{}` is for this machine alone.
-  std::variant<certificates, plain_text> security{};
+  std::variant<certificates, certificate_files, plain_text> security{};
   std::size_t most_items = 64;     ///< of a request
   std::size_t most_waiting = 256;  ///< requests of a session; more are refused
   // Of a pipeline that keeps state:
