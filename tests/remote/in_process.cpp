@@ -7,13 +7,18 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <levada/levada.hpp>
 #include <levada/remote.hpp>
+#include <levada/remote/detail/driven_session.hpp>
 #include <levada/remote/in_process.hpp>
 
 #include "fuzz/frame_property.hpp"
@@ -277,6 +282,41 @@ TEST_CASE("a node takes as many sessions as it was told to") {
   }
   first.push(2);
   CHECK(first.pop()->value() == 5.5);
+}
+
+TEST_CASE("a driver sends another item behind a large result, whose slot still holds that") {
+  struct held_sender {
+    std::atomic<int> begun{0};
+    std::atomic<bool> lets_go{false};
+    void send_value(std::uint64_t number, std::span<const std::byte>) {
+      CHECK(number == static_cast<std::uint64_t>(begun.load()));
+      ++begun;
+      while (!lets_go.load()) std::this_thread::yield();
+    }
+    void send_failure(std::uint64_t, const std::exception_ptr&) { FAIL("no item fails"); }
+    void give_up() noexcept {}
+  };
+  using large = lv::tensor<std::uint8_t, lv::largest_result_by_value + 1>;
+  const auto app = lv::deploy<lv::target<lv::cpu<1>>, lv::slots<2>>(
+      lv::input<int> | lv::stage<"fill", large>([](int n, large& to) { to.fill(static_cast<std::uint8_t>(n)); }));
+  held_sender to;
+  lv::detail::driven_session<std::remove_const_t<decltype(app)>, held_sender> session(app, to);
+  CHECK(session.open() == 2);
+  const auto take = [&](int n) { session.take(static_cast<std::uint64_t>(n), [n] { return n; }); };
+  take(0);
+  take(1);
+  REQUIRE(lv::test::eventually([&] { return to.begun.load() == 1; }));
+  std::atomic<bool> takes{false};
+  std::thread other([&] {
+    while (!takes.load()) std::this_thread::yield();
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    to.lets_go = true;
+  });
+  takes = true;
+  CHECK_NOTHROW(take(2));
+  other.join();
+  CHECK(lv::test::eventually([&] { return to.begun.load() == 3; }));
+  session.end();
 }
 
 TEST_CASE("a session that is cancelled ends, and so does its own on the node") {

@@ -47,10 +47,11 @@ class driven_session {
   /// Takes the item that `make` makes, under the driver's number. One thread at a time.
   template <class Make>
   void take(std::uint64_t number, const Make& make) {
-    if (session_->credits() == 0) throw wire_error("levada: a driver sends more items than were asked for");
     const std::uint64_t pushed = pushed_.load();
+    if (pushed - popped_.load() == numbers_.size())
+      throw wire_error("levada: a driver sends more items than were asked for");
     numbers_[pushed % numbers_.size()] = number;
-    session_->emplace(make);
+    session_->emplace(make);  // waits where the slot has a result still that the driver has got
     pushed_.store(pushed + 1);
     if (!give_here(pushed)) ring();
   }
@@ -95,7 +96,8 @@ class driven_session {
       auto result = session_->pop();
       if (!result) return false;
       is_short_.store(clock::now() - begun < longest_short);
-      const std::uint64_t number = numbers_[popped_.load() % numbers_.size()];
+      const std::uint64_t popped = popped_.load(), number = numbers_[popped % numbers_.size()];
+      popped_.store(popped + 1);  // before the driver hears of it, and sends another
       if (result->has_value())
         give(number, **result);
       else
@@ -104,7 +106,6 @@ class driven_session {
       to_.give_up();
       return false;
     }
-    popped_.fetch_add(1);
     return true;
   }
   void give(std::uint64_t number, const output& value) {
