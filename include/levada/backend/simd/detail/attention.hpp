@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/attention.hpp: attention in one pass: the scores of some queries at a time stay in the cache
-// between their two products; keys and values are packed once for all queries.
+// between their two products; keys, and values of several panels, are packed once for all queries.
 
 #include <algorithm>
 #include <limits>
@@ -32,7 +32,8 @@ struct simd_kernel<Arch, std::tuple<Q, K, V, Mask...>, attention_op<Options...>>
   // One row alone would have panels of another width than the others of its block.
   static constexpr std::size_t several = std::max<std::size_t>(block, 2);
   static constexpr std::size_t packed_keys = scores_product<several>::packed_elements;
-  static constexpr std::size_t packed_values = values_product<several>::packed_elements;
+  static constexpr bool values_are_packed = values_product<several>::rows_are_packed;
+  static constexpr std::size_t packed_values = values_are_packed ? 0 : values_product<several>::packed_elements;
 
  public:
   static constexpr std::size_t scratch_bytes =
@@ -42,13 +43,14 @@ struct simd_kernel<Arch, std::tuple<Q, K, V, Mask...>, attention_op<Options...>>
 
   void operator()(const auto& in, typename op_type::template output<in_type>& out, std::byte* scratch) const {
     auto* const keys = reinterpret_cast<float*>(scratch);
-    float *const values = keys + packed_keys, *const scores = values + packed_values;
+    float *const packed = keys + packed_keys, *const scores = packed + packed_values;
     for (std::size_t batch = 0; batch < s.batch.elements(); ++batch) {
       const float* q = std::get<0>(in).data() + s.matrix_at(shape_of<Q>, batch) * s.queries * s.inner;
       const float* k = std::get<1>(in).data() + s.matrix_at(shape_of<K>, batch) * s.keys * s.inner;
       const float* v = std::get<2>(in).data() + s.matrix_at(shape_of<V>, batch) * s.keys * s.columns;
-      scores_product<several>::pack(keys, [k](std::size_t i, std::size_t key) { return k[key * s.inner + i]; });
-      values_product<several>::pack(values, [v](std::size_t key, std::size_t x) { return v[key * s.columns + x]; });
+      scores_product<several>::pack_columns(keys, k);
+      if constexpr (!values_are_packed) values_product<several>::pack_rows(packed, v);
+      const float* const values = values_are_packed ? v : packed;
       float* const to = out.data() + batch * s.queries * s.columns;
       std::size_t t = 0;
       for (; t + block <= s.queries; t += block) queries<block>(in, q, keys, values, scores, to, batch, t);

@@ -4,7 +4,9 @@
 // as wide as the tile of sums that stays in registers, so that a tile reads it front to back.
 
 #include <algorithm>
+#include <cstring>
 
+#include <levada/backend/simd/detail/transpose.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/core/tensor.hpp>
 
@@ -40,6 +42,27 @@ class packed_product {
         for (std::size_t x = p * panel; x < (p + 1) * panel; ++x) *to++ = x < Columns ? element(k, x) : T{0};
   }
 
+  /// A matrix that lies row by row is packed as it is.
+  static constexpr bool rows_are_packed = panels == 1 && Columns == panel;
+  static void pack_rows(T* to, const T* matrix) {
+    for (std::size_t p = 0; p < panels; ++p)
+      for (std::size_t k = 0; k < Inner; ++k, to += panel) {
+        const std::size_t first = p * panel, width = std::min(panel, Columns - first);
+        std::memcpy(to, matrix + k * Columns + first, width * sizeof(T));
+        std::fill(to + width, to + panel, T{0});
+      }
+  }
+  /// Of a matrix that lies column by column.
+  static void pack_columns(T* to, const T* matrix) {
+    for (std::size_t p = 0; p < panels; ++p, to += Inner * panel)
+      for (std::size_t x = 0; x < panel; x += lanes) {
+        const std::size_t first = p * panel + x, kept = first < Columns ? Columns - first : 0;
+        std::size_t k = 0;
+        for (; k + lanes <= Inner; k += lanes) turn<lanes>(to + k * panel + x, matrix + first * Inner + k, kept);
+        if constexpr (Inner % lanes != 0) turn<Inner % lanes>(to + k * panel + x, matrix + first * Inner + k, kept);
+      }
+  }
+
   /// `begin(column, count)`: the vector that the sums begin with; `finish(sum, row, column, count)`: what is stored.
   template <class Begin, class Finish>
   void operator()(const T* in, T* out, const Begin& begin, const Finish& finish) const {
@@ -53,6 +76,17 @@ class packed_product {
   }
 
  private:
+  /// `Count` elements of each of as many columns as a vector has; those behind `kept` are zeros.
+  template <std::size_t Count>
+  static void turn(T* to, const T* columns, std::size_t kept) {
+    square<Arch, T> s{};
+    unrolled<lanes>([&](std::size_t i) LEVADA_INLINE {
+      if (i < kept) std::memcpy(&s.row[i], columns + i * Inner, Count * sizeof(T));
+    });
+    s.transpose();
+    unrolled<Count>([&](std::size_t i) LEVADA_INLINE { std::memcpy(to + i * panel, &s.row[i], sizeof s.row[i]); });
+  }
+
   template <std::size_t Count, std::size_t Width, class Begin, class Finish>
   static void of_panel(const T* packed, const T* in, T* out, std::size_t p, const Begin& begin, const Finish& finish) {
     constexpr std::size_t together = std::min(tile_rows, Count);
