@@ -8,6 +8,9 @@
 # HEADER names a copy of the header that is committed. Where the model is there, it has to be what the tool makes of it
 # now; where it is not, the copy is used as it is.
 #
+# DIMS W=160|320 makes a graph for each, NAME::w160::graph(weights) and NAME::w320::graph(weights), over one file of
+# weights.
+#
 # With UNSUPPORTED ONNXRUNTIME nodes that levada lacks are computed by ONNX Runtime, whose onnxruntime_c_api.h the
 # program needs then.
 #

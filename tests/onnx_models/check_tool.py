@@ -6,6 +6,7 @@ of another model, and everything that is missing in one message.
 check_tool.py TOOL FOLDER      FOLDER is emptied
 """
 
+import json
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,26 @@ def net(filters=2, scale=1.0, extra=()):
          onnx.node("Relu", ["c"], ["y"], "layer/relu"), *extra],
         [onnx.value("x", ["batch", 3, 8, "width"])], [onnx.value("y", ["batch", filters, 8, "width"])],
         [onnx.tensor("w", [filters, 3, 3, 3], weights)])  # fmt: skip
+
+
+def table(scale=1.0):
+    """conv, and a row of numbers for each place along the width, of which there are sixteen."""
+    weights = [scale * (i % 7 - 3) for i in range(2 * 27)]
+    numbers = [onnx.tensor("zero", [1], [0], onnx.INT64), onnx.tensor("three", [1], [3], onnx.INT64),
+               onnx.tensor("four", [1], [4], onnx.INT64)]  # fmt: skip
+    return onnx.model(
+        [onnx.node("Conv", ["x", "w"], ["c"], "conv", pads=[1, 1, 1, 1]), onnx.node("Shape", ["c"], ["s"]),
+         onnx.node("Slice", ["s", "three", "four"], ["width"]),
+         onnx.node("Slice", ["places", "zero", "width"], ["row"]), onnx.node("Add", ["c", "row"], ["y"], "position")],
+        [onnx.value("x", ["batch", 3, 8, "width"])], [onnx.value("y", ["batch", 2, 8, "width"])],
+        [onnx.tensor("w", [2, 3, 3, 3], weights), onnx.tensor("places", [16], [float(i) for i in range(16)]),
+         *numbers])  # fmt: skip
+
+
+def safetensors_names(file):
+    data = file.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return sorted(name for name in header if name != "__metadata__")
 
 
 def run(data, *arguments, output="out"):
@@ -76,6 +97,32 @@ expect("new weights of the same extents", code == 0 and weights.read_bytes() != 
 expect("leave the header alone", header.read_bytes() == first["net.onnx.hpp"])
 code, text = run(net(filters=4), *DIMS, "--weights-only")
 expect("weights of another model are refused", code != 0 and "other names, types or extents" in text, text)
+
+SEVERAL = ["--dims", "batch=1", "width=10|12"]
+code, text = run(table(), *SEVERAL, output="several")
+several, made = folder / "several", (folder / "several/net.onnx.hpp").read_text()
+expect("extents to choose from are a graph each", code == 0 and "namespace width10 {" in made
+       and "lv::tensor<float, 3, 8, 12>" in made, text)  # fmt: skip
+stored = safetensors_names(several / "net.safetensors")
+expect("weights are there once, those that differ under names of their own",
+       stored == ["conv.weight", "position_width10.value", "position_width12.value"], str(stored))  # fmt: skip
+expect("all names are in the header", made.count('nn::conv2d<"conv"') == 2
+       and '"position_width12", 12>' in made, made)  # fmt: skip
+expect("each has its listing", "net::width12, of net.onnx" in (several / "net.onnx.txt").read_text()
+       and len(json.loads((several / "net.onnx.json").read_text())["graphs"]) == 2)  # fmt: skip
+code, text = run(table(), *SEVERAL, "--compare", str(several / "net.onnx.hpp"), output="several")
+expect("such a header is up to date", code == 0, text)
+code, text = run(table(2.0), *SEVERAL, "--weights-only", output="several")
+expect("and gets new weights", code == 0 and (several / "net.onnx.hpp").read_text() == made, text)
+code, text = run(table(), "--dims", "batch=1", "width=10|14", "--weights-only", output="several")
+expect("of the same extents alone", code != 0 and "other names, types or extents" in text, text)
+code, text = run(table(), *SEVERAL, "--embed", output="embedded")
+expect("they may be a part of the program", code == 0 and
+       (folder / "embedded/net.onnx.hpp").read_text().count("embedded_weights();") == 1, text)  # fmt: skip
+code, text = run(net(), "--dims", "width=10|12")
+expect("an axis that stays free is named, and with what", code != 0 and "with width=10: free axis 0" in text, text)
+code, text = run(table(), "--dims", "batch=1", "width=10|32")
+expect("extents that do not fit are named", code != 0 and 'with width=32: Add "position"' in text, text)
 
 code, text = run(net())
 expect("all free axes in one message", code != 0 and "batch=N" in text and "width=N" in text, text)
@@ -134,6 +181,11 @@ code, text = run(chosen("ReduceSum"))
 expect("branches of other extents are refused", code != 0 and "other types or extents" in text, text)
 code, text = run(chosen("Nonsense"))
 expect("what a branch lacks is named", code != 0 and "unsupported op Nonsense" in text, text)
+grown = onnx.model([onnx.node("Concat", ["cache", "x"], ["next"], "join", axis=1), onnx.node("Relu", ["next"], ["y"])],
+                   [onnx.value("x", [1, 1, 4]), onnx.value("cache", [1, "past", 4])],
+                   [onnx.value(name, [1, 3, 4]) for name in ("y", "next")])  # fmt: skip
+code, text = run(grown, "--dims", "past=2|4", "--state", "next=cache")
+expect("a cache that grows is refused", code != 0 and "a cache that grows is none" in text, text)
 code, text = run(loop, "--state", "y=nothing")
 expect("a state that is no input", code != 0 and "nothing" in text, text)
 

@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <list>
+#include <optional>
 
 #include "model/mapped_file.hpp"
 #include "model/read_model.hpp"
+#include "network/alternatives.hpp"
 #include "network/elaborate.hpp"
 #include "ops/op_definition.hpp"
 #include "output/hash.hpp"
@@ -16,42 +19,13 @@
 #include "output/lowering.hpp"
 #include "output/names.hpp"
 #include "output/safetensors.hpp"
+#include "output/shared_weights.hpp"
 #include "passes/passes.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace levada::onnx;
-
-/// "batch=1", "x=1,3,480,640".
-std::pair<std::string, std::string> key_and_value(const std::string& text) {
-  const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size())
-    throw conversion_error("\"" + text + "\" is no NAME=VALUE");
-  return {text.substr(0, at), text.substr(at + 1)};
-}
-
-template <class T>
-std::vector<T> numbers_of(const std::string& text, char separator) {
-  std::vector<T> numbers;
-  std::size_t at = 0;
-  while (at <= text.size()) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    const std::string one = text.substr(at, end - at);
-    std::size_t read = 0;
-    try {
-      if constexpr (std::is_integral_v<T>)
-        numbers.push_back(std::stoll(one, &read));
-      else
-        numbers.push_back(std::stod(one, &read));
-    } catch (const std::exception&) {
-      read = 0;
-    }
-    if (read == 0 || read != one.size()) throw conversion_error("\"" + one + "\" of \"" + text + "\" is no number");
-    at = end + 1;
-  }
-  return numbers;
-}
 
 void write_text(const fs::path& file, const std::string& text) {
   // What is the same keeps its time, so that nothing is compiled again.
@@ -87,14 +61,53 @@ struct settings {
   bool check = false, embed = false, weights_only = false;
 };
 
+using state_pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// The model for one choice of extents.
+struct chosen_graph {
+  alternative chosen;
+  network net;
+  elaboration_counts counts;
+  std::size_t before_passes = 0;
+  state_pairs states;
+  std::optional<lowering> lowered;  ///< of `net`, which stays where it is
+  fused_graph graph;
+
+  chosen_graph(const model_def& model, elaboration_options options, const state_pairs& wanted, alternative extents)
+      : chosen(std::move(extents)) {
+    options.dims = chosen.dims;
+    net = elaborate(model, options, counts);
+    if (options.leave_unsupported) leave_to_onnx_runtime(net);
+    before_passes = net.nodes.size();
+    states = join_states(net, wanted);
+    simplify(net);
+    lowered.emplace(net);
+    lowered->run();
+  }
+  chosen_graph(const chosen_graph&) = delete;
+  chosen_graph& operator=(const chosen_graph&) = delete;
+};
+
+/// All graphs of the model; what one cannot be is said with its extents.
+std::list<chosen_graph> graphs_of(const model_def& model, const elaboration_options& options, const state_pairs& states,
+                                  const std::vector<alternative>& alternatives) {
+  std::list<chosen_graph> all;
+  for (const alternative& chosen : alternatives) {
+    try {
+      all.emplace_back(model, options, states, chosen);
+    } catch (const conversion_error& failure) {
+      if (chosen.said.empty()) throw;
+      throw conversion_error("with " + chosen.said + ": " + failure.what());
+    }
+  }
+  return all;
+}
+
 int convert(const settings& given) {
   elaboration_options options;
   std::string said;
-  for (const std::string& text : given.dims) {
-    const auto [key, numbers] = key_and_value(text);
-    options.dims[key] = numbers_of<std::int64_t>(numbers, numbers.find('x') != std::string::npos ? 'x' : ',');
-    said += " --dims " + text;
-  }
+  const std::vector<alternative> alternatives = alternatives_of(given.dims);
+  for (const std::string& text : given.dims) said += " --dims " + text;
   for (const std::string& text : given.constants) {
     const auto [key, numbers] = key_and_value(text);
     options.constants[key] = numbers_of<double>(numbers, ',');
@@ -122,17 +135,14 @@ int convert(const settings& given) {
 
   const fs::path file(given.model);
   const model_def model = read_model(file);
-  elaboration_counts counts;
-  network net = elaborate(model, options, counts);
-  if (options.leave_unsupported) leave_to_onnx_runtime(net);
-  const std::size_t before = net.nodes.size();
-  std::vector<std::pair<std::string, std::string>> states;
+  state_pairs states;
   for (const std::string& state : given.states) states.push_back(key_and_value(state));
-  states = join_states(net, states);
-  simplify(net);
-  lowering lowered(net);
-  lowered.run();
-  const fused_graph graph = fuse(lowered);
+  std::list<chosen_graph> graphs = graphs_of(model, options, states, alternatives);
+  const bool several = graphs.size() > 1;
+  std::vector<std::pair<std::string, lowering*>> named;
+  for (chosen_graph& g : graphs) named.emplace_back(g.chosen.space, &*g.lowered);
+  const weight_map weights = share_weights(named);
+  for (chosen_graph& g : graphs) g.graph = fuse(*g.lowered);
 
   hash bytes;
   const mapped_file mapped(file);
@@ -144,11 +154,21 @@ int convert(const settings& given) {
   text.options = said.empty() ? "" : said.substr(1);
   text.weights_file = text.name + ".safetensors";
   text.embed = given.embed;
-  text.states = states;
-  const listing head{text.model, text.name, counts, before};
-  const std::string listed = listing_text(head, lowered, graph, net);
-  std::cout << listed.substr(0, listed.find("\n\n") + 1);
-  const std::string header = write_header(lowered, graph, net, text);
+  text.states = graphs.front().states;
+  std::string listed, listed_json;
+  std::vector<header_graph> parts;
+  for (const chosen_graph& g : graphs) {
+    const listing head{text.model, several ? text.name + "::" + g.chosen.space : text.name, g.counts, g.before_passes};
+    const std::string one = listing_text(head, *g.lowered, g.graph, g.net);
+    std::cout << one.substr(0, one.find("\n\n") + 1);
+    listed += (listed.empty() ? "" : "\n") + one;
+    listed_json += (listed_json.empty() ? "" : ",") + listing_json(head, *g.lowered, g.graph, g.net);
+    parts.push_back({g.chosen.space, *g.lowered, g.graph, g.net});
+  }
+  if (several) listed_json = "{\"graphs\":[" + listed_json + "]}\n";
+  const chosen_graph& first = graphs.front();
+  const std::string header =
+      several ? write_header(parts, weights, text) : write_header(*first.lowered, first.graph, first.net, text);
   if (!given.compare.empty()) compare_with(given.compare, header);
   if (given.check) return 0;
   const fs::path folder(given.output);
@@ -156,18 +176,18 @@ int convert(const settings& given) {
   const fs::path header_file = folder / (text.name + ".onnx.hpp"), weights_file = folder / text.weights_file;
   if (given.weights_only) {
     const std::string before_now = text_of(header_file);
-    if (before_now.find('"' + structure_hash(lowered) + '"') == std::string::npos)
+    if (before_now.find('"' + structure_hash(weights) + '"') == std::string::npos)
       throw conversion_error(header_file.string() +
                              " is of a model whose parameters have other names, types or extents");
   } else {
     write_text(header_file, header);
     write_text(folder / (text.name + ".onnx.txt"), listed);
-    write_text(folder / (text.name + ".onnx.json"), listing_json(head, lowered, graph, net));
+    write_text(folder / (text.name + ".onnx.json"), listed_json);
     if (given.embed)
       write_text(folder / (text.name + ".weights.cpp"), write_embedded(text, fs::absolute(weights_file).string()));
   }
-  write_safetensors(weights_file, lowered.weights(),
-                    {{"levada.structure", structure_hash(lowered)}, {"levada.model", text.model_hash}});
+  write_safetensors(weights_file, weights,
+                    {{"levada.structure", structure_hash(weights)}, {"levada.model", text.model_hash}});
   return 0;
 }
 
@@ -181,7 +201,8 @@ int main(int argc, char** argv) {
   app.add_flag("--list-ops", list_ops, "prints the ops that are supported, as docs/onnx_ops.md");
   app.add_option("-o,--output", given.output, "the folder that gets NAME.onnx.hpp and NAME.safetensors");
   app.add_option("--name", given.name, "the namespace; the file's name where not given");
-  app.add_option("--dims", given.dims, "extents of free axes: batch=1 x.2=480 x=1,3,480,640");
+  app.add_option("--dims", given.dims,
+                 "extents of free axes: batch=1 x.2=480 x=1,3,480,640; a graph each for W=160|320");
   app.add_option("--constants", given.constants, "inputs that are the same for all items: sr=16000");
   app.add_option("--bind", given.bound, "the same of tensors in files: shape=FILE.pb");
   app.add_option("--from", given.from, "the tensor where the part that is wanted begins");

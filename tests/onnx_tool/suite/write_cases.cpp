@@ -47,7 +47,7 @@ std::string written(const suite_case& c, const fs::path& out) {
   const bool has_weights = !lowered.weights().empty();
   if (has_weights)
     onnx::write_safetensors(out / text.weights_file, lowered.weights(),
-                            {{"levada.structure", onnx::structure_hash(lowered)}});
+                            {{"levada.structure", onnx::structure_hash(lowered.weights())}});
   const auto quoted = [](const std::string& s) { return "\"" + s + "\""; };
   std::string body = "TEST_CASE(" + quoted(c.name) + ") {\n";
   if (has_weights)

@@ -101,9 +101,9 @@ fused_graph fuse(const lowering& lowered, bool blocks) {
   return graph;
 }
 
-std::string structure_hash(const lowering& lowered) {
+std::string structure_hash(const weight_map& weights) {
   hash h;
-  for (const auto& [name, known] : lowered.weights()) h.add(name + tensor_text(known.type(), known.dims()) + ";");
+  for (const auto& [name, known] : weights) h.add(name + tensor_text(known.type(), known.dims()) + ";");
   return h.text();
 }
 
@@ -145,11 +145,27 @@ class header_writer {
   }
 
   std::string write() {
-    head();
+    head(lowered_.has_foreign());
     types();
-    weights();
+    if (has_weights_) line("");
+    weights(lowered_.weights());
     graph();
     line("\n}  // namespace ", text_.name);
+    return std::move(out_);
+  }
+
+  /// What is before several graphs.
+  std::string begin(const weight_map& all, bool has_foreign) {
+    head(has_foreign);
+    weights(all);
+    return std::move(out_);
+  }
+  /// One of them.
+  std::string part(const std::string& space) {
+    line("\nnamespace ", space, " {\n");
+    types();
+    graph();
+    line("\n}  // namespace ", space);
     return std::move(out_);
   }
 
@@ -163,7 +179,7 @@ class header_writer {
   const levada_node& made(int at) const { return lowered_[at]; }
   const std::string& onnx_name(int port) const { return net_[net_.inputs[static_cast<std::size_t>(port)]].name; }
 
-  void head() {
+  void head(bool has_foreign) {
     line("// Made by onnx_to_levada ", tool_version, " of ", text_.model, " (", text_.model_hash, "); do not edit.");
     if (!text_.options.empty()) line("// Options: ", text_.options);
     line("#pragma once\n");
@@ -171,7 +187,7 @@ class header_writer {
     line("");
     for (const char* header : {"levada/levada.hpp", "levada/interop/model_weights.hpp", "levada/ops.hpp"})
       line("#include <", header, ">");
-    if (lowered_.has_foreign()) line("#include <levada/interop/onnx_runtime.hpp>");
+    if (has_foreign) line("#include <levada/interop/onnx_runtime.hpp>");
     line("\nnamespace ", text_.name, " {\n");
     line("namespace lv = levada;\nnamespace nn = levada::nn;\n");
   }
@@ -188,10 +204,10 @@ class header_writer {
     }
   }
 
-  void weights() {
-    if (!has_weights_) return;
-    line("\n/// Names, types and extents of the parameters; a file of weights has the same.");
-    line("inline constexpr std::string_view structure = ", quoted(structure_hash(lowered_)), ";\n");
+  void weights(const weight_map& all) {
+    if (all.empty()) return;
+    line("/// Names, types and extents of the parameters; a file of weights has the same.");
+    line("inline constexpr std::string_view structure = ", quoted(structure_hash(all)), ";\n");
     if (text_.embed) {
       line("namespace detail {\nstd::span<const std::byte> embedded_weights();\n}\n");
       line("/// The weights, which are a part of the program.");
@@ -217,7 +233,7 @@ class header_writer {
       const std::string comes = tensor_text(next.type, next.dims), goes = tensor_text(state.type, state.dims);
       if (comes != goes)
         throw conversion_error("the state " + output + "=" + input + " goes in as " + goes + " and comes out as " +
-                               comes);
+                               comes + ": it has to keep its extents; a cache that grows is none");
       outputs_[static_cast<std::size_t>(leaves - lowered_.outputs().begin())] = state.name;
       begin += "lv::feedback<" + quoted(state.name) + ">(";
       end = ", " + state.name + "_type{})" + end;
@@ -344,6 +360,14 @@ class header_writer {
 std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
                          const header_text& text) {
   return header_writer(lowered, graph, net, text).write();
+}
+
+std::string write_header(const std::vector<header_graph>& graphs, const weight_map& weights, const header_text& text) {
+  const auto writer = [&](const header_graph& g) { return header_writer(g.lowered, g.graph, g.net, text); };
+  const bool has_foreign = std::ranges::any_of(graphs, [](const header_graph& g) { return g.lowered.has_foreign(); });
+  std::string out = writer(graphs.at(0)).begin(weights, has_foreign);
+  for (const header_graph& g : graphs) out += writer(g).part(g.space);
+  return out + "\n}  // namespace " + text.name + "\n";
 }
 
 std::string write_branch(const lowering& lowered, const network& net, const std::string& name) {

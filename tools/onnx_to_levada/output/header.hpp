@@ -2,6 +2,7 @@
 #pragma once
 // output/header.hpp: the header that a model becomes: ports, one line a fused node, outputs.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,8 +53,10 @@ struct header_text {
   bool embed = false;                                       ///< the weights are linked into the program
 };
 
+using weight_map = std::map<std::string, constant>;
+
 /// Names, extents and types of all parameters: what weights of the same model have in common.
-std::string structure_hash(const lowering& lowered);
+std::string structure_hash(const weight_map& weights);
 
 /// The unit that has the file of weights in it.
 std::string write_embedded(const header_text& text, const std::string& weights_path);
@@ -63,5 +66,15 @@ std::string write_branch(const lowering& lowered, const network& net, const std:
 
 std::string write_header(const lowering& lowered, const fused_graph& graph, const network& net,
                          const header_text& text);
+
+/// One of several graphs of a header, each in a namespace of its own.
+struct header_graph {
+  std::string space;
+  const lowering& lowered;
+  const fused_graph& graph;
+  const network& net;
+};
+/// `weights`: those of all.
+std::string write_header(const std::vector<header_graph>& graphs, const weight_map& weights, const header_text& text);
 
 }  // namespace levada::onnx

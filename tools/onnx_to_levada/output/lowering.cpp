@@ -167,6 +167,29 @@ void lowering::weight(const std::string& name, std::string_view parameter, const
   weights_.insert_or_assign(name + "." + std::string(parameter), std::move(known));
 }
 
+void lowering::rename(const std::string& from, const std::string& wanted) {
+  const auto is_own = [&](const auto& weight) {
+    return weight.first.size() > from.size() && weight.first.starts_with(from) && weight.first.find('.') == from.size();
+  };
+  if (std::ranges::none_of(weights_, is_own)) return;
+  const std::string to = unique(wanted), quoted = '"' + from + '"';
+  const auto replace_in = [&](std::string& text) {
+    for (std::size_t at = text.find(quoted); at != std::string::npos; at = text.find(quoted, at + to.size()))
+      text.replace(at, quoted.size(), '"' + to + '"');
+  };
+  for (levada_node& n : nodes_) {
+    if (n.name == from) n.name = to;
+    replace_in(n.op);
+  }
+  for (std::string& function : functions_) replace_in(function);
+  for (auto weight = std::ranges::find_if(weights_, is_own); weight != weights_.end();
+       weight = std::ranges::find_if(weights_, is_own)) {
+    auto own = weights_.extract(weight);
+    own.key().replace(0, from.size(), to);
+    weights_.insert(std::move(own));
+  }
+}
+
 void lowering::foreign(const std::string& name, const std::string& model) {
   std::vector<std::byte> bytes(model.size());
   std::memcpy(bytes.data(), model.data(), bytes.size());

@@ -75,6 +75,9 @@ class lowering {
     functions_.push_back(std::move(function));
   }
 
+  /// The node of that name, and its parameters, have another one; nothing where none is called so.
+  void rename(const std::string& from, const std::string& wanted);
+
   /// A model for ONNX Runtime, of the node `name`: bytes among the weights.
   void foreign(const std::string& name, const std::string& model);
 
