@@ -61,7 +61,7 @@ TEST_CASE("a stage with a state by key counts on a fleet as it does here") {
   const std::string report = levada::report(app);
   CAPTURE(report);
   CHECK(report.find(
-            "counters: 8 partitions, each run by one thread at a time, and 64 slots keep up to 8 threads busy, ") !=
+            "counters: 8 partitions, each run by one thread at a time, and 64 slots keep up to 8 threads busy, of ") !=
         std::string::npos);
   expected_counts came;
   {
@@ -159,6 +159,30 @@ TEST_CASE("a reader that ends behind the begin of the next at its place takes no
   first.reset();
   levada::detail::publish_mark(by, names, 0, 0, "nobody", "mark", {});
   CHECK(eventually([&] { return heard.marks != 0; }));
+}
+
+TEST_CASE("a reader of all that a stream has asks once more for a number that is not there, and goes on") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const levada::jetstream to{{server.url()}};
+  const auto app = deploy_counters(to);
+  const levada::detail::nats_connection by("a test", to, "test");
+  const levada::detail::keyed_names names("counters", 8);
+  for (const char* id : {"1", "2", "3", "4", "5"}) levada::detail::publish_mark(by, names, 0, 0, "nobody", id, {});
+  for (const std::uint64_t gone : {2u, 4u})
+    by.check(js_DeleteMsg(by.stored(), names.chain_stream(0).c_str(), gone, nullptr, nullptr), "delete");
+  struct sum final : levada::detail::ordered_events {
+    std::atomic<std::uint64_t> digits{0};
+    void read(levada::detail::nats_message, std::uint64_t sequence) noexcept override {
+      digits = 10 * digits + sequence;
+    }
+  } came;
+  levada::detail::ordered_readers places(by, 8);
+  using levada::detail::ordered_reader;
+  const ordered_reader reads(places, 0, names.chain_stream(0), names.all_of_chain(0), 1, came,
+                             ordered_reader::share::all);
+  CHECK(eventually([&] { return came.digits >= 135; }));
+  CHECK(came.digits == 135);
 }
 
 TEST_CASE("with a state by key each role may do what it needs, and workers make no stream") {

@@ -42,6 +42,31 @@ void bring_and_change(const nats_server& server, int count, std::size_t workers,
 
 }  // namespace
 
+TEST_CASE("sessions of many partitions, whose streams are purged all the time, lack nothing") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const levada::jetstream to{{server.url()}};
+  const auto many = [] {
+    return levada::input<frame> |
+           levada::on<levada::fleet<"counters">, levada::by<&frame::camera>, levada::partitions<64>>(
+               levada::stage<"count">([n = 0](const frame&) mutable { return ++n; }));
+  };
+  const auto works = levada::work<counter_box, "counters", counter_version>(many(), to);
+  auto app = levada::deploy<counter_box, counter_version, levada::slots<256>>(many(), to);
+  const int items = 64 * 800 * soak_scale();
+  std::vector<frame> given;
+  for (int i = 0; i < items; ++i) given.push_back(frame{i % 64, i});
+  for (int session = 0; session < 4; ++session) {
+    int at = 0, wrong = 0;
+    for (auto&& r : app.stream(given)) {
+      if (r.value() != (session * items + at) / 64 + 1) ++wrong;
+      ++at;
+    }
+    CHECK(at == items);
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("workers by key are killed, stopped past their lease, and join, at random") {
   if (!has_nats_server()) return;
   const nats_server server;

@@ -147,7 +147,7 @@ class keyed_lane final : public kept_lane, publish_events {
         : lane(by),
           of(is),
           reader(by.readers_, number, by.names_.chain_stream(number), by.names_.all_of_chain(number),
-                 by.session_.first_outcome(number), *this) {}
+                 by.session_.first_outcome(number), *this, ordered_reader::share::all) {}
     void read(nats_message m, std::uint64_t sequence) noexcept override { lane.take(of, m.get(), sequence); }
 
     keyed_lane& lane;

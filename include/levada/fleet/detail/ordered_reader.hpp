@@ -63,12 +63,17 @@ class ordered_reader {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// `place`: among those that share the subscription.
+  /// What the subject has of its stream.
+  enum class share : std::uint8_t { some, all };
+
+  /// `place`: among those that share the subscription. Where it reads all of a stream, its numbers have no gap but where
+  /// something was purged.
   ordered_reader(ordered_readers& by, std::size_t place, std::string stream, std::string subject, std::uint64_t first,
-                 ordered_events& to)
+                 ordered_events& to, share of = share::some)
       : by_(by.by_),
         at_(by.places_[place]),
         to_(to),
+        share_(of),
         stream_(std::move(stream)),
         subject_(std::move(subject)),
         inbox_(by.subject(place)),
@@ -136,6 +141,8 @@ class ordered_reader {
       return;
     }
     if (numbers.of_consumer != came_ + 1) return begin();
+    // While something is purged nats-server 2.9 lets a consumer pass what has come just now: another one has it.
+    if (share_ == share::all && numbers.of_stream > next_ && std::exchange(doubted_, next_) != next_) return begin();
     came_ = numbers.of_consumer;
     next_ = numbers.of_stream + 1;
     to_.read(std::move(m), numbers.of_stream);
@@ -144,8 +151,10 @@ class ordered_reader {
   const nats_connection& by_;
   ordered_readers::place& at_;
   ordered_events& to_;
+  const share share_;
   const std::string stream_, subject_, inbox_, name_;
   std::uint64_t next_;           ///< in the stream
+  std::uint64_t doubted_ = 0;    ///< a number that was not there, and asked for once more
   std::uint64_t consumers_ = 0;  ///< that were made
   std::string consumer_;         ///< the last of them
   std::uint64_t came_ = 0;       ///< messages of this one
