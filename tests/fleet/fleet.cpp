@@ -76,7 +76,8 @@ TEST_CASE("a part on a fleet gives what it gives here, and each item has an outc
   static_assert(plan.segments == 2);
   constexpr auto queue = lv::queues_of(plan)[0];
   static_assert(queue.of->items_a_message == 64 && queue.of->worker_threads == 2 && queue.of->partitions == 0);
-  static_assert(queue.busy_threads == plan.slots && queue.busy_workers == plan.slots / 2);
+  static_assert(queue.busy_threads == plan.slots && queue.sure_threads == 43);
+  static_assert(queue.busy_workers == plan.slots / 2);
   const lv::detail::fleet_names names("orders", 0);
   CHECK(queue.of->streams[0].name == names.items_stream);
   CHECK(queue.of->streams[1].subject == names.all_outcomes);

@@ -34,6 +34,7 @@
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/puller.hpp>
 #include <levada/fleet/detail/short_text.hpp>
+#include <levada/fleet/detail/worker_threads.hpp>
 #include <levada/remote/detail/wire.hpp>
 #include <levada/run/detail/workers/completion.hpp>
 
@@ -52,7 +53,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
         by_(words_of_fleet(traits_.fleet), to, traits_.worker),
         messages_(traits_.slots + extra_messages),
         items_(traits_.slots),
-        window_(traits_.threads + 1) {
+        window_(traits_.threads + messages_ahead) {
     if (const std::string why = ask_census(by_, names_.drivers, traits_.identity); !why.empty())
       throw remote_error(by_.who() + " has no driver of this program: " + why);
     queue_.reserve(messages_.size());
@@ -313,7 +314,7 @@ class fleet_member : public any_member, publish_events, nats_hearer {
     constexpr std::chrono::nanoseconds ahead = std::chrono::milliseconds(5);
     each_ = each_.count() == 0 ? took : (7 * each_ + took) / 8;
     const auto fitting = static_cast<std::size_t>(ahead / std::max(each_, std::chrono::nanoseconds(1)));
-    window_ = std::min(traits_.threads + std::max<std::size_t>(1, fitting), traits_.slots);
+    window_ = std::min(traits_.threads + std::max(messages_ahead, fitting), traits_.slots);
   }
   void ask_for_more() noexcept {
     if (is_ending_ || !puller_) return;

@@ -66,8 +66,8 @@ class ordered_reader {
   /// What the subject has of its stream.
   enum class share : std::uint8_t { some, all };
 
-  /// `place`: among those that share the subscription. Where it reads all of a stream, its numbers have no gap but where
-  /// something was purged.
+  /// `place`: among those that share the subscription. All of a stream has numbers without a gap but where something
+  /// was purged.
   ordered_reader(ordered_readers& by, std::size_t place, std::string stream, std::string subject, std::uint64_t first,
                  ordered_events& to, share of = share::some)
       : by_(by.by_),

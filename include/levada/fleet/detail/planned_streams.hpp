@@ -53,7 +53,7 @@ struct planned_streams {
   }
   static constexpr queue_info value = [] {
     constexpr std::size_t longest = longest_fleet_message(Item, Result);
-    queue_info q{{}, fleet_grain(Item, Result), Threads, Partitions};
+    queue_info q{{}, fleet_grain(Item, Result), Threads, Partitions == 0 ? messages_ahead : 0, Partitions};
     if constexpr (Partitions == 0) {
       q.streams.push_back(stream<items_stream>(longest));
       q.streams.push_back(stream<outcomes_stream>(longest));

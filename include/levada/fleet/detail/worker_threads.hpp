@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fleet/detail/worker_threads.hpp: how many items a worker process runs at once.
+// fleet/detail/worker_threads.hpp: how many items a worker process runs at once, and how many messages it has in hand.
 
 #include <cstddef>
 #include <type_traits>
@@ -8,6 +8,9 @@
 #include <levada/core/detail/device.hpp>
 
 namespace levada::detail {
+
+/// That a worker fetches beside those that its threads run, at least: else each waits for its next.
+inline constexpr std::size_t messages_ahead = 1;
 
 /// The threads that run items at once, by what a target says.
 template <class... Device>

@@ -28,6 +28,7 @@ struct queue_info {
   bounded<stream_info, 3> streams;
   std::size_t items_a_message = 1;  ///< at most: of those that are quickly done
   std::size_t worker_threads = 0;   ///< that run items, in each process; 0: its target is not known
+  std::size_t messages_ahead = 0;   ///< that each process fetches beside those that its threads run
   std::size_t partitions = 0;       ///< each is run in order, by one thread at a time; 0: any thread takes any message
 };
 

@@ -19,6 +19,7 @@ struct planned_queue {
   std::size_t most_messages = 0;   ///< in flight at once: an item in each
   std::size_t least_messages = 0;  ///< where as many items share them as may
   std::size_t busy_threads = 0;    ///< of all processes, that have an item at once, at most
+  std::size_t sure_threads = 0;    ///< the same where each process has messages ahead; 0: not known
   std::size_t busy_workers = 0;    ///< processes that have that many threads; 0: not known
 };
 
@@ -31,7 +32,12 @@ constexpr bounded<planned_queue, N> queues_of(const plan_info<N>& plan) {
     if (of == nullptr) continue;
     planned_queue q{of, u, plan.slots, (plan.slots + of->items_a_message - 1) / of->items_a_message};
     q.busy_threads = of->partitions == 0 ? plan.slots : std::min(plan.slots, of->partitions);
-    if (of->worker_threads != 0) q.busy_workers = (q.busy_threads + of->worker_threads - 1) / of->worker_threads;
+    if (of->worker_threads != 0) {
+      const std::size_t in_hand = of->worker_threads + of->messages_ahead;
+      q.busy_workers = (q.busy_threads + of->worker_threads - 1) / of->worker_threads;
+      q.sure_threads =
+          q.busy_threads / in_hand * of->worker_threads + std::min(q.busy_threads % in_hand, of->worker_threads);
+    }
     all.push_back(q);
   }
   return all;

@@ -38,16 +38,18 @@ inline std::string count_text(std::size_t count, std::string_view word) {
   return decimal_text(count) + ' ' + std::string(word) + (count == 1 ? "" : "s");
 }
 
-/// "detect: 64 slots keep up to 64 threads busy, 16 workers of 4 threads; up to 15 short items share a message, and
-/// then 5 messages are all"
+/// "detect: 64 slots keep 52 to 64 threads busy, of 16 workers with 4 threads; up to 15 short items share a message,
+/// and then 5 messages are all"
 template <std::size_t N>
 std::string queue_text(const plan_info<N>& plan, const planned_queue& q) {
   std::string text = printable_text(plan.graph.nodes[plan.unit[q.unit].first].name) + ": ";
   if (q.of->partitions != 0)
     text += count_text(q.of->partitions, "partition") + ", each run by one thread at a time, and ";
-  text += count_text(plan.slots, "slot") + " keep up to " + count_text(q.busy_threads, "thread") + " busy";
+  const bool is_range = q.sure_threads != 0 && q.sure_threads != q.busy_threads;
+  text += count_text(plan.slots, "slot") + " keep " + (is_range ? decimal_text(q.sure_threads) + " to " : "up to ") +
+          count_text(q.busy_threads, "thread") + " busy";
   if (q.busy_workers != 0)
-    text += ", " + count_text(q.busy_workers, "worker") + " of " + count_text(q.of->worker_threads, "thread");
+    text += ", of " + count_text(q.busy_workers, "worker") + " with " + count_text(q.of->worker_threads, "thread");
   if (q.of->items_a_message == 1) return text + "; each item has a message";
   return text + "; up to " + decimal_text(q.of->items_a_message) + " short items share a message, and then " +
          count_text(q.least_messages, "message") + (q.least_messages == 1 ? " is all" : " are all");
@@ -87,6 +89,7 @@ void write_queue(json_writer& json, const plan_info<N>& plan, const planned_queu
   json.field("most_messages", q.most_messages);
   json.field("least_messages", q.least_messages);
   json.field("busy_threads", q.busy_threads);
+  if (q.sure_threads != 0) json.field("sure_threads", q.sure_threads);
   if (q.busy_workers != 0) {
     json.field("worker_threads", q.of->worker_threads);
     json.field("busy_workers", q.busy_workers);
