@@ -68,11 +68,8 @@ struct way_elsewhere<cluster> {
 
   template <class Place, class, class>
   static auto stage(const cluster& to, const auto&) {
-    using out = items_behind<typename Place::pipeline>;
-    auto way = std::make_shared<mpi_way>(
-        mpi_way{&to.world(), Place::device::id.index, rank_identity<Place>::text.view(), to.patience});
-    using made = op_stage<Place::name, remote_op<typename Place::in, out, mpi_way>>;
-    return pinned_part<typename Place::device, made>{made{{std::move(way)}, {}}};
+    return part_elsewhere<Place, typename Place::device>(std::make_shared<mpi_way>(
+        mpi_way{&to.world(), Place::device::id.index, rank_identity<Place>::text.view(), to.patience}));
   }
 };
 

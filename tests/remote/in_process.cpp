@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -350,6 +351,33 @@ TEST_CASE("a stage with state there begins anew with its node where the deployme
 }
 
 TEST_CASE("streams go on through many losses") { levada::test::streams_through_lost_nodes<lv::tbb_executor>(4000, 8); }
+
+TEST_CASE("the same where the part on the other machine filters") {
+  levada::test::streams_through_lost_nodes<lv::tbb_executor, true>(4000, 8);
+}
+
+TEST_CASE("what a part on another machine filters is missing at once, and what fails there fails") {
+  const auto p = around(lv::stage<"even">([](int x) { return x % 2 == 0 ? std::optional(x) : std::nullopt; }) |
+                        lv::stage<"half">([](int x) {
+                          if (x == 6) throw std::runtime_error("six");
+                          return x / 2.0;
+                        }));
+  const auto by = fresh();
+  const lv::remote_node node = lv::serve<box, "edge", v1>(p, {by, "a"});
+  auto app = lv::deploy<box, v1>(p, lv::endpoints<"edge">{by, {"a"}});
+  auto session = app.open();
+  session.push(4);
+  session.drain();
+  CHECK(session.counts().filtered == 1);
+  for (int i = 1; i < 8; ++i) session.push(i);
+  CHECK(session.pop()->value() == 0.5);
+  CHECK(session.pop()->value() == 1.5);
+  CHECK(text_of(session.pop()->error()).ends_with("item 5: six"));
+  CHECK(session.pop()->value() == 3.5);
+  session.close();
+  CHECK(!session.pop());
+  CHECK(session.counts().filtered == 4);
+}
 
 namespace {
 

@@ -251,9 +251,9 @@ TEST_CASE("a driver leaves a node that answers wrongly, and gives its items to t
     say(end);
     return levada::test::eventually([&] { return end.is_closed(); });
   };
-  // What only a driver says, no message at all, and of an item that it has not.
+  // What only a driver says, that there is no result where each item has one, and of an item that it has not.
   CHECK(leaves_after([](odd_end& e) { e.send(frame_kind::item, 0, bytes_of(1)); }));
-  CHECK(leaves_after([](odd_end& e) { e.send("none"); }));
+  CHECK(leaves_after([](odd_end& e) { e.send(frame_kind::filtered, 0, ""); }));
   CHECK(leaves_after([](odd_end& e) { e.send(frame_kind::value, 5, bytes_of(1)); }));
   CHECK_THROWS_WITH_AS(session.pop()->value(),
                        "levada: remote device \"edge\", node a, item 0: its node was lost 3 times: levada: a node "

@@ -9,3 +9,7 @@
 TEST_CASE("no race between a driver, its nodes and the connections between them") {
   levada::test::streams_through_lost_nodes<levada::thread_executor>(2000, 6);
 }
+
+TEST_CASE("nor where the part on them filters") {
+  levada::test::streams_through_lost_nodes<levada::thread_executor, true>(2000, 6);
+}

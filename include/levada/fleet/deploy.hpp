@@ -7,7 +7,6 @@
 // where a stream is another than what it should be, where an item is too long for a message, and where all workers that
 // are there are of another program. Needs the client of NATS in C (Debian package libnats-dev, pkg-config `libnats`).
 
-#include <concepts>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +22,7 @@
 #include <levada/fleet/detail/queue.hpp>
 #include <levada/remote/detail/deploy.hpp>
 #include <levada/remote/detail/identity.hpp>
+#include <levada/remote/detail/possible_result.hpp>
 
 namespace levada::detail {
 
@@ -42,11 +42,7 @@ struct way_elsewhere<jetstream> {
 
   template <class Place, class Target, class Version, class Part>
   static auto stage(const jetstream& to, const Part& part) {
-    using in = typename Place::in;
-    using out = items_behind<typename Place::pipeline>;
     using identity = fleet_identity<Place, Version>;
-    constexpr bool filters = filters_items(flat<typename Place::pipeline>::describe());
-    using given = std::conditional_t<filters, possible_result<out>, out>;
     auto way = std::make_shared<fleet_way>();
     way->fleet = std::string(Place::name.view());
     way->identity = identity::text.view();
@@ -56,14 +52,7 @@ struct way_elsewhere<jetstream> {
       way->by_key = &keyed_types<Place>::shape;
       way->make_states = states_maker<Place>(part);
     }
-    using made = op_stage<Place::name, remote_op<in, given, fleet_way, typename streams_at<Place, Target>::type>>;
-    if constexpr (filters) {
-      way->make_filtered = [](void* at) { ::new (at) given{}; };
-      return pinned_part<fleet<Place::name>, made>{made{{std::move(way)}, {}}} |
-             levada::stage<Place::name>([](given&& r) -> std::optional<out> { return std::move(r.value); });
-    } else {
-      return pinned_part<fleet<Place::name>, made>{made{{std::move(way)}, {}}};
-    }
+    return part_elsewhere<Place, fleet<Place::name>, typename streams_at<Place, Target>::type>(std::move(way));
   }
 };
 

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fleet/detail/kernel.hpp: the part of a fleet as the driver's plan sees it, and what becomes of results that may be
-// missing.
+// fleet/detail/kernel.hpp: the part of a fleet as the driver's plan sees it.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
 #include <levada/remote/detail/kernel.hpp>
-#include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
 
@@ -45,22 +40,4 @@ class kept_lane : public device_lane {
 
 struct fleet_backend : backend_elsewhere<fleet_way, device_kind::fleet> {};
 
-/// The result of a part that may give none, until the driver's next stage filters it.
-template <class Out>
-struct possible_result {
-  std::optional<Out> value;
-};
-
 }  // namespace levada::detail
-
-namespace levada {
-
-template <class Out>
-struct wire<detail::possible_result<Out>> {
-  static constexpr std::string_view name = "a possible result";
-  static constexpr std::size_t most_bytes = wire<Out>::most_bytes;
-  static void write(wire_writer&, const detail::possible_result<Out>&) {}
-  static detail::possible_result<Out> read(wire_reader& from) { return {detail::item_from_wire<Out>(from)}; }
-};
-
-}  // namespace levada

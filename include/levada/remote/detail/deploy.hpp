@@ -20,6 +20,7 @@
 #include <levada/remote/detail/kernel.hpp>
 #include <levada/remote/detail/mistakes.hpp>
 #include <levada/remote/detail/parts.hpp>
+#include <levada/remote/detail/possible_result.hpp>
 #include <levada/remote/detail/queue.hpp>
 #include <levada/remote/detail/traffic.hpp>
 #include <levada/remote/detail/transport.hpp>
@@ -57,10 +58,8 @@ struct way_elsewhere<endpoints<Device>> {
   static auto stage(const endpoints<Device>& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
     using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, typename Place::in, out>;
-    auto way = std::make_shared<remote_way>(remote_way{
-        std::string(Place::name.view()), std::string(identity::text.view()), to.by, to.addresses, to.patience});
-    using made = op_stage<Place::name, remote_op<typename Place::in, out, remote_way>>;
-    return pinned_part<remote<Place::name>, made>{made{{std::move(way)}, {}}};
+    return part_elsewhere<Place, remote<Place::name>>(std::make_shared<remote_way>(remote_way{
+        std::string(Place::name.view()), std::string(identity::text.view()), to.by, to.addresses, to.patience}));
   }
 };
 

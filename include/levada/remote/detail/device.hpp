@@ -48,6 +48,7 @@ struct is_elsewhere {
 };
 template <fixed_string Name, class... Devices>
 struct elsewhere<remote<Name, Devices...>> : is_elsewhere {
+  static constexpr bool filters = true;
   using device = remote<Name>;
 };
 

@@ -20,6 +20,27 @@
 
 namespace levada::detail {
 
+/// Sends a value as it lies, or in its wire form, which is written to `written`.
+template <class Sender, class Out>
+void send_result(Sender& to, std::uint64_t number, const Out& value, std::vector<std::byte>& written) {
+  if constexpr (goes_as_it_lies<Out>) {
+    to.send_value(number, std::as_bytes(std::span(&value, 1)));
+  } else {
+    try {
+      wire_writer writer(written, wire<Out>::most_bytes);
+      wire<Out>::write(writer, value);
+    } catch (...) {
+      return to.send_failure(number, std::current_exception());
+    }
+    to.send_value(number, written);
+  }
+}
+
+/// Throws wire_error where as many items are unanswered as the session takes.
+inline void check_was_asked_for(std::uint64_t unanswered, std::size_t slots) {
+  if (unanswered == slots) throw wire_error("levada: a driver sends more items than were asked for");
+}
+
 /// `Sender` has `send_value(number, bytes)` and `send_failure(number, why)`, which return when these are looked at no
 /// more and are called by one thread at a time, and `give_up()`, which ends the session from outside.
 template <class App, class Sender>
@@ -48,8 +69,7 @@ class driven_session {
   template <class Make>
   void take(std::uint64_t number, const Make& make) {
     const std::uint64_t pushed = pushed_.load();
-    if (pushed - popped_.load() == numbers_.size())
-      throw wire_error("levada: a driver sends more items than were asked for");
+    check_was_asked_for(pushed - popped_.load(), numbers_.size());
     numbers_[pushed % numbers_.size()] = number;
     session_->emplace(make);  // waits where the slot has a result still that the driver has got
     pushed_.store(pushed + 1);
@@ -99,7 +119,7 @@ class driven_session {
       const std::uint64_t popped = popped_.load(), number = numbers_[popped % numbers_.size()];
       popped_.store(popped + 1);  // before the driver hears of it, and sends another
       if (result->has_value())
-        give(number, **result);
+        send_result(to_, number, **result, written_);
       else
         to_.send_failure(number, result->error());
     } catch (...) {  // no memory, or a session that can do no more: the driver finds another
@@ -108,20 +128,6 @@ class driven_session {
     }
     return true;
   }
-  void give(std::uint64_t number, const output& value) {
-    if constexpr (goes_as_it_lies<output>) {
-      to_.send_value(number, std::as_bytes(std::span(&value, 1)));
-    } else {
-      try {
-        wire_writer to(written_, wire<output>::most_bytes);
-        wire<output>::write(to, value);
-      } catch (...) {
-        return to_.send_failure(number, std::current_exception());
-      }
-      to_.send_value(number, written_);
-    }
-  }
-
   const App& app_;
   Sender& to_;
   std::optional<session_type> session_;

@@ -22,9 +22,9 @@ enum class frame_kind : std::uint8_t {
   item,       ///< to be worked on
   value,      ///< its result
   failure,    ///< the same where it failed: why, as text
-  filtered,   ///< the same where it has no result; of a fleet alone
+  filtered,   ///< the same where it has no result
 };
-inline constexpr auto last_frame_kind = frame_kind::failure;
+inline constexpr auto last_frame_kind = frame_kind::filtered;
 
 struct frame_header {
   static constexpr std::size_t size = 16;

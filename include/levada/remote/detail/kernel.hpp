@@ -29,7 +29,8 @@ struct remote_way {
   std::string identity;  ///< what both ends compare
   std::shared_ptr<transport> by;
   std::vector<std::string> addresses;
-  std::chrono::nanoseconds patience{};  ///< without any node
+  std::chrono::nanoseconds patience{};        ///< without any node
+  void (*make_filtered)(void* at) = nullptr;  ///< constructs what stands for no result; null where there is always one
 };
 
 /// Its items wait nowhere between the machines.

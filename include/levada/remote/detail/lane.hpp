@@ -108,6 +108,9 @@ class remote_lane final : public device_lane, public connection_events {
           const std::string why = text_from_wire(from, most_text_bytes);
           return take_result(header.item, [&] { throw remote_error(why); });
         }
+        case frame_kind::filtered:
+          if (way().make_filtered == nullptr) return end_connection("it gives nothing for an item");
+          return take_result(header.item, [&] { way().make_filtered(client_.output(segment_, header.item, 0)); });
         default:
           return end_connection("it sends what only a driver does");
       }

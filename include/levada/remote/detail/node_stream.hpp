@@ -89,6 +89,7 @@ class node_stream : public connection_events {
     send(frame_kind::failure, item, std::as_bytes(std::span(failure_)), held_tag);
     is_held_.wait(true);
   }
+  void send_filtered(std::uint64_t item) { send(frame_kind::filtered, item, {}, other_tag); }
   void give_up() noexcept { close(); }
 
  protected:

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include <levada/remote/detail/driven_session.hpp>
+#include <levada/remote/detail/filtering_session.hpp>
 #include <levada/remote/detail/node_stream.hpp>
 #include <levada/remote/detail/wire.hpp>
 
@@ -25,7 +25,7 @@ class node_work final : public node_stream {
   }
 
  private:
-  using session_type = driven_session<App, node_stream>;
+  using session_type = session_of_driver<App, node_stream>;
 
   std::size_t begin() override { return session_.open(); }
   void take(std::uint64_t number, wire_reader& from) override {

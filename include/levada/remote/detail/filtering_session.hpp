@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// remote/detail/filtering_session.hpp: the session of an app whose items come from elsewhere, as in driven_session.hpp,
+// where the app may give nothing for an item: the other end hears of that, too.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <levada/core/detail/storage.hpp>
+#include <levada/remote/detail/completing_session.hpp>
+#include <levada/remote/detail/driven_session.hpp>
+#include <levada/remote/detail/wire.hpp>
+#include <levada/run/detail/deploy/bind_plan.hpp>
+#include <levada/run/detail/workers/completion.hpp>
+#include <levada/run/detail/workers/threading.hpp>
+
+namespace levada::detail {
+
+/// `Sender` has `send_filtered(number)` beside what a driven session needs.
+template <class App, class Sender>
+class filtering_session {
+  using session_type = decltype(std::declval<const App&>().open());
+
+ public:
+  using item = typename App::item;
+
+  filtering_session(const App& app, Sender& to) : app_(app), to_(to) {}
+  /// Behind `end`, or where it was never opened.
+  ~filtering_session() { join(); }
+  void join() { session_.reset(); }
+
+  /// Opens the session; says how many items it takes.
+  std::size_t open() {
+    // What became of an item is sent before its completion is done with: one more than there are slots.
+    in_flight_ = fixed_array<item_in_flight>(App::plan.slots + 1);
+    for (item_in_flight& i : in_flight_) i.of = this;
+    session_.emplace(app_.open());
+    return App::plan.slots;
+  }
+  /// Takes the item that `make` makes, under the driver's number. One thread at a time.
+  template <class Make>
+  void take(std::uint64_t number, const Make& make) {
+    check_was_asked_for(pushed_ - answered_.load(), App::plan.slots);
+    item_in_flight& i = in_flight_[pushed_++ % in_flight_.size()];
+    i.number = number;
+    while (!session_->push(i, make)) {  // for a moment: the driver has what the slot still holds
+      if (is_over_.load() || session_->session().is_over()) return;
+      yield_thread();
+    }
+  }
+  /// Nothing more comes, and nobody takes what is there.
+  void end() noexcept {
+    is_over_.store(true);
+    if (session_) session_->session().cancel();
+  }
+
+ private:
+  struct item_in_flight final : completion {
+    filtering_session* of = nullptr;
+    std::uint64_t number = 0;
+
+    void take(void* value, const std::exception_ptr& why) noexcept override { of->answer(number, value, why); }
+    void done() noexcept override {}
+  };
+
+  void answer(std::uint64_t number, void* value, const std::exception_ptr& why) noexcept {
+    answered_.fetch_add(1);
+    if (is_over_.load()) return;
+    try {
+      if (value != nullptr)
+        send_result(to_, number, *static_cast<typename App::output*>(value), written_);
+      else if (why == why_missing(missing::filtered))
+        to_.send_filtered(number);
+      else
+        to_.send_failure(number, why);
+    } catch (...) {  // no memory: the driver finds another
+      to_.give_up();
+    }
+  }
+
+  const App& app_;
+  Sender& to_;
+  fixed_array<item_in_flight> in_flight_;
+  std::optional<completing_session<session_type>> session_;
+  std::uint64_t pushed_ = 0;
+  atomic<std::uint64_t> answered_{0};
+  atomic<bool> is_over_{false};
+  std::vector<std::byte> written_;
+};
+
+/// The session of an app behind a driver.
+template <class App, class Sender>
+using session_of_driver =
+    std::conditional_t<filters_items(App::plan.graph), filtering_session<App, Sender>, driven_session<App, Sender>>;
+
+}  // namespace levada::detail
