@@ -64,3 +64,16 @@ TEST_CASE("a causal query sees no later key") {
   CHECK(*both(in, nn::attention<causal>(1).description) == floats<2, 1>{{10, 15}});
   CHECK(*both(in, nn::attention<>(1).description) == floats<2, 1>{{15, 15}});
 }
+
+TEST_CASE("its matrices may be computed apart, with the same bits") {
+  using in_type = tuple<floats<5, 3, 8>, floats<5, 7, 8>, floats<7, 4>>;
+  using kernel = simd::kernel<in_type, all_keys>;
+  static_assert(levada::detail::tiles_of<kernel> == 5);
+  const auto in = random_input<in_type>();
+  const kernel k(all_keys{{}, 0.5}, parameter_values(std::span<const void* const>()));
+  aligned_bytes scratch(kernel::scratch_bytes);
+  const auto computed = unwritten<floats<5, 3, 4>>();
+  k.of_tiles(*in, *computed, scratch.data(), {3, 5});
+  k.of_tiles(*in, *computed, scratch.data(), {0, 3});
+  CHECK(*computed == *by_one_kernel<simd>(*in, {}, all_keys{{}, 0.5}));
+}

@@ -10,6 +10,7 @@
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/packed_product.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada {
 
@@ -41,10 +42,17 @@ struct simd_kernel<Arch, std::tuple<Q, K, V, Mask...>, attention_op<Options...>>
 
   simd_kernel(const op_type& op, parameter_values) : scale_(static_cast<float>(op.scale)) {}
 
+  /// A tile: all queries of a matrix.
+  static constexpr std::size_t tiles = s.batch.elements();
+
   void operator()(const auto& in, typename op_type::template output<in_type>& out, std::byte* scratch) const {
+    of_tiles(in, out, scratch, {0, tiles});
+  }
+  void of_tiles(const auto& in, typename op_type::template output<in_type>& out, std::byte* scratch,
+                detail::tile_range some) const {
     auto* const keys = reinterpret_cast<float*>(scratch);
     float *const packed = keys + packed_keys, *const scores = packed + packed_values;
-    for (std::size_t batch = 0; batch < s.batch.elements(); ++batch) {
+    for (std::size_t batch = some.begin; batch < some.end; ++batch) {
       const float* q = std::get<0>(in).data() + s.matrix_at(shape_of<Q>, batch) * s.queries * s.inner;
       const float* k = std::get<1>(in).data() + s.matrix_at(shape_of<K>, batch) * s.keys * s.inner;
       const float* v = std::get<2>(in).data() + s.matrix_at(shape_of<V>, batch) * s.keys * s.columns;
