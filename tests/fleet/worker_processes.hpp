@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fleet/worker_processes.hpp: processes of the test's own program that work for a fleet, and what its items fail with.
+// fleet/worker_processes.hpp: the servers of processes that work for a fleet, and what its items fail with.
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -15,6 +13,7 @@
 #include <levada/remote/detail/device.hpp>
 
 #include "fleet/nats_server.hpp"
+#include "fleet/worker_program.hpp"
 
 namespace levada::test {
 
@@ -29,28 +28,6 @@ inline jetstream servers_of(const std::string& urls) {
   servers.replicas = static_cast<int>(servers.urls.size());
   return servers;
 }
-
-/// One is started with a variable that names its server, and then does nothing else.
-class worker_program {
- public:
-  /// `works` does not return.
-  worker_program(const char* variable, void (*works)(const std::string& url)) : variable_(variable) {
-    const char* const url = std::getenv(variable);
-    if (url == nullptr) return;
-    try {
-      works(url);
-    } catch (const std::exception& e) {
-      std::fprintf(stderr, "%s\n", e.what());
-    }
-    std::_Exit(1);
-  }
-  process start(const std::string& url) const {
-    return process("/proc/self/exe", {}, std::string(variable_) + "=" + url);
-  }
-
- private:
-  const char* variable_;
-};
 
 /// A case that needs a server goes on where there is one.
 inline bool has_nats_server() {
