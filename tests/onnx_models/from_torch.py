@@ -61,7 +61,8 @@ class Sequence(nn.Module):
 
 
 class Layers(nn.Module):
-    """A decoder over what an encoder gives: equal layers, which become a function each."""
+    """A decoder, whose steps see those before them, over what an encoder gives: equal layers, which become a function
+    each."""
 
     example = torch.Size([1, 10, 24])
 
@@ -70,11 +71,12 @@ class Layers(nn.Module):
         layer = {"d_model": 24, "nhead": 3, "dim_feedforward": 48, "dropout": 0.0, "batch_first": True}
         self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**layer), 4)
         self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**layer), 3)
+        self.register_buffer("behind", nn.Transformer.generate_square_subsequent_mask(self.example[1]))
         for p in self.parameters():  # the layers are copies of one
             nn.init.normal_(p, 0.1, 0.2)
 
     def forward(self, x):
-        return self.decoder(x, self.encoder(x))
+        return self.decoder(x, self.encoder(x), tgt_mask=self.behind)
 
 
 if __name__ == "__main__":

@@ -284,6 +284,16 @@ TEST_CASE("what somebody else takes, or another axis, is no attention") {
   larger.scores = {node("Add", {"p", "mask"}, {"s"})};
   larger.initializers.push_back(floats({3, 1, 1, 1}, {1, 2, 3}, "mask"));
   CHECK(!is_found(larger));
+  parts many;  // of a chain of sums the end is not looked for
+  many.inputs = {value("mask", {1, keys})};
+  many.scores = {node("Identity", {"p"}, {"s0"})};
+  for (int i = 0; i < 8; ++i)
+    many.scores.push_back(node("Add", {"s" + std::to_string(i), "mask"}, {"s" + std::to_string(i + 1)}));
+  parts few = many;
+  few.scores.push_back(node("Identity", {"s8"}, {"s"}));
+  CHECK(is_found(few));
+  many.scores.push_back(node("Add", {"s8", "mask"}, {"s"}));
+  CHECK(!is_found(many));
   parts scaled;  // with the mask
   scaled.scores = {node("Add", {"p", "mask"}, {"d"}), node("Div", {"d", "four"}, {"s"})};
   scaled.initializers.push_back(floats({1, keys}, {1, 2, 3, 4}, "mask"));

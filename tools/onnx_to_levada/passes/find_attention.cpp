@@ -17,6 +17,9 @@ struct attention {
   attention_scores scores;
 };
 
+/// More things that are added to scores no exporter writes; a chain of sums is followed so far.
+constexpr std::size_t most_terms = 8;
+
 /// Whatever is in between has one consumer and is no output.
 class attention_matcher : public matcher {
  public:
@@ -59,7 +62,7 @@ class attention_matcher : public matcher {
   /// The product of queries and keys and what is added to it or hides a part of it, in any order.
   bool sum(value_id v, attention& to) const {
     const auto goes_on = [&](value_id next, const mask_term& term) {
-      if (net_[next].dims != net_[v].dims || !is_addition(net_, term)) return false;
+      if (to.terms.size() == most_terms || net_[next].dims != net_[v].dims || !is_addition(net_, term)) return false;
       attention trial = to;
       trial.terms.push_back(term);
       if (!sum(next, trial)) return false;
