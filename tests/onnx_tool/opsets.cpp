@@ -101,6 +101,7 @@ TEST_CASE("opset 20 to 24: new ops, and those that are refused") {
             "nn::is_inf(false, true)"));
   CHECK(has(one_op(node("Swish", {"x"}, {"y"}), {}).refused(24), "unsupported op Swish, 1 time: \"y\""));
   CHECK(has(one_op(node("RotaryEmbedding", {"x", "x", "x"}, {"y"}), {}).refused(23), "unsupported op RotaryEmbedding"));
+  CHECK(has(one_op(node("Div", {"x"}, {"y"}), {}).refused(24), "it takes two inputs"));
   CHECK(one_op(node("Relu", {"x"}, {"y"}), {}).refused(24).empty());
   CHECK(one_op(node("Relu", {"x"}, {"y"}), {}).refused(25) ==
         "the model is of opset 25; 24 is the newest that is known");

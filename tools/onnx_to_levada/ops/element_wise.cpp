@@ -284,14 +284,15 @@ const binary_form& binary_of(const op_call& call) {
 }
 
 std::vector<tensor_type> infer_variadic(const op_call& call) {
+  const std::string& op = call.called().op;
+  call.require(call.inputs() == 2 || op == "Sum" || op == "Max" || op == "Min", "it takes two inputs");
   extents dims = call.dims(0);
   if (call.opset() < 7 && call.find("axis") != nullptr && call.inputs() == 2 &&
       call.axis(call.integer("axis", 0), call.rank()) + call.dims(1).size() != call.dims().size())
     call.fail("its axis of broadcasting is one of opsets below 7");
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     dims = broadcast_of(call, dims, call.dims(i));
-    call.require(call.type(i) == call.type(0) || call.called().op == "Pow",
-                 "its inputs have elements of several types");
+    call.require(call.type(i) == call.type(0) || op == "Pow", "its inputs have elements of several types");
   }
   return {{binary_of(call).gives_bool ? element::boolean : call.type(), dims}};
 }
