@@ -27,7 +27,8 @@ using grey = lv::tensor<std::uint8_t, height, width>;
 auto sharpen(float amount) {
   return lv::kernel_stage(lv::grid_kernel<"sharpen", grey, grey>(
       lv::grid<width, height>{}, [amount = lv::uniform{amount}](auto g, auto in, auto out) {
-        const auto x = g.x(), y = g.y();
+        const auto x = g.x();
+        const auto y = g.y();
         auto sum = g.value(0.0f);
         for (int dy = -2; dy <= 2; ++dy)
           for (int dx = -2; dx <= 2; ++dx) sum += to_float(in.padded_with(in(y, x), y + dy, x + dx));

@@ -16,7 +16,7 @@ TEST_CASE("no race between who replaces settings, pushers and workers") {
   constexpr auto add = [](const long& x, const long& more) { return x + more; };
   const auto app = lv::deploy<lv::target<lv::cpu<3>>, lv::run_by<lv::thread_executor>, lv::slots<16>>(
       lv::input<long> | lv::params<"a">(lv::stage<"first">(lv::adjustable<"first">(add, 0L))) | lv::split_here |
-      lv::stage<"count">([n = 0L](const long& x) mutable { return ++n, x; }) |
+      lv::stage<"count">([n = 0L](const long& x) mutable { return ++n > 0 ? x : 0; }) |
       lv::params<"a">(lv::stage<"second">(lv::adjustable<"second">(add, 0L))));
   auto session = app.open();
   std::atomic<bool> over{false};
