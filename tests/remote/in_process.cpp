@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -138,6 +139,42 @@ TEST_CASE("ops run on the other machine, with its weights, and it has a segment 
   const auto& segment = decltype(app)::plan.segment[1];
   CHECK(segment.device == lv::remote<"edge">::id);
   CHECK(segment.count == 1);
+}
+
+TEST_CASE("ops on the other machine take batches, and the items of a bounded tensor") {
+  using row = lv::tensor<float, 4>;
+  using rows = lv::bounded<row, 5>;
+  const auto scores = lv::nn::relu | lv::nn::softmax;
+  const auto p = [](auto part) {
+    return lv::input<row> | lv::batch<3> | part | lv::unbatch | lv::stage<"repeat", rows>([](const row& r, rows& to) {
+             to.resize(static_cast<std::size_t>(r[0] * 5));
+             for (row& t : to) t = r;
+           });
+  };
+  const auto last = [](auto part) { return lv::input<rows> | part; };
+  const auto by = fresh();
+  const auto there = lv::on<lv::remote<"edge">>(scores);
+  const lv::remote_node node = lv::serve<box, "edge", v1>(p(there), {by, "a"});
+  const lv::remote_node other = lv::serve<box, "edge", v1>(last(there), {by, "b"});
+  auto app = lv::deploy<box, v1>(p(there), lv::endpoints<"edge">{by, {"a"}});
+  auto next = lv::deploy<box, v1>(last(there), lv::endpoints<"edge">{by, {"b"}});
+  const auto here = lv::deploy<lv::target<lv::cpu<1>>>(p(scores));
+  const auto next_here = lv::deploy<lv::target<lv::cpu<1>>>(last(scores));
+  auto session = app.open(), expected = here.open();
+  for (int i = 0; i < 7; ++i) {  // the last batch is padded
+    row r;
+    for (std::size_t k = 0; k < r.size(); ++k) r[k] = static_cast<float>((static_cast<int>(k) * 5 + i) % 7 - 2);
+    session.push(r), expected.push(r);
+  }
+  session.close(), expected.close();
+  int results = 0;
+  while (auto r = session.pop()) {
+    const rows made = r->value(), here_made = expected.pop()->value();
+    CHECK(std::ranges::equal(made, here_made));
+    CHECK(std::ranges::equal(next(made), next_here(here_made)));
+    ++results;
+  }
+  CHECK(results == 7);
 }
 
 TEST_CASE("what a stage throws arrives with its text, its device, its node and its item, and harms no neighbour") {

@@ -51,14 +51,16 @@ template <class In, class... Ops>
 inline constexpr std::size_t items_of = batch_input<In>::items;
 template <class In, class... Ops>
 struct one_item : std::type_identity<typename batch_input<In>::item> {};
-/// Ops that hold pipelines take what flows as it is.
 template <class... Ops>
 concept hold_pipelines = (requires { typename Ops::holds_pipelines; } || ...);
+/// Ops that hold pipelines, or stand for one elsewhere, take what flows as it is.
+template <class... Ops>
+concept take_flowing_whole = hold_pipelines<Ops...> || (requires { typename Ops::takes_flowing_whole; } || ...);
 template <class In, class... Ops>
-  requires hold_pipelines<Ops...>
+  requires take_flowing_whole<Ops...>
 inline constexpr std::size_t items_of<In, Ops...> = 0;
 template <class In, class... Ops>
-  requires hold_pipelines<Ops...>
+  requires take_flowing_whole<Ops...>
 struct one_item<In, Ops...> : std::type_identity<In> {};
 /// For those ops.
 template <class In, class... Ops>
@@ -86,7 +88,7 @@ concept op_takes_flowing = op_takes<Op, item_of<In, Op>> && !(hold_pipelines<Op>
 template <class In, class... Ops>
 struct output_of_flowing : batch_of<run_output_t<item_of<In, Ops...>, Ops...>, items_of<In, Ops...>> {};
 template <class In, class... Ops>
-  requires(is_bounded_tensor<In> && !hold_pipelines<Ops...>)
+  requires(is_bounded_tensor<In> && !take_flowing_whole<Ops...>)
 struct output_of_flowing<In, Ops...> : std::type_identity<bounded<run_output_t<item_of<In>, Ops...>, items_of<In>>> {};
 template <class In, class... Ops>
 using flowing_output = typename output_of_flowing<In, Ops...>::type;

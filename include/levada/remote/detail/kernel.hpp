@@ -43,6 +43,7 @@ inline constexpr const queue_info* queue_found<no_queue> = nullptr;
 /// `Way`: how a driver comes there, and the word for the kind of device. `Queue`: its `value` is what servers store.
 template <class In, class Out, class Way, class Queue = no_queue>
 struct remote_op {
+  using takes_flowing_whole = void;
   static constexpr std::string_view kind = Way::kind;
   static constexpr std::string_view expects = "the item of the part on the other machine";
   template <std::same_as<In> Given>
