@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <levada/levada.hpp>
+#include <levada/plan/detail/report.hpp>
 #include <levada/remote.hpp>
 #include <levada/remote/detail/driven_session.hpp>
 #include <levada/remote/in_process.hpp>
@@ -139,6 +140,11 @@ TEST_CASE("ops run on the other machine, with its weights, and it has a segment 
   const auto& segment = decltype(app)::plan.segment[1];
   CHECK(segment.device == lv::remote<"edge">::id);
   CHECK(segment.count == 1);
+  const std::string report = lv::text_report(decltype(app)::plan);
+  CHECK(report.find("segment 1 on remote<\"edge\">: ") != std::string::npos);
+  CHECK(report.find(" goes from cpu to remote<\"edge\">: ") != std::string::npos);
+  CHECK(lv::json_report(decltype(app)::plan).find(R"("device":"remote<\"edge\">")") != std::string::npos);
+  CHECK(lv::dot_report(decltype(app)::plan).find(R"(label="remote<\"edge\">, grain)") != std::string::npos);
 }
 
 TEST_CASE("ops on the other machine take batches, and the items of a bounded tensor") {

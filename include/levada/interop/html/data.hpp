@@ -14,6 +14,7 @@
 
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/plan/arena.hpp>
+#include <levada/plan/detail/device_words.hpp>
 #include <levada/plan/detail/json_report.hpp>
 #include <levada/plan/detail/queues_report.hpp>
 #include <levada/plan/detail/reasons.hpp>
@@ -68,7 +69,9 @@ inline void write_alternative(json_writer& json, const plan_alternative& other, 
   json.close('}');
 }
 
-inline void write_reasons(json_writer& json, const plan_reasons& reasons, const plan_choice& choice) {
+template <std::size_t N>
+void write_reasons(json_writer& json, const plan_info<N>& plan, const plan_reasons& reasons,
+                   const plan_choice& choice) {
   json.key("reasons");
   json.open('{');
   json.field("has_costs", reasons.has_costs);
@@ -78,7 +81,7 @@ inline void write_reasons(json_writer& json, const plan_reasons& reasons, const 
   json.field("least_seconds", reasons.least_seconds);
   write_list(json, "devices", reasons.loads, [&](const device_load& load) {
     json.open('{');
-    json.field("device", name_of(load.device));
+    json.field("device", device_text(plan, load.device));
     json.field("workers", load.workers);
     json.field("seconds", load.seconds);
     json.close('}');
@@ -129,7 +132,7 @@ void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice
   write_list(json, "forks", plan.fork, [&](const planned_fork& fork) { json.string(fork_text(plan, fork)); });
   write_list(json, "queues", queues_of(plan), [&](const planned_queue& q) { json.string(queue_text(plan, q)); });
   write_memory(json, plan);
-  write_reasons(json, explain(plan, choice), choice);
+  write_reasons(json, plan, explain(plan, choice), choice);
   json.close('}');
 }
 

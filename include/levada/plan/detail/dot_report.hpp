@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <levada/plan/detail/device_words.hpp>
 #include <levada/plan/detail/words.hpp>
 
 namespace levada {
@@ -60,8 +61,9 @@ std::string dot_report(const plan_info<N>& plan) {
   dot += "\"];\n";
   for (std::size_t s = 0; s < plan.segments; ++s) {
     const planned_segment& segment = plan.segment[s];
-    dot += "  subgraph cluster_" + decimal_text(s) + " {\n    label=\"" + name_of(segment.device) + ", grain " +
-           decimal_text(segment.grain) +
+    dot += "  subgraph cluster_" + decimal_text(s) + " {\n    label=\"";
+    append_label(dot, device_text(plan, segment.device));
+    dot += ", grain " + decimal_text(segment.grain) +
            (segment.takes == hand_over::none ? "" : ", " + std::string(name_of(segment.takes))) + "\";\n";
     for (std::size_t u = segment.first; u < segment.first + segment.count; ++u) append_box(dot, plan, u);
     dot += "  }\n";

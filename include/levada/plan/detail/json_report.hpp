@@ -7,6 +7,7 @@
 #include <string>
 
 #include <levada/core/detail/device_queue.hpp>
+#include <levada/plan/detail/device_words.hpp>
 #include <levada/plan/detail/json_writer.hpp>
 #include <levada/plan/detail/queues_report.hpp>
 #include <levada/plan/detail/transfers.hpp>
@@ -54,9 +55,10 @@ void write_unit(json_writer& json, const plan_info<N>& plan, const planned_unit&
   json.close('}');
 }
 
-inline void write_segment(json_writer& json, const planned_segment& s) {
+template <std::size_t N>
+void write_segment(json_writer& json, const plan_info<N>& plan, const planned_segment& s) {
   json.open('{');
-  json.field("device", name_of(s.device));
+  json.field("device", device_text(plan, s.device));
   json.field("first_unit", s.first);
   json.field("units", s.count);
   json.field("grain", s.grain);
@@ -82,11 +84,12 @@ inline void write_fork(json_writer& json, const planned_fork& fork) {
   json.close('}');
 }
 
-inline void write_transfer(json_writer& json, const planned_transfer& t) {
+template <std::size_t N>
+void write_transfer(json_writer& json, const plan_info<N>& plan, const planned_transfer& t) {
   json.open('{');
   json.field("value", t.value);
-  json.field("from", name_of(t.from));
-  json.field("to", name_of(t.to));
+  json.field("from", device_text(plan, t.from));
+  json.field("to", device_text(plan, t.to));
   json.field("bytes", t.bytes);
   json.field("times", t.times);
   json.field("seconds", t.seconds());
@@ -122,7 +125,7 @@ void write_plan(json_writer& json, const plan_info<N>& plan, std::span<const dep
   json.field("threads", plan.threads);
   json.key("segments");
   json.open('[');
-  for (const planned_segment& s : plan.segment) write_segment(json, s);
+  for (const planned_segment& s : plan.segment) write_segment(json, plan, s);
   json.close(']');
   json.key("units");
   json.open('[');
@@ -134,7 +137,7 @@ void write_plan(json_writer& json, const plan_info<N>& plan, std::span<const dep
   json.close(']');
   json.key("transfers");
   json.open('[');
-  for (const planned_transfer& t : transfers_of(plan)) write_transfer(json, t);
+  for (const planned_transfer& t : transfers_of(plan)) write_transfer(json, plan, t);
   json.close(']');
   json.key("queues");
   json.open('[');

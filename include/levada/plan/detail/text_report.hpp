@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <levada/core/detail/device_queue.hpp>
+#include <levada/plan/detail/device_words.hpp>
 #include <levada/plan/detail/division.hpp>
 #include <levada/plan/detail/queues_report.hpp>
 #include <levada/plan/detail/text_table.hpp>
@@ -53,7 +54,7 @@ text_row unit_row(const plan_info<N>& plan, const planned_unit& unit) {
     sizes += " -> " + decimal_text(out.bytes);
   }
   return {decimal_text(unit.segment),
-          name_of(plan.segment[unit.segment].device),
+          printable_text(device_text(plan, plan.segment[unit.segment].device)),
           names,
           printable_text(backend_name(plan, unit)) + (unit.method.empty() ? "" : ", " + std::string(unit.method)),
           std::string(name_of(unit.order)),
@@ -72,9 +73,9 @@ inline std::string hand_over_text(const planned_segment& s) {
 template <std::size_t N>
 std::string segment_text(const plan_info<N>& plan, std::size_t index) {
   const planned_segment& s = plan.segment[index];
-  return "segment " + decimal_text(index) + " on " + name_of(s.device) + ": grain " + decimal_text(s.grain) + ", " +
-         decimal_text(s.grains) + " in flight, scratchpad " + decimal_text(s.grain) + " x " + bytes_text(s.item_bytes) +
-         " + " + bytes_text(s.shared_bytes) + hand_over_text(s) + "\n";
+  return "segment " + decimal_text(index) + " on " + printable_text(device_text(plan, s.device)) + ": grain " +
+         decimal_text(s.grain) + ", " + decimal_text(s.grains) + " in flight, scratchpad " + decimal_text(s.grain) +
+         " x " + bytes_text(s.item_bytes) + " + " + bytes_text(s.shared_bytes) + hand_over_text(s) + "\n";
 }
 
 /// "what neg gives goes from cpu to vulkan<0>: float[16], 64 B, once an item, 10.0 us, estimated"
@@ -84,10 +85,10 @@ std::string transfer_text(const plan_info<N>& plan, const planned_transfer& t) {
   for (const planned_unit& unit : plan.unit)
     if (unit.how != form::sink && unit.out == t.value)
       text = "what " + printable_text(plan.graph.nodes[unit.first + unit.count - 1].name) + " gives";
-  return text + " goes from " + name_of(t.from) + " to " + name_of(t.to) + ": " +
-         item_text(plan.graph.values[t.value]) + ", " + bytes_text(t.bytes) + ", " +
-         (t.times == 1 ? "once" : decimal_text(t.times) + " times") + " an item, " + seconds_text(t.seconds()) + ", " +
-         std::string(name_of(t.price.origin));
+  return text + " goes from " + printable_text(device_text(plan, t.from)) + " to " +
+         printable_text(device_text(plan, t.to)) + ": " + item_text(plan.graph.values[t.value]) + ", " +
+         bytes_text(t.bytes) + ", " + (t.times == 1 ? "once" : decimal_text(t.times) + " times") + " an item, " +
+         seconds_text(t.seconds()) + ", " + std::string(name_of(t.price.origin));
 }
 
 /// Why the branches of a fork run as they do.

@@ -14,6 +14,7 @@
 
 #include <levada/core/error.hpp>
 #include <levada/plan/detail/cost.hpp>
+#include <levada/plan/detail/device_words.hpp>
 #include <levada/plan/detail/pipeline_time.hpp>
 #include <levada/plan/detail/plan_info.hpp>
 #include <levada/plan/detail/promised_times.hpp>
@@ -104,11 +105,7 @@ template <std::size_t N>
 void add_parts(verification& all, const plan_info<N>& plan, std::span<const cost> costs,
                const session_statistics& measured, std::size_t& stage, std::size_t& segment) {
   const auto seconds = [](const distribution& d) { return static_cast<double>(d.median) * 1e-9; };
-  const auto text_of = [](device_id device) {
-    std::string text;
-    append_device(text, device);
-    return text;
-  };
+  const auto text_of = [&](device_id device) { return device_text(plan, device); };
   for (std::size_t u = 0; u < plan.units; ++u, ++stage)
     all.parts.push_back({{costs[u].seconds, seconds(measured.stages[stage].time)},
                          measured.stages[stage].name,
