@@ -40,6 +40,10 @@ TEST_CASE("both backends agree at sizes below, at and above those of vectors and
   check_op<tuple<floats<1, 16>, floats<33, 16>, floats<33, 64>>>(all_keys{{}, 0.25});
   check_op<tuple<floats<33, 8>, floats<33, 8>, floats<33, 8>>>(attention_op<causal>{{}, 0.3});
   check_op<tuple<floats<2, 70, 8>, floats<2, 16, 8>, floats<2, 16, 100>>>(all_keys{{}, 1});
+  // The keys that no query of a block sees are left out: of as many as queries, more, fewer.
+  check_op<tuple<floats<2, 150, 8>, floats<2, 150, 8>, floats<2, 150, 8>>>(attention_op<causal>{{}, 0.3});
+  check_op<tuple<floats<40, 8>, floats<197, 8>, floats<197, 8>>>(attention_op<causal>{{}, 0.3});
+  check_op<tuple<floats<70, 8>, floats<37, 8>, floats<37, 8>>>(attention_op<causal>{{}, 0.3});
   check_op<tuple<floats<2, 3, 35>, floats<2, 37, 35>, floats<2, 37, 32>>>(all_keys{{}, 0.2});
   check_op<tuple<floats<3, 5, 4>, floats<1, 7, 4>, floats<7, 3>, floats<5, 7>>>(all_keys{{}, 0.5});
   check_op<tuple<floats<3, 5, 4>, floats<3, 7, 4>, floats<3, 7, 3>, floats<3, 1, 7>>>(all_keys{{}, 0.5});

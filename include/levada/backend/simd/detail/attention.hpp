@@ -72,14 +72,26 @@ struct simd_kernel<Arch, std::tuple<Q, K, V, Mask...>, attention_op<Options...>>
                std::size_t batch, std::size_t first) const {
     using namespace detail;
     float* const shares = scores + several * s.keys;
+    const auto seen = keys_seen_by<Rows>(first);
     scores_product<several>::template multiply<Rows>(
         keys, q + first * s.inner, scores, begin_with_zero<Arch, float>(),
         [&](const vec& sum, std::size_t row, std::size_t key, auto count)
-            LEVADA_INLINE { return masked(in, sum * vec(scale_), batch, first + row, key, count); });
-    for (std::size_t row = 0; row < Rows; ++row) shares[row] = exponentials(scores + row * s.keys, first + row);
+            LEVADA_INLINE { return masked(in, sum * vec(scale_), batch, first + row, key, count); },
+        all_of<s.inner>(), seen);
+    for (std::size_t row = 0; row < Rows; ++row)
+      shares[row] = exponentials(scores + row * s.keys, first + row, std::size_t{seen});
     values_product<several>::template multiply<Rows>(
         values, scores, to + first * s.columns, begin_with_zero<Arch, float>(),
-        [&](const vec& sum, std::size_t row, std::size_t, auto) LEVADA_INLINE { return sum / vec(shares[row]); });
+        [&](const vec& sum, std::size_t row, std::size_t, auto) LEVADA_INLINE { return sum / vec(shares[row]); }, seen);
+  }
+
+  /// The keys that some of these queries sees: the first so many.
+  template <std::size_t Rows>
+  static auto keys_seen_by(std::size_t first) {
+    if constexpr (op_type::is_causal)
+      return std::min(first + Rows, s.keys);
+    else
+      return detail::all_of<s.keys>();
   }
 
   template <class Count>
@@ -97,31 +109,33 @@ struct simd_kernel<Arch, std::tuple<Q, K, V, Mask...>, attention_op<Options...>>
     }
   }
 
-  /// exp(score - the largest) of a query in their places, and their sum.
-  static float exponentials(float* scores, std::size_t query) {
+  /// exp(score - the largest) of a query in their places, and their sum. Of the keys behind `seen` nothing is read.
+  LEVADA_INLINE static float exponentials(float* scores, std::size_t query, std::size_t seen) {
     using namespace detail;
-    constexpr std::size_t lanes = vec::size, whole = s.keys / lanes * lanes;
+    constexpr std::size_t lanes = vec::size, last = s.keys / lanes * lanes;
+    const std::size_t whole = std::min(ceil_div(seen, lanes) * lanes, last), end = seen > last ? s.keys : whole;
     if constexpr (op_type::is_causal)
-      for (std::size_t key = query + 1; key < s.keys; ++key) scores[key] = -std::numeric_limits<float>::infinity();
+      for (std::size_t key = query + 1; key < end; ++key) scores[key] = -std::numeric_limits<float>::infinity();
     float largest = scores[0];
-    if constexpr (whole != 0) {
+    if (whole != 0) {
       vec most = load<float, Arch>(scores);
       for (std::size_t i = lanes; i < whole; i += lanes) most = xsimd::max(most, load<float, Arch>(scores + i));
       largest = largest_of(most);
     }
-    for (std::size_t i = whole; i < s.keys; ++i) largest = scores[i] > largest ? scores[i] : largest;
+    for (std::size_t i = last; i < end; ++i) largest = scores[i] > largest ? scores[i] : largest;
     vec sums(0.0f);
     float sum = 0;
-    for_each_vector<float, Arch, s.keys>(
-        [&](std::size_t i) {
-          const vec e = xsimd::exp(load<float, Arch>(scores + i) - vec(largest));
-          sums = sums + e;
-          e.store_unaligned(scores + i);
-        },
-        [&](std::size_t i, auto n) {
-          store_part<n>(scores + i, xsimd::exp(load_part<n, float, Arch>(scores + i) - vec(largest)));
-          for (std::size_t k = i; k < s.keys; ++k) sum += scores[k];
-        });
+    for (std::size_t i = 0; i < whole; i += lanes) {
+      const vec e = xsimd::exp(load<float, Arch>(scores + i) - vec(largest));
+      sums = sums + e;
+      e.store_unaligned(scores + i);
+    }
+    if constexpr (last != s.keys)
+      if (end != whole) {
+        constexpr std::size_t n = s.keys - last;
+        store_part<n>(scores + last, xsimd::exp(load_part<n, float, Arch>(scores + last) - vec(largest)));
+        for (std::size_t i = last; i < s.keys; ++i) sum += scores[i];
+      }
     return sum + sum_of(sums);
   }
 

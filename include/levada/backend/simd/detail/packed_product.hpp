@@ -4,13 +4,19 @@
 // as wide as the tile of sums that stays in registers, so that a tile reads it front to back.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include <levada/backend/simd/detail/transpose.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/core/tensor.hpp>
 
 namespace levada::detail {
+
+/// How many where all are meant.
+template <std::size_t Count>
+using all_of = std::integral_constant<std::size_t, Count>;
 
 /// `Rows` rows of `Inner` elements times a matrix of `Columns` columns.
 template <class Arch, class T, std::size_t Rows, std::size_t Inner, std::size_t Columns>
@@ -68,11 +74,14 @@ class packed_product {
   void operator()(const T* in, T* out, const Begin& begin, const Finish& finish) const {
     multiply<Rows>(matrix_.data(), in, out, begin, finish);
   }
-  /// Of `Count` rows by a matrix that was packed.
-  template <std::size_t Count, class Begin, class Finish>
-  static void multiply(const T* packed, const T* in, T* out, const Begin& begin, const Finish& finish) {
-    for (std::size_t p = 0; p < Columns / panel; ++p) of_panel<Count, panel>(packed, in, out, p, begin, finish);
-    if constexpr (Columns % panel != 0) of_panel<Count, Columns % panel>(packed, in, out, panels - 1, begin, finish);
+  /// Of `Count` rows by a matrix that was packed: by its first `depth` rows, and at least its first `columns` columns.
+  template <std::size_t Count, class Begin, class Finish, class Depth = all_of<Inner>, class Width = all_of<Columns>>
+  static void multiply(const T* packed, const T* in, T* out, const Begin& begin, const Finish& finish, Depth depth = {},
+                       Width columns = {}) {
+    const std::size_t end = ceil_div(std::size_t{columns}, panel), whole = std::min(end, Columns / panel);
+    for (std::size_t p = 0; p < whole; ++p) of_panel<Count, panel>(packed, in, out, p, begin, finish, depth);
+    if constexpr (Columns % panel != 0)
+      if (end == panels) of_panel<Count, Columns % panel>(packed, in, out, panels - 1, begin, finish, depth);
   }
 
  private:
@@ -87,18 +96,20 @@ class packed_product {
     unrolled<Count>([&](std::size_t i) LEVADA_INLINE { std::memcpy(to + i * panel, &s.row[i], sizeof s.row[i]); });
   }
 
-  template <std::size_t Count, std::size_t Width, class Begin, class Finish>
-  static void of_panel(const T* packed, const T* in, T* out, std::size_t p, const Begin& begin, const Finish& finish) {
+  template <std::size_t Count, std::size_t Width, class Begin, class Finish, class Depth>
+  static void of_panel(const T* packed, const T* in, T* out, std::size_t p, const Begin& begin, const Finish& finish,
+                       Depth depth) {
     constexpr std::size_t together = std::min(tile_rows, Count);
     const T* const matrix = packed + p * (Inner * panel);
     std::size_t row = 0;
-    for (; row + together <= Count; row += together) tile<together, Width>(in, out, matrix, row, p, begin, finish);
-    if constexpr (Count % together != 0) tile<Count % together, Width>(in, out, matrix, row, p, begin, finish);
+    for (; row + together <= Count; row += together)
+      tile<together, Width>(in, out, matrix, row, p, begin, finish, depth);
+    if constexpr (Count % together != 0) tile<Count % together, Width>(in, out, matrix, row, p, begin, finish, depth);
   }
 
-  template <std::size_t Count, std::size_t Width, class Begin, class Finish>
+  template <std::size_t Count, std::size_t Width, class Begin, class Finish, class Depth>
   LEVADA_INLINE static void tile(const T* in, T* out, const T* matrix, std::size_t row, std::size_t p,
-                                 const Begin& begin, const Finish& finish) {
+                                 const Begin& begin, const Finish& finish, Depth depth) {
     constexpr std::size_t vectors = ceil_div(Width, lanes);
     vec sums[Count][vectors];
     static_for<vectors>([&](auto v) LEVADA_INLINE {
@@ -106,7 +117,7 @@ class packed_product {
       unrolled<Count>([&](std::size_t y) LEVADA_INLINE { sums[y][v] = first; });
     });
     const T* const left = in + row * Inner;
-    for (std::size_t k = 0; k < Inner; ++k) {
+    for (std::size_t k = 0; k < depth; ++k) {
       vec columns[vectors];
       unrolled<vectors>([&](std::size_t v)
                             LEVADA_INLINE { columns[v] = load_once<T, Arch>(matrix + k * panel + v * lanes); });
