@@ -50,6 +50,7 @@ REMEDIES = {
     "backend/memory": "Deploy with fewer slots, or close sessions: each has slots of its own.",
     "backend/prepared": "Pin the stage to another device, or let its grid kernel need less.",
     "backend/run": "Name another backend before `onednn`.",
+    "cluster/lane": "The text is what the stage threw.",
     "cluster/queue": "Start as many ranks as the target has, all of one program, and let each call `lv::serve`.",
     "core/foreign": "Give a hook that releases the memory; look at a view before its item moves on.",
     "core/start_thread": "The process has as many threads as the system allows (`ulimit -u`): open fewer sessions.",

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -45,6 +46,9 @@ namespace {
 
 using box = lv::target<lv::cpu<2>, lv::mpi<1, lv::cpu<1>>, lv::mpi<2, lv::cpu<2>>, lv::mpi<3, lv::cpu<1>>>;
 
+/// Of these rank 3 gives nothing.
+constexpr bool is_filtered(int x) { return (x + 1) % 10 == 5; }
+
 /// Rank 1 fails for 77, rank 2 numbers what comes, rank 3 writes it down.
 auto line() {
   return lv::input<int> | lv::stage<"widen">([](const int& x) {
@@ -57,7 +61,8 @@ auto line() {
            b.back() += 1;
          })) |
          lv::on<lv::mpi<2>>(lv::stage<"number">([n = 0](block& b) mutable { b.front() = n++; })) |
-         lv::on<lv::mpi<3>>(lv::stage<"write down">([](const block& b) {
+         lv::on<lv::mpi<3>>(lv::stage<"write down">([](const block& b) -> std::optional<text> {
+           if (is_filtered(b.back() - 1)) return std::nullopt;
            return b.back() % 10 == 0 ? text{} : text{std::to_string(b.front()) + ":" + std::to_string(b.back())};
          })) |
          lv::stage<"words">([](text&& t) { return std::move(t.words); });
@@ -94,7 +99,7 @@ TEST_CASE("items go over three ranks in order, state is kept there, and one that
       REQUIRE(r);
       REQUIRE(r.value() == expected(number++, next));
     }
-    ++next;
+    for (++next; is_filtered(next); ++next) ++number;
   }
   CHECK(next == 500);
   CHECK(failed == 1);
@@ -106,6 +111,7 @@ TEST_CASE("sessions are apart, on the ranks too, and calls are sessions of their
     auto session = app.open();
     for (int i = 0; i < 100; ++i) {
       session.push(first + i);
+      if (is_filtered(first + i)) continue;
       const auto result = session.pop();
       if (result->value() != expected(i, first + i)) return false;
     }

@@ -122,11 +122,11 @@ class mpi_lane {
     world_.check(MPI_Wait(s.sent.request(), MPI_STATUS_IGNORE));  // it was taken, since its result is there
     int count = 0;
     world_.check(MPI_Get_count(&status, MPI_BYTE, &count));
-    const std::string why = count == 0 ? failure_of(s) : std::string();
+    const std::string behind = count == 0 ? text_behind(s) : std::string();
     ++done_;
     start_some();
     lock.unlock();
-    finish(s, static_cast<std::size_t>(count), why);
+    finish(s, static_cast<std::size_t>(count), behind);
     return true;
   }
 
@@ -161,22 +161,23 @@ class mpi_lane {
     return clock::now() - since_ < std::chrono::milliseconds(2);
   }
 
-  /// Empty: a value whose form has no bytes.
-  std::string failure_of(const slot& s) {
+  std::string text_behind(const slot& s) {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
     const int tag = tag_of(lane_, static_cast<std::size_t>(&s - slots_.begin()));
     world_.check(MPI_Mprobe(rank_, tag, world_.comm(), &message, &status));
-    const std::string text = text_of_bytes(receive_bytes(world_, message, status));
-    return text.empty() ? text
-                        : "levada: rank " + std::to_string(rank_) + ": item " + std::to_string(s.item) + ": " + text;
+    return text_of_bytes(receive_bytes(world_, message, status));
   }
 
-  void finish(slot& s, std::size_t bytes, const std::string& why) noexcept {
+  void finish(slot& s, std::size_t bytes, const std::string& behind) noexcept {
     under_way_.fetch_sub(1);
-    if (!why.empty()) return client_.fail(segment_, s.item, std::make_exception_ptr(remote_error(why)));
     try {
-      if (!comes_as_it_lies()) {
+      if (behind == filtered_text) {
+        kernel_.way->make_filtered(s.into);
+      } else if (!behind.empty()) {
+        throw remote_error("levada: rank " + std::to_string(rank_) + ": item " + std::to_string(s.item) + ": " +
+                           behind);
+      } else if (!comes_as_it_lies()) {
         const std::span<const std::byte> pieces[] = {std::span(s.came).first(bytes)};
         wire_reader from(pieces);
         kernel_.result.construct(from, s.into);

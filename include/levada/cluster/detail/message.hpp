@@ -2,7 +2,7 @@
 #pragma once
 // cluster/detail/message.hpp: the messages between the driver and its ranks. Tag 0 has words about sessions; each slot
 // of each session has a tag for its items and, the other way, for their results. Behind a result of no bytes comes the
-// text of a failure, which is empty where it is none.
+// text of a failure; one zero where the item was filtered; nothing where it is a value of no bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +17,7 @@
 namespace levada::detail {
 
 inline constexpr int words_tag = 0;
+inline constexpr std::string_view filtered_text{"\0", 1};
 inline constexpr std::size_t most_slots_of_rank = std::size_t{1} << 16;
 
 constexpr int tag_of(std::size_t lane, std::size_t slot) {

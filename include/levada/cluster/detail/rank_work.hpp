@@ -20,7 +20,7 @@
 
 #include <levada/cluster/detail/message.hpp>
 #include <levada/cluster/detail/world.hpp>
-#include <levada/remote/detail/driven_session.hpp>
+#include <levada/remote/detail/filtering_session.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/wire.hpp>
@@ -35,6 +35,10 @@ class rank_sender {
   void send_value(std::uint64_t tag, std::span<const std::byte> bytes) {
     send(tag, bytes);
     if (bytes.empty()) send(tag, {});
+  }
+  void send_filtered(std::uint64_t tag) {
+    send(tag, {});
+    send(tag, std::as_bytes(std::span(filtered_text)));
   }
   void send_failure(std::uint64_t tag, const std::exception_ptr& why) {
     std::string text = failure_text(why);
@@ -97,7 +101,7 @@ class rank_work {
       session.join();
     }
     rank_sender sender;
-    driven_session<App, rank_sender> session;
+    session_of_driver<App, rank_sender> session;
   };
 
   bool take_message() {

@@ -144,7 +144,6 @@ consteval auto keyed_place_mistake() {
 
 template <fixed_string Name, class Key, class Partitions>
 struct elsewhere<keyed_fleet<Name, Key, Partitions>> : is_elsewhere {
-  static constexpr bool filters = true;
   using device = keyed_fleet<Name, Key, Partitions>;
 
   template <class Place>

@@ -20,7 +20,7 @@ namespace detail {
 
 template <fixed_string Name, class... Devices>
 struct elsewhere<fleet<Name, Devices...>> : is_elsewhere {
-  static constexpr bool keeps_state = false, filters = true;
+  static constexpr bool keeps_state = false;
   using device = fleet<Name>;
 };
 

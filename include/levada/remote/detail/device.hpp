@@ -43,12 +43,10 @@ struct is_elsewhere {
   static constexpr bool is_one = true;
   static constexpr bool keeps_state = true;      ///< its stages may, while it is there
   static constexpr bool is_lost_alone = true;    ///< the driver goes on where it is gone
-  static constexpr bool filters = false;         ///< its part may give nothing for an item
   static constexpr bool is_one_program = false;  ///< it is of the same build as the driver
 };
 template <fixed_string Name, class... Devices>
 struct elsewhere<remote<Name, Devices...>> : is_elsewhere {
-  static constexpr bool filters = true;
   using device = remote<Name>;
 };
 

@@ -85,9 +85,6 @@ consteval auto place_mistake() {
     return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
   } else if constexpr (!has_wire_form<out>) {
     return item_has_no_form_between_machines_specialise_wire<Place::name, out>{};
-  } else if constexpr (!elsewhere<typename Place::device>::filters &&
-                       filters_items(flat<typename Place::pipeline>::describe())) {
-    return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
   } else if constexpr (requires { elsewhere<typename Place::device>::template state_mistake<Place>(); }) {
     return elsewhere<typename Place::device>::template state_mistake<Place>();
   } else {
