@@ -55,7 +55,7 @@ struct cost_table {
 constexpr crossing transfer_of(const cost_table& table, device_id from, device_id to) {
   if (from == to) return {};
   const transfer_cost* const measured = find_transfer(table.transfers, from, to);
-  return measured != nullptr ? crossing{measured->seconds, measured->seconds_per_byte} : assumed_transfer;
+  return measured != nullptr ? measured->way() : assumed_transfer;
 }
 
 /// The costs of the nodes of one graph on some backends, looked up in a table.

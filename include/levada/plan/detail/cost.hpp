@@ -3,6 +3,7 @@
 // plan/detail/cost.hpp: what a kernel or a transfer takes, and how that is known.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -37,6 +38,11 @@ struct cost {
 struct crossing {
   double seconds = 0;
   double seconds_per_byte = 0;
+
+  constexpr double seconds_for(std::size_t bytes) const {
+    return seconds + seconds_per_byte * static_cast<double>(bytes);
+  }
+  friend constexpr bool operator==(const crossing&, const crossing&) = default;
 };
 
 /// What was measured to take a value from one device to another.
@@ -44,6 +50,8 @@ struct transfer_cost {
   device_id from{}, to{};
   double seconds = 0;
   double seconds_per_byte = 0;
+
+  constexpr crossing way() const { return {seconds, seconds_per_byte}; }
 };
 
 /// Where nobody has measured a transfer.

@@ -158,7 +158,7 @@ class time_sum {
     const value_info& item = plan_.graph.values[0];
     if (copying == nullptr || !item.trivial || item.bytes < least_copied_bytes) return;
     time_.known.add(cost_origin::measured, "input");
-    add({"input", processor, copying->seconds + copying->seconds_per_byte * static_cast<double>(item.bytes), true});
+    add({"input", processor, copying->way().seconds_for(item.bytes), true});
   }
   constexpr void add_way(const planned_transfer& t) {
     std::string_view stage = "input";

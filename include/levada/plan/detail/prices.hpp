@@ -145,8 +145,7 @@ class prices {
   };
 
   constexpr picoseconds time_between(std::size_t bytes, std::size_t from, std::size_t to) const {
-    const crossing& c = problem_.crossings[from][to];
-    return from == to ? 0 : to_picoseconds(c.seconds + c.seconds_per_byte * static_cast<double>(bytes));
+    return from == to ? 0 : to_picoseconds(problem_.crossings[from][to].seconds_for(bytes));
   }
   constexpr location lying_at(std::size_t place) const {
     std::size_t first = 0;
@@ -170,14 +169,12 @@ class prices {
   constexpr void places_alike() {
     const std::size_t count = problem_.places.size();
     const auto equal = [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
-      const crossing &x = problem_.crossings[a][b], &y = problem_.crossings[c][d];
-      return x.seconds == y.seconds && x.seconds_per_byte == y.seconds_per_byte;
+      return problem_.crossings[a][b] == problem_.crossings[c][d];
     };
     for (std::size_t a = 0; a < count; ++a)
       for (std::size_t b = 0; b < count; ++b) {
-        const crossing &there = problem_.crossings[a][b], &back = problem_.crossings[b][a];
-        bool alike = a == b || (problem_.places[a].device == problem_.places[b].device && there.seconds == 0 &&
-                                there.seconds_per_byte == 0 && back.seconds == 0 && back.seconds_per_byte == 0);
+        bool alike = a == b || (problem_.places[a].device == problem_.places[b].device &&
+                                problem_.crossings[a][b] == crossing{} && problem_.crossings[b][a] == crossing{});
         for (std::size_t p = 0; alike && p < count; ++p)
           alike = p == a || p == b || (equal(a, p, b, p) && equal(p, a, p, b));
         if (alike) alike_[a] |= static_cast<mask>(1u << b);

@@ -150,8 +150,7 @@ class plan_pricer {
       picoseconds& load = sum.of_device[problem_.places[made.place].device];
       const auto move = [&](std::size_t bytes, std::size_t from) {
         if (from == made.place) return;
-        const crossing& c = problem_.crossings[from][made.place];
-        sum.moves.back() += to_picoseconds(c.seconds + c.seconds_per_byte * static_cast<double>(bytes));
+        sum.moves.back() += to_picoseconds(problem_.crossings[from][made.place].seconds_for(bytes));
       };
       node_set<N> takes;
       made.nodes.for_each([&](std::size_t n) { takes |= problem_.flow.producers[n]; });
@@ -166,9 +165,8 @@ class plan_pricer {
           move(problem_.input_bytes, problem_.host);
         if (made.place != problem_.host)
           (made.nodes & problem_.flow.leaving).for_each([&](std::size_t v) {
-            const crossing& c = problem_.crossings[made.place][problem_.host];
             sum.of_device[problem_.places[problem_.host].device] +=
-                to_picoseconds(c.seconds + c.seconds_per_byte * static_cast<double>(problem_.bytes[v]));
+                to_picoseconds(problem_.crossings[made.place][problem_.host].seconds_for(problem_.bytes[v]));
           });
       }
       const picoseconds price = price_of(o);

@@ -105,8 +105,8 @@ constexpr detail::constexpr_vector<planned_transfer> transfers_of(const plan_inf
     const bool leaves_process = is_elsewhere_kind(from.kind) || is_elsewhere_kind(to.kind);
     const std::size_t bytes = leaves_process ? item.wire_bytes : item.bytes;
     const transfer_cost* const by = find_transfer(plan.transfer_costs, from, to);
-    const crossing way = by != nullptr ? crossing{by->seconds, by->seconds_per_byte} : assumed_transfer;
-    const double seconds = way.seconds + way.seconds_per_byte * static_cast<double>(bytes);
+    const crossing way = by != nullptr ? by->way() : assumed_transfer;
+    const double seconds = way.seconds_for(bytes);
     found.push_back({v, from, to, bytes, 1, by != nullptr ? cost::measured(seconds) : cost::estimated(seconds)});
   };
   for (std::size_t s = 0; s < plan.segments; ++s) {
