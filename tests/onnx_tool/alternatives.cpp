@@ -81,13 +81,7 @@ TEST_CASE("weights that differ have names of their own, those of branches too") 
   CHECK(names.size() == 5);
   const onnx::fused_graph of_two = onnx::fuse(two), of_three = onnx::fuse(three);
   const std::string header =
-      onnx::write_header({{"w2", two, of_two, nets[0]}, {"w3", three, of_three, nets[1]}}, weights,
-                         {.name = "m",
-                          .model = "m.onnx",
-                          .model_hash = "0",
-                          .options = "",
-                          .weights_file = "m.safetensors",
-                          .states = {}});
+      onnx::write_header({{"w2", two, of_two, nets[0]}, {"w3", three, of_three, nets[1]}}, weights, of_m);
   for (const std::string& name : names) {
     const std::string quoted = "<\"" + name.substr(0, name.rfind('.')) + "\"";
     CHECK_MESSAGE(header.find(quoted) != std::string::npos, quoted);

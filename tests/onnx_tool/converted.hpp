@@ -20,6 +20,10 @@ inline levada::onnx::network elaborated(std::string_view bytes, const levada::on
   return levada::onnx::elaborate(levada::onnx::read_model(bytes, {}), options, counts);
 }
 
+/// What a header says of its model.
+inline const levada::onnx::header_text of_m{
+    .name = "m", .model = "m.onnx", .model_hash = "0", .options = "", .weights_file = "m.safetensors", .states = {}};
+
 /// The header, and what is in the file of weights.
 struct converted {
   std::string header;
@@ -31,13 +35,7 @@ struct converted {
     levada::onnx::simplify(net);
     levada::onnx::lowering lowered(net);
     lowered.run();
-    header = levada::onnx::write_header(lowered, levada::onnx::fuse(lowered), net,
-                                        {.name = "m",
-                                         .model = "m.onnx",
-                                         .model_hash = "0",
-                                         .options = "",
-                                         .weights_file = "m.safetensors",
-                                         .states = {}});
+    header = levada::onnx::write_header(lowered, levada::onnx::fuse(lowered), net, of_m);
     weights = lowered.weights();
   }
   bool has(std::string_view text) const { return header.find(text) != std::string::npos; }
