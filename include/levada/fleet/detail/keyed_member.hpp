@@ -199,7 +199,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
       looks_ = false;
       lock.unlock();
       const auto now = clock::now();
-      if (!is_ending && now - said_at >= lease_ / 6) {
+      if (!is_ending && now - said_at >= says_every()) {
         said_at = now;
         by_.say(names_.here.c_str(), who_);
       }
@@ -265,6 +265,8 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
     std::erase_if(here_, [&](const auto& other) { return now - other.second > lease_; });
     return std::max<std::size_t>(1, here_.size() + (here_.contains(who_) ? 0 : 1));
   }
+  /// All hear of each: many say it less often, three times until they would be forgotten.
+  std::chrono::nanoseconds says_every() { return lease_ / 6 * std::clamp<std::size_t>(workers() / 16, 1, 2); }
   /// Leaves what is beyond this worker's share.
   void share(bool is_ending) noexcept {
     const std::size_t all = all_.size(), share = is_ending ? 0 : (all + workers() - 1) / workers();
