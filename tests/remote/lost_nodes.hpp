@@ -43,7 +43,7 @@ struct levada::wire<levada::test::text_item> {
 
 namespace levada::test {
 
-constexpr bool is_kept(int n) { return n % 3 != 0; }
+constexpr bool is_kept_there(int n) { return n % 3 != 0; }
 
 /// Every result is there once and in order, whatever was lost on the way. `Filters`: the part elsewhere gives nothing
 /// for some items.
@@ -56,7 +56,7 @@ void streams_through_lost_nodes(int count, int losses) {
            on<remote<"edge">>(stage<"add">([](const text_item& t) {
              text_item longer{t.text + " on the other side"};
              if constexpr (Filters)
-               return is_kept(std::stoi(t.text)) ? std::optional(std::move(longer)) : std::nullopt;
+               return is_kept_there(std::stoi(t.text)) ? std::optional(std::move(longer)) : std::nullopt;
              else
                return longer;
            })) |
@@ -83,13 +83,13 @@ void streams_through_lost_nodes(int count, int losses) {
     int next = 0;
     bool in_order = true;
     while (auto r = session.pop()) {
-      while (Filters && !is_kept(next)) ++next;
+      while (Filters && !is_kept_there(next)) ++next;
       in_order = in_order && r->has_value() && **r == next;
       popped.store(++next);
     }
     pusher.join();
     cutter.join();
-    while (Filters && next < count && !is_kept(next)) ++next;
+    while (Filters && next < count && !is_kept_there(next)) ++next;
     CHECK(in_order);
     CHECK(next == count);
   }
@@ -101,7 +101,7 @@ void streams_through_lost_nodes(int count, int losses) {
       session.push(i++);
       if (i % 5 == 0) session.push(i++);
       for (; next < i; ++next)
-        if (!Filters || is_kept(next)) in_order = in_order && session.pop()->value() == next;
+        if (!Filters || is_kept_there(next)) in_order = in_order && session.pop()->value() == next;
     }
     CHECK(in_order);
   }

@@ -144,7 +144,7 @@ TEST_CASE("what does not fit is refused") {
   CHECK(refusal("\4\0\0\0\1\0\0\0\7\0\0\0\0\0\0"sv) == "levada: a message ends before what it should hold");
   CHECK(refusal("\4\0\0\0\2\0\0\0\7\0\0\0\0\0\0\0x"sv) == "levada: a message of another length than it says");
   CHECK(refusal("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv) == "levada: a message of no known kind");
-  CHECK(refusal("\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv) == "levada: a message of no known kind");
+  CHECK(refusal("\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv) == "levada: a message of no known kind");
   CHECK(refusal("\4\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0"sv) == "levada: a message whose header says what is not known");
 }
 

@@ -112,7 +112,7 @@ class fleet_reader {
     --frames_;
     const std::span<const std::byte> pieces[] = {left_};
     wire_reader from(pieces);
-    to.header = frame_header::read_one(from, frame_kind::filtered);
+    to.header = frame_header::read_one(from);
     to.payload = left_.subspan(frame_header::size, to.header.bytes);
     left_ = left_.subspan(frame_header::size + to.header.bytes);
     return true;

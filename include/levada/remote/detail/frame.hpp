@@ -24,7 +24,6 @@ enum class frame_kind : std::uint8_t {
   failure,    ///< the same where it failed: why, as text
   filtered,   ///< the same where it has no result
 };
-inline constexpr auto last_frame_kind = frame_kind::filtered;
 
 struct frame_header {
   static constexpr std::size_t size = 16;
@@ -46,12 +45,13 @@ struct frame_header {
     if (header.bytes != from.left()) throw wire_error("levada: a message of another length than it says");
     return header;
   }
-  /// The same of a message of several frames, of kinds up to `last`.
-  static frame_header read_one(wire_reader& from, frame_kind last = last_frame_kind) {
+  /// The same of a message of several frames.
+  static frame_header read_one(wire_reader& from) {
     const auto raw = from.read<std::array<std::byte, size>>();
     frame_header header;
     header.kind = static_cast<frame_kind>(raw[0]);
-    if (header.kind < frame_kind::hello || header.kind > last) throw wire_error("levada: a message of no known kind");
+    if (header.kind < frame_kind::hello || header.kind > frame_kind::filtered)
+      throw wire_error("levada: a message of no known kind");
     if (raw[1] != std::byte{} || raw[2] != std::byte{} || raw[3] != std::byte{})
       throw wire_error("levada: a message whose header says what is not known");
     for (std::size_t i = 0; i < 4; ++i) header.bytes |= std::to_integer<std::uint32_t>(raw[4 + i]) << 8 * i;
