@@ -58,8 +58,9 @@ inline std::shared_ptr<grpc::ChannelCredentials> channel_credentials(const certi
   return grpc::SslCredentials({of.authority, of.key, of.certificate});
 }
 inline std::shared_ptr<grpc::ChannelCredentials> channel_credentials(const certificate_files& of) {
+  const auto files = watched_files(of);  // first: gRPC 1.51 does not free options that are given up
   grpc::experimental::TlsChannelCredentialsOptions options;
-  options.set_certificate_provider(watched_files(of));
+  options.set_certificate_provider(files);
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
   return grpc::experimental::TlsCredentials(options);
