@@ -17,9 +17,8 @@ struct mpi_way {
 
   mpi_world* world = nullptr;
   int rank = 0;
-  std::string_view identity;                  ///< what both ends compare
-  std::chrono::nanoseconds patience{};        ///< for the rank's first answer
-  void (*make_filtered)(void* at) = nullptr;  ///< constructs what stands for no result; null where there is always one
+  std::string_view identity;            ///< what both ends compare
+  std::chrono::nanoseconds patience{};  ///< for the rank's first answer
 };
 using mpi_kernel = kernel_elsewhere<mpi_way>;
 

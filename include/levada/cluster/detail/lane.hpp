@@ -173,7 +173,7 @@ class mpi_lane {
     under_way_.fetch_sub(1);
     try {
       if (behind == filtered_text) {
-        kernel_.way->make_filtered(s.into);
+        kernel_.make_filtered(s.into);
       } else if (!behind.empty()) {
         throw remote_error("levada: rank " + std::to_string(rank_) + ": item " + std::to_string(s.item) + ": " +
                            behind);

@@ -25,8 +25,7 @@ struct fleet_way {
   std::string_view identity;  ///< what both ends compare
   std::uint64_t program = 0;  ///< the same as a number
   jetstream to;
-  void (*make_filtered)(void* at) = nullptr;  ///< constructs what stands for no result; null where there is always one
-  const keyed_shape* by_key = nullptr;        ///< of a part by key
+  const keyed_shape* by_key = nullptr;  ///< of a part by key
   std::function<std::unique_ptr<keyed_states>()> make_states;
 };
 using fleet_kernel = kernel_elsewhere<fleet_way>;

@@ -45,8 +45,8 @@ inline std::exception_ptr take_outcome(const std::string& who, const fleet_kerne
       case frame_kind::failure:
         throw remote_error(text_from_wire(from, most_text_bytes));
       case frame_kind::filtered:
-        if (kernel.way->make_filtered != nullptr) {
-          kernel.way->make_filtered(at);
+        if (kernel.make_filtered != nullptr) {
+          kernel.make_filtered(at);
           return nullptr;
         }
         [[fallthrough]];

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,7 @@ struct remote_way {
   std::string identity;  ///< what both ends compare
   std::shared_ptr<transport> by;
   std::vector<std::string> addresses;
-  std::chrono::nanoseconds patience{};        ///< without any node
-  void (*make_filtered)(void* at) = nullptr;  ///< constructs what stands for no result; null where there is always one
+  std::chrono::nanoseconds patience{};  ///< without any node
 };
 
 /// Its items wait nowhere between the machines.
@@ -64,6 +64,7 @@ struct kernel_elsewhere : device_kernel {
 
   std::shared_ptr<const Way> way;
   wire_code item, result;
+  void (*make_filtered)(void* at) = nullptr;  ///< constructs what stands for no result; null where there is always one
 };
 using remote_kernel = kernel_elsewhere<remote_way>;
 
@@ -77,6 +78,7 @@ struct remote_kernel_of<In, remote_op<In, Out, Way, Queue>> : kernel_elsewhere<W
     this->way = op.way;
     this->item = wire_code_of<In>;
     this->result = wire_code_of<Out>;
+    if constexpr (requires { typename Out::may_be_missing; }) this->make_filtered = [](void* at) { ::new (at) Out{}; };
   }
 };
 

@@ -109,8 +109,8 @@ class remote_lane final : public device_lane, public connection_events {
           return take_result(header.item, [&] { throw remote_error(why); });
         }
         case frame_kind::filtered:
-          if (way().make_filtered == nullptr) return end_connection("it gives nothing for an item");
-          return take_result(header.item, [&] { way().make_filtered(client_.output(segment_, header.item, 0)); });
+          if (kernel_.make_filtered == nullptr) return end_connection("it gives nothing for an item");
+          return take_result(header.item, [&] { kernel_.make_filtered(client_.output(segment_, header.item, 0)); });
         default:
           return end_connection("it sends what only a driver does");
       }

@@ -20,6 +20,8 @@ namespace levada::detail {
 
 template <class Out>
 struct possible_result {
+  using may_be_missing = void;
+
   std::optional<Out> value;
 };
 
@@ -48,7 +50,6 @@ auto part_elsewhere(std::shared_ptr<Way> way) {
   using given = std::conditional_t<filters, possible_result<out>, out>;
   using made = op_stage<Place::name, remote_op<typename Place::in, given, Way, Queue>>;
   if constexpr (filters) {
-    way->make_filtered = [](void* at) { ::new (at) given{}; };
     return pinned_part<Pin, made>{made{{std::move(way)}, {}}} |
            levada::stage<Place::name>([](given&& r) -> std::optional<out> { return std::move(r.value); });
   } else {
