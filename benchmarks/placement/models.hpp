@@ -31,7 +31,7 @@ class model {
   using pipeline_type = decltype(std::declval<Make>()(std::declval<const lv::parameter_map&>()));
   using item = typename lv::detail::pipeline_types<lv::detail::flat<pipeline_type>>::input_item;
 
-  explicit model(Make make) : make_(make) { example::models::set_randomly(weights_, make(weights_), 2026); }
+  explicit model(Make make) : make_(make) { example::models::set_randomly(weights_, make_, 2026); }
 
   auto pipeline() const { return make_(weights_); }
 

@@ -91,7 +91,7 @@ struct random_source {
   template <class F>
   void with(F f) const {
     lv::parameter_map weights;
-    example::models::set_randomly(weights, Make(weights), 2026);
+    example::models::set_randomly(weights, Make, 2026);
     f(Make(weights));
   }
 };

@@ -38,27 +38,28 @@ inline std::pair<float, float> bounds_of(const levada::parameter_info& p) {
   return {-bound, bound};
 }
 
-template <class Place>
+template <class Part, class In>
 void add_parameters(levada::parameter_map& to, random_numbers& random) {
-  if constexpr (requires { typename Place::part::op_type; })
-    for (const levada::parameter_info& p :
-         Place::part::op_type::template parameters<levada::detail::op_input_t<typename Place::in>>) {
+  if constexpr (requires { typename Part::op_type; })
+    for (const levada::parameter_info& p : Part::op_type::template parameters<levada::detail::op_input_t<In>>) {
       std::vector<float> values(p.extents.elements());
       const auto [low, high] = bounds_of(p);
       for (float& v : values) v = random.between(low, high);
-      to.set(std::string(Place::part::name) + "." + std::string(p.name), p.type, p.extents, values.data());
+      to.set(std::string(Part::name) + "." + std::string(p.name), p.type, p.extents, values.data());
     }
 }
 
 }  // namespace random_detail
 
-/// Sets all parameters, of float, that the ops of a pipeline ask for.
-template <class Pipeline>
-void set_randomly(levada::parameter_map& weights, const Pipeline&, std::uint32_t seed) {
-  using flat = levada::detail::flat<Pipeline>;
+/// Sets all parameters, of float, that the ops of `make(weights)` ask for.
+template <class Make>
+void set_randomly(levada::parameter_map& weights, const Make&, std::uint32_t seed) {
+  using flat = levada::detail::flat<std::invoke_result_t<const Make&, const levada::parameter_map&>>;
   random_numbers random(seed);
   [&]<std::size_t... Node>(std::index_sequence<Node...>) {
-    (random_detail::add_parameters<typename flat::template node_place<Node>>(weights, random), ...);
+    (random_detail::add_parameters<typename flat::template node_place<Node>::part,
+                                   typename flat::template node_place<Node>::in>(weights, random),
+     ...);
   }(std::make_index_sequence<flat::nodes>());
 }
 

@@ -73,8 +73,8 @@ double pictures_a_second(const App& app, const std::vector<Picture>& pictures) {
 template <class Make>
 int show(const char* name, Make make) {
   lv::parameter_map weights;
-  set_randomly(weights, make(weights), 2026);
-  const auto app = lv::deploy<box, lv::slots<4>>(make(weights));
+  set_randomly(weights, make, 2026);
+  const auto app = lv::deploy<box, lv::slots<4>>([&] { return make(weights); });
   using app_type = decltype(app);
   constexpr std::size_t arena = lv::arena_size(app_type::plan), bound = lv::arena_bound(app_type::plan);
   static_assert(10 * arena <= 11 * bound, "a tenth more than the values that are alive together");

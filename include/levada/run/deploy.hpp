@@ -118,40 +118,48 @@ template <class Rim, class Parts, class Executor, class Pipeline, std::size_t...
 }
 
 /// A pipeline of one rate.
-template <class Pipeline, class Target, class Executor, class... Options>
+template <class Rim, class Pipeline, class Target, class Executor, class... Options>
 [[gnu::always_inline]] inline auto deploy_line(Pipeline& pipeline, const worker_settings& workers) {
-  using deployment_types = typename with_promises<detail::deployment_types<flat<Pipeline>, Target, Options...>,
-                                                  Pipeline, Target, Options...>::type;
-  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && deployment_types::on_devices) {
-    using planning = typename fallback<Pipeline, Target, Options...>::planning;
+  using planning = typename Rim::planning;
+  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && Rim::on_devices) {
+    using on_processor = typename fallback<Pipeline, Target, Options...>::planning;
     try {
       Pipeline first(pipeline);
-      return deploy_plan<deployment_types, typename deployment_types::planning, Executor>(first, workers);
+      return deploy_plan<Rim, planning, Executor>(first, workers);
     } catch (const device_error& e) {
       log(log_level::warning, std::string("the processor takes what was a device's: ") + e.what());
     }
-    return deploy_plan<deployment_types, planning, Executor>(pipeline, workers);
+    return deploy_plan<Rim, on_processor, Executor>(pipeline, workers);
   } else {
-    return deploy_plan<deployment_types, typename deployment_types::planning, Executor>(pipeline, workers);
+    return deploy_plan<Rim, planning, Executor>(pipeline, workers);
   }
 }
 
+/// What the user of a deployed pipeline sees.
+template <class Pipeline, class Target, class... Options>
+struct types_of_app
+    : with_promises<deployment_types<flat<Pipeline>, Target, Options...>, Pipeline, Target, Options...> {};
+template <class Pipeline, class Target, class... Options>
+  requires changes_rate<flat_parts<Pipeline>>
+struct types_of_app<Pipeline, Target, Options...>
+    : with_promises<deployment_types_of_regions<flat_parts<Pipeline>, Target, Options...>, Pipeline, Target,
+                    Options...> {};
+/// The same, named after what makes the pipeline.
+template <class Maker, class Target, class... Options>
+struct types_made_by : types_of_app<made_pipeline<Maker>, Target, Options...>::type {};
+
 /// A pipeline that is moved from.
-template <class Target, class... Options, class Pipeline>
+template <class Rim, class Target, class... Options, class Pipeline>
 [[gnu::always_inline]] inline auto deploy_own(Pipeline& pipeline, worker_arena arena) {
   using executor = typename executor_of<Options...>::type;
-  using parts = flat_parts<Pipeline>;
   auto workers = workers_of<Target, Options...>();
   workers.arena = arena;
   (check_machine_of<Options>(), ...);
-  if constexpr (changes_rate<parts>) {
-    using deployment_types = typename with_promises<deployment_types_of_regions<parts, Target, Options...>, Pipeline,
-                                                    Target, Options...>::type;
-    return deploy_regions<deployment_types, parts, executor>(pipeline, workers,
-                                                             std::make_index_sequence<deployment_types::regions - 1>());
-  } else {
-    return deploy_line<Pipeline, Target, executor, Options...>(pipeline, workers);
-  }
+  if constexpr (Rim::changes_rate)
+    return deploy_regions<Rim, flat_parts<Pipeline>, executor>(pipeline, workers,
+                                                               std::make_index_sequence<Rim::regions - 1>());
+  else
+    return deploy_line<Rim, Pipeline, Target, executor, Options...>(pipeline, workers);
 }
 
 }  // namespace detail
@@ -160,21 +168,33 @@ template <class Target, class... Options, class Pipeline>
 /// buffered; then binds the weights and returns the executable. A mistake is one compile error that names it: the
 /// overload below.
 ///
+/// `given` is a pipeline, or a callable that makes one: `deploy<box>([&] { return resnet18(weights); })`. The
+/// executable's type then has the name of the callable in place of all stages, and so have the symbols of functions
+/// that take it.
+///
 /// Throws levada::error when a parameter is missing from its source or has another shape or type, or when an affinity
 /// names a processor that is not ours. `arena`: its workers work in place of some of our own.
-template <class Target, class... Options, class Pipeline>
-  requires correct<detail::deploy_call_mistake<Pipeline, Target, Options...>>
-[[nodiscard, gnu::always_inline]] inline auto deploy(Pipeline&& pipeline, worker_arena arena = {}) {
-  if constexpr (std::is_lvalue_reference_v<Pipeline> || std::is_const_v<Pipeline>) {
-    std::decay_t<Pipeline> copy(std::forward<Pipeline>(pipeline));
-    return detail::deploy_own<Target, Options...>(copy, arena);
+template <class Target, class... Options, class Given>
+  requires correct<detail::deploy_call_mistake<Given, Target, Options...>>
+[[nodiscard, gnu::always_inline]] inline auto deploy(Given&& given, worker_arena arena = {}) {
+  if constexpr (detail::makes_pipeline<Given>) {
+    detail::made_pipeline<Given> made(std::forward<Given>(given)());
+    return detail::deploy_own<detail::types_made_by<std::remove_cvref_t<Given>, Target, Options...>, Target,
+                              Options...>(made, arena);
   } else {
-    return detail::deploy_own<Target, Options...>(pipeline, arena);
+    using pipeline = std::decay_t<Given>;
+    using rim = typename detail::types_of_app<pipeline, Target, Options...>::type;
+    if constexpr (std::is_lvalue_reference_v<Given> || std::is_const_v<Given>) {
+      pipeline copy(std::forward<Given>(given));
+      return detail::deploy_own<rim, Target, Options...>(copy, arena);
+    } else {
+      return detail::deploy_own<rim, Target, Options...>(given, arena);
+    }
   }
 }
 /// A wrong deployment.
-template <class Target, class... Options, class Pipeline>
-  requires(detail::deploy_call_mistake<Pipeline, Target, Options...>::is_mistake)
-mistake_found<detail::deploy_call_mistake<Pipeline, Target, Options...>> deploy(Pipeline&& pipeline, worker_arena = {});
+template <class Target, class... Options, class Given>
+  requires(detail::deploy_call_mistake<Given, Target, Options...>::is_mistake)
+mistake_found<detail::deploy_call_mistake<Given, Target, Options...>> deploy(Given&& given, worker_arena = {});
 
 }  // namespace levada

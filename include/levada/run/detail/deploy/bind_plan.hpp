@@ -286,18 +286,21 @@ consteval std::array<const unit_descriptor*, sizeof...(U)> unit_texts(std::index
 }
 
 /// Opens those devices of the target that the plan uses.
-template <class Planning, class... Devices>
-fixed_array<attached_device> attach_devices(target<Devices...>) {
-  fixed_array<attached_device> devices(
-      (std::size_t{0} + ... + (has_driver<Devices> && Planning::uses(Devices::id) ? 1 : 0)));
+template <bool... Used, class... Devices>
+fixed_array<attached_device> open_devices(target<Devices...>) {
+  fixed_array<attached_device> devices((std::size_t{0} + ... + (Used ? 1 : 0)));
   [[maybe_unused]] std::size_t next = 0;
   (
       [&] {
-        if constexpr (has_driver<Devices> && Planning::uses(Devices::id))
+        if constexpr (Used)
           devices[next++] = {Devices::id, owner<device_queue>(device_driver<Devices>::open().release())};
       }(),
       ...);
   return devices;
+}
+template <class Planning, class... Devices>
+[[gnu::always_inline]] inline fixed_array<attached_device> attach_devices(target<Devices...> all) {
+  return open_devices<(has_driver<Devices> && Planning::uses(Devices::id))...>(all);
 }
 
 /// The threads of this machine within the bounds of `cpu<Min, Max>`.
@@ -339,13 +342,13 @@ template <class Executor, bool OnDevices, bool Divided>
 template <class Flat>
 struct stages_in_order {
   const stage_address* at;
-  explicit stages_in_order(const stage_address* written) : at(written) {}
+  [[gnu::always_inline]] explicit stages_in_order(const stage_address* written) : at(written) {}
 };
 template <class Flat>
   requires is_reordered<Flat>
 struct stages_in_order<Flat> {
   stage_address at[Flat::nodes];
-  explicit stages_in_order(const stage_address* written) {
+  [[gnu::always_inline]] explicit stages_in_order(const stage_address* written) {
     for (std::size_t n = 0; n < Flat::nodes; ++n) at[n] = written[Flat::order.node[n]];
   }
 };

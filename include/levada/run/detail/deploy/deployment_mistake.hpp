@@ -98,11 +98,20 @@ consteval auto find_mistake_of_all() {
 template <class Pipeline, class Target, class... Options>
 using deployment_mistake = decltype(find_mistake_of_all<Pipeline, Target, Options...>());
 
+/// It is no pipeline and makes one.
+template <class Given>
+concept makes_pipeline = !pipeline_part<std::remove_cvref_t<Given>> && std::invocable<Given> &&
+                         pipeline_part<std::decay_t<std::invoke_result_t<Given>>>;
+template <makes_pipeline Maker>
+using made_pipeline = std::decay_t<std::invoke_result_t<Maker>>;
+
 /// The same of what `deploy` is called with, which is copied where it is somebody else's.
 template <class Given, class Target, class... Options>
 consteval auto find_call_mistake() {
   using pipeline = std::decay_t<Given>;
-  if constexpr (!pipeline_part<pipeline> || std::is_constructible_v<pipeline, Given>)
+  if constexpr (makes_pipeline<Given>)
+    return find_call_mistake<std::invoke_result_t<Given>, Target, Options...>();
+  else if constexpr (!pipeline_part<pipeline> || std::is_constructible_v<pipeline, Given>)
     return deployment_mistake<pipeline, Target, Options...>{};
   else
     return pipeline_cannot_be_copied_write_std_move_around_it<std::remove_reference_t<Given>>{};

@@ -221,6 +221,11 @@ class executable {
       : app_(std::move(app)) {
     if constexpr (Rim::has_source) source_ = std::make_shared<typename Rim::source_callable>(std::move(source));
   }
+  [[gnu::always_inline]] executable(const executable&) = default;
+  [[gnu::always_inline]] executable(executable&&) = default;
+  [[gnu::always_inline]] executable& operator=(const executable&) = default;
+  [[gnu::always_inline]] executable& operator=(executable&&) = default;
+  [[gnu::always_inline]] ~executable() = default;
 
   /// One item on the calling thread. Throws what its stage throws; `optional` where the pipeline filters; not for
   /// results larger than `largest_result_by_value`. Thread-safe; calls of a pipeline with stage state take turns on one
@@ -245,13 +250,13 @@ class executable {
   template <class Result>
     requires(!Rim::has_source && Rim::gives_one_each && std::same_as<Result, output> &&
              std::is_trivially_destructible_v<Result> && (!Rim::owns_input || std::copy_constructible<item>))
-  bool operator()(const item& given, Result& into) const {
+  [[gnu::always_inline]] bool operator()(const item& given, Result& into) const {
     return call_into(given, into);
   }
   template <class Result>
     requires(!Rim::has_source && Rim::gives_one_each && std::same_as<Result, output> &&
              std::is_trivially_destructible_v<Result>)
-  bool operator()(item&& given, Result& into) const {
+  [[gnu::always_inline]] bool operator()(item&& given, Result& into) const {
     return call_into(std::move(given), into);
   }
 
@@ -284,7 +289,7 @@ class executable {
   template <class Option, class Range>
     requires(!Rim::has_source) && detail::range_of_items<std::remove_reference_t<Range>, item> &&
             correct<stream_mistake<Option>>
-  auto stream(Range&& range, std::stop_token stop = {}) const {
+  [[gnu::always_inline]] auto stream(Range&& range, std::stop_token stop = {}) const {
     using feed = detail::range_feed<item, Range&&>;
     return streamed<feed, Option>(feed(std::forward<Range>(range)), std::move(stop));
   }
@@ -308,7 +313,7 @@ class executable {
   /// The same, with `on_late` (run/promises.hpp).
   template <class Option>
     requires(Rim::has_source && correct<stream_mistake<Option>>)
-  auto stream(std::stop_token stop = {}) {
+  [[gnu::always_inline]] auto stream(std::stop_token stop = {}) {
     using feed = detail::source_feed<item, typename Rim::source_callable>;
     return streamed<feed, Option>(feed(source_), std::move(stop));
   }
@@ -346,7 +351,7 @@ class executable {
   /// The parameters of the stages in `lv::params<Group>(...)`.
   template <fixed_string Group>
     requires(!std::is_void_v<typename Rim::template flat_of_group<Group>>)
-  auto params() const {
+  [[gnu::always_inline]] auto params() const {
     return parameter_group<typename Rim::template flat_of_group<Group>, Group>(
         Rim::template board_of_group<Group>(*app_));
   }
@@ -358,17 +363,19 @@ class executable {
   /// its budgets; throws what a stage throws. Of an app that promises its time (run/promises.hpp).
   template <class Sample, class Of = Rim>
     requires(!Of::has_source && requires { typename Of::promises; })
-  auto verify(const Sample& sample, std::size_t items = 32) const {
+  [[gnu::always_inline]] auto verify(const Sample& sample, std::size_t items = 32) const {
     return Of::promises::verify(*this, sample, items);
   }
 
   /// Sessions and streams that begin from now on measure themselves from their start, or do not: `statistics()` of
   /// each.
-  void measure(bool on = true) const { app_->measures.store(on); }
+  [[gnu::always_inline]] void measure(bool on = true) const { app_->measures.store(on); }
 
   /// What servers keep for its parts on other machines, as this deployment bounds it, device by device; its plan names
   /// the streams.
-  detail::fixed_array<deployed_streams> streams_at_servers() const { return app_->streams_at_servers(); }
+  [[gnu::always_inline]] detail::fixed_array<deployed_streams> streams_at_servers() const {
+    return app_->streams_at_servers();
+  }
 
   /// The same app, known by its item types alone.
   template <class Signature>
@@ -402,7 +409,7 @@ class executable {
     return erased::call(app_, std::forward<Given>(given));
   }
   template <class Given, class Result>
-  bool call_into(Given&& given, Result& into) const {
+  [[gnu::always_inline]] bool call_into(Given&& given, Result& into) const {
     if constexpr (Rim::on_devices)
       return detail::call_through_into<item>(app_, std::forward<Given>(given), into);
     else
