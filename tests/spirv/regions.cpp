@@ -97,6 +97,41 @@ TEST_CASE("a residual sum costs no dispatch, whether its convolution has tiles o
   });
 }
 
+TEST_CASE("zeros around a picture are the padding of its convolution, alone and where the result meets others") {
+  check_dispatches<3, floats<3, 9, 11>>([](const auto& w) {
+    return lv::input<floats<3, 9, 11>> | lv::nn::pad<lv::pad_mode::constant, 0, 0, 1, 0, 1, 2>() |
+           lv::nn::conv2d<"a", 4, lv::size<3>, lv::stride<2>>(w) | lv::nn::relu |
+           lv::residual(lv::nn::pad<lv::pad_mode::constant, 0, 2, 0, 0, 0, 2>() |
+                        lv::nn::conv2d<"b", 4, lv::size<3>, lv::no_bias>(w) | lv::nn::batch_norm<"bn">(w)) |
+           lv::nn::relu | lv::nn::pad<lv::pad_mode::constant, 0, 1, 1, 0, 1, 1>() |
+           lv::nn::conv2d<"c", 18, lv::size<3>, lv::padding<1>>(w);
+  });
+}
+
+TEST_CASE("parameters are operands alone, in chains and in regions, of either side") {
+  check_dispatches<4, floats<3, 8, 9>>([](const auto& w) {
+    return lv::input<floats<3, 8, 9>> | lv::nn::parameter_sub<"from", 3, 1, 1>(w) | lv::nn::relu |
+           lv::nn::conv2d<"c", 4, lv::size<3>, lv::padding<1>>(w) | lv::nn::mul_parameter<"m", 4, 1, 1>(w) |
+           lv::nn::add_parameter<"a", 9>(w) | lv::nn::relu |
+           lv::residual(lv::nn::conv2d<"d", 4, lv::size<3>, lv::padding<1>>(w) |
+                        lv::nn::mul_parameter<"n", 4, 8, 9>(w)) |
+           lv::fork(lv::nn::mul_parameter<"x", 4, 1, 1>(w), lv::nn::sigmoid) | lv::nn::add;
+  });
+}
+
+TEST_CASE("a product with a parameter, then with another as its bias and a residual, and a norm with its scale") {
+  check_dispatches<4, floats<5, 37>>([](const auto& w) {
+    const auto root = [](auto v) { return sqrt(v + 1e-5f); };
+    return lv::input<floats<5, 37>> | lv::nn::parameter_matmul<"left", 6, 5>(w) | lv::nn::relu |
+           lv::nn::matmul_parameter<"up", 37, 70>(w) | lv::nn::add_parameter<"b", 70>(w) | lv::nn::gelu |
+           lv::fork(lv::identity, lv::nn::reduce_mean<-1>) | lv::nn::sub |
+           lv::fork(lv::identity, lv::fork(lv::identity, lv::identity) | lv::nn::mul | lv::nn::reduce_mean<-1> |
+                                      lv::transform<"root">(root)) |
+           lv::nn::div | lv::nn::mul_parameter<"gamma", 70>(w) | lv::nn::add_parameter<"beta", 70>(w) |
+           lv::residual(lv::nn::matmul_parameter<"p", 70, 70>(w) | lv::nn::add_parameter<"q", 70>(w));
+  });
+}
+
 TEST_CASE("a convolution is scaled by a number of each channel, and of each place") {
   check_dispatches<5, floats<12, 10, 13>>([](const auto& w) {
     return lv::input<floats<12, 10, 13>> |

@@ -14,6 +14,8 @@
 #include <levada/backend/spirv/detail/move.hpp>
 #include <levada/backend/spirv/detail/non_max_suppression.hpp>
 #include <levada/backend/spirv/detail/norm.hpp>
+#include <levada/backend/spirv/detail/padded_conv.hpp>
+#include <levada/backend/spirv/detail/parameter.hpp>
 #include <levada/backend/spirv/detail/reduce.hpp>
 #include <levada/backend/spirv/detail/region.hpp>
 #include <levada/backend/spirv/detail/row_region.hpp>

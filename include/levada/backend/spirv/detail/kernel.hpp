@@ -39,7 +39,8 @@ struct spirv {
   using region_kernel = spirv_region_kernel<Region>;
 
   static constexpr bool takes(const region_info& region) {
-    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_row_region(region);
+    return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_row_region(region) ||
+           detail::takes_operands(region);
   }
 };
 
