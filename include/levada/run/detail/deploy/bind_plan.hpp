@@ -287,7 +287,7 @@ consteval std::array<const unit_descriptor*, sizeof...(U)> unit_texts(std::index
 
 /// Opens those devices of the target that the plan uses.
 template <bool... Used, class... Devices>
-fixed_array<attached_device> open_devices(target<Devices...>) {
+fixed_array<attached_device> open_used(target<Devices...>) {
   fixed_array<attached_device> devices((std::size_t{0} + ... + (Used ? 1 : 0)));
   [[maybe_unused]] std::size_t next = 0;
   (
@@ -300,7 +300,7 @@ fixed_array<attached_device> open_devices(target<Devices...>) {
 }
 template <class Planning, class... Devices>
 [[gnu::always_inline]] inline fixed_array<attached_device> attach_devices(target<Devices...> all) {
-  return open_devices<(has_driver<Devices> && Planning::uses(Devices::id))...>(all);
+  return open_used<(has_driver<Devices> && Planning::uses(Devices::id))...>(all);
 }
 
 /// The threads of this machine within the bounds of `cpu<Min, Max>`.
