@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arenas of the example models, of the sizes in their papers: at most a tenth more than what is alive together.
+// The arenas of the example models, of the sizes in their papers: at most a tenth more than what is alive together, and
+// not more where regions are units than where chains alone are.
 
 #include <doctest/doctest.h>
+
+#include <string_view>
 
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
@@ -30,7 +33,25 @@ constexpr bool lies_tight() {
          10 * lv::arena_size(few) <= 11 * lv::arena_bound(few);
 }
 
+/// `simd` as if it took chains alone.
+struct simd_of_chains {
+  static constexpr std::string_view name = "simd";
+  static constexpr lv::device_kind device = lv::device_kind::cpu;
+  static constexpr std::size_t longest_run = lv::simd::longest_run;
+
+  template <class In, class... Ops>
+  using kernel = lv::simd::kernel<In, Ops...>;
+};
+
 }  // namespace
+
+TEST_CASE("ResNet-18 is its convolutions, the first pool and the head, in the memory of the plan by chains") {
+  using model = lv::detail::flat<decltype(models::resnet18(std::declval<weights>()))>;
+  constexpr const auto& regions = lv::detail::planned<model, box, lv::slots<4>>::plan;
+  constexpr const auto& chains = lv::detail::planned<model, box, lv::slots<4>, lv::backends<simd_of_chains>>::plan;
+  static_assert(regions.units == 22 && chains.units == 38);
+  static_assert(lv::arena_size(regions) <= lv::arena_size(chains));
+}
 
 TEST_CASE("the values of one picture lie as tight as they can, or a tenth less so") {
   static_assert(lies_tight<decltype(models::resnet18(std::declval<weights>()))>());
