@@ -37,14 +37,6 @@ constexpr std::string_view name_of(objective goal) {
 
 namespace detail {
 
-template <class Range, class Write>
-void write_list(json_writer& json, std::string_view name, const Range& all, Write write) {
-  json.key(name);
-  json.open('[');
-  for (const auto& one : all) write(one);
-  json.close(']');
-}
-
 inline void write_cost(json_writer& json, const cost& price) {
   json.key("cost");
   json.open('{');

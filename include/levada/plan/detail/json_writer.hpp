@@ -57,4 +57,13 @@ class json_writer {
   std::string text_;
 };
 
+/// The field `name`: a list in which `write` writes each of `all`, a range.
+template <class Range, class Write>
+void write_list(json_writer& json, std::string_view name, const Range& all, Write write) {
+  json.key(name);
+  json.open('[');
+  for (const auto& one : all) write(one);
+  json.close(']');
+}
+
 }  // namespace levada::detail

@@ -73,10 +73,7 @@ inline void write_promises(json_writer& json, const promised_times& all) {
     json.field("interval_seconds", time.interval());
     if (time.pace > 0) json.field("dropped", time.dropped());
   }
-  json.key("loads");
-  json.open('[');
-  for (const expected_load& load : all.loads) write_load(json, load, time.pace);
-  json.close(']');
+  write_list(json, "loads", all.loads, [&](const expected_load& load) { write_load(json, load, time.pace); });
   json.key("costs");
   json.open('{');
   json.field("machine", all.machine);

@@ -94,10 +94,8 @@ void write_queue(json_writer& json, const plan_info<N>& plan, const planned_queu
     json.field("worker_threads", q.of->worker_threads);
     json.field("busy_workers", q.busy_workers);
   }
-  json.key("streams");
-  json.open('[');
-  for (std::size_t i = 0; i < q.of->streams.size(); ++i) {
-    const stream_info& s = q.of->streams[i];
+  std::size_t i = 0;
+  write_list(json, "streams", q.of->streams, [&](const stream_info& s) {
     json.open('{');
     json.field("name", s.name);
     json.field("subject", s.subject);
@@ -110,8 +108,8 @@ void write_queue(json_writer& json, const plan_info<N>& plan, const planned_queu
       json.field("replicas", bounds[i].replicas);
     }
     json.close('}');
-  }
-  json.close(']');
+    ++i;
+  });
   json.close('}');
 }
 

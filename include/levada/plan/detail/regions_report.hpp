@@ -74,9 +74,7 @@ std::string json_report(const plan_of_regions<Plans...>& plan, std::span<const d
     }
     json.field("repetitions", plan.repetitions[r]);
     json.field("least_slots", detail::least_slots);
-    json.key("rings");
-    json.open('[');
-    for (const planned_ring& ring : rate.rings) {
+    write_list(json, "rings", rate.rings, [&](const planned_ring& ring) {
       json.open('{');
       json.field("at", ring.at);
       json.field("index", ring.index);
@@ -84,8 +82,7 @@ std::string json_report(const plan_of_regions<Plans...>& plan, std::span<const d
       json.field("least", ring.size.least);
       json.field("item_bytes", ring.item_bytes);
       json.close('}');
-    }
-    json.close(']');
+    });
     json.key("plan");
     detail::write_plan(json, region, deployed);
     json.close('}');

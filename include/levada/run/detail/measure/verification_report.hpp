@@ -36,17 +36,14 @@ inline void write_verified(json_writer& json, const verified_time& time) {
 
 inline void write_verification(json_writer& json, const verification& all) {
   json.open('{');
-  json.key("parts");
-  json.open('[');
-  for (const verified_part& p : all.parts) {
+  write_list(json, "parts", all.parts, [&](const verified_part& p) {
     json.open('{');
     json.field("name", std::string_view(p.name));
     json.field("device", std::string_view(p.device));
     json.field("cost", name_of(p.origin));
     write_verified(json, p);
     json.close('}');
-  }
-  json.close(']');
+  });
   for (const auto& [name, time] :
        {std::pair<std::string_view, const verified_time*>{"latency", &all.latency}, {"interval", &all.interval}}) {
     json.key(name);
@@ -54,17 +51,14 @@ inline void write_verification(json_writer& json, const verification& all) {
     write_verified(json, *time);
     json.close('}');
   }
-  json.key("budgets");
-  json.open('[');
-  for (const verified_budget& b : all.budgets) {
+  write_list(json, "budgets", all.budgets, [&](const verified_budget& b) {
     json.open('{');
     json.field("of", b.bound.of_latency ? std::string_view("latency") : std::string_view("interval"));
     json.field("most_seconds", b.bound.most.seconds());
     write_verified(json, b);
     json.field("exceeded", b.is_exceeded());
     json.close('}');
-  }
-  json.close(']');
+  });
   if (all.pace > 0) json.field("pace_seconds", all.pace);
   json.field("keeps_up", all.keeps_up());
   json.field("ratio", all.ratio());
