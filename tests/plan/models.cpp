@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string_view>
-
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/plan/arena.hpp>
@@ -13,6 +11,7 @@
 #include "../../examples/models/mobilenet_v1.hpp"
 #include "../../examples/models/resnet18.hpp"
 #include "../../examples/models/squeezenet.hpp"
+#include "plan/simd_of_chains.hpp"
 
 namespace lv = levada;
 
@@ -33,22 +32,13 @@ constexpr bool lies_tight() {
          10 * lv::arena_size(few) <= 11 * lv::arena_bound(few);
 }
 
-/// `simd` as if it took chains alone.
-struct simd_of_chains {
-  static constexpr std::string_view name = "simd";
-  static constexpr lv::device_kind device = lv::device_kind::cpu;
-  static constexpr std::size_t longest_run = lv::simd::longest_run;
-
-  template <class In, class... Ops>
-  using kernel = lv::simd::kernel<In, Ops...>;
-};
-
 }  // namespace
 
 TEST_CASE("ResNet-18 is its convolutions, the first pool and the head, in the memory of the plan by chains") {
   using model = lv::detail::flat<decltype(models::resnet18(std::declval<weights>()))>;
   constexpr const auto& regions = lv::detail::planned<model, box, lv::slots<4>>::plan;
-  constexpr const auto& chains = lv::detail::planned<model, box, lv::slots<4>, lv::backends<simd_of_chains>>::plan;
+  using of_chains = lv::backends<lv::testing::simd_of_chains>;
+  constexpr const auto& chains = lv::detail::planned<model, box, lv::slots<4>, of_chains>::plan;
   static_assert(regions.units == 22 && chains.units == 38);
   static_assert(lv::arena_size(regions) <= lv::arena_size(chains));
 }
