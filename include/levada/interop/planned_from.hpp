@@ -55,7 +55,7 @@ struct planned_from<planned<Flat, Target, Options...>> {
 /// What an app is known by here: nothing where it is no app.
 template <class App>
 struct deployment_types_of;
-template <class Rim, class Executor>
-struct deployment_types_of<executable<Rim, Executor>> : type_tag<Rim> {};
+template <class Types, class Executor>
+struct deployment_types_of<executable<Types, Executor>> : type_tag<Types> {};
 
 }  // namespace levada::detail

@@ -89,49 +89,50 @@ template <class Parts, std::size_t R>
   return bound;
 }
 
-template <class Rim, class Parts, class Executor, class Pipeline, std::size_t... R>
+template <class Types, class Parts, class Executor, class Pipeline, std::size_t... R>
 [[gnu::always_inline]] inline auto deploy_regions(Pipeline& pipeline, const worker_settings& workers,
                                                   std::index_sequence<R...>) {
-  stage_address stages[stages_before<Parts, Rim::regions>() + 1];
-  const void* rates[Rim::regions];
+  stage_address stages[stages_before<Parts, Types::regions>() + 1];
+  const void* rates[Types::regions];
   stage_and_rate_addresses visit{{stages}, rates};
   for_each_stage(pipeline, visit);
-  constexpr std::size_t sources = Rim::has_source ? 1 : 0;
-  using first = typename Rim::template types<0>;
-  using all = uses_of_all<typename Rim::template planning<0>, typename Rim::template planning<R + 1>...>;
+  constexpr std::size_t sources = Types::has_source ? 1 : 0;
+  using first = typename Types::template types<0>;
+  using all = uses_of_all<typename Types::template planning<0>, typename Types::template planning<R + 1>...>;
   constexpr bool on_devices = all::uses_devices;
-  program code = bind_plan<typename Rim::template planning<0>, typename first::input_item, typename first::output_item>(
-      stages + sources);
+  program code =
+      bind_plan<typename Types::template planning<0>, typename first::input_item, typename first::output_item>(stages +
+                                                                                                               sources);
   std::size_t segments = code.segments.size();
   fixed_array<later_region> later(sizeof...(R));
   (
       [&] {
-        later[R] = bind_region<Parts, R + 1>(type_tag<Rim>{}, stages, rates[R], segments);
+        later[R] = bind_region<Parts, R + 1>(type_tag<Types>{}, stages, rates[R], segments);
         segments += later[R].code.segments.size();
       }(),
       ...);
-  return executable<Rim, Executor>(make_deployment<Executor, on_devices, all::divides>(
-                                       std::move(code), owner<later_code>(new coded_regions<>(std::move(later))),
-                                       attach_devices<all>(typename Rim::template planning<0>::target_type{}),
-                                       backbone_of<Executor, on_devices, 2>(), workers),
-                                   source_of<Rim>(stages));
+  return executable<Types, Executor>(make_deployment<Executor, on_devices, all::divides>(
+                                         std::move(code), owner<later_code>(new coded_regions<>(std::move(later))),
+                                         attach_devices<all>(typename Types::template planning<0>::target_type{}),
+                                         backbone_of<Executor, on_devices, 2>(), workers),
+                                     source_of<Types>(stages));
 }
 
 /// A pipeline of one rate.
-template <class Rim, class Pipeline, class Target, class Executor, class... Options>
+template <class Types, class Pipeline, class Target, class Executor, class... Options>
 [[gnu::always_inline]] inline auto deploy_line(Pipeline& pipeline, const worker_settings& workers) {
-  using planning = typename Rim::planning;
-  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && Rim::on_devices) {
+  using planning = typename Types::planning;
+  if constexpr ((std::same_as<Options, cpu_fallback> || ...) && Types::on_devices) {
     using on_processor = typename fallback<Pipeline, Target, Options...>::planning;
     try {
       Pipeline first(pipeline);
-      return deploy_plan<Rim, planning, Executor>(first, workers);
+      return deploy_plan<Types, planning, Executor>(first, workers);
     } catch (const device_error& e) {
       log(log_level::warning, std::string("the processor takes what was a device's: ") + e.what());
     }
-    return deploy_plan<Rim, on_processor, Executor>(pipeline, workers);
+    return deploy_plan<Types, on_processor, Executor>(pipeline, workers);
   } else {
-    return deploy_plan<Rim, planning, Executor>(pipeline, workers);
+    return deploy_plan<Types, planning, Executor>(pipeline, workers);
   }
 }
 
@@ -149,17 +150,17 @@ template <class Maker, class Target, class... Options>
 struct types_made_by : types_of_app<made_pipeline<Maker>, Target, Options...>::type {};
 
 /// A pipeline that is moved from.
-template <class Rim, class Target, class... Options, class Pipeline>
+template <class Types, class Target, class... Options, class Pipeline>
 [[gnu::always_inline]] inline auto deploy_own(Pipeline& pipeline, worker_arena arena) {
   using executor = typename executor_of<Options...>::type;
   auto workers = workers_of<Target, Options...>();
   workers.arena = arena;
   (check_machine_of<Options>(), ...);
-  if constexpr (Rim::changes_rate)
-    return deploy_regions<Rim, flat_parts<Pipeline>, executor>(pipeline, workers,
-                                                               std::make_index_sequence<Rim::regions - 1>());
+  if constexpr (Types::changes_rate)
+    return deploy_regions<Types, flat_parts<Pipeline>, executor>(pipeline, workers,
+                                                                 std::make_index_sequence<Types::regions - 1>());
   else
-    return deploy_line<Rim, Pipeline, Target, executor, Options...>(pipeline, workers);
+    return deploy_line<Types, Pipeline, Target, executor, Options...>(pipeline, workers);
 }
 
 }  // namespace detail
@@ -183,12 +184,12 @@ template <class Target, class... Options, class Given>
                               Options...>(made, arena);
   } else {
     using pipeline = std::decay_t<Given>;
-    using rim = typename detail::types_of_app<pipeline, Target, Options...>::type;
+    using types = typename detail::types_of_app<pipeline, Target, Options...>::type;
     if constexpr (std::is_lvalue_reference_v<Given> || std::is_const_v<Given>) {
       pipeline copy(std::forward<Given>(given));
-      return detail::deploy_own<rim, Target, Options...>(copy, arena);
+      return detail::deploy_own<types, Target, Options...>(copy, arena);
     } else {
-      return detail::deploy_own<rim, Target, Options...>(given, arena);
+      return detail::deploy_own<types, Target, Options...>(given, arena);
     }
   }
 }

@@ -373,28 +373,29 @@ template <class Planning, class In, class Out>
   return code;
 }
 
-template <class Rim>
-[[gnu::always_inline]] inline typename Rim::source_callable source_of([[maybe_unused]] const stage_address* stages) {
-  if constexpr (Rim::has_source)
-    return std::move(*static_cast<typename Rim::source_callable*>(stages[0].object));
+template <class Types>
+[[gnu::always_inline]] inline typename Types::source_callable source_of([[maybe_unused]] const stage_address* stages) {
+  if constexpr (Types::has_source)
+    return std::move(*static_cast<typename Types::source_callable*>(stages[0].object));
   else
     return no_source{};
 }
 
-/// Binds a plan to the objects of its pipeline, which are moved from. `Rim` is what its user sees.
-template <class Rim, class Planning, class Executor, class Pipeline>
+/// Binds a plan to the objects of its pipeline, which are moved from. `Types` is what its user sees.
+template <class Types, class Planning, class Executor, class Pipeline>
 [[gnu::always_inline]] inline auto deploy_plan(Pipeline& pipeline, const worker_settings& workers) {
   using flat = typename Planning::flat;
   stage_address stages[flat::stages];
   stage_addresses visit{stages};
   for_each_stage(pipeline, visit);
-  constexpr std::size_t sources = Rim::has_source ? 1 : 0;
+  constexpr std::size_t sources = Types::has_source ? 1 : 0;
   constexpr bool on_devices = uses_devices(Planning::plan);
-  program code = bind_plan<Planning, typename Rim::input_item, typename Rim::output_item>(stages + sources);
-  return executable<Rim, Executor>(make_deployment<Executor, on_devices, divides(Planning::plan)>(
-                                       std::move(code), {}, attach_devices<Planning>(typename Planning::target_type{}),
-                                       backbone_of<Executor, on_devices, Planning::plan.segments>(), workers),
-                                   source_of<Rim>(stages));
+  program code = bind_plan<Planning, typename Types::input_item, typename Types::output_item>(stages + sources);
+  return executable<Types, Executor>(
+      make_deployment<Executor, on_devices, divides(Planning::plan)>(
+          std::move(code), {}, attach_devices<Planning>(typename Planning::target_type{}),
+          backbone_of<Executor, on_devices, Planning::plan.segments>(), workers),
+      source_of<Types>(stages));
 }
 }  // namespace detail
 }  // namespace levada

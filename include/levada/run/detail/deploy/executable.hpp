@@ -127,44 +127,44 @@ struct app_of_items {
 };
 
 /// The first mistake in the options of a session of an app, which may promise its time (run/promises.hpp).
-template <class Rim, class... Options>
+template <class Types, class... Options>
 consteval auto mistake_of_session() {
-  using in = typename Rim::input_item;
-  using out = typename Rim::output_item;
-  if constexpr (Rim::has_source)
+  using in = typename Types::input_item;
+  using out = typename Types::output_item;
+  if constexpr (Types::has_source)
     return pipeline_with_a_source_is_run_or_streamed_not_opened{};
-  else if constexpr (requires { typename Rim::promises; })
-    return Rim::promises::template session_mistake<in, out, Rim::changes_rate, Options...>();
+  else if constexpr (requires { typename Types::promises; })
+    return Types::promises::template session_mistake<in, out, Types::changes_rate, Options...>();
   else
-    return app_session_mistake<in, out, Rim::changes_rate, Options...>();
+    return app_session_mistake<in, out, Types::changes_rate, Options...>();
 }
-template <class Rim, class... Options>
+template <class Types, class... Options>
 consteval session_settings settings_of_session() {
-  if constexpr (requires { typename Rim::promises; })
-    return Rim::promises::template settings<typename Rim::input_item, Options...>();
+  if constexpr (requires { typename Types::promises; })
+    return Types::promises::template settings<typename Types::input_item, Options...>();
   else
-    return settings_for<typename Rim::input_item, Options...>();
+    return settings_for<typename Types::input_item, Options...>();
 }
 
-template <class Rim>
+template <class Types>
 inline constexpr bool promises_latency = false;
-template <class Rim>
-  requires(requires { typename Rim::promises; } && Rim::promises::latency_promised != duration{})
-inline constexpr bool promises_latency<Rim> = true;
+template <class Types>
+  requires(requires { typename Types::promises; } && Types::promises::latency_promised != duration{})
+inline constexpr bool promises_latency<Types> = true;
 /// Streams know no option but `on_late`, where a latency is promised.
-template <class Rim, class Option>
+template <class Types, class Option>
 consteval auto mistake_of_stream() {
-  if constexpr (promises_latency<Rim> && hears_late<Option>)
+  if constexpr (promises_latency<Types> && hears_late<Option>)
     return no_mistake{};
-  else if constexpr (!Rim::has_source && decltype(mistake_of_session<Rim, Option>())::is_mistake)
-    return mistake_of_session<Rim, Option>();
+  else if constexpr (!Types::has_source && decltype(mistake_of_session<Types, Option>())::is_mistake)
+    return mistake_of_session<Types, Option>();
   else
     return session_has_no_such_option<Option>{};
 }
-template <class Rim, class... Options>
+template <class Types, class... Options>
 consteval bool watches_stream() {
-  if constexpr (promises_latency<Rim>)
-    return Rim::promises::template watches<Options...>;
+  if constexpr (promises_latency<Types>)
+    return Types::promises::template watches<Options...>;
   else
     return false;
 }
@@ -174,24 +174,24 @@ template <class Signature>
 struct erasure;
 template <class Result, class In>
 struct erasure<Result(In)> {
-  template <class App, class Rim>
+  template <class App, class Types>
   static consteval auto mistake() {
-    if constexpr (Rim::has_source)
+    if constexpr (Types::has_source)
       return any_pipeline_cannot_hold_a_source{};
-    else if constexpr (Rim::changes_rate)
+    else if constexpr (Types::changes_rate)
       return any_pipeline_cannot_hold_a_pipeline_that_changes_its_rate{};
-    else if constexpr (!std::same_as<In, typename Rim::input_item> ||
+    else if constexpr (!std::same_as<In, typename Types::input_item> ||
                        !(std::same_as<Result, typename App::result> ||
                          std::same_as<Result, std::optional<typename App::result>>))
       return any_pipeline_has_another_signature<wants<Result(In)>,
-                                                gives<typename App::result(typename Rim::input_item)>>{};
+                                                gives<typename App::result(typename Types::input_item)>>{};
     else
       return no_mistake{};
   }
-  template <class App, class Rim>
+  template <class App, class Types>
   static auto make(const std::shared_ptr<typename App::deployment>& app) {
-    if constexpr (promises_latency<Rim>)
-      return Rim::promises::template erased<Result, In, App>(app);
+    if constexpr (promises_latency<Types>)
+      return Types::promises::template erased<Result, In, App>(app);
     else
       return std::make_shared<erased_pipeline<Result, In, App>>(app);
   }
@@ -199,27 +199,27 @@ struct erasure<Result(In)> {
 
 }  // namespace detail
 
-/// A deployed pipeline: the plan and the weights, immutable. `Rim` holds the pipeline's types and its plan as a
+/// A deployed pipeline: the plan and the weights, immutable. `Types` holds the pipeline's types and its plan as a
 /// constant.
-template <class Rim, class Executor>
+template <class Types, class Executor>
 class executable {
  public:
-  using types = Rim;
-  using item = typename Rim::input_item;
-  using output = typename Rim::output_item;
+  using types = Types;
+  using item = typename Types::input_item;
+  using output = typename Types::output_item;
   /// What is wrong with the options of a session, if anything.
   template <class... Options>
-  using session_mistake = decltype(detail::mistake_of_session<Rim, Options...>());
+  using session_mistake = decltype(detail::mistake_of_session<Types, Options...>());
   template <class Option>
-  using stream_mistake = decltype(detail::mistake_of_stream<Rim, Option>());
+  using stream_mistake = decltype(detail::mistake_of_stream<Types, Option>());
 
   /// What was decided while compiling.
-  static constexpr const auto& plan = Rim::plan;
+  static constexpr const auto& plan = Types::plan;
 
   [[gnu::always_inline]] explicit executable(std::shared_ptr<detail::deployed<Executor>> app,
-                                             typename Rim::source_callable source)
+                                             typename Types::source_callable source)
       : app_(std::move(app)) {
-    if constexpr (Rim::has_source) source_ = std::make_shared<typename Rim::source_callable>(std::move(source));
+    if constexpr (Types::has_source) source_ = std::make_shared<typename Types::source_callable>(std::move(source));
   }
   [[gnu::always_inline]] executable(const executable&) = default;
   [[gnu::always_inline]] executable(executable&&) = default;
@@ -234,13 +234,13 @@ class executable {
   /// Where the rate changes and each item gives one result, or the plan has devices, a call is a session of one item,
   /// with states of its own: what a branch has begun ends with it.
   [[gnu::always_inline]] auto operator()(const item& given) const
-    requires(!Rim::has_source && Rim::gives_one_each && !detail::is_large_result<output> &&
-             (!Rim::owns_input || std::copy_constructible<item>))
+    requires(!Types::has_source && Types::gives_one_each && !detail::is_large_result<output> &&
+             (!Types::owns_input || std::copy_constructible<item>))
   {
     return call(given);
   }
   [[gnu::always_inline]] auto operator()(item&& given) const
-    requires(!Rim::has_source && Rim::gives_one_each && !detail::is_large_result<output>)
+    requires(!Types::has_source && Types::gives_one_each && !detail::is_large_result<output>)
   {
     return call(std::move(given));
   }
@@ -248,13 +248,13 @@ class executable {
   /// The same, its result written to `into`, which is not touched before the last stage; for results that need no
   /// destruction. False where the item is filtered.
   template <class Result>
-    requires(!Rim::has_source && Rim::gives_one_each && std::same_as<Result, output> &&
-             std::is_trivially_destructible_v<Result> && (!Rim::owns_input || std::copy_constructible<item>))
+    requires(!Types::has_source && Types::gives_one_each && std::same_as<Result, output> &&
+             std::is_trivially_destructible_v<Result> && (!Types::owns_input || std::copy_constructible<item>))
   [[gnu::always_inline]] bool operator()(const item& given, Result& into) const {
     return call_into(given, into);
   }
   template <class Result>
-    requires(!Rim::has_source && Rim::gives_one_each && std::same_as<Result, output> &&
+    requires(!Types::has_source && Types::gives_one_each && std::same_as<Result, output> &&
              std::is_trivially_destructible_v<Result>)
   [[gnu::always_inline]] bool operator()(item&& given, Result& into) const {
     return call_into(std::move(given), into);
@@ -263,23 +263,23 @@ class executable {
   /// For another item: deduced and never defined, since clang would go on to convert a type that is incomplete.
   template <detail::no_item_of<item> Given,
             class Mistake = pipeline_takes_another_item<detail::wants_item<item>, gives<Given>>>
-    requires(!Rim::has_source)
+    requires(!Types::has_source)
   auto operator()(const Given& given) const;
   template <class Mistake = item_cannot_be_copied_move_it_in<item>>
   auto operator()(const item& given) const
-    requires(!Rim::has_source && Rim::gives_one_each && !detail::is_large_result<output> && Rim::owns_input &&
+    requires(!Types::has_source && Types::gives_one_each && !detail::is_large_result<output> && Types::owns_input &&
              !std::copy_constructible<item>);
   mistake_found<
       large_result_is_written_to_a_place_given_to_the_call_or_streamed_or_opened_with_external_results<output>>
   operator()(const item& given) const
-    requires(!Rim::has_source && Rim::gives_one_each && detail::is_large_result<output>);
+    requires(!Types::has_source && Types::gives_one_each && detail::is_large_result<output>);
   mistake_found<pipeline_that_changes_its_rate_is_streamed_or_pushed_to_not_called> operator()(const item& given) const
-    requires(!Rim::gives_one_each);
+    requires(!Types::gives_one_each);
 
   /// Many items, pipelined: an input range of `result`s in input order. Elements of a forward range of items are used
   /// where they are. `stop` gives up what is not finished.
   template <class Range>
-    requires(!Rim::has_source && !detail::is_late_option<Range>) &&
+    requires(!Types::has_source && !detail::is_late_option<Range>) &&
             detail::range_of_items<std::remove_reference_t<Range>, item>
   [[gnu::always_inline]] auto stream(Range&& range, std::stop_token stop = {}) const {
     using feed = detail::range_feed<item, Range&&>;
@@ -287,38 +287,38 @@ class executable {
   }
   /// The same, with `on_late` (run/promises.hpp).
   template <class Option, class Range>
-    requires(!Rim::has_source) && detail::range_of_items<std::remove_reference_t<Range>, item> &&
+    requires(!Types::has_source) && detail::range_of_items<std::remove_reference_t<Range>, item> &&
             correct<stream_mistake<Option>>
   [[gnu::always_inline]] auto stream(Range&& range, std::stop_token stop = {}) const {
     using feed = detail::range_feed<item, Range&&>;
     return streamed<feed, Option>(feed(std::forward<Range>(range)), std::move(stop));
   }
   template <class Option, class Range>
-    requires(!Rim::has_source && stream_mistake<Option>::is_mistake)
+    requires(!Types::has_source && stream_mistake<Option>::is_mistake)
   mistake_found<stream_mistake<Option>> stream(Range&& range, std::stop_token = {}) const;
 
   template <class Range>
-    requires(!Rim::has_source && !detail::is_late_option<Range>) &&
+    requires(!Types::has_source && !detail::is_late_option<Range>) &&
             (!detail::range_of_items<std::remove_reference_t<Range>, item>)
   mistake_found<pipeline_streams_a_range_of_its_items<
       detail::wants_item<item>, gives<std::remove_cvref_t<Range>>>> stream(Range&& range, std::stop_token = {}) const;
 
   /// The items of the pipeline's own source. The source is shared by all streams of the app: one at a time.
   [[gnu::always_inline]] auto stream(std::stop_token stop = {})
-    requires Rim::has_source
+    requires Types::has_source
   {
-    using feed = detail::source_feed<item, typename Rim::source_callable>;
+    using feed = detail::source_feed<item, typename Types::source_callable>;
     return streamed(feed(source_), std::move(stop));
   }
   /// The same, with `on_late` (run/promises.hpp).
   template <class Option>
-    requires(Rim::has_source && correct<stream_mistake<Option>>)
+    requires(Types::has_source && correct<stream_mistake<Option>>)
   [[gnu::always_inline]] auto stream(std::stop_token stop = {}) {
-    using feed = detail::source_feed<item, typename Rim::source_callable>;
+    using feed = detail::source_feed<item, typename Types::source_callable>;
     return streamed<feed, Option>(feed(source_), std::move(stop));
   }
   template <class Option>
-    requires(Rim::has_source && stream_mistake<Option>::is_mistake)
+    requires(Types::has_source && stream_mistake<Option>::is_mistake)
   mistake_found<stream_mistake<Option>> stream(std::stop_token = {});
 
   /// Runs a stream to its end for what its stages do, and says what became of the items. Throws the first failure at
@@ -334,13 +334,13 @@ class executable {
     requires correct<session_mistake<Options...>>
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
     return session<item, popped<Options...>, Executor>(app_, std::move(stop),
-                                                       detail::settings_of_session<Rim, Options...>());
+                                                       detail::settings_of_session<Types, Options...>());
   }
   /// The same in the time of `clock`, which outlives the session.
   template <class... Options>
     requires correct<session_mistake<Options...>>
   [[gnu::always_inline]] auto open(const virtual_clock& clock, std::stop_token stop = {}) const {
-    detail::session_settings settings = detail::settings_of_session<Rim, Options...>();
+    detail::session_settings settings = detail::settings_of_session<Types, Options...>();
     settings.clock = &clock;
     return session<item, popped<Options...>, Executor>(app_, std::move(stop), settings);
   }
@@ -350,18 +350,18 @@ class executable {
 
   /// The parameters of the stages in `lv::params<Group>(...)`.
   template <fixed_string Group>
-    requires(!std::is_void_v<typename Rim::template flat_of_group<Group>>)
+    requires(!std::is_void_v<typename Types::template flat_of_group<Group>>)
   [[gnu::always_inline]] auto params() const {
-    return parameter_group<typename Rim::template flat_of_group<Group>, Group>(
-        Rim::template board_of_group<Group>(*app_));
+    return parameter_group<typename Types::template flat_of_group<Group>, Group>(
+        Types::template board_of_group<Group>(*app_));
   }
   template <fixed_string Group>
-    requires(std::is_void_v<typename Rim::template flat_of_group<Group>>)
+    requires(std::is_void_v<typename Types::template flat_of_group<Group>>)
   mistake_found<pipeline_has_no_parameters_of_that_name<Group>> params() const;
 
   /// Runs some copies of `sample`, or items that it makes as a callable, and puts what they take beside the plan and
   /// its budgets; throws what a stage throws. Of an app that promises its time (run/promises.hpp).
-  template <class Sample, class Of = Rim>
+  template <class Sample, class Of = Types>
     requires(!Of::has_source && requires { typename Of::promises; })
   [[gnu::always_inline]] auto verify(const Sample& sample, std::size_t items = 32) const {
     return Of::promises::verify(*this, sample, items);
@@ -381,9 +381,9 @@ class executable {
   template <class Signature>
   [[gnu::always_inline]] operator any_pipeline<Signature>() const {
     using erasure = detail::erasure<Signature>;
-    using mistake = decltype(erasure::template mistake<erased, Rim>());
+    using mistake = decltype(erasure::template mistake<erased, Types>());
     if constexpr (correct<mistake>)
-      return any_pipeline<Signature>(erasure::template make<erased, Rim>(app_));
+      return any_pipeline<Signature>(erasure::template make<erased, Types>(app_));
     else
       return mistake_found<mistake>();
   }
@@ -392,8 +392,8 @@ class executable {
   template <class Feed, class... Options>
   [[gnu::always_inline]] auto streamed(Feed feed, std::stop_token stop) const {
     using stream = item_stream<item, output, Feed, Executor>;
-    if constexpr (detail::watches_stream<Rim, Options...>())
-      return stream(app_, std::move(feed), std::move(stop), Rim::promises::template stream_settings<Options...>());
+    if constexpr (detail::watches_stream<Types, Options...>())
+      return stream(app_, std::move(feed), std::move(stop), Types::promises::template stream_settings<Options...>());
     else
       return stream(app_, std::move(feed), std::move(stop));
   }
@@ -402,7 +402,7 @@ class executable {
   template <class... Options>
   using popped = std::conditional_t<detail::settings_of<Options...>().external_results,
                                     std::add_lvalue_reference_t<output>, output>;
-  using erased = detail::app_of_items<item, output, Rim::filters, Rim::on_devices, Executor>;
+  using erased = detail::app_of_items<item, output, Types::filters, Types::on_devices, Executor>;
 
   template <class Given>
   [[gnu::always_inline]] auto call(Given&& given) const {
@@ -410,7 +410,7 @@ class executable {
   }
   template <class Given, class Result>
   [[gnu::always_inline]] bool call_into(Given&& given, Result& into) const {
-    if constexpr (Rim::on_devices)
+    if constexpr (Types::on_devices)
       return detail::call_through_into<item>(app_, std::forward<Given>(given), into);
     else
       return detail::call_inline_into<item>(*app_, std::forward<Given>(given), into);
@@ -418,8 +418,8 @@ class executable {
 
   std::shared_ptr<detail::deployed<Executor>> app_;
   /// Shared, since streams may outlive the app.
-  [[no_unique_address]] std::conditional_t<Rim::has_source, std::shared_ptr<typename Rim::source_callable>,
-                                           typename Rim::source_callable>
+  [[no_unique_address]] std::conditional_t<Types::has_source, std::shared_ptr<typename Types::source_callable>,
+                                           typename Types::source_callable>
       source_;
 };
 
