@@ -110,6 +110,21 @@ TEST_CASE("the text report has a line for each unit and sums up the bytes") {
     CHECK((at == 0 || text[at - 1] != ' '));
 }
 
+TEST_CASE("the text report says how much more than their parameters some ways of computing keep") {
+  const auto report_of = [](std::size_t parameters) {
+    lv::graph_info<5> g = graph;
+    g.nodes[1].parameter_bytes = parameters;
+    const lv::candidate by_tiles[] = {{1, 2, 0, 100, 1000, "tiles"}};
+    return lv::text_report(
+        lv::make_plan(g, lv::choose_partition(g, devices, by_tiles, backs), {}, devices, by_tiles, backs));
+  };
+  const auto says = [&](std::size_t parameters, const char* line) {
+    return report_of(parameters).find(line) != std::string::npos;
+  };
+  CHECK(says(250, "\nweights      1000 B, 750 B more than the parameters by tiles\n"));
+  CHECK(says(950, "\nweights      1000 B\n"));
+}
+
 TEST_CASE("the JSON report holds the numbers of the plan") {
   const json read = json::parse(lv::json_report(plan));
   CHECK(read["source"] == "camera");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <levada/core/detail/device_queue.hpp>
@@ -134,6 +135,29 @@ std::string division_text(const plan_info<N>& plan) {
   return "units of " + seconds_text(unit_worth_dividing) + " or more, of a lone item where threads are idle:" + units;
 }
 
+/// How much more than their parameters the units keep that compute by some way, where that is over a tenth:
+/// ", 48.0 MiB more than the parameters by Winograd F(4x4, 3x3)".
+template <std::size_t N>
+std::string packed_text(const plan_info<N>& plan) {
+  std::string text;
+  for (std::size_t u = 0; u < plan.units; ++u) {
+    const std::string_view method = plan.unit[u].method;
+    std::size_t packed = 0, parameters = 0;
+    bool is_first = !method.empty();
+    for (std::size_t v = 0; v < plan.units && is_first; ++v) {
+      const planned_unit& unit = plan.unit[v];
+      if (unit.method != method) continue;
+      is_first = v >= u;
+      packed += unit.weight_bytes;
+      for (std::size_t n = unit.first; n < unit.first + unit.count; ++n)
+        parameters += plan.graph.nodes[n].parameter_bytes;
+    }
+    if (is_first && 10 * packed > 11 * parameters)
+      text += ", " + bytes_text(packed - parameters) + " more than the parameters by " + std::string(method);
+  }
+  return text;
+}
+
 }  // namespace detail
 
 /// The plan for people: a table of its units, its segments, its branches, which units are divided, what is moved
@@ -158,7 +182,7 @@ std::string text_report(const plan_info<N>& plan, std::span<const deployed_strea
   text += "\nslots        " + detail::decimal_text(plan.slots) + " x " + detail::bytes_text(plan.slot_bytes) + " = " +
           detail::bytes_text(plan.bytes_in_flight) + ", " + std::string(name_of(plan.slots_by)) + "\nscratchpads  " +
           detail::bytes_text(plan.bytes_scratch) + "\nweights      " + detail::bytes_text(plan.bytes_weights) +
-          "\ntotal        " + detail::bytes_text(plan.bytes_total) + "\n";
+          detail::packed_text(plan) + "\ntotal        " + detail::bytes_text(plan.bytes_total) + "\n";
   return text;
 }
 
