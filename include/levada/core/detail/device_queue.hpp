@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <utility>
 
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/storage.hpp>
@@ -63,6 +64,13 @@ class device_client {
   /// The last touch: whoever destroys the session waits for the report of each item.
   virtual void complete(std::size_t segment, std::uint64_t item) noexcept = 0;
   virtual void fail(std::size_t segment, std::uint64_t item, std::exception_ptr why) noexcept = 0;
+  /// Complete where there is no failure.
+  void report(std::size_t segment, std::uint64_t item, std::exception_ptr failure) noexcept {
+    if (failure)
+      fail(segment, item, std::move(failure));
+    else
+      complete(segment, item);
+  }
 
  protected:
   ~device_client() = default;

@@ -390,10 +390,7 @@ class keyed_lane final : public kept_lane, publish_events {
     s.is_sent = false;
     --in_flight_;
     lock.unlock();
-    if (failure)
-      client_.fail(segment_, item, std::move(failure));
-    else
-      client_.complete(segment_, item);
+    client_.report(segment_, item, std::move(failure));
     lock.lock();
   }
 

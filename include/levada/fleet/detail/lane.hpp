@@ -375,10 +375,7 @@ class fleet_lane final : public kept_lane, publish_events {
     leave_parcel(s);
     --in_flight_;
     lock.unlock();
-    if (failure)
-      client_.fail(segment_, item - first(), std::move(failure));
-    else
-      client_.complete(segment_, item - first());
+    client_.report(segment_, item - first(), std::move(failure));
     lock.lock();
   }
 

@@ -39,18 +39,11 @@ class assembler : public writer {
   }
 
   /// Writes the words. Not while the assembler is constructed: that costs twice as much in constant evaluation.
-  constexpr void assemble() {
-    for (std::uint32_t word : {0x07230203u, 0x00010300u, 0u, 0u, 0u}) words_.push(word);
-    preamble();
-    if (options_.debug_names) names();
-    decorations();
-    types();
-    globals();
-    body();
-    words_.elements[3] = next_id_;
-  }
+  constexpr void assemble() { write_module(*this, options_.debug_names); }
 
  private:
+  friend writer;
+
   enum id : std::uint32_t {
     id_main = 1,
     id_void,

@@ -32,18 +32,12 @@ class grid_assembler : public grid_interface {
   constexpr void assemble(bool debug_names = false) {
     sort_out();
     find_needs();
-
-    for (std::uint32_t word : {0x07230203u, 0x00010300u, 0u, 0u, 0u}) words_.push(word);
-    preamble();
-    if (debug_names) names();
-    decorations();
-    types();
-    globals();
-    body();
-    words_.elements[3] = next_id_;
+    write_module(*this, debug_names);
   }
 
  private:
+  friend writer;
+
   /// A loop or branch that is open.
   struct open_structure {
     std::uint32_t loop;  // the instruction, or `none`

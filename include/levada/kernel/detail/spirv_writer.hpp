@@ -150,6 +150,19 @@ class writer {
   constexpr writer(std::span<const instruction> code, room& words)
       : code_(code.data()), count_(static_cast<std::uint32_t>(code.size())), words_(words) {}
 
+  /// The parts of a module, in the order that the specification wants.
+  template <class Module>
+  static constexpr void write_module(Module& to, bool debug_names) {
+    for (std::uint32_t word : {0x07230203u, 0x00010300u, 0u, 0u, 0u}) to.words_.push(word);
+    to.preamble();
+    if (debug_names) to.names();
+    to.decorations();
+    to.types();
+    to.globals();
+    to.body();
+    to.words_.elements[3] = to.next_id_;
+  }
+
   /// An instruction of these words. Without a loop, an array or a pointer, which cost more while compiling.
   template <class... Operand>
   constexpr void emit(op code, Operand... operands) {

@@ -274,10 +274,7 @@ class remote_lane final : public device_lane, public connection_events {
     std::exception_ptr failure = std::exchange(s.failure, nullptr);
     s.at = place::nowhere;
     lock.unlock();
-    if (failure)
-      client_.fail(segment_, item, std::move(failure));
-    else
-      client_.complete(segment_, item);
+    client_.report(segment_, item, std::move(failure));
     lock.lock();
   }
 
