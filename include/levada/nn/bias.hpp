@@ -7,19 +7,11 @@
 namespace levada {
 
 /// output[c, ...] = input[c, ...] + bias[c]. Parameter: "bias" [C].
-struct bias_op {
+struct bias_op : in_place_op {
   static constexpr std::string_view kind = "bias";
   static constexpr layout takes_axes = layout::chw, gives_axes = layout::chw;
   static constexpr op_kind fuses_as = op_kind::broadcast;
   static constexpr std::string_view expects = "a float or double tensor whose first axis is the channel";
-
-  template <floating_tensor In>
-    requires(In::rank >= 1)
-  using output = In;
-  static constexpr bool in_place = true;
-
-  template <class In>
-  static constexpr double flops = static_cast<double>(In::elements);
 
   template <class In>
   static constexpr std::array<parameter_info, 1> parameters{

@@ -8,10 +8,11 @@
 
 namespace levada {
 
-/// The axes from `Axis` on normalised together, and nothing more.
+namespace detail {
+
+/// What the norms of the axes from `Axis` on have in common.
 template <std::ptrdiff_t Axis>
-struct plain_layer_norm_op : weightless_op {
-  static constexpr std::string_view kind = "layer_normalize";
+struct norm_from_axis {
   static constexpr std::string_view expects = layer_norm_op<Axis>::expects;
 
   double epsilon = 1e-5;
@@ -19,6 +20,14 @@ struct plain_layer_norm_op : weightless_op {
   template <class In>
     requires op_takes<layer_norm_op<Axis>, In>
   using output = In;
+};
+
+}  // namespace detail
+
+/// The axes from `Axis` on normalised together, and nothing more.
+template <std::ptrdiff_t Axis>
+struct plain_layer_norm_op : weightless_op, detail::norm_from_axis<Axis> {
+  static constexpr std::string_view kind = "layer_normalize";
 
   template <class In>
   static constexpr double flops = 5.0 * static_cast<double>(In::elements);
@@ -50,15 +59,8 @@ struct group_norm_op {
 /// The axes from `Axis` on divided by the root of the mean of their squares, then scaled: parameter "scale" (or
 /// "weight") of the shape of these axes.
 template <std::ptrdiff_t Axis>
-struct rms_norm_op {
+struct rms_norm_op : detail::norm_from_axis<Axis> {
   static constexpr std::string_view kind = "rms_norm";
-  static constexpr std::string_view expects = layer_norm_op<Axis>::expects;
-
-  double epsilon = 1e-5;
-
-  template <class In>
-    requires op_takes<layer_norm_op<Axis>, In>
-  using output = In;
 
   template <class In>
   static constexpr double flops = 4.0 * static_cast<double>(In::elements);
@@ -119,7 +121,7 @@ namespace nn {
 
 template <std::ptrdiff_t Axis = -1>
 constexpr auto layer_normalize(double epsilon = 1e-5) {
-  return op_stage<"layer_normalize", plain_layer_norm_op<Axis>>{{{}, epsilon}, {}};
+  return op_stage<"layer_normalize", plain_layer_norm_op<Axis>>{{{}, {epsilon}}, {}};
 }
 template <std::ptrdiff_t Axis = -1, unsigned P = 2>
 inline constexpr op_stage<"lp_norm", lp_norm_op<Axis, P>> lp_norm{};
@@ -141,7 +143,7 @@ mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> gro
 
 template <fixed_string Name, std::ptrdiff_t Axis = -1, parameter_source Source>
 constexpr auto rms_norm(const Source& weights, double epsilon = 1e-5) {
-  return op_stage<Name, rms_norm_op<Axis>>{{epsilon}, parameter_source_ref(weights)};
+  return op_stage<Name, rms_norm_op<Axis>>{{{epsilon}}, parameter_source_ref(weights)};
 }
 template <fixed_string Name, std::ptrdiff_t Axis = -1, parameter_source Source>
 mistake_found<weights_have_to_outlive_deploy_give_them_a_name<Name, Source>> rms_norm(const Source&&, double = 0);

@@ -36,18 +36,10 @@ inline double window_value(window_function f, window_ends ends, std::size_t t, s
 
 /// output[..., t] = input[..., t] * window(t).
 template <window_function Function, window_ends Ends = window_ends::periodic>
-struct taper_op : weightless_op {
+struct taper_op : weightless_op, in_place_op {
   static constexpr std::string_view kind = "taper";
   static constexpr op_kind fuses_as = op_kind::element_wise;
   static constexpr std::string_view expects = "a float or double tensor of at least one axis";
-
-  template <floating_tensor In>
-    requires(In::rank >= 1)
-  using output = In;
-  static constexpr bool in_place = true;
-
-  template <class In>
-  static constexpr double flops = static_cast<double>(In::elements);
 };
 
 namespace signal {

@@ -4,6 +4,7 @@
 // computes what has a definition by it, `simd` only that for which it has no kernel of its own
 // (backend/simd/detail/definition.hpp).
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -34,6 +35,14 @@ struct plain_definition {
 template <class T>
 [[gnu::always_inline]] inline void move_elements(const T* from, T* to, std::size_t count) {
   if (from != to) std::memcpy(to, from, count * sizeof(T));
+}
+
+/// Calls `f(first, end, largest)` for each row along the last axis: where its elements are, and the largest of them.
+template <class In, class F>
+[[gnu::always_inline]] inline void for_each_last_row(const In& in, F f) {
+  constexpr std::size_t length = In::extents[In::rank - 1];
+  for (std::size_t first = 0; first < In::elements; first += length)
+    f(first, first + length, *std::max_element(&in[first], &in[first] + length));
 }
 
 /// Calls `f(row, column, place)` for each place of a window that lies on a picture of `height` by `width`. The window

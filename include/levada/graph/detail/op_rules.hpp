@@ -41,6 +41,17 @@ struct weightless_op {
   static constexpr std::array<parameter_info, 0> parameters{};
 };
 
+/// What ops that change each element by one operation have in common.
+struct in_place_op {
+  template <floating_tensor In>
+    requires(In::rank >= 1)
+  using output = In;
+  static constexpr bool in_place = true;
+
+  template <class In>
+  static constexpr double flops = static_cast<double>(In::elements);
+};
+
 /// What ops that do no arithmetic have in common.
 struct moving_op : weightless_op {
   static constexpr op_kind fuses_as = op_kind::injective;

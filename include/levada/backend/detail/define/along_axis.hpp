@@ -13,11 +13,24 @@ namespace levada {
 
 namespace detail {
 
-/// Calls `f(first element, first element of the output)` for each row along the axis.
-template <class Around, class F>
+/// The places of the elements of a row along an axis.
+template <class In, std::ptrdiff_t Axis>
+struct axis_row {
+  using around = around_axis<In, Axis>;
+  static constexpr std::size_t length = around::length;
+
+  std::size_t first;
+
+  [[gnu::always_inline]] constexpr std::size_t operator[](std::size_t i) const { return first + i * around::inner; }
+};
+
+/// Calls `f(row, its place in the output)` for each row along the axis.
+template <class In, std::ptrdiff_t Axis, class F>
 void for_each_row(F f) {
-  for (std::size_t o = 0; o < Around::outer; ++o)
-    for (std::size_t i = 0; i < Around::inner; ++i) f(o * Around::length * Around::inner + i, o * Around::inner + i);
+  using around = around_axis<In, Axis>;
+  for (std::size_t o = 0; o < around::outer; ++o)
+    for (std::size_t i = 0; i < around::inner; ++i)
+      f(axis_row<In, Axis>{o * around::length * around::inner + i}, o * around::inner + i);
 }
 
 }  // namespace detail
@@ -29,21 +42,19 @@ struct definition<Backend, In, softmax_along_op<How, Axis>> : detail::plain_defi
   using value = typename In::value_type;
 
   void operator()(const In& in, In& out, std::byte*) const {
-    using around = detail::around_axis<In, Axis>;
-    detail::for_each_row<around>([&](std::size_t first, std::size_t) {
-      const auto at = [&](std::size_t i) { return first + i * around::inner; };
+    detail::for_each_row<In, Axis>([&](auto row, std::size_t) {
       std::size_t best = 0;
-      for (std::size_t i = 1; i < around::length; ++i)
-        if (in[at(i)] > in[at(best)]) best = i;
-      const value largest = in[at(best)];
+      for (std::size_t i = 1; i < row.length; ++i)
+        if (in[row[i]] > in[row[best]]) best = i;
+      const value largest = in[row[best]];
       if constexpr (How == softmax_kind::hard) {
-        for (std::size_t i = 0; i < around::length; ++i) out[at(i)] = i == best ? value{1} : value{0};
+        for (std::size_t i = 0; i < row.length; ++i) out[row[i]] = i == best ? value{1} : value{0};
       } else {
         value sum = 0;
-        for (std::size_t i = 0; i < around::length; ++i) sum += std::exp(in[at(i)] - largest);
-        for (std::size_t i = 0; i < around::length; ++i)
-          out[at(i)] =
-              How == softmax_kind::soft ? std::exp(in[at(i)] - largest) / sum : in[at(i)] - largest - std::log(sum);
+        for (std::size_t i = 0; i < row.length; ++i) sum += std::exp(in[row[i]] - largest);
+        for (std::size_t i = 0; i < row.length; ++i)
+          out[row[i]] =
+              How == softmax_kind::soft ? std::exp(in[row[i]] - largest) / sum : in[row[i]] - largest - std::log(sum);
       }
     });
   }
@@ -57,11 +68,10 @@ struct definition<Backend, In, index_of_op<Which, Axis, Kept, Equals>>
   using detail::plain_definition<op_type>::plain_definition;
 
   void operator()(const In& in, typename op_type::template output<In>& out, std::byte*) const {
-    using around = detail::around_axis<In, Axis>;
-    detail::for_each_row<around>([&](std::size_t first, std::size_t to) {
+    detail::for_each_row<In, Axis>([&](auto row, std::size_t to) {
       std::size_t best = 0;
-      for (std::size_t i = 1; i < around::length; ++i)
-        if (is_better(in[first + i * around::inner], in[first + best * around::inner])) best = i;
+      for (std::size_t i = 1; i < row.length; ++i)
+        if (is_better(in[row[i]], in[row[best]])) best = i;
       out[to] = static_cast<std::int64_t>(best);
     });
   }
@@ -85,11 +95,10 @@ struct definition<Backend, In, cum_sum_op<Axis, Exclusive, Reverse>>
   using value = typename In::value_type;
 
   void operator()(const In& in, In& out, std::byte*) const {
-    using around = detail::around_axis<In, Axis>;
-    detail::for_each_row<around>([&](std::size_t first, std::size_t) {
+    detail::for_each_row<In, Axis>([&](auto row, std::size_t) {
       value sum = 0;
-      for (std::size_t i = 0; i < around::length; ++i) {
-        const std::size_t at = first + (Reverse ? around::length - 1 - i : i) * around::inner;
+      for (std::size_t i = 0; i < row.length; ++i) {
+        const std::size_t at = row[Reverse ? row.length - 1 - i : i];
         const value x = in[at];
         if constexpr (Exclusive) out[at] = sum;
         sum = static_cast<value>(sum + x);

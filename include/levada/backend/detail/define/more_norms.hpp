@@ -102,18 +102,11 @@ struct definition<Backend, In, lp_norm_op<Axis, P>> : detail::plain_definition<l
   using value = typename In::value_type;
 
   void operator()(const In& in, In& out, std::byte*) const {
-    using around = detail::around_axis<In, Axis>;
-    detail::for_each_row<around>([&](std::size_t first, std::size_t) {
+    detail::for_each_row<In, Axis>([&](auto row, std::size_t) {
       value sum = 0;
-      for (std::size_t i = 0; i < around::length; ++i) {
-        const value x = in[first + i * around::inner];
-        sum += P == 1 ? std::abs(x) : x * x;
-      }
+      for (std::size_t i = 0; i < row.length; ++i) sum += P == 1 ? std::abs(in[row[i]]) : in[row[i]] * in[row[i]];
       const value norm = P == 1 ? sum : std::sqrt(sum);
-      for (std::size_t i = 0; i < around::length; ++i) {
-        const std::size_t at = first + i * around::inner;
-        out[at] = norm == 0 ? value{0} : in[at] / norm;
-      }
+      for (std::size_t i = 0; i < row.length; ++i) out[row[i]] = norm == 0 ? value{0} : in[row[i]] / norm;
     });
   }
 };

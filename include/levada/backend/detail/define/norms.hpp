@@ -104,13 +104,11 @@ struct definition<Backend, In, log_softmax_op> : detail::plain_definition<log_so
   using value = typename In::value_type;
 
   void operator()(const In& in, In& out, std::byte*) const {
-    constexpr std::size_t length = In::extents[In::rank - 1];
-    for (std::size_t row = 0; row < In::elements; row += length) {
-      const value largest = *std::max_element(&in[row], &in[row] + length);
+    detail::for_each_last_row(in, [&](std::size_t first, std::size_t end, value largest) {
       value sum = 0;
-      for (std::size_t i = row; i < row + length; ++i) sum += std::exp(in[i] - largest);
-      for (std::size_t i = row; i < row + length; ++i) out[i] = in[i] - largest - std::log(sum);
-    }
+      for (std::size_t i = first; i < end; ++i) sum += std::exp(in[i] - largest);
+      for (std::size_t i = first; i < end; ++i) out[i] = in[i] - largest - std::log(sum);
+    });
   }
 };
 

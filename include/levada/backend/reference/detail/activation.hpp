@@ -2,9 +2,9 @@
 #pragma once
 // backend/reference/detail/activation.hpp: relu and softmax as their definitions.
 
-#include <algorithm>
 #include <cmath>
 
+#include <levada/backend/detail/definition.hpp>
 #include <levada/backend/reference/detail/kernel.hpp>
 #include <levada/nn/activation.hpp>
 
@@ -27,13 +27,11 @@ struct reference_kernel<In, softmax_op> : detail::plain_kernel<softmax_op> {
   using value = typename In::value_type;
 
   void operator()(const In& in, In& out, std::byte*) const {
-    constexpr std::size_t length = In::extents[In::rank - 1];
-    for (std::size_t row = 0; row < In::elements; row += length) {
-      const value largest = *std::max_element(&in[row], &in[row] + length);
+    detail::for_each_last_row(in, [&](std::size_t first, std::size_t end, value largest) {
       value sum = 0;
-      for (std::size_t i = row; i < row + length; ++i) sum += out[i] = std::exp(in[i] - largest);
-      for (std::size_t i = row; i < row + length; ++i) out[i] /= sum;
-    }
+      for (std::size_t i = first; i < end; ++i) sum += out[i] = std::exp(in[i] - largest);
+      for (std::size_t i = first; i < end; ++i) out[i] /= sum;
+    });
   }
 };
 
