@@ -122,22 +122,11 @@ inline constexpr bool meets_by_time<synced_items<Rule, Named...>> = true;
 template <class Rule, class... Named, template <class...> class Role>
 struct shown<synced_items<Rule, Named...>, Role> : type_tag<Role<named_items<Named...>>> {};
 
-template <duration Tolerance>
-constexpr duration tolerance_in(levada::tolerance<Tolerance>) {
-  return Tolerance;
-}
-template <class Option>
-constexpr duration tolerance_in(Option) {
-  return {};
-}
-template <duration Stall>
-constexpr duration stall_in(levada::stall<Stall>) {
-  return Stall;
-}
-template <class Option>
-constexpr duration stall_in(Option) {
-  return {};
-}
+/// What `Option` says, where it is a `Which`.
+template <template <duration> class Which, class Option>
+inline constexpr duration duration_in{};
+template <template <duration> class Which, duration Said>
+inline constexpr duration duration_in<Which, Which<Said>> = Said;
 template <class Option>
 inline constexpr bool is_sync_option = false;
 template <duration Most>
@@ -161,9 +150,9 @@ consteval auto sync_mistake() {
 }
 
 template <class... Options>
-constexpr duration the_tolerance = {(std::int64_t{0} + ... + tolerance_in(Options{}).nanoseconds)};
+constexpr duration the_tolerance = {(std::int64_t{0} + ... + duration_in<levada::tolerance, Options>.nanoseconds)};
 template <class... Options>
-constexpr duration the_stall = {(std::int64_t{0} + ... + stall_in(Options{}).nanoseconds)};
+constexpr duration the_stall = {(std::int64_t{0} + ... + duration_in<levada::stall, Options>.nanoseconds)};
 
 template <class Port>
 struct timed_item;

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include <levada/core/detail/type_list.hpp>
 #include <levada/core/detail/wrapping.hpp>
 #include <levada/kernel/detail/uniform.hpp>
 
@@ -42,9 +43,7 @@ struct lanes {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_lanes = false;
-template <class V>
-inline constexpr bool is_lanes<lanes<V>> = true;
+inline constexpr bool is_lanes = is_instance_of<T, lanes>;
 
 template <class T>
 struct number_type {};

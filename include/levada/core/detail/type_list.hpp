@@ -22,6 +22,12 @@ struct type_tag {
 
 namespace detail {
 
+/// Whether `T` is `Template` of some types.
+template <class T, template <class...> class Template>
+inline constexpr bool is_instance_of = false;
+template <template <class...> class Template, class... T>
+inline constexpr bool is_instance_of<Template<T...>, Template> = true;
+
 template <std::size_t I, class T>
 struct indexed_type {};
 

@@ -50,20 +50,14 @@ class named_session : public detail::push_calls<named_session<Session>, typename
 
   /// As of a session. `envelope.sequence` is the number of the item in its source.
   std::optional<popped_result<output>> pop(item_envelope& envelope) {
-    acknowledge();
-    std::optional<popped_result<output>> taken = session_.pop(envelope);
-    note(taken.has_value(), envelope);
-    return taken;
+    return noted(envelope, [&] { return session_.pop(envelope); });
   }
   std::optional<popped_result<output>> pop() {
     item_envelope envelope;
     return pop(envelope);
   }
   std::optional<popped_result<output>> try_pop(item_envelope& envelope) {
-    acknowledge();
-    std::optional<popped_result<output>> taken = session_.try_pop(envelope);
-    note(taken.has_value(), envelope);
-    return taken;
+    return noted(envelope, [&] { return session_.try_pop(envelope); });
   }
   std::optional<popped_result<output>> try_pop() {
     item_envelope envelope;
@@ -92,14 +86,19 @@ class named_session : public detail::push_calls<named_session<Session>, typename
     progress_->check();
     return session_.try_push(std::forward<Given>(given), captured);
   }
-  void note(bool has_result, item_envelope& envelope) {
+  /// What `pop` gives, and what becomes of the number of its item.
+  template <class Pop>
+  std::optional<popped_result<output>> noted(item_envelope& envelope, const Pop& pop) {
+    acknowledge();
+    std::optional<popped_result<output>> taken = pop();
     progress_->check();
-    if (has_result) {
+    if (taken) {
       envelope.sequence += progress_->first();
       popped_ = envelope.sequence + 1;
     } else if (session_.is_over() && session_.counts().cancelled == 0) {
       progress_->set_done(next_item());
     }
+    return taken;
   }
   Session& observed() const { return session_; }
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include <levada/core/detail/type_list.hpp>
 #include <levada/kernel/detail/ir.hpp>
 #include <levada/kernel/detail/scalar.hpp>
 #include <levada/kernel/detail/simd_machine.hpp>
@@ -54,9 +55,7 @@ struct range_machine {
 namespace kernel_detail {
 
 template <class M>
-inline constexpr bool is_range_machine = false;
-template <class Arch>
-inline constexpr bool is_range_machine<range_machine<Arch>> = true;
+inline constexpr bool is_range_machine = detail::is_instance_of<M, range_machine>;
 
 /// The architecture of a machine, or void.
 template <class M>

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/graph/detail/stage.hpp>
@@ -26,9 +27,7 @@ struct service_needs_a_pipeline_that_gives_one_result_for_each_item : detail::mi
 namespace detail {
 
 template <class App>
-inline constexpr bool is_any_pipeline = false;
-template <class Signature>
-inline constexpr bool is_any_pipeline<any_pipeline<Signature>> = true;
+inline constexpr bool is_any_pipeline = is_instance_of<App, any_pipeline>;
 template <class App>
 concept an_app = requires {
   typename App::types;

@@ -41,16 +41,23 @@ void keep_inputs(dispatch_kernel& kernel, const std::array<input_or_kept, Taken>
   if (Inputs == 1) kernel.dispatches.swap(kernel.dispatches_apart);
 }
 
-/// `Two` is a kernel of the input and the parameter, in the order of `Place`.
-template <class Two, class In, class Parameter, parameter_place Place>
-struct kernel_with_parameter_kept : Two {
-  static constexpr std::size_t weight_bytes = sizeof(Parameter);
+/// The kernel of an op of two inputs, `Of`, that computes `Op` of an input and a parameter.
+template <class In, class Op, class Of, class... End>
+using kernel_of_two = spirv_kernel<typename Op::template operands<In>::type, Of, End...>;
+template <class In, class Op, class Of, class... End>
+concept has_kernel_of_two =
+    op_takes<Op, In> && (!joins_parameter<End> && ...) && requires { sizeof(kernel_of_two<In, Op, Of, End...>); };
 
-  template <class... Ops>
-  explicit kernel_with_parameter_kept(const void* parameter, const Ops&... ops) : Two(ops..., parameter_values({})) {
+/// The parameter is the input at `Place`.
+template <parameter_place Place, class In, class Op, class Of, class... End>
+struct kernel_with_parameter_kept : kernel_of_two<In, Op, Of, End...> {
+  static constexpr std::size_t weight_bytes = sizeof(typename Op::template parameter<In>);
+
+  kernel_with_parameter_kept(const Op&, const End&... end, parameter_values p)
+      : kernel_of_two<In, Op, Of, End...>(Of{}, end..., parameter_values({})) {
     constexpr std::size_t kept = Place == parameter_place::first ? 0 : 1;
     std::array<input_or_kept, 2> as{};
-    as[kept].kept = parameter;
+    as[kept].kept = p.template get<std::byte>(0);
     keep_inputs<1>(*this, as);
     this->in_bytes = sizeof(In);
   }
@@ -73,28 +80,17 @@ inline constexpr std::size_t bytes_of_list<type_list<T...>> = (sizeof(T) + ... +
 }  // namespace detail
 
 template <class In, class F, parameter_place Place, std::size_t... Dims, class... End>
-  requires op_takes<parameter_op<F, Place, Dims...>, In> && (!detail::joins_parameter<End> && ...) && requires {
-    sizeof(
-        spirv_kernel<typename parameter_op<F, Place, Dims...>::template operands<In>::type, broadcast_op<F>, End...>);
-  }
+  requires detail::has_kernel_of_two<In, parameter_op<F, Place, Dims...>, broadcast_op<F>, End...>
 struct spirv_kernel<In, parameter_op<F, Place, Dims...>, End...>
-    : detail::kernel_with_parameter_kept<
-          spirv_kernel<typename parameter_op<F, Place, Dims...>::template operands<In>::type, broadcast_op<F>, End...>,
-          In, typename parameter_op<F, Place, Dims...>::template parameter<In>, Place> {
-  spirv_kernel(const parameter_op<F, Place, Dims...>&, const End&... end, parameter_values p)
-      : spirv_kernel::kernel_with_parameter_kept(p.template get<std::byte>(0), broadcast_op<F>(F{}), end...) {}
+    : detail::kernel_with_parameter_kept<Place, In, parameter_op<F, Place, Dims...>, broadcast_op<F>, End...> {
+  using spirv_kernel::kernel_with_parameter_kept::kernel_with_parameter_kept;
 };
 
 template <class In, parameter_place Place, std::size_t... Dims, class... End>
-  requires op_takes<matmul_parameter_op<Place, Dims...>, In> && (!detail::joins_parameter<End> && ...) && requires {
-    sizeof(spirv_kernel<typename matmul_parameter_op<Place, Dims...>::template operands<In>::type, matmul_op, End...>);
-  }
+  requires detail::has_kernel_of_two<In, matmul_parameter_op<Place, Dims...>, matmul_op, End...>
 struct spirv_kernel<In, matmul_parameter_op<Place, Dims...>, End...>
-    : detail::kernel_with_parameter_kept<
-          spirv_kernel<typename matmul_parameter_op<Place, Dims...>::template operands<In>::type, matmul_op, End...>,
-          In, typename matmul_parameter_op<Place, Dims...>::template parameter<In>, Place> {
-  spirv_kernel(const matmul_parameter_op<Place, Dims...>&, const End&... end, parameter_values p)
-      : spirv_kernel::kernel_with_parameter_kept(p.template get<std::byte>(0), matmul_op(), end...) {}
+    : detail::kernel_with_parameter_kept<Place, In, matmul_parameter_op<Place, Dims...>, matmul_op, End...> {
+  using spirv_kernel::kernel_with_parameter_kept::kernel_with_parameter_kept;
 };
 
 template <class... In, class... RegionOps>
