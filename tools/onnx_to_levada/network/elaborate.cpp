@@ -436,6 +436,7 @@ class elaboration {
       initializers(graph, inner);
       nodes(graph.nodes, inner, opsets, bound, prefix, depth + 1);
       std::vector<value_id> outputs;
+      outputs.reserve(graph.outputs.size());
       for (const declared& output : graph.outputs) outputs.push_back(inner.find(output.name));
       return outputs;
     };
@@ -500,6 +501,7 @@ class elaboration {
     const opset_versions& opsets = function.opsets.empty() ? model_.opsets : function.opsets;
     nodes(function.nodes, inner, opsets, given, made.name + "/", depth + 1);
     std::vector<value_id> outputs;
+    outputs.reserve(function.outputs.size());
     for (const std::string& name : function.outputs) outputs.push_back(inner.find(name));
     bind(def, names, outputs);
   }

@@ -120,7 +120,7 @@ std::optional<function_def> expand_dynamic_quantize(const op_call& call) {
 /// Integers without their zero point, as double, whose products and sums of integers are exact. A zero point of one
 /// axis is that of rows where `rows`, else that of columns.
 std::string centred(body& b, const op_call& call, std::size_t input, std::size_t zero, bool rows) {
-  const std::string x = b.cast(body::in(input), element::f64);
+  std::string x = b.cast(body::in(input), element::f64);
   if (!call.has(zero)) return x;
   std::string point = b.cast(body::in(zero), element::f64);
   if (rows && call.rank(zero) == 1 && call.dims(zero)[0] != 1) point = b.add("Unsqueeze", {point, b.integers({-1})});
@@ -135,7 +135,7 @@ std::optional<function_def> expand_matmul_integer(const op_call& call) {
 }
 /// The zero points of filters stand along the first axis.
 std::string centred_filters(body& b, const op_call& call, std::size_t input, std::size_t zero) {
-  const std::string x = b.cast(body::in(input), element::f64);
+  std::string x = b.cast(body::in(input), element::f64);
   if (!call.has(zero)) return x;
   std::string point = b.cast(body::in(zero), element::f64);
   if (call.rank(zero) == 1) point = b.add("Unsqueeze", {point, b.integers(counted(1, call.rank(input)))});

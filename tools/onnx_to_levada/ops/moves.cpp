@@ -341,7 +341,7 @@ void lower_slice(lowering& to, const op_call& call) {
 
 std::vector<std::int64_t> sides_of(const op_call& call) {
   const bool by_input = call.opset() >= 11;
-  const std::vector<std::int64_t> given =
+  std::vector<std::int64_t> given =
       by_input ? call.integers_in(1, "pads") : call.integers(call.find("pads") != nullptr ? "pads" : "paddings");
   const auto rank = static_cast<std::size_t>(call.rank());
   if (!call.has(3)) {

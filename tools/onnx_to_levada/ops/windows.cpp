@@ -189,7 +189,7 @@ void lower_conv_transpose(lowering& to, const op_call& call) {
   const transposed_window t = transposed_of(call);
   two_axes_at_most(call, t.at);
   const window w = as_rows(t.at);
-  constant weight = call.known(1, "its weight");
+  const constant& weight = call.known(1, "its weight");
   extents shape = weight.dims();
   if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
   const std::string name = to.fresh_name();

@@ -61,6 +61,7 @@ std::string tensor_text(element type, const extents& dims) {
 lowering::lowering(const network& net, std::string prefix)
     : net_(net), prefix_(std::move(prefix)), named_(net.nodes.size()), made_(net.values.size(), -1) {
   std::vector<std::string> names;
+  names.reserve(net.inputs.size() + net.nodes.size());
   for (const value_id id : net.inputs) names.push_back(net[id].name);
   for (const node& n : net.nodes) names.push_back(n.name);
   base_names_ = short_names(names);
@@ -147,7 +148,7 @@ int lowering::own(int made, const std::string& name) {
              from.dims);
 }
 
-std::string lowering::unique(std::string name) {
+std::string lowering::unique(const std::string& name) {
   std::string result = name;
   for (int number = 2; !taken_.insert(result).second; ++number) result = name + "_" + std::to_string(number);
   return result;

@@ -102,7 +102,7 @@ class lowering {
 
  private:
   std::vector<std::size_t> lower_nodes(problems& found, std::vector<bool>& missing);
-  std::string unique(std::string name);
+  std::string unique(const std::string& name);
   const std::string& base_name() const;
   int own(int made, const std::string& name);
   int constant_node(value_id id);
