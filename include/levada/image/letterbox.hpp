@@ -26,20 +26,14 @@ struct letterbox_place {
 /// A picture resized into `Height` x `Width` with a border of `fill`; in the same proportions to the nearest pixel.
 template <std::size_t Height, std::size_t Width, resize_mode Mode, layout Layout>
   requires(Height > 0 && Width > 0)
-struct letterbox_op : weightless_op {
+struct letterbox_op : resized_picture_op<Height, Width, Layout> {
   static constexpr std::string_view kind = "letterbox";
-  static constexpr layout takes_axes = Layout, gives_axes = Layout;
-  static constexpr op_kind fuses_as = op_kind::injective;
-  static constexpr std::string_view expects = "a picture of float or uint8 with three axes in the layout named";
 
   float fill = 114;
 
   template <filtered_picture In>
   static constexpr letterbox_place place =
       letterbox_place::of(picture<In, Layout>::height, picture<In, Layout>::width, Height, Width);
-
-  template <filtered_picture In>
-  using output = picture_tensor<typename In::value_type, Layout, picture<In, Layout>::channels, Height, Width>;
 
   template <class In>
   static constexpr double flops = resize_op<place<In>.height, place<In>.width, Mode, Layout>::template flops<In>;

@@ -166,25 +166,30 @@ constexpr T filtered(float x) {
     return static_cast<T>((x < 0 ? 0 : x > 255 ? 255 : x) + 0.5f);
 }
 
-/// A picture resized to `Height` x `Width`.
-template <std::size_t Height, std::size_t Width, resize_mode Mode, layout Layout>
-  requires(Height > 0 && Width > 0)
-struct resize_op : weightless_op {
-  static constexpr std::string_view kind = "resize";
+/// What ops that make a picture of `Height` x `Width` by a filter have in common.
+template <std::size_t Height, std::size_t Width, layout Layout>
+struct resized_picture_op : weightless_op {
   static constexpr layout takes_axes = Layout, gives_axes = Layout;
   static constexpr op_kind fuses_as = op_kind::injective;
   static constexpr std::string_view expects = "a picture of float or uint8 with three axes in the layout named";
 
-  resize_rule rule{};
-
   template <filtered_picture In>
   using output = picture_tensor<typename In::value_type, Layout, picture<In, Layout>::channels, Height, Width>;
+};
+
+/// A picture resized to `Height` x `Width`.
+template <std::size_t Height, std::size_t Width, resize_mode Mode, layout Layout>
+  requires(Height > 0 && Width > 0)
+struct resize_op : resized_picture_op<Height, Width, Layout> {
+  static constexpr std::string_view kind = "resize";
+
+  resize_rule rule{};
 
   template <class In>
   static constexpr double flops =
-      Mode == resize_mode::nearest
-          ? 0.0
-          : (Mode == resize_mode::bilinear ? 6.0 : 14.0) * static_cast<double>(output<In>::elements);
+      Mode == resize_mode::nearest ? 0.0
+                                   : (Mode == resize_mode::bilinear ? 6.0 : 14.0) *
+                                         static_cast<double>(resize_op::template output<In>::elements);
 };
 
 namespace detail {

@@ -28,21 +28,26 @@ struct around_axis {
 template <class T>
 concept numbers_tensor = any_tensor<T> && std::is_arithmetic_v<typename T::value_type>;
 
+/// What ops of floating elements along `Axis` have in common that keep the shape.
+template <std::ptrdiff_t Axis>
+struct floating_along_axis : weightless_op {
+  static constexpr std::string_view expects = "a float or double tensor that has the axis";
+
+  template <floating_tensor In>
+    requires has_axis<In, Axis>
+  using output = In;
+};
+
 }  // namespace detail
 
 enum class softmax_kind : unsigned char { soft, log, hard };
 
 /// softmax, log_softmax, or 1 at the first of the largest elements and 0 elsewhere, along `Axis`.
 template <softmax_kind How, std::ptrdiff_t Axis>
-struct softmax_along_op : weightless_op {
+struct softmax_along_op : detail::floating_along_axis<Axis> {
   static constexpr std::string_view kind = How == softmax_kind::soft  ? "softmax_along"
                                            : How == softmax_kind::log ? "log_softmax_along"
                                                                       : "hardmax_along";
-  static constexpr std::string_view expects = "a float or double tensor that has the axis";
-
-  template <floating_tensor In>
-    requires detail::has_axis<In, Axis>
-  using output = In;
 
   template <class In>
   static constexpr double flops = 4.0 * static_cast<double>(In::elements);

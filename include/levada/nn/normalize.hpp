@@ -73,13 +73,8 @@ struct rms_norm_op : detail::norm_from_axis<Axis> {
 /// 0.
 template <std::ptrdiff_t Axis, unsigned P>
   requires(P == 1 || P == 2)
-struct lp_norm_op : weightless_op {
+struct lp_norm_op : detail::floating_along_axis<Axis> {
   static constexpr std::string_view kind = "lp_norm";
-  static constexpr std::string_view expects = "a float or double tensor that has the axis";
-
-  template <floating_tensor In>
-    requires detail::has_axis<In, Axis>
-  using output = In;
 
   template <class In>
   static constexpr double flops = 3.0 * static_cast<double>(In::elements);
