@@ -109,6 +109,15 @@ struct link<Left, Right> : all_stages<Left, Right> {
   [[no_unique_address]] Right right;
 };
 
+/// Optimisers split what they move into its parts. A long line would again be moved in as many steps as the square of
+/// its length, so from this size on its address is shown to something that they do not know.
+inline constexpr std::size_t bytes_kept_whole = 256;
+template <class Line>
+concept kept_whole = moved_as_bytes<Line> && sizeof(Line) >= bytes_kept_whole;
+[[gnu::always_inline]] inline constexpr void keep_whole(const void* line) {
+  if (!std::is_constant_evaluated()) asm volatile("" : : "r"(line) : "memory");
+}
+
 template <class Line, class... Parts>
 struct linked : type_tag<Line> {};
 template <class Line, class Next, class... Rest>
@@ -207,7 +216,11 @@ template <class Left, class Right>
     return std::move(left) | std::move(right.parts());
   else if constexpr (detail::is_link<Right>)
     return static_cast<Left&&>(left) | std::move(right.left) | std::move(right.right);
-  else
+  else if constexpr (detail::kept_whole<detail::link<Left, Right>>) {
+    detail::link<Left, Right> line{{}, static_cast<Left&&>(left), static_cast<Right&&>(right)};
+    detail::keep_whole(&line);
+    return line;
+  } else
     return detail::link<Left, Right>{{}, static_cast<Left&&>(left), static_cast<Right&&>(right)};
 }
 
