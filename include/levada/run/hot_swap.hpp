@@ -23,6 +23,7 @@
 #include <levada/run/detail/program/item_counts.hpp>
 #include <levada/run/detail/program/session_options.hpp>
 #include <levada/run/detail/session/any_session.hpp>
+#include <levada/run/detail/session/forwarded_session.hpp>
 #include <levada/run/detail/session/push_result.hpp>
 
 namespace levada {
@@ -35,43 +36,28 @@ namespace detail {
 /// A session that follows the current pipeline.
 template <class Signature>
 class following_session final
-    : public session_interface<typename any_pipeline<Signature>::item, typename any_pipeline<Signature>::output> {
+    : public forwarded_session<typename any_pipeline<Signature>::item, typename any_pipeline<Signature>::output,
+                               session_chain<Signature>> {
   using in = typename any_pipeline<Signature>::item;
   using popped = std::optional<popped_result<typename any_pipeline<Signature>::output>>;
   using time_point = std::chrono::steady_clock::time_point;
+  using following_session::forwarded_session::of_;
 
  public:
   following_session(std::shared_ptr<swap_point<Signature>> point, const typename session_chain<Signature>::opener& how)
-      : chain_(std::move(point), how) {}
+      : following_session::forwarded_session(std::move(point), how) {}
 
-  push_result push(given_item<in> item, time_point captured) override { return chain_.push(item, captured); }
-  push_result try_push(given_item<in> item, time_point captured) override { return chain_.try_push(item, captured); }
+  push_result push(given_item<in> item, time_point captured) override { return of_.push(item, captured); }
+  push_result try_push(given_item<in> item, time_point captured) override { return of_.try_push(item, captured); }
   popped pop(item_envelope* envelope) override {
     item_envelope unasked;
-    return chain_.pop(envelope != nullptr ? *envelope : unasked);
+    return of_.pop(envelope != nullptr ? *envelope : unasked);
   }
   popped try_pop(item_envelope* envelope) override {
     item_envelope unasked;
-    return chain_.try_pop(envelope != nullptr ? *envelope : unasked);
+    return of_.try_pop(envelope != nullptr ? *envelope : unasked);
   }
-  std::size_t credits() override { return chain_.credits(); }
-  void close() override { chain_.close(); }
-  void drain() override { chain_.drain(); }
-  void reset() override { chain_.reset(); }
-  void cancel() override { chain_.cancel(); }
-  void on_error(owner<failure_listener> listener) override { chain_.on_error(std::move(listener)); }
-  bool is_over() override { return chain_.is_over(); }
-  time_point now() override { return chain_.now(); }
-  std::optional<time_point> due() override { return chain_.due(); }
-  item_counts counts() override { return chain_.counts(); }
-  void measure(bool on) override { chain_.measure(on); }
-  session_statistics statistics() override { return chain_.statistics(); }
-  void trace(std::size_t events) override { chain_.trace(events); }
-  session_trace traced() override { return chain_.traced(); }
-  void allow_multiple_producers() override { chain_.allow_multiple_producers(); }
-
- private:
-  session_chain<Signature> chain_;
+  void on_error(owner<failure_listener> listener) override { of_.on_error(std::move(listener)); }
 };
 
 }  // namespace detail

@@ -15,19 +15,21 @@
 #include <levada/core/detail/storage.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/run/any_pipeline.hpp>
+#include <levada/run/detail/session/forwarded_session.hpp>
 #include <levada/run/detail/session/session.hpp>
 #include <levada/run/detail/session/stream.hpp>
 
 namespace levada::detail {
 
 template <class Session>
-class erased_session : public session_interface<typename Session::item, typename Session::output> {
+class erased_session : public forwarded_session<typename Session::item, typename Session::output, Session> {
   using in = typename Session::item;
   using popped = std::optional<popped_result<typename Session::output>>;
   using time_point = typename Session::time_point;
+  using erased_session::forwarded_session::of_;
 
  public:
-  explicit erased_session(Session of) : of_(std::move(of)) {}
+  explicit erased_session(Session of) : erased_session::forwarded_session(std::move(of)) {}
 
   push_result push(given_item<in> item, time_point captured) override {
     return item.give_to([&]<class Given>(Given&& given) { return of_.push(std::forward<Given>(given), captured); });
@@ -39,28 +41,11 @@ class erased_session : public session_interface<typename Session::item, typename
   popped try_pop(item_envelope* envelope) override {
     return envelope != nullptr ? of_.try_pop(*envelope) : of_.try_pop();
   }
-  std::size_t credits() override { return of_.credits(); }
-  void close() override { of_.close(); }
-  void drain() override { of_.drain(); }
-  void reset() override { of_.reset(); }
-  void cancel() override { of_.cancel(); }
   void on_error(owner<failure_listener> listener) override {
     of_.on_error([heard = std::move(listener)](std::uint64_t sequence, const std::exception_ptr& why) noexcept {
       heard->failed(sequence, why);
     });
   }
-  bool is_over() override { return of_.is_over(); }
-  time_point now() override { return of_.now(); }
-  std::optional<time_point> due() override { return of_.due(); }
-  item_counts counts() override { return of_.counts(); }
-  void measure(bool on) override { of_.measure(on); }
-  session_statistics statistics() override { return of_.statistics(); }
-  void trace(std::size_t events) override { of_.trace(events); }
-  session_trace traced() override { return of_.traced(); }
-  void allow_multiple_producers() override { of_.allow_multiple_producers(); }
-
- private:
-  Session of_;
 };
 
 /// A feed of the consumer's as a range that is gone through once. Where its items last it says that it is a forward
