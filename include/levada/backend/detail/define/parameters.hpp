@@ -12,32 +12,30 @@ namespace levada {
 
 namespace detail {
 
-/// A kernel of two inputs, one of which it keeps. `Order`: an operand_order.
-template <class Kernel, class Out, class In, class Parameter, class Order>
-class kernel_with_parameter {
- public:
-  static constexpr std::size_t scratch_bytes = Kernel::scratch_bytes;
+/// The kernel of `Op` on `In` as one of `Two`, an op of two inputs, of which it keeps the parameter; `Of` says whose
+/// kernel that is.
+template <template <class, class> class Of, class In, class Op, class Two>
+class parameter_kernel_of {
+  using operands = typename Op::template operands<In>;
+  using kernel = Of<typename operands::type, Two>;
+  using parameter = typename Op::template parameter<In>;
 
-  template <class Op>
-  kernel_with_parameter(const Op& op, parameter_values p) : kernel_(op, p) {
-    std::memcpy(parameter_.data(), p.get<typename Parameter::value_type>(0), sizeof parameter_.values);
+ public:
+  static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
+
+  parameter_kernel_of(const Op&, parameter_values p) : kernel_(Two{}, p) {
+    std::memcpy(parameter_.data(), p.get<typename parameter::value_type>(0), sizeof parameter_.values);
   }
 
   template <class... Join>
-  void operator()(const In& in, Out& out, std::byte* scratch, const Join&... join) const {
-    kernel_(Order::tie(in, parameter_), out, scratch, join...);
+  void operator()(const In& in, typename Op::template output<In>& out, std::byte* scratch, const Join&... join) const {
+    kernel_(operands::tie(in, parameter_), out, scratch, join...);
   }
 
  private:
-  Kernel kernel_;
-  Parameter parameter_;
+  kernel kernel_;
+  parameter parameter_;
 };
-
-/// The kernel of `Op` on `In` as one of `Two`, an op of two inputs; `Of` says whose kernel that is.
-template <template <class, class> class Of, class In, class Op, class Two>
-using parameter_kernel_of =
-    kernel_with_parameter<Of<typename Op::template operands<In>::type, Two>, typename Op::template output<In>, In,
-                          typename Op::template parameter<In>, typename Op::template operands<In>>;
 
 template <class Backend>
 struct defined_by {
@@ -52,9 +50,7 @@ template <class Backend, class In, class F, parameter_place Place, std::size_t..
 struct definition<Backend, In, parameter_op<F, Place, Dims...>>
     : detail::parameter_kernel_of<detail::defined_by<Backend>::template kernel, In, parameter_op<F, Place, Dims...>,
                                   broadcast_op<F>> {
-  definition(const parameter_op<F, Place, Dims...>&, parameter_values p)
-      : detail::parameter_kernel_of<detail::defined_by<Backend>::template kernel, In, parameter_op<F, Place, Dims...>,
-                                    broadcast_op<F>>(broadcast_op<F>(F{}), p) {}
+  using definition::parameter_kernel_of::parameter_kernel_of;
 };
 
 template <class Backend, class In, parameter_place Place, std::size_t... Dims>
@@ -62,9 +58,7 @@ template <class Backend, class In, parameter_place Place, std::size_t... Dims>
 struct definition<Backend, In, matmul_parameter_op<Place, Dims...>>
     : detail::parameter_kernel_of<detail::defined_by<Backend>::template kernel, In, matmul_parameter_op<Place, Dims...>,
                                   matmul_op> {
-  definition(const matmul_parameter_op<Place, Dims...>&, parameter_values p)
-      : detail::parameter_kernel_of<detail::defined_by<Backend>::template kernel, In,
-                                    matmul_parameter_op<Place, Dims...>, matmul_op>(matmul_op(), p) {}
+  using definition::parameter_kernel_of::parameter_kernel_of;
 };
 
 template <class Backend, class In, class T, std::size_t... Dims>

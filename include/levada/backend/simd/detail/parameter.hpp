@@ -35,9 +35,7 @@ template <class Arch, class In, class F, parameter_place Place, std::size_t... D
 struct simd_kernel<Arch, In, parameter_op<F, Place, Dims...>>
     : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, parameter_op<F, Place, Dims...>,
                                   broadcast_op<F>> {
-  simd_kernel(const parameter_op<F, Place, Dims...>&, parameter_values p)
-      : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, parameter_op<F, Place, Dims...>,
-                                    broadcast_op<F>>(broadcast_op<F>(F{}), p) {}
+  using simd_kernel::parameter_kernel_of::parameter_kernel_of;
 };
 
 template <class Arch, class In, parameter_place Place, std::size_t... Dims>
@@ -45,9 +43,7 @@ template <class Arch, class In, parameter_place Place, std::size_t... Dims>
 struct simd_kernel<Arch, In, matmul_parameter_op<Place, Dims...>>
     : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, matmul_parameter_op<Place, Dims...>,
                                   matmul_op> {
-  simd_kernel(const matmul_parameter_op<Place, Dims...>&, parameter_values p)
-      : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, matmul_parameter_op<Place, Dims...>,
-                                    matmul_op>(matmul_op(), p) {}
+  using simd_kernel::parameter_kernel_of::parameter_kernel_of;
 };
 
 /// Each row of the input times one matrix.
