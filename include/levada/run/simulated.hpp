@@ -100,14 +100,7 @@ class simulated_queue final : public device_queue {
  public:
   simulated_queue(int index, simulation& behaviour)
       : index_(index), behaviour_(behaviour), thread_(start_thread("a simulated device", [this] { serve(); })) {}
-  ~simulated_queue() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
+  ~simulated_queue() override { end_thread(thread_, mutex_, stopping_, changed_); }
 
   void prepare(const device_segment& segment) override {
     sizes_[segment.index] = {segment.inner_bytes, segment.alignment};

@@ -29,14 +29,7 @@ namespace levada::detail {
 class mpi_queue final : public device_queue {
  public:
   mpi_queue() : thread_(start_thread("MPI ranks", [this]() noexcept { look_for_results(); })) {}
-  ~mpi_queue() override {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
+  ~mpi_queue() override { end_thread(thread_, mutex_, is_over_, changed_); }
 
   void prepare(const device_segment& segment) override {
     const auto& kernel = static_cast<const mpi_kernel&>(*segment.units[0].kernel);  // its one part

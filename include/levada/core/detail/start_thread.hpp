@@ -26,4 +26,14 @@ Thread start_thread(const char* whose, F f) {
   }
 }
 
+/// Says by `is_over`, which `mutex` guards, that the thread ends, and waits until it has.
+template <class Mutex, class Changed>
+void end_thread(std::thread& thread, Mutex& mutex, bool& is_over, Changed& changed) {
+  mutex.lock();
+  is_over = true;
+  mutex.unlock();
+  changed.notify_all();
+  thread.join();
+}
+
 }  // namespace levada::detail

@@ -68,12 +68,7 @@ class keyed_lane final : public kept_lane, publish_events {
   }
   /// Nothing is in flight, and the keeper has forgotten it.
   ~keyed_lane() override {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
+    end_thread(thread_, mutex_, is_over_, changed_);
     for (partition& p : partitions_) p.results.reset();
   }
 

@@ -76,12 +76,7 @@ class keyed_member final : public any_member, publish_events, keyed_host, nats_h
   }
   /// What it has run is published, with the states.
   ~keyed_member() override {
-    {
-      const std::lock_guard lock(mutex_);
-      is_ending_ = true;
-    }
-    changed_.notify_all();
-    keeper_.join();
+    end_thread(keeper_, mutex_, is_ending_, changed_);
     {
       const std::lock_guard lock(mutex_);
       is_over_ = true;

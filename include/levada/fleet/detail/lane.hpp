@@ -78,12 +78,7 @@ class fleet_lane final : public kept_lane, publish_events {
   }
   /// Nothing is in flight, and the keeper has forgotten it.
   ~fleet_lane() override {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
+    end_thread(thread_, mutex_, is_over_, changed_);
     if (!kept_) end_outcomes_consumer(by_, names_, of_.consumer);
   }
 
