@@ -43,29 +43,35 @@ class causal_order {
 
   /// Another execution of the same program begins. Which threads were seen to use a place is kept.
   void restart() {
-    ++execution_;
+    used_now_ = 0, is_alone_ = true;
     if (has_grown_)
       for (place& x : places_) x.known = x.seen;
     has_grown_ = false;
   }
-  void forget_all() { places_.assign(1 << 10, {}), used_ = 0, has_grown_ = false; }
+  void forget_all() { places_.assign(1 << 10, {}), now_.clear(), used_now_ = 0, has_grown_ = false; }
+  /// All that is of one execution, to go back to.
+  void add_to(memory_image& image) const {
+    image.add(&used_now_, sizeof used_now_);
+    image.add(&is_alone_, sizeof is_alone_);
+    image.add(now_.data(), used_now_ * sizeof(state));
+  }
 
   /// Where only one thread uses a place, nothing there says more than that this thread has come so far.
   void reads(past& p, const void* at) {
     place& x = find(at);
-    note(x, p, access::read);
+    state& s = note(x, p, access::read);
     if (!x.known.are_ordered()) return;
-    p.add(x.written);
-    p.time = std::max(p.time, x.time);
-    x.reads += p.number;
+    p.add(s.written);
+    p.time = std::max(p.time, s.time);
+    s.reads += p.number;
   }
   void writes(past& p, const void* at) {
     place& x = find(at);
-    note(x, p, access::write);
+    state& s = note(x, p, access::write);
     if (!x.known.are_ordered()) return;
-    p.add(hashed(x.written, x.reads));
-    p.time = std::max(p.time, x.time);
-    x.written = p.number, x.reads = 0, x.time = p.time;
+    p.add(hashed(s.written, s.reads));
+    p.time = std::max(p.time, s.time);
+    s.written = p.number, s.reads = 0, s.time = p.time;
   }
   /// A store that was left in a buffer, by who had done `when_stored` then, is seen by others: `by` emptied the buffer.
   void writes_late(past& by, const past& when_stored, const void* at) {
@@ -76,10 +82,7 @@ class causal_order {
     by.time = std::max(by.time, p.time);
   }
   /// The object there has ended.
-  void forget(const void* at) {
-    place& x = find(at);
-    x.written = x.reads = 0, x.time = 0, x.now = {};
-  }
+  void forget(const void* at) { state_of(find(at)) = {}; }
 
   /// In some execution before this one another thread has used the place in a way that such an operation of `p`'s
   /// thread is in an order with: what only one thread ever writes it reads in no order with others. Or the place may
@@ -111,28 +114,33 @@ class causal_order {
     }
   };
 
+  /// What is kept of a place from one execution to the next.
   struct place {
     const void* at = nullptr;
-    std::uint64_t execution = 0;  ///< that the rest is about
-    std::uint64_t written = 0;    ///< by whom last: the past of that
-    std::uint64_t reads = 0;      ///< since then: the sum, as they are in no order
+    std::size_t number = 0;  ///< places in the order in which they were met
+    users known, seen;       ///< in executions in which they were in an order
+  };
+  /// What is there in this execution.
+  struct state {
+    std::uint64_t written = 0;  ///< by whom last: the past of that
+    std::uint64_t reads = 0;    ///< since then: the sum, as they are in no order
     std::int64_t time = 0;
-    users now;          ///< while there were several threads
-    users known, seen;  ///< in executions in which they were in an order; kept
+    users now;  ///< while there were several threads
   };
 
   place& find(const void* at) {
-    if (2 * used_ >= places_.size()) grow();
+    if (2 * now_.size() >= places_.size()) grow();
     place& x = look_up(places_, at);
     if (x.at == nullptr) {
-      x.at = at, ++used_;
+      x.at = at, x.number = now_.size();
+      now_.emplace_back();
       if (!program_memory::all().has(at)) x.known = x.seen = {~0u, ~0u};
     }
-    if (x.execution != execution_) {
-      x.execution = execution_;
-      x.written = x.reads = 0, x.time = 0, x.now = {};
-    }
     return x;
+  }
+  state& state_of(const place& x) {
+    while (used_now_ <= x.number) now_[used_now_++] = {};
+    return now_[x.number];
   }
   static place& look_up(std::vector<place>& in, const void* at) {
     std::size_t i = hashed(0, reinterpret_cast<std::uintptr_t>(at)) & (in.size() - 1);
@@ -145,16 +153,17 @@ class causal_order {
       if (x.at != nullptr) look_up(larger, x.at) = x;
     places_.swap(larger);
   }
-  void note(place& x, const past& p, access to) {
-    if (is_alone_) return;
-    x.now.add(p.thread, to);
-    if (!x.now.are_ordered() || !x.seen.add(x.now)) return;
-    has_grown_ = true;
+  state& note(place& x, const past& p, access to) {
+    state& s = state_of(x);
+    if (is_alone_) return s;
+    s.now.add(p.thread, to);
+    if (s.now.are_ordered() && x.seen.add(s.now)) has_grown_ = true;
+    return s;
   }
 
   std::vector<place> places_;
-  std::size_t used_ = 0;
-  std::uint64_t execution_ = 0;
+  std::vector<state> now_;    ///< of all places, by their numbers
+  std::size_t used_now_ = 0;  ///< of these were met in this execution
   bool has_grown_ = false, is_alone_ = true;
 };
 

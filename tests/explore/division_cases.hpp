@@ -32,7 +32,8 @@ inline void check_pair(const tiled_pair& out, int n) {
 /// So many units, each of two tiles.
 template <int Threads>
 auto divided_app() {
-  const auto units = deployed<Threads, backends<tiled<explored_part>>>(input<tiled_pair> | nn::relu | nn::relu);
+  const auto units =
+      deployed<Threads, slots<8>, backends<tiled<explored_part>>>(input<tiled_pair> | nn::relu | nn::relu);
   static_assert(decltype(units)::plan.unit[1].parts == 2);
   return units;
 }

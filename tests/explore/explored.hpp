@@ -50,14 +50,14 @@ struct stepped : Atomic {
     if (s == nullptr) return Atomic::store(value, o);
     s->step(place());
     if (o != order::seq_cst && s->delays()) {
-      scheduler::late_store late{place(),
-                                 {},
-                                 [](void* at, const unsigned char* bytes) {
-                                   T then;
-                                   std::memcpy(static_cast<void*>(&then), bytes, sizeof then);
-                                   store_at(at, then);
-                                 },
-                                 {}};
+      late_store late{place(),
+                      {},
+                      [](void* at, const unsigned char* bytes) {
+                        T then;
+                        std::memcpy(static_cast<void*>(&then), bytes, sizeof then);
+                        store_at(at, then);
+                      },
+                      {}};
       std::memcpy(late.bytes, static_cast<const void*>(&value), sizeof value);
       return s->store_later(late);
     }
@@ -207,14 +207,14 @@ class thread {
   void join() { test::explorer()->join(*std::exchange(state_, nullptr)); }
 
  private:
-  test::scheduler::thread_state* state_ = nullptr;
+  test::explored_thread* state_ = nullptr;
 };
 
 using thread_mark = const void*;
 inline thread_mark this_thread_mark() noexcept {
   static const char none = 0;
   test::scheduler* const s = test::explorer();
-  return s != nullptr ? s->running() : &none;
+  return s != nullptr ? s->running_thread() : &none;
 }
 
 inline void full_fence() noexcept {

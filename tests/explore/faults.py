@@ -111,10 +111,12 @@ FAULTS = [
      "called = std::min(called, away->since_);",
      "static_cast<void>(away);"),
     ("who brings a worker counts as one", "session_core.hpp",
-     "    static_cast<session_core*>(session)->invite_from_elsewhere();",
+     "  static void call_worker(void* session) noexcept { "
+     "static_cast<session_core*>(session)->invite_from_elsewhere(); }",
+     "  static void call_worker(void* session) noexcept {\n"
      "    auto& self = *static_cast<session_core*>(session);\n"
      "    self.for_each_engine([](engine& e) { e.worker_awake_again(); });\n"
-     "    self.invite();\n    self.worker_asleep();"),
+     "    self.invite();\n    self.worker_asleep();\n  }"),
     ("a session that is over may not be", "session_engines.hpp",
      "    if (is_over) is_over_.store(true, std::memory_order_relaxed);\n",
      ""),

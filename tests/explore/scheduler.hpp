@@ -16,14 +16,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <functional>
-#include <memory>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +32,7 @@
 #include <csetjmp>
 
 #include <explore/causal_order.hpp>
+#include <explore/explored_thread.hpp>
 #include <explore/preemptions.hpp>
 #include <explore/program_memory.hpp>
 
@@ -52,34 +53,58 @@ class scheduler {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Runs `body` as the first thread, and returns when it and all that it started have ended. Says how many steps it
-  /// took.
+  scheduler() = default;
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+  ~scheduler() { before_.restore(); }
+
+  /// Runs `body` as the first thread, and returns when it and all that it started have ended, or where a search leaves
+  /// it. Says how many steps it took.
   std::uint64_t run(const exploration& with, std::function<void()> body) {
     how_ = with;
     random_.seed(with.seed);
-    threads_.clear();
-    steps_ = 0, time_ = 0;
+    now_ = {};
     lowest_ = -1, highest_ = 1'000'001;
     change_at_.clear();
     for (int i = 0; i < with.changes; ++i) change_at_.push_back(1 + random_() % with.steps_expected);
     std::sort(change_at_.begin(), change_at_.end());
     order_.restart();
-    passed_over_.clear();
     program_memory::all().restart();
+    if (with.search != nullptr) before_.restore();
     active() = this;
-    running_ = &add_thread(std::move(body));
-    program_memory::all().switch_on(with.search != nullptr);
-    go_to(nobody_, *running_);
-    program_memory::all().switch_on(false);
+    now_.running = &add_thread(std::move(body));
+    go_to_thread(*now_.running);
+    if (with.search != nullptr) search_on();
     active() = nullptr;
-    return steps_;
+    return now_.steps;
+  }
+  /// Goes on with the next schedule of a search, which has gone back to where it begins.
+  std::uint64_t run_on() {
+    search_on();
+    active() = nullptr;
+    return now_.steps;
   }
 
-  /// What the execution came to: the same number where all operations that depend on each other were in one order.
-  std::uint64_t end_state() const { return state(); }
+  /// The last execution has ended: a search has not left it.
+  bool has_ended() const {
+    return std::all_of(threads_.begin(), threads_.begin() + now_.threads, [](const auto& t) { return t.ended; });
+  }
+  /// What the execution has come to: the same number where all operations that depend on each other were in one order.
+  std::uint64_t state() const {
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < now_.threads; ++i) all += hashed(threads_[i].past.number, i);
+    return all;
+  }
   /// Threads were seen to share more places than before: a search that did not know begins again.
   bool knows_more() const { return order_.has_grown(); }
-  void forget_shared() { order_.forget_all(); }
+  /// Searches of another program follow, which begins with the variables as they are.
+  void begin_program() {
+    order_.forget_all();
+    program_memory::all().restart();
+    before_.restore();
+    before_.clear();
+    program_memory::all().add_to(before_);
+  }
 
   static scheduler*& active() {
     static scheduler* one = nullptr;
@@ -90,43 +115,44 @@ class scheduler {
 
   /// Before each operation, at that place; null: at none that others may use.
   void step(const void* at, access to = access::write) {
-    time_ += 20;
-    running_->past.add(1), running_->past.time += 20;
-    running_->next_at = at, running_->next_access = to;
-    is_shared_ = at == everything() || uses_shared(at, to);
+    now_.time += 20;
+    running().past.add(1), running().past.time += 20;
+    running().next_at = at, running().next_access = to;
+    now_.is_shared = at == everything() || uses_shared(at, to);
     advance();
   }
   /// Behind it.
   void reads(const void* at) {
     if (how_.search == nullptr) return;
     const own_memory mine;
-    order_.reads(running_->past, at);
+    order_.reads(running().past, at);
     rouse(at, false);
   }
   void writes(const void* at) {
     if (how_.search == nullptr) return;
     const own_memory mine;
-    order_.writes(running_->past, at);
+    order_.writes(running().past, at);
     rouse(at, true);
   }
   /// Changes what is there without an atomic operation, as a stage does.
   void changes(const void* at) { step(at), writes(at); }
   /// The stage that runs takes so long.
   void takes(std::chrono::nanoseconds ns) {
-    time_ += ns.count(), running_->past.time += ns.count();
+    now_.time += ns.count(), running().past.time += ns.count();
     step(nullptr);
   }
   /// The thread has nothing to do for a moment. Now and then it goes on all the same, as it does where others are held
   /// up. In a search it spins only a few times before it parks.
   void yield(std::uint64_t ns) {
+    if (how_.search != nullptr) step_aside();
     const bool held_up = how_.search == nullptr && random_() % 4 == 0;
-    time_ += static_cast<std::int64_t>(held_up ? 200 * ns : ns);
-    running_->past.time += std::max<std::int64_t>(static_cast<std::int64_t>(ns), 8'000);
+    now_.time += static_cast<std::int64_t>(held_up ? 200 * ns : ns);
+    running().past.time += std::max<std::int64_t>(static_cast<std::int64_t>(ns), 8'000);
     flush();
-    running_->past.add(2);
-    if (random_() % 16 == 0 || ++running_->yields % 64 == 0) running_->priority = lowest_--;
-    is_shared_ = true;
-    yields_ = true;
+    running().past.add(2);
+    if (how_.search == nullptr && (random_() % 16 == 0 || ++running().yields % 64 == 0)) running().priority = lowest_--;
+    now_.is_shared = true;
+    now_.yields = true;
     advance();
   }
   /// Until `wake(at)`.
@@ -137,88 +163,62 @@ class scheduler {
   }
   void wake(const void* at) {
     writes(at);
-    for (const auto& t : threads_)
-      if (t->waits_for == at) t->waits_for = nullptr;
+    for (explored_thread& t : threads())
+      if (t.waits_for == at) t.waits_for = nullptr;
   }
   clock::time_point now() {
-    time_ += 20;
+    now_.time += 20;
     return clock::time_point(
-        std::chrono::nanoseconds(1'000'000'000 + (how_.search != nullptr ? running_->past.time : time_)));
+        std::chrono::nanoseconds(1'000'000'000 + (how_.search != nullptr ? running().past.time : now_.time)));
   }
   /// A place that is all places.
   const void* everything() const { return this; }
 
   // ---- stores that others see later ----
 
-  struct late_store {
-    const void* at;
-    unsigned char bytes[16];
-    void (*apply)(void* at, const unsigned char* bytes);
-    causal_order::past past;  ///< of the thread, when it stored
-  };
   bool delays() {
-    return how_.delays_stores && (how_.search != nullptr || !running_->buffer.empty() || random_() % 4 == 0);
+    return how_.delays_stores && (how_.search != nullptr || !running().late().empty() || random_() % 4 == 0);
   }
   void store_later(const late_store& s) {
-    const own_memory mine;
-    running_->buffer.push_back(s);
-    running_->buffer.back().past = running_->past;
+    explored_thread& t = running();
+    if (t.stores == t.buffer.size()) flush();
+    t.buffer[t.stores] = s;
+    t.buffer[t.stores++].past = t.past;
   }
   /// The newest of this thread's own.
-  const late_store* own_store(const void* at) const {
-    for (auto s = running_->buffer.rbegin(); s != running_->buffer.rend(); ++s)
+  const late_store* own_store(const void* at) {
+    const std::span<late_store> own = running().late();
+    for (auto s = own.rbegin(); s != own.rend(); ++s)
       if (s->at == at) return &*s;
     return nullptr;
   }
-  void flush() { flush(*running_); }
+  void flush() { flush(running()); }
   void flush_all() {
     rouse_all();
-    for (const auto& t : threads_) flush(*t);
+    for (explored_thread& t : threads()) flush(t);
   }
   /// Who stores there is still waiting to be seen, and the place is about to go.
   void forget(const void* at) {
-    for (const auto& t : threads_)
-      if (std::any_of(t->buffer.begin(), t->buffer.end(), [&](const late_store& s) { return s.at == at; })) {
-        flush(*t);
-      }
+    for (explored_thread& t : threads())
+      if (t.stores != 0 && t.stores_to(at)) flush(t);
+    if (how_.search == nullptr) return;
     const own_memory mine;
-    if (how_.search != nullptr) order_.forget(at);
+    order_.forget(at);
   }
 
   // ---- threads ----
 
-  /// What the runtime of C++ keeps of a thread's exceptions.
-  struct exceptions {
-    void* caught = nullptr;
-    unsigned int uncaught = 0;
-  };
-  struct thread_state {
-    std::function<void()> body;
-    ucontext_t context{};  ///< where it begins
-    std::jmp_buf left;     ///< and where it was left
-    bool has_begun = false;
-    exceptions own;
-    causal_order::past past;
-    const void* waits_for = nullptr;
-    const void* next_at = nullptr;  ///< the operation that comes next, where it was preempted before one
-    access next_access = access::write;
-    bool is_passed_over = false;
-    bool ended = false;
-    std::int64_t priority = 0;
-    std::uint64_t yields = 0;
-    std::deque<late_store> buffer;
-  };
-  const void* running() const { return running_; }
+  const void* running_thread() const { return now_.running; }
 
-  thread_state& start(std::function<void()> body) {
-    step(nullptr);  // all that the new one does comes later anyway
-    thread_state& t = add_thread(std::move(body));
-    t.past.start(running_->past, threads_.size() - 1);
+  explored_thread& start(std::function<void()> body) {
+    step_aside();
+    explored_thread& t = add_thread(std::move(body));
+    t.past.start(running().past, t.index);
     return t;
   }
   /// To wait for its end and to find that it has ended are the same, so neither this nor the end is in an order.
-  void join(thread_state& t) {
-    step(nullptr);
+  void join(explored_thread& t) {
+    step_aside();
     flush();
     while (!t.ended) park(end_of(t));
     reads(end_of(t));
@@ -228,183 +228,230 @@ class scheduler {
     if (how_.search != nullptr)
       std::fprintf(stderr, "\nexplore: %s: %s schedule \"%s\", %llu steps\n", what,
                    how_.delays_stores ? "late" : "early", how_.search->text().c_str(),
-                   static_cast<unsigned long long>(steps_));
+                   static_cast<unsigned long long>(now_.steps));
     else
       std::fprintf(stderr, "\nexplore: %s: seed %llu, %d changes, %llu steps\n", what,
-                   static_cast<unsigned long long>(how_.seed), how_.changes, static_cast<unsigned long long>(steps_));
+                   static_cast<unsigned long long>(how_.seed), how_.changes,
+                   static_cast<unsigned long long>(now_.steps));
     std::fflush(nullptr);
     std::_Exit(1);
   }
 
  private:
-  thread_state& add_thread(std::function<void()> body) {
+  /// Before the thread spins, starts another one, ends or waits for an end. Nobody depends on it, but it changes for
+  /// whom others make room when they spin: so it may be preempted there.
+  void step_aside() {
+    now_.time += 20;
+    running().past.add(1), running().past.time += 20;
+    running().next_at = nullptr;
+    now_.is_shared = true;
+    advance();
+  }
+  std::span<explored_thread> threads() { return {threads_.data(), now_.threads}; }
+  explored_thread& running() { return *now_.running; }
+
+  explored_thread& add_thread(std::function<void()> body) {
     const own_memory mine;
-    threads_.push_back(std::make_unique<thread_state>());
-    thread_state& t = *threads_.back();
+    const std::size_t i = now_.threads++;
+    std::byte* const stack = program_memory::all().stack(i);
+    bodies_[i] = std::move(body);
+    getcontext(&begins_[i]);
+    begins_[i].uc_stack.ss_sp = stack;
+    begins_[i].uc_stack.ss_size = program_memory::stack_bytes;
+    begins_[i].uc_link = nullptr;
+    makecontext(&begins_[i], &begin, 0);
+    explored_thread& t = threads_[i] = {};
+    t.index = i;
+    t.stack_used = stack + program_memory::stack_bytes - 256;  // what makecontext has left there
     t.priority = static_cast<std::int64_t>(random_() % 1'000'000) + 1;
-    t.body = std::move(body);
-    getcontext(&t.context);
-    t.context.uc_stack.ss_sp = program_memory::all().stack(threads_.size() - 1);
-    t.context.uc_stack.ss_size = program_memory::stack_bytes;
-    t.context.uc_link = nullptr;
-    makecontext(&t.context, &begin, 0);
-    order_.is_alone(threads_.size() == 1);
+    order_.is_alone(now_.threads == 1);
     return t;
   }
   void park(const void* at) {
-    running_->waits_for = at;
+    running().waits_for = at;
     advance();
   }
-  const void* end_of(const thread_state& t) const { return &ends_[t.past.thread]; }
+  const void* end_of(const explored_thread& t) const { return &ends_[t.index]; }
   static void begin() { active()->run_thread(); }
   void run_thread() {
-    thread_state& t = *running_;
-    t.body();
-    step(nullptr);
+    explored_thread& t = running();
+    bodies_[t.index]();
+    step_aside();
     flush(t);
     t.ended = true;
     wake(end_of(t));
-    order_.is_alone(std::count_if(threads_.begin(), threads_.end(), [](const auto& o) { return !o->ended; }) == 1);
-    thread_state* const next = choose_own(true);
-    running_ = next;
-    go_to(t, next != nullptr ? *next : nobody_);
+    order_.is_alone(std::count_if(threads().begin(), threads().end(), [](const auto& o) { return !o.ended; }) == 1);
+    if (how_.search != nullptr) {
+      ++now_.steps;  // a choice is named by its step
+      return go_to(t, nobody_);
+    }
+    now_.running = choose();
+    go_to(t, now_.running != nullptr ? running() : nobody_);
   }
-  void go_to(thread_state& from, thread_state& to) {
-    auto* const now = reinterpret_cast<exceptions*>(abi::__cxa_get_globals());
+  /// A frame of its own, so that all of `from`'s lie above it.
+  [[gnu::noinline]] void go_to(explored_thread& from, explored_thread& to) {
+    auto* const now = reinterpret_cast<exceptions_of_thread*>(abi::__cxa_get_globals());
     from.own = std::exchange(*now, to.own);
     from.has_begun = true;
+    from.stack_used = static_cast<std::byte*>(__builtin_frame_address(0)) - below_frame;
     if (_setjmp(from.left) != 0) return;
     if (to.has_begun) _longjmp(to.left, 1);  // takes no call of the system, as setcontext does
-    setcontext(&to.context);
+    setcontext(&begins_[to.index]);
   }
-  /// Of all that has happened.
-  std::uint64_t state() const {
-    std::uint64_t all = 0;
-    for (const auto& t : threads_) all += hashed(t->past.number, t->past.thread);
-    return all;
+  /// By the one that explores.
+  void go_to_thread(explored_thread& t) {
+    program_memory::all().switch_on(how_.search != nullptr);
+    go_to(nobody_, t);
+    program_memory::all().switch_on(false);
   }
   bool uses_shared(const void* at, access to) {
     if (how_.search == nullptr || !how_.search->reduces()) return true;
+    if (!how_.search->may_preempt()) return false;  // and it does not matter
     const own_memory mine;
-    return (at != nullptr && order_.is_shared(running_->past, at, to)) ||
-           std::any_of(running_->buffer.begin(), running_->buffer.end(),
-                       [&](const late_store& s) { return order_.is_shared(running_->past, s.at, access::write); });
+    return (at != nullptr && order_.is_shared(running().past, at, to)) ||
+           std::any_of(running().late().begin(), running().late().end(),
+                       [&](const late_store& s) { return order_.is_shared(running().past, s.at, access::write); });
   }
 
-  void flush(thread_state& t) {
-    if (t.buffer.empty()) return;
+  void flush(explored_thread& t) {
+    if (t.stores == 0) return;
     const own_memory mine;
-    while (!t.buffer.empty()) {
-      const late_store s = t.buffer.front();
-      t.buffer.pop_front();
+    const auto stores = t.buffer;
+    for (std::size_t i = 0, count = std::exchange(t.stores, 0); i < count; ++i) {
+      const late_store& s = stores[i];
       s.apply(const_cast<void*>(s.at), s.bytes);
-      if (how_.search != nullptr) order_.writes_late(running_->past, s.past, s.at), rouse(s.at, true);
+      if (how_.search != nullptr) order_.writes_late(running().past, s.past, s.at), rouse(s.at, true);
     }
   }
 
   /// A thread that was preempted is not gone back to by another preemption before an operation that its next one
   /// depends on: to preempt it behind that one costs as many and comes to the same.
-  void pass_over(thread_state& t) {
+  void pass_over(explored_thread& t) {
     if (t.next_at == everything()) return;
     t.is_passed_over = true;
-    passed_over_.push_back(&t);
+    ++now_.passed_over;
   }
   void rouse(const void* at, bool writes) {
-    if (passed_over_.empty()) return;
-    std::erase_if(passed_over_, [&](thread_state* t) {
-      const bool depends =
-          (t->next_at == at && (writes || t->next_access == access::write)) ||
-          std::any_of(t->buffer.begin(), t->buffer.end(), [&](const late_store& s) { return s.at == at; });
-      if (depends) t->is_passed_over = false;
-      return depends;
-    });
+    if (now_.passed_over == 0) return;
+    for (explored_thread& t : threads()) {
+      if (!t.is_passed_over) continue;
+      if ((t.next_at == at && (writes || t.next_access == access::write)) || t.stores_to(at))
+        t.is_passed_over = false, --now_.passed_over;
+    }
   }
   void rouse_all() {
-    for (thread_state* const t : passed_over_) t->is_passed_over = false;
-    passed_over_.clear();
+    if (now_.passed_over == 0) return;
+    for (explored_thread& t : threads()) t.is_passed_over = false;
+    now_.passed_over = 0;
   }
 
-  static bool is_ready(const thread_state& t) { return !t.ended && t.waits_for == nullptr; }
+  static bool is_ready(const explored_thread& t) { return !t.ended && t.waits_for == nullptr; }
 
+  /// Where threads go on in a search, until the execution ends or is left.
+  void search_on() {
+    while (explored_thread* const next = choose_by_search()) {
+      now_.yields = false;
+      now_.running = next;
+      go_to_thread(*next);
+    }
+  }
   /// The running one first, where it goes on, and then those behind it in turn. Who spins lets the next of these go on.
-  thread_state* choose_by_search(bool is_ending) {
-    const bool is_running_ready = is_ready(*running_), goes_on = is_running_ready && !yields_;
-    if (goes_on && !is_shared_) return running_;
-    std::size_t own = 0;
-    while (threads_[own].get() != running_) ++own;
+  explored_thread* choose_by_search() {
+    explored_thread& own = running();
+    const bool is_running_ready = is_ready(own), goes_on = is_running_ready && !now_.yields;
     ready_.clear();
     if (goes_on)
-      ready_.push_back(running_);
+      ready_.push_back(own.index);
     else
       rouse_all();
-    for (std::size_t i = 1; i < threads_.size(); ++i)
-      if (thread_state* const t = threads_[(own + i) % threads_.size()].get(); is_ready(*t) && !t->is_passed_over)
-        ready_.push_back(t);
-    if (ready_.empty() && is_running_ready) return running_;  // it spins, and nobody else can go on
-    if (!ready_.empty()) {
-      thread_state* const next = ready_[how_.search->choose(ready_.size(), is_running_ready, steps_, [&] {
-        std::uint64_t of_passed_over = 0;
-        for (std::size_t i = 0; i < threads_.size(); ++i)
-          of_passed_over |= std::uint64_t{threads_[i]->is_passed_over} << i;
-        return hashed(hashed(state(), 2 * own + goes_on), of_passed_over);
-      })];
-      if (goes_on && next != running_ && how_.search->reduces()) pass_over(*running_);
-      return next;
+    for (std::size_t i = 1; i < now_.threads; ++i)
+      if (const explored_thread& t = threads_[(own.index + i) % now_.threads]; is_ready(t) && !t.is_passed_over)
+        ready_.push_back(t.index);
+    if (ready_.empty() && is_running_ready) return &own;  // it spins, and nobody else can go on
+    if (ready_.empty()) {
+      if (!has_ended()) fail("no thread can go on");
+      return nullptr;
     }
-    if (!is_ending || std::any_of(threads_.begin(), threads_.end(), [](const auto& t) { return !t->ended; }))
-      fail("no thread can go on");
-    return nullptr;
+    const std::size_t chosen = how_.search->choose(
+        ready_, is_running_ready, now_.steps,
+        [&] {
+          std::uint64_t of_passed_over = 0;
+          for (std::size_t i = 0; i < now_.threads; ++i)
+            of_passed_over |= std::uint64_t{threads_[i].is_passed_over} << i;
+          return hashed(hashed(state(), 2 * own.index + goes_on), of_passed_over);
+        },
+        [&](memory_image& image) { add_to(image); });
+    if (chosen == preemption_search::known) return nullptr;
+    explored_thread& next = threads_[ready_[chosen]];
+    if (goes_on && &next != &own && how_.search->reduces()) pass_over(own);
+    return &next;
+  }
+  /// All that is of this execution.
+  void add_to(memory_image& image) {
+    image.add(&now_, sizeof now_);
+    for (const explored_thread& t : threads()) {
+      image.add(&t, offsetof(explored_thread, buffer) + t.stores * sizeof(late_store));
+      if (t.ended) continue;
+      const std::byte* const top = program_memory::all().stack(t.index) + program_memory::stack_bytes;
+      image.add(t.stack_used, static_cast<std::size_t>(top - t.stack_used));
+    }
+    order_.add_to(image);
+    program_memory::all().add_to(image);
   }
 
   /// The ready thread of the highest priority.
-  thread_state* choose(bool is_ending) {
-    if (how_.search != nullptr) {
-      thread_state* const next = choose_by_search(is_ending);
-      yields_ = false;
-      return next;
-    }
-    yields_ = false;
-    thread_state* best = nullptr;
-    bool all_ended = true;
-    for (const auto& t : threads_) {
-      all_ended = all_ended && t->ended;
-      if (is_ready(*t) && (best == nullptr || t->priority > best->priority)) best = t.get();
-    }
-    if (best == nullptr && !(is_ending && all_ended)) fail("no thread can go on");
+  explored_thread* choose() {
+    now_.yields = false;
+    explored_thread* best = nullptr;
+    for (explored_thread& t : threads())
+      if (is_ready(t) && (best == nullptr || t.priority > best->priority)) best = &t;
+    if (best == nullptr && !has_ended()) fail("no thread can go on");
     return best;
   }
 
-  thread_state* choose_own(bool is_ending) {
-    const own_memory mine;
-    return choose(is_ending);
+  void advance() {
+    if (++now_.steps > how_.most_steps) fail("it never ends");
+    if (how_.search != nullptr) {
+      const bool goes_on = is_ready(running()) && !now_.yields;
+      if (!goes_on || (now_.is_shared && how_.search->may_preempt())) go_to(running(), nobody_);
+      return;
+    }
+    if (running().stores != 0 && random_() % 8 == 0) flush();
+    if (!change_at_.empty() && now_.steps >= change_at_.front()) {
+      change_at_.erase(change_at_.begin());
+      running().priority = lowest_--;
+    }
+    if (how_.walk != 0 && random_() % how_.walk == 0) threads_[random_() % now_.threads].priority = ++highest_;
+    explored_thread* const next = choose();
+    if (next == now_.running) return;
+    go_to(*std::exchange(now_.running, next), *next);
   }
 
-  void advance() {
-    if (++steps_ > how_.most_steps) fail("it never ends");
-    if (how_.search == nullptr && !running_->buffer.empty() && random_() % 8 == 0) flush();
-    if (!change_at_.empty() && steps_ >= change_at_.front()) {
-      change_at_.erase(change_at_.begin());
-      running_->priority = lowest_--;
-    }
-    if (how_.walk != 0 && random_() % how_.walk == 0) threads_[random_() % threads_.size()]->priority = ++highest_;
-    thread_state* const next = choose_own(false);
-    if (next == running_) return;
-    go_to(*std::exchange(running_, next), *next);
-  }
+  /// How far the execution has come, besides its threads.
+  struct progress {
+    std::size_t threads = 0;
+    explored_thread* running = nullptr;
+    bool yields = false;       ///< the one that runs
+    bool is_shared = true;     ///< what it is about to use
+    unsigned passed_over = 0;  ///< threads
+    std::uint64_t steps = 0;
+    std::int64_t time = 0;
+  };
+  static constexpr std::size_t most_threads = program_memory::stacks;
+  static constexpr std::size_t below_frame = 512;  ///< more than the frame of go_to has
 
   exploration how_;
   std::mt19937_64 random_;
-  std::vector<std::unique_ptr<thread_state>> threads_;
-  thread_state* running_ = nullptr;
-  bool yields_ = false;  ///< the one that runs
-  std::vector<thread_state*> passed_over_;
-  std::vector<thread_state*> ready_;
-  thread_state nobody_;          ///< who explores
-  std::array<char, 32> ends_{};  ///< a place for each thread
+  progress now_;
+  std::array<explored_thread, most_threads> threads_;
+  std::array<ucontext_t, most_threads> begins_;
+  std::array<std::function<void()>, most_threads> bodies_;
+  memory_image before_;  ///< of the program, at the beginning of each execution of a search
+  std::vector<std::size_t> ready_;
+  explored_thread nobody_;                 ///< who explores
+  std::array<char, most_threads> ends_{};  ///< a place for each thread
   causal_order order_;
-  bool is_shared_ = true;  ///< what the one that runs is about to use
-  std::uint64_t steps_ = 0;
-  std::int64_t time_ = 0, lowest_ = -1, highest_ = 0;
+  std::int64_t lowest_ = -1, highest_ = 0;
   std::vector<std::uint64_t> change_at_;
 };
 

@@ -101,7 +101,7 @@ void unordered_results(int count, bool cancels) {
 
 /// Another thread pushes the next item only when the one before has come back.
 inline void answered(int count) {
-  const auto app = deployed<2>(two_slow());
+  const auto app = deployed<2, slots<8>>(two_slow());
   auto session = app.open();
   detail::atomic<int> popped{0};
   detail::thread pusher([&] {
@@ -122,7 +122,7 @@ inline void answered(int count) {
 }
 
 inline void failing(int count) {
-  const auto app = deployed<2>(input<int> | stage<"a">(in_order_fails{}) | stage<"p">(parallel(anywhere{})));
+  const auto app = deployed<2, slots<8>>(input<int> | stage<"a">(in_order_fails{}) | stage<"p">(parallel(anywhere{})));
   auto session = app.open();
   detail::thread pusher([&] {
     for (int i = 0; i < count; ++i) session.push(i);
@@ -140,7 +140,7 @@ inline void failing(int count) {
 
 /// By the thread that pushes, while this one waits for the next result.
 inline void cancelled_by_pusher(int count) {
-  const auto app = deployed<2>(two_slow());
+  const auto app = deployed<2, slots<8>>(two_slow());
   auto session = app.open();
   detail::thread pusher([&] {
     for (int i = 0; i < count; ++i) session.push(i);
@@ -158,7 +158,7 @@ inline void cancelled_by_pusher(int count) {
 /// By another thread, while this one pushes as long as it can and pops: `end(session, stop)`.
 template <class End>
 void ended_on_the_way(int count, End end) {
-  const auto app = deployed<2>(two_slow());
+  const auto app = deployed<2, slots<8>>(two_slow());
   std::stop_source stop;
   auto session = app.open(stop.get_token());
   detail::thread other([&] { end(session, stop); });
@@ -185,7 +185,7 @@ inline void stopped_on_the_way(int count) {
 
 /// The one that waits in pop hears of it.
 inline void closed_by_another(int count) {
-  const auto app = deployed<2>(two_slow());
+  const auto app = deployed<2, slots<8>>(two_slow());
   auto session = app.open();
   for (int i = 0; i < count; ++i) require(session.try_push(i), "no room");
   detail::thread other([&] { session.close(); });
@@ -200,7 +200,7 @@ inline void cancelled_between_rates(int count) {
   struct first_of {
     int operator()(const std::array<int, 2>& of) const { return of[0]; }
   };
-  const auto app = deployed<2>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"first">(first_of{}));
+  const auto app = deployed<2, slots<8>>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"first">(first_of{}));
   auto session = app.open();
   detail::thread other([&] { session.cancel(); });
   try {
@@ -216,7 +216,7 @@ inline void cancelled_between_rates(int count) {
 }
 
 inline void abandoned() {
-  const auto app = deployed<2>(two_slow());
+  const auto app = deployed<2, slots<8>>(two_slow());
   auto session = app.open();
   for (int i = 0; i < 3; ++i) require(session.try_push(i), "no room");
 }
@@ -224,7 +224,7 @@ inline void abandoned() {
 /// Sessions of one app that share its permits.
 template <int Threads>
 void several_sessions(int sessions, int count) {
-  const auto app = deployed<Threads>(two_slow());
+  const auto app = deployed<Threads, slots<8>>(two_slow());
   const auto turn = [&] {
     auto session = app.open();
     for (int i = 0; i < count; ++i) {
@@ -276,7 +276,7 @@ inline constexpr cost_table branch_table{.machine = "none", .kernels = branch_co
 /// Branches of one item at once.
 template <int Threads>
 void forked(int count, bool cancels) {
-  const auto app = deployed<Threads, costs<branch_table>>(
+  const auto app = deployed<Threads, slots<8>, costs<branch_table>>(
       input<int> | fork(stage<"left">(parallel(anywhere{})), stage<"right">(parallel(anywhere{}))) |
       join<"sum">(+[](const int& a, const int& b) { return a + b; }));
   static_assert(decltype(app)::plan.fork.size() > 0 && decltype(app)::plan.fork[0].order == branch_order::at_once);
@@ -302,7 +302,7 @@ void forked(int count, bool cancels) {
 }
 
 inline void reopened(int count) {
-  const auto app = deployed<2>(two_slow());
+  const auto app = deployed<2, slots<8>>(two_slow());
   for (int round = 0; round < 2; ++round) {
     auto session = app.open();
     for (int i = 0; i < count; ++i) require(session.try_push(i), "no room");
@@ -321,7 +321,7 @@ inline void drained() {
       return of[0] + of[1];
     }
   };
-  const auto app = deployed<2>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"sum">(sum{}));
+  const auto app = deployed<2, slots<8>>(input<int> | stage<"a">(in_order{}) | batch<2> | stage<"sum">(sum{}));
   auto session = app.open();
   for (int i = 0; i < 2; ++i) {
     session.push(2 * i);
@@ -351,10 +351,10 @@ inline constexpr session_case small_cases[] = {
     {"two segments", [] { streamed<2, slots<4>>(segments_slow, 3); }},
     {"pusher and popper, two tickets", [] { by_two_threads<2, slots<2>>(two_slow, 3); }},
     {"pusher and popper, two segments", [] { by_two_threads<2, slots<2>>(segments_slow, 3); }},
-    {"pusher and popper, one permit", [] { by_two_threads<1>(two_slow, 3); }},
+    {"pusher and popper, one permit", [] { by_two_threads<1, slots<4>>(two_slow, 3); }},
     {"pusher and popper, one slot", [] { by_two_threads<2, slots<1>>(two_slow, 2); }},
-    {"pusher and popper that try", [] { by_two_threads<2>(one_slow, 2, true); }},
-    {"pusher and popper that try, one permit", [] { by_two_threads<1>(two_slow, 2, true); }},
+    {"pusher and popper that try", [] { by_two_threads<2, slots<4>>(one_slow, 2, true); }},
+    {"pusher and popper that try, one permit", [] { by_two_threads<1, slots<4>>(two_slow, 2, true); }},
     {"sessions: two, one permit", [] { several_sessions<1>(2, 1); }},
     {"sessions: two, two permits", [] { several_sessions<2>(2, 1); }},
     {"sessions: three, one permit", [] { several_sessions<1>(3, 1); }},

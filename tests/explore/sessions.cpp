@@ -5,17 +5,14 @@
 #include <explore/session_cases.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <levada/run/detail/workers/completion.hpp>
-#include <levada/run/detail/workers/session_gate.hpp>
 
 namespace {
 
@@ -37,20 +34,10 @@ std::string by_priorities(const session_case& c, std::uint64_t first, std::uint6
   return "the longest of " + std::to_string(longest) + " steps";
 }
 
-/// What is made once and kept is made before anything is explored.
-void make_what_is_kept(const session_case& c) {
-  detail::make_missing_reasons();
-  detail::session_gate* gates[16];
-  for (auto& gate : gates) gate = &detail::session_gate::open(nullptr);
-  for (auto& gate : gates) gate->remove_holder();
-  preemption_search first(0, "");
-  scheduler().run({.delays_stores = false, .search = &first}, c.run);
-}
-
 /// What a search has seen.
 struct searched {
   std::uint64_t schedules = 0, states = 0, longest = 0;
-  std::set<std::uint64_t> ends;
+  states_met ends;
 };
 
 /// Some schedules of these, at random, until 500 in a row show no more of what threads share: a search that sees more
@@ -63,26 +50,45 @@ void find_shared(scheduler& of, const session_case& c, unsigned preemptions, boo
   }
 }
 
+/// What an execution came to, and how to come there again.
+struct seen_execution {
+  std::string schedule;
+  std::uint64_t steps, state;
+  bool has_ended;  ///< it was not left
+};
+
+/// Each of them comes to the same when it is run from its beginning, and nothing is gone back to.
+void check_again(scheduler& of, const session_case& c, bool late, std::span<const seen_execution> some) {
+  for (const seen_execution& e : some) {
+    preemption_search search(e.schedule.c_str(), e.has_ended ? preemption_search::to_its_end : e.steps);
+    if (of.run({.delays_stores = late, .search = &search}, c.run) == e.steps && of.state() == e.state) continue;
+    std::fprintf(stderr, "\nexplore: schedule \"%s\" comes to another state from its beginning\n", e.schedule.c_str());
+    std::exit(1);
+  }
+}
+
 /// All schedules of a case with so few preemptions, of those that `of` knows to differ; or nothing is left out.
 searched search_all(scheduler& of, const session_case& c, unsigned preemptions, bool late, bool reduces) {
   preemption_search search(preemptions, reduces);
+  const exploration how{.delays_stores = late, .search = &search};
   searched seen;
-  for (bool goes_on = true; goes_on;) {
-    seen.longest = std::max(seen.longest, of.run({.delays_stores = late, .search = &search}, c.run));
-    if (!search.is_same()) {
-      std::fprintf(stderr, "\nexplore: the same choices lead to another schedule\n");
-      std::exit(1);
-    }
+  std::vector<seen_execution> some;
+  std::uint64_t steps = of.run(how, c.run);
+  for (;;) {
     if (of.knows_more()) {  // it would have had other choices
       search.begin_again();
-      seen = {};
+      seen = {}, some.clear();
+      steps = of.run(how, c.run);
       continue;
     }
-    ++seen.schedules;
-    if (!search.is_known()) seen.ends.insert(of.end_state());
-    goes_on = search.next();
+    if (std::has_single_bit(++seen.schedules)) some.push_back({search.text(), steps, of.state(), of.has_ended()});
+    seen.longest = std::max(seen.longest, steps);
+    if (of.has_ended()) seen.ends.add(of.state(), 0);
+    if (!search.next()) break;
+    steps = of.run_on();
   }
   seen.states = search.states();
+  check_again(of, c, late, some);
   return seen;
 }
 
@@ -90,19 +96,23 @@ searched search_all(scheduler& of, const session_case& c, unsigned preemptions, 
 /// which have to come to the same ends.
 std::string by_search(const session_case& c, unsigned preemptions, bool compares) {
   scheduler of;
-  make_what_is_kept(c);
   searched all;
   for (const bool late : {false, true}) {
-    of.forget_shared();
+    of.begin_program();
     find_shared(of, c, preemptions, late);
     for (unsigned most = 0; most < preemptions; ++most) search_all(of, c, most, late, true);
     const searched now = search_all(of, c, preemptions, late, true);
-    if (compares && search_all(of, c, preemptions, late, false).ends != now.ends) {
-      std::fprintf(stderr, "\nexplore: other schedules come to other ends\n");
-      std::exit(1);
+    if (compares) {
+      searched others = search_all(of, c, preemptions, late, false);
+      const std::size_t ends = others.ends.size();
+      others.ends.add(now.ends);
+      if (ends != now.ends.size() || ends != others.ends.size()) {
+        std::fprintf(stderr, "\nexplore: other schedules come to other ends\n");
+        std::exit(1);
+      }
     }
     all.schedules += now.schedules, all.states += now.states, all.longest = std::max(all.longest, now.longest);
-    all.ends.insert(now.ends.begin(), now.ends.end());
+    all.ends.add(now.ends);
   }
   return std::to_string(all.schedules) + " schedules, " + std::to_string(all.states) + " states, " +
          std::to_string(all.ends.size()) + " ends, the longest of " + std::to_string(all.longest) + " steps";
@@ -111,8 +121,8 @@ std::string by_search(const session_case& c, unsigned preemptions, bool compares
 /// The one schedule that a failure names.
 std::string once_again(const session_case& c, bool late, const char* schedule) {
   scheduler of;
-  make_what_is_kept(c);
-  preemption_search search(0, schedule);
+  of.begin_program();
+  preemption_search search(schedule);
   return std::to_string(of.run({.delays_stores = late, .search = &search}, c.run)) + " steps";
 }
 

@@ -19,10 +19,10 @@ namespace levada::test {
 inline void into_a_sink(int count, bool by_trying) {
   static detail::atomic<int> arrived{0};
   arrived.store(0);
-  const auto app = deployed<2>(input<int> | stage<"a">(slow) | sink<"s">([](const int& x) {
-                                 arrived.store(x + 1);
-                                 arrived.notify_all();
-                               }));
+  const auto app = deployed<2, slots<8>>(input<int> | stage<"a">(slow) | sink<"s">([](const int& x) {
+                                           arrived.store(x + 1);
+                                           arrived.notify_all();
+                                         }));
   auto session = app.open();
   for (int i = 0; i < count; ++i) {
     if (by_trying)
