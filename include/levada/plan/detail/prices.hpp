@@ -79,6 +79,11 @@ class prices {
   /// The amount that is no sum: a way with less of it may come to have as much as another.
   constexpr bool is_longest(std::size_t k) const { return has_peak_ && k == peak_; }
 
+  /// It does not matter which of two ways has less of it: one of them is preferred, and this is a time.
+  constexpr bool is_settled(std::size_t k, const picoseconds* a, const picoseconds* b) const {
+    return has_order_ && a[0] != b[0] && k >= first_load_ && k < behind_times_;
+  }
+
   /// Adds an offer's amounts, and of moving what it takes; false where a device's memory does not hold it.
   constexpr bool use(picoseconds* used, std::size_t o, picoseconds moved, picoseconds) const {
     const priced_offer& priced = offers_[o];
@@ -199,7 +204,7 @@ class prices {
     has_peak_ = goal_ == objective::throughput && has_serial && has_workers;
     peak_ = amounts_;
     if (has_peak_) ++amounts_;
-    const std::size_t before = amounts_;
+    behind_times_ = amounts_;
     for (std::size_t& m : memory_) m = none;
     for (std::size_t d = 0; d < problem_.devices.size(); ++d) {
       if (problem_.devices[d].memory == device_capacity::any) continue;
@@ -207,7 +212,7 @@ class prices {
       memory_[d] = amounts_++;
     }
     const bool may_leave_elsewhere = problem_.host != problem_.nowhere && !problem_.flow.leaving.empty();
-    is_plain_ = !has_order_ && !has_peak_ && amounts_ == before && !may_leave_elsewhere;
+    is_plain_ = !has_order_ && !has_peak_ && amounts_ == behind_times_ && !may_leave_elsewhere;
   }
 
   constexpr void price_offer(std::size_t o, const node_set<N>& nodes) {
@@ -338,7 +343,7 @@ class prices {
   node_set<N> uncertain_;  // nodes of which some cost is unknown
   bool has_order_ = false, has_peak_ = false;
   bool is_plain_ = false;  // nothing is counted but computing and moving
-  std::size_t amounts_ = 0, first_load_ = 0, peak_ = 0;
+  std::size_t amounts_ = 0, first_load_ = 0, behind_times_ = 0, peak_ = 0;
   std::size_t memory_[most_places]{};
   picoseconds limit_[most_amounts]{};
 };

@@ -5,20 +5,18 @@
 // takes, and what devices hold.
 //
 // - A step covers the next region. The first node that is not covered yet is covered by each offer that has all it
-// takes; where
-//   one waits for nodes elsewhere, these are covered first. So every cover whose regions can run one after the other is
-//   met in one order or few, and no other.
+//   takes; where one waits for nodes elsewhere, these are covered first. So every cover whose regions can run one after
+//   the other is met in one order or few, and no other.
 // - What a cover has used up when it has come to a state is a list of amounts: seconds, or the load of each device;
-// bytes where
-//   memory is limited. Of two ways to the same state one is dropped only where it has used up at least as much of each.
+//   bytes where memory is limited. Of two ways to the same state one is dropped only where it has used up at least as
+//   much of each.
 // - Among equals: less of the first amount in which they differ, then the smallest sorted list of covered sets, then
-// the
-//   backend named first. Costs of the same nodes that differ by less than their spreads are as the cost of the backend
-//   named first.
-// - Where costs of a node are unknown, the order of preference decides on it, then fewer regions, then what is known.
+//   the backend named first. Costs of the same nodes that differ by less than their spreads are as the cost of the
+//   backend named first.
+// - Where costs of a node are unknown, the order of preference decides on it, then fewer regions, then what is known:
+//   times settle nothing between two ways of which one is preferred.
 // - Not more than `beam` ways are kept for each number of covered nodes, those that promise most. The cover is exact
-// unless that
-//   left some out; then the least that any of these could have led to is its bound.
+//   unless that left some out; then the least that any of these could have led to is its bound.
 
 #include <algorithm>
 #include <cstddef>
@@ -109,14 +107,16 @@ class cover_search {
     state* states = states_.data();
     way* ways = ways_.data();
     index best = none, best_way = none;
-    picoseconds least = most;
+    picoseconds order = most, least = most;
     for (index s = groups_[g].first_state; s != none; s = states[s].next)
-      for (index w = states[s].first_way; w != none; w = ways[w].next)
-        if (const picoseconds its = price_.least(amounts + w * count, 0); its < least) {
-          least = its;
-          best = s;
-          best_way = w;
-        }
+      for (index w = states[s].first_way; w != none; w = ways[w].next) {
+        const picoseconds its_order = price_.order(amounts + w * count), its = price_.least(amounts + w * count, 0);
+        if (its_order > order || (its_order == order && its >= least)) continue;
+        order = its_order;
+        least = its;
+        best = s;
+        best_way = w;
+      }
     for (index s = groups_[g].first_state; s != none; s = states[s].next) {
       if (s == best || states[s].first_way == none) continue;
       picoseconds used[most_amounts];
@@ -129,6 +129,7 @@ class cover_search {
         const picoseconds* known = amounts + *link * count;
         bool takes_less = false, takes_more = false;
         for (std::size_t k = 0; k < count; ++k) {
+          if (price_.is_settled(k, used, known)) continue;
           takes_less = takes_less || (used[k] < known[k] && !price_.is_longest(k));
           takes_more = takes_more || used[k] > known[k];
         }
@@ -281,7 +282,7 @@ class cover_search {
       const picoseconds* known_used = amounts + *link * count;
       bool known_fits = true, candidate_fits = true, equal_sums = true;
       for (std::size_t k = 0; k < count; ++k) {
-        if (known_used[k] == used[k]) continue;
+        if (known_used[k] == used[k] || price_.is_settled(k, known_used, used)) continue;
         known_fits = known_fits && known_used[k] < used[k];
         candidate_fits = candidate_fits && used[k] < known_used[k];
         equal_sums = equal_sums && price_.is_longest(k);
