@@ -114,8 +114,9 @@ std::string by_search(const session_case& c, unsigned preemptions, bool compares
     all.schedules += now.schedules, all.states += now.states, all.longest = std::max(all.longest, now.longest);
     all.ends.add(now.ends);
   }
-  return std::to_string(all.schedules) + " schedules, " + std::to_string(all.states) + " states, " +
-         std::to_string(all.ends.size()) + " ends, the longest of " + std::to_string(all.longest) + " steps";
+  return "at most " + std::to_string(preemptions) + ": " + std::to_string(all.schedules) + " schedules, " +
+         std::to_string(all.states) + " states, " + std::to_string(all.ends.size()) + " ends, the longest of " +
+         std::to_string(all.longest) + " steps";
 }
 
 /// The one schedule that a failure names.
@@ -151,7 +152,8 @@ int main(int argc, char** argv) {
   const std::string_view how = at(0, "");
   if (how == "--preemptions" || how == "--compare")
     return for_each_case(small_cases, at(2, ""), [&](const session_case& c) {
-      return by_search(c, static_cast<unsigned>(std::atoi(at(1, "1"))), how == "--compare");
+      const auto most = std::min(static_cast<unsigned>(std::atoi(at(1, "1"))), c.most_preemptions);
+      return by_search(c, most, how == "--compare");
     });
   if (how == "--early" || how == "--late")
     return for_each_case(small_cases, at(2, ""),
