@@ -4,12 +4,10 @@
 // come to it by one schedule, and an execution can be gone back to. It replaces `operator new` and the memory of
 // exceptions: for one unit of a program only.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -35,7 +33,6 @@ class memory_image {
     const std::byte* from = bytes_.data();
     for (const part& p : parts_) std::memcpy(p.at, from, p.count), from += p.count;
   }
-  std::size_t size() const { return used_; }
 
  private:
   struct part {

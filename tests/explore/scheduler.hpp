@@ -74,7 +74,7 @@ class scheduler {
     active() = this;
     now_.running = &add_thread(std::move(body));
     go_to_thread(*now_.running);
-    if (with.search != nullptr) search_on();
+    if (with.search != nullptr) return run_on();
     active() = nullptr;
     return now_.steps;
   }
@@ -114,13 +114,7 @@ class scheduler {
   // ---- operations, by the thread that runs ----
 
   /// Before each operation, at that place; null: at none that others may use.
-  void step(const void* at, access to = access::write) {
-    now_.time += 20;
-    running().past.add(1), running().past.time += 20;
-    running().next_at = at, running().next_access = to;
-    now_.is_shared = at == everything() || uses_shared(at, to);
-    advance();
-  }
+  void step(const void* at, access to = access::write) { step(at, to, at == everything() || uses_shared(at, to)); }
   /// Behind it.
   void reads(const void* at) {
     if (how_.search == nullptr) return;
@@ -240,11 +234,12 @@ class scheduler {
  private:
   /// Before the thread spins, starts another one, ends or waits for an end. Nobody depends on it, but it changes for
   /// whom others make room when they spin: so it may be preempted there.
-  void step_aside() {
+  void step_aside() { step(nullptr, access::write, true); }
+  void step(const void* at, access to, bool is_shared) {
     now_.time += 20;
     running().past.add(1), running().past.time += 20;
-    running().next_at = nullptr;
-    now_.is_shared = true;
+    running().next_at = at, running().next_access = to;
+    now_.is_shared = is_shared;
     advance();
   }
   std::span<explored_thread> threads() { return {threads_.data(), now_.threads}; }

@@ -86,6 +86,7 @@ class limited_prices : public prices<N> {
     return amounts_[k].of == amount::longest || amounts_[k].of == amount::computes;
   }
 
+  /// All amounts count: there is no preference.
   constexpr bool is_settled(std::size_t, const picoseconds*, const picoseconds*) const { return false; }
 
   /// Adds an offer's amounts, and of moving what it takes; false where that, and what is left to do at least, is too
