@@ -88,6 +88,7 @@ REMEDIES = {
     "kernel/interpret_grid": "Bound the index in the kernel; give the buffers that it was traced with.",
     "kernel/interpreter": "Give as many inputs, outputs and uniforms as the kernel was traced with.",
     "kernel/spirv_grid": "Divide the kernel.",
+    "remote/far_clock": "The other end is no program of levada, or was compiled with another version of it.",
     "remote/frame": "The other end is no program of levada, or was compiled with another version of it.",
     "remote/greeting": "Start a node at one of the addresses, of the same pipeline, target and `version`.",
     "remote/grpc_credentials": "Another program has the port; or a path is wrong, or its file not for this user.",

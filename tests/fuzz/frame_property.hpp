@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <levada/remote/detail/far_clock.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/wire.hpp>
 
@@ -55,10 +56,18 @@ inline std::string message_of(unsigned seed) {
   std::vector<std::byte> bytes;
   levada::wire_writer to(bytes, levada::wire<words>::most_bytes);
   levada::wire<words>::write(to, item);
-  const levada::detail::frame_header header{static_cast<levada::detail::frame_kind>(1 + seed % 6),
-                                            static_cast<std::uint32_t>(bytes.size()), seed};
-  const auto head = header.written();
-  std::string text(reinterpret_cast<const char*>(head.data()), head.size());
+  const auto kind = static_cast<levada::detail::frame_kind>(1 + seed % 8);
+  std::string text;
+  const auto append = [&](std::span<const std::byte> head) {
+    text.append(reinterpret_cast<const char*>(head.data()), head.size());
+  };
+  if (kind == levada::detail::frame_kind::item) {
+    levada::detail::item_head head(seed, bytes.size());
+    if (seed / 8 % 2 != 0) head.add_capture(std::uint64_t{seed} << seed % 32);
+    append(head.written());
+  } else {
+    append(levada::detail::frame_header{kind, static_cast<std::uint32_t>(bytes.size()), seed}.written());
+  }
   text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return text;
 }
@@ -85,6 +94,17 @@ inline bool reads_message(std::string_view bytes) {
     const auto header = levada::detail::frame_header::read(from);
     if (std::memcmp(header.written().data(), raw.data(), levada::detail::frame_header::size) != 0)
       throw std::logic_error("another header than is there");
+    const auto captured = levada::detail::capture_from_wire(header, from);
+    std::size_t behind_head = levada::detail::frame_header::size;
+    if ((header.with & levada::detail::with_capture) != 0) {
+      levada::detail::item_head again(header.item, 0);
+      again.add_capture(levada::detail::nanoseconds_of(captured));
+      const auto head = again.written();
+      if (std::memcmp(head.data() + behind_head, raw.data() + behind_head, head.size() - behind_head) != 0)
+        throw std::logic_error("another capture time than is there");
+      behind_head = head.size();
+    }
+    const std::size_t length = raw.size() - behind_head;
     const levada::wire_reader behind = from;
     try {
       levada::wire_reader of(behind);
@@ -92,15 +112,14 @@ inline bool reads_message(std::string_view bytes) {
       std::vector<std::byte> again;
       levada::wire_writer to(again, raw.size());
       levada::wire<words>::write(to, item);
-      if (again.size() != header.bytes ||
-          std::memcmp(again.data(), raw.data() + levada::detail::frame_header::size, again.size()) != 0)
+      if (again.size() != length || std::memcmp(again.data(), raw.data() + behind_head, length) != 0)
         throw std::logic_error("another item than is there");
       any = true;
     } catch (const levada::wire_error&) {
     }
     levada::wire_reader of(behind);
     const auto plain = levada::detail::item_from_wire<levada::tensor<std::uint16_t, 3>>(of);
-    if (std::memcmp(plain.data(), raw.data() + levada::detail::frame_header::size, 6) != 0)
+    if (std::memcmp(plain.data(), raw.data() + behind_head, 6) != 0)
       throw std::logic_error("another tensor than is there");
     any = true;
   } catch (const levada::wire_error&) {

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -20,13 +19,16 @@
 #include <levada/remote/in_process.hpp>
 
 #include "fuzz/frame_property.hpp"
+#include "remote/odd_ends.hpp"
 #include "run/progress.hpp"
 
 namespace {
 
 namespace lv = levada;
-using lv::detail::frame_header;
 using lv::detail::frame_kind;
+using lv::test::bytes_of;
+using lv::test::odd_end;
+using lv::test::odd_node;
 
 using box = lv::target<lv::cpu<2>, lv::remote<"edge", lv::cpu<2>>>;
 using v1 = lv::version<"1">;
@@ -40,106 +42,8 @@ auto doubled() {
          }));
 }
 constexpr std::string_view hello =
-    "wire format 1\nbyte order little\nversion 1\ndevice edge\nitems int32\nresults int32\nstage twice: twice(4 bytes) "
+    "wire format 2\nbyte order little\nversion 1\ndevice edge\nitems int32\nresults int32\nstage twice: twice(4 bytes) "
     "-> 4 bytes\n";
-
-/// An end that does what a test says.
-class odd_end final : public lv::connection_events {
- public:
-  struct message {
-    frame_kind kind;
-    std::uint64_t item;
-    std::string text;
-  };
-
-  void received(lv::wire_reader::pieces pieces) noexcept override {
-    lv::wire_reader from(pieces);
-    const frame_header header = frame_header::read(from);
-    const std::lock_guard lock(mutex_);
-    came_.push_back({header.kind, header.item, lv::detail::text_from_wire(from, 100'000)});
-  }
-  void released(std::uint64_t) noexcept override {}
-  void closed(const std::string&) noexcept override {
-    const std::lock_guard lock(mutex_);
-    is_closed_ = true;
-  }
-
-  void connect(lv::in_process& by) { to_ = by.connect("a", 1000, *this); }
-  void take(std::unique_ptr<lv::connection> by) { to_ = std::move(by); }
-  void end() { to_.reset(); }
-  void send(std::string_view raw) {
-    kept_.emplace_back(raw);
-    const auto bytes = std::as_bytes(std::span(kept_.back()));
-    const std::size_t head = std::min<std::size_t>(16, bytes.size());
-    to_->send(bytes.first(head), bytes.subspan(head), 0);
-  }
-  void send(frame_kind kind, std::uint64_t item, std::string_view payload) {
-    const auto head = frame_header{kind, static_cast<std::uint32_t>(payload.size()), item}.written();
-    send(std::string(reinterpret_cast<const char*>(head.data()), head.size()).append(payload));
-  }
-
-  bool is_closed() {
-    const std::lock_guard lock(mutex_);
-    return is_closed_;
-  }
-  std::vector<message> came() {
-    const std::lock_guard lock(mutex_);
-    return came_;
-  }
-  bool has(frame_kind kind) {
-    return levada::test::eventually([&] {
-             for (const message& m : came())
-               if (m.kind == kind) return true;
-             return is_closed();
-           }) &&
-           !came().empty() && came().back().kind == kind;
-  }
-  /// What the other end says when it refuses.
-  std::string refusal() { return has(frame_kind::refusal) ? came().back().text : ""; }
-
- private:
-  std::mutex mutex_;
-  std::vector<message> came_;
-  bool is_closed_ = false;
-  std::deque<std::string> kept_;  ///< which stay where they are
-  std::unique_ptr<lv::connection> to_;
-};
-
-/// A node that is none.
-class odd_node final : public lv::connection_acceptor {
- public:
-  explicit odd_node(lv::in_process& by) : listener_(by.listen("a", 1000, *this)) {}
-  ~odd_node() {
-    listener_->stop();
-    for (const auto& e : ends_) e->end();
-  }
-  lv::connection_events* accepted(std::unique_ptr<lv::connection> by) noexcept override {
-    const std::lock_guard lock(mutex_);
-    ends_.push_back(std::make_unique<odd_end>());
-    ends_.back()->take(std::move(by));
-    return ends_.back().get();
-  }
-  /// The next connection that has greeted: a driver that waited too long has made another.
-  odd_end& next() {
-    odd_end* found = nullptr;
-    CHECK(levada::test::eventually([&] {
-      const std::lock_guard lock(mutex_);
-      for (; next_ < ends_.size(); ++next_) {
-        if (ends_[next_]->is_closed()) continue;
-        if (!ends_[next_]->came().empty()) found = ends_[next_++].get();
-        break;
-      }
-      return found != nullptr;
-    }));
-    return *found;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<odd_end>> ends_;
-  std::size_t next_ = 0;
-  std::unique_ptr<lv::listener> listener_;
-};
 
 class kept_lines final : public lv::log_sink {
  public:
@@ -157,7 +61,6 @@ class kept_lines final : public lv::log_sink {
   std::string last_;
 };
 
-std::string bytes_of(int x) { return {reinterpret_cast<const char*>(&x), sizeof x}; }
 int int_of(const std::string& bytes) { return *reinterpret_cast<const int*>(bytes.data()); }
 
 }  // namespace
@@ -179,7 +82,7 @@ TEST_CASE("a node refuses what is no greeting, and those that greet with somethi
   CHECK(refusal([](odd_end& d) { d.send(frame_kind::item, 0, bytes_of(1)); }) ==
         "levada: the first message is no greeting");
   CHECK(refusal([](odd_end& d) { d.send(frame_kind::hello, 0, "hello"); }) ==
-        "they are programs that differ: the driver has `hello`, and the node `wire format 1`");
+        "they are programs that differ: the driver has `hello`, and the node `wire format 2`");
   CHECK(refusal([](odd_end& d) { d.send(frame_kind::hello, 0, std::string(70'000, 'x')); }) ==
         "levada: a message with a longer text than it may have");
   CHECK(node.sessions() == 0);
@@ -210,6 +113,12 @@ TEST_CASE("a node closes drivers that break off from what was agreed, and serves
   const std::string length = "levada: an item has another number of bytes than its type";
   CHECK(closed_by([](odd_end& d) { d.send(frame_kind::item, 0, "abc"); }) == length);
   CHECK(closed_by([](odd_end& d) { d.send(frame_kind::item, 0, "abcdefgh"); }) == length);
+  CHECK(closed_by([](odd_end& d) { d.send_with(1, std::string(8, '\x7f') + bytes_of(1)); }) ==
+        "levada: an item that was captured at no time there is");
+  CHECK(closed_by([](odd_end& d) { d.send_with(1, "abc"); }) == "levada: a message ends before what it should hold");
+  CHECK(closed_by([](odd_end& d) { d.send_with(1, std::string(8, '\0')); }) == length);
+  CHECK(closed_by([](odd_end& d) { d.send_with(0x80, bytes_of(1)); }) ==
+        "levada: a message whose header says what is not known");
   CHECK(closed_by([](odd_end& d) { d.send(frame_kind::value, 0, bytes_of(1)); }) ==
         "levada: a driver sends what only a node does");
   CHECK(closed_by([](odd_end& d) { d.send("\x01"); }) == "levada: a message ends before what it should hold");
@@ -225,6 +134,13 @@ TEST_CASE("a node closes drivers that break off from what was agreed, and serves
   REQUIRE(good.has(frame_kind::value));
   CHECK(good.came().back().item == 77);
   CHECK(int_of(good.came().back().text) == 42);
+  // What time it is there may be asked by anybody, and a capture time is taken where no stage looks at it.
+  good.send(frame_kind::clock, 0, "");
+  CHECK(good.has(frame_kind::clock));
+  good.send_with(1, std::string(8, '\0') + bytes_of(4));
+  REQUIRE(levada::test::eventually([&] { return good.came().size() == 4; }));
+  CHECK(good.came().back().kind == frame_kind::value);
+  CHECK(int_of(good.came().back().text) == 8);
   good.end();
   CHECK(levada::test::eventually([&] { return node.sessions() == 0; }));
 }

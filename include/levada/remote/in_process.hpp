@@ -19,6 +19,7 @@
 
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/remote/detail/device.hpp>
+#include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/transport.hpp>
 
 namespace levada {
@@ -28,7 +29,7 @@ namespace detail {
 class in_process_way {
  public:
   struct message {
-    std::byte head[16];
+    std::byte head[most_head_bytes];
     std::size_t head_bytes = 0;
     std::span<const std::byte> payload;
     std::uint64_t tag = 0;

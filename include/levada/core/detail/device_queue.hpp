@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <levada/core/detail/device.hpp>
+#include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/storage.hpp>
 
 namespace levada::detail {
@@ -38,6 +39,10 @@ class computed_memory {
   ~computed_memory() = default;
 };
 
+struct session_time {
+  bool is_own = false;  ///< by a clock of its own, not by the machine's
+};
+
 /// A session as its devices see it. They report items done or failed on a thread of their own, out of band and in any
 /// order.
 class device_client {
@@ -56,6 +61,11 @@ class device_client {
   /// prepared; null where nothing is ever replaced.
   virtual void* const* kept_for(std::size_t, std::uint64_t) noexcept { return nullptr; }
 
+  /// What travels with the item.
+  virtual item_envelope envelope(std::uint64_t) noexcept { return {}; }
+  /// How the session reckons time.
+  const session_time& time() const { return time_; }
+
   /// Whether anybody wants to know when the device is at an item: asked when it is submitted. If so it is told before
   /// the item is reported complete, where the device knows.
   virtual bool asks_times() const noexcept { return false; }
@@ -73,7 +83,11 @@ class device_client {
   }
 
  protected:
+  explicit device_client(const session_time& time = {}) : time_(time) {}
   ~device_client() = default;
+
+ private:
+  const session_time time_;
 };
 
 /// A run of ops as a backend made it for its device: the base of its kernels. What else is in it, the device's driver
@@ -190,7 +204,7 @@ class device_queue {
   /// used. Returns when they are there. Any thread; the result may outlive the queue.
   virtual owner<device_parameters> bring(const device_kernel&) { return {}; }
   /// A session with so many slots opens; an item's slot is its number modulo that. The client may not be called before
-  /// the first item is submitted: it is still being made.
+  /// the first item is submitted, since it is still being made; but for its `time`.
   virtual std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) = 0;
 };
 

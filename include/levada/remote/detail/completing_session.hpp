@@ -23,8 +23,8 @@ class completing_session final : public result_dispatcher<Session> {
 
   /// False: there is no room.
   template <class Make>
-  bool push(completion& to, const Make& make) {
-    return this->try_push_for(&to, make, {});
+  bool push(completion& to, const Make& make, typename base::time_point captured) {
+    return this->try_push_for(&to, make, captured);
   }
 
   bool is_ready() noexcept override { return this->items().has_result() || this->has_dropped() || this->is_ending(); }

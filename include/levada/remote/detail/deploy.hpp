@@ -58,8 +58,9 @@ struct way_elsewhere<endpoints<Device>> {
   static auto stage(const endpoints<Device>& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
     using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, typename Place::in, out>;
-    return part_elsewhere<Place, remote<Place::name>>(std::make_shared<remote_way>(remote_way{
-        std::string(Place::name.view()), std::string(identity::text.view()), to.by, to.addresses, to.patience}));
+    return part_elsewhere<Place, remote<Place::name>>(std::make_shared<remote_way>(
+        remote_way{std::string(Place::name.view()), std::string(identity::text.view()), to.by, to.addresses,
+                   to.patience, sees_envelopes<typename Place::pipeline>}));
   }
 };
 

@@ -67,11 +67,11 @@ class driven_session {
   }
   /// Takes the item that `make` makes, under the driver's number. One thread at a time.
   template <class Make>
-  void take(std::uint64_t number, const Make& make) {
+  void take(std::uint64_t number, const Make& make, std::chrono::steady_clock::time_point captured = {}) {
     const std::uint64_t pushed = pushed_.load();
     check_was_asked_for(pushed - popped_.load(), numbers_.size());
     numbers_[pushed % numbers_.size()] = number;
-    session_->emplace(make);  // waits where the slot has a result still that the driver has got
+    session_->emplace(make, captured);  // waits where the slot has a result still that the driver has got
     pushed_.store(pushed + 1);
     if (!give_here(pushed)) ring();
   }

@@ -3,6 +3,7 @@
 // remote/detail/filtering_session.hpp: the session of an app whose items come from elsewhere, as in driven_session.hpp,
 // where the app may give nothing for an item: the other end hears of that, too.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -44,11 +45,11 @@ class filtering_session {
   }
   /// Takes the item that `make` makes, under the driver's number. One thread at a time.
   template <class Make>
-  void take(std::uint64_t number, const Make& make) {
+  void take(std::uint64_t number, const Make& make, std::chrono::steady_clock::time_point captured = {}) {
     check_was_asked_for(pushed_ - answered_.load(), App::plan.slots);
     item_in_flight& i = in_flight_[pushed_++ % in_flight_.size()];
     i.number = number;
-    while (!session_->push(i, make)) {  // for a moment: the driver has what the slot still holds
+    while (!session_->push(i, make, captured)) {  // for a moment: the driver has what the slot still holds
       if (is_over_.load() || session_->session().is_over()) return;
       yield_thread();
     }

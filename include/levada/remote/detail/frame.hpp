@@ -3,11 +3,13 @@
 // remote/detail/frame.hpp: what a message between a driver and a node begins with. A message is one frame; its numbers
 // are written with the smallest byte first, whatever the machine.
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,7 +25,15 @@ enum class frame_kind : std::uint8_t {
   value,      ///< its result
   failure,    ///< the same where it failed: why, as text
   filtered,   ///< the same where it has no result
+  clock,      ///< what time is it there; from the node: `item` is what its clock says
 };
+
+/// What an item's message has between its header and the item, by the bits of the header's second byte.
+inline constexpr std::uint8_t with_capture = 1;  ///< when it was captured, by the node's clock
+inline constexpr std::uint8_t with_all = with_capture;
+inline constexpr std::size_t capture_bytes = 8;
+/// A header and all of that.
+inline constexpr std::size_t most_head_bytes = 32;
 
 struct frame_header {
   static constexpr std::size_t size = 16;
@@ -31,10 +41,12 @@ struct frame_header {
   frame_kind kind = frame_kind::hello;
   std::uint32_t bytes = 0;  ///< behind the header
   std::uint64_t item = 0;
+  std::uint8_t with = 0;
 
   constexpr std::array<std::byte, size> written() const {
     std::array<std::byte, size> to{};
     to[0] = static_cast<std::byte>(kind);
+    to[1] = static_cast<std::byte>(with);
     for (std::size_t i = 0; i < 4; ++i) to[4 + i] = static_cast<std::byte>(bytes >> 8 * i);
     for (std::size_t i = 0; i < 8; ++i) to[8 + i] = static_cast<std::byte>(item >> 8 * i);
     return to;
@@ -50,9 +62,11 @@ struct frame_header {
     const auto raw = from.read<std::array<std::byte, size>>();
     frame_header header;
     header.kind = static_cast<frame_kind>(raw[0]);
-    if (header.kind < frame_kind::hello || header.kind > frame_kind::filtered)
+    if (header.kind < frame_kind::hello || header.kind > frame_kind::clock)
       throw wire_error("levada: a message of no known kind");
-    if (raw[1] != std::byte{} || raw[2] != std::byte{} || raw[3] != std::byte{})
+    header.with = std::to_integer<std::uint8_t>(raw[1]);
+    const std::uint8_t known = header.kind == frame_kind::item ? with_all : 0;
+    if ((header.with & ~known) != 0 || raw[2] != std::byte{} || raw[3] != std::byte{})
       throw wire_error("levada: a message whose header says what is not known");
     for (std::size_t i = 0; i < 4; ++i) header.bytes |= std::to_integer<std::uint32_t>(raw[4 + i]) << 8 * i;
     for (std::size_t i = 0; i < 8; ++i) header.item |= std::to_integer<std::uint64_t>(raw[8 + i]) << 8 * i;
@@ -60,6 +74,42 @@ struct frame_header {
     return header;
   }
 };
+
+/// What an item's message begins with: its header, and what travels beside the item.
+class item_head {
+ public:
+  item_head(std::uint64_t item, std::size_t payload) : header_{frame_kind::item, 0, item}, payload_(payload) {}
+
+  /// A time of the node's clock, in nanoseconds.
+  void add_capture(std::uint64_t at) {
+    header_.with |= with_capture;
+    for (std::size_t i = 0; i < capture_bytes; ++i) raw_[size_++] = static_cast<std::byte>(at >> 8 * i);
+  }
+  std::span<const std::byte> written() {
+    header_.bytes = static_cast<std::uint32_t>(size_ - frame_header::size + payload_);
+    const auto first = header_.written();
+    std::copy(first.begin(), first.end(), raw_.begin());
+    return std::span(raw_).first(size_);
+  }
+
+ private:
+  frame_header header_;
+  std::size_t payload_, size_ = frame_header::size;
+  std::array<std::byte, most_head_bytes> raw_{};
+};
+
+/// When the item behind a header was captured; empty where that does not say so. Throws wire_error where that is no
+/// time that can be reckoned with.
+inline std::chrono::steady_clock::time_point capture_from_wire(const frame_header& header, wire_reader& from) {
+  if ((header.with & with_capture) == 0) return {};
+  const auto raw = from.read<std::array<std::byte, capture_bytes>>();
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < capture_bytes; ++i) bits |= std::to_integer<std::uint64_t>(raw[i]) << 8 * i;
+  const auto at = static_cast<std::int64_t>(bits);
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  if (at < -most || at > most) throw wire_error("levada: an item that was captured at no time there is");
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at));
+}
 
 /// What is left of a message as text for people: at most so many bytes.
 inline std::string text_from_wire(wire_reader& from, std::size_t most) {

@@ -11,6 +11,7 @@
 
 #include <levada/core/detail/fixed_string.hpp>
 #include <levada/graph/detail/describe.hpp>
+#include <levada/graph/detail/side_data.hpp>
 #include <levada/plan/detail/signature.hpp>
 #include <levada/plan/detail/text.hpp>
 #include <levada/remote/detail/wire.hpp>
@@ -18,7 +19,16 @@
 namespace levada::detail {
 
 /// Changes with the frames and with what their items mean.
-inline constexpr std::size_t wire_format = 1;
+inline constexpr std::size_t wire_format = 2;
+
+/// A stage of the part sees the envelopes of its items.
+template <class Part>
+inline constexpr bool sees_envelopes = [] {
+  if constexpr (flat<Part>::has_sides)
+    for (const side_place& place : flat<Part>::sides().place)
+      if (place.type == side_place::envelope) return true;
+  return false;
+}();
 
 struct no_more_lines {
   static constexpr void write(auto&) {}
@@ -39,6 +49,7 @@ struct remote_identity {
     to += Device.view();
     to += "\nitems ";
     append_wire_form<In>(to);
+    if constexpr (sees_envelopes<Part>) to += ", with capture times";
     to += "\nresults ";
     append_wire_form<Out>(to);
     More::write(to);

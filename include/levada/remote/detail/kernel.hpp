@@ -17,6 +17,7 @@
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/graph/detail/queue_info.hpp>
 #include <levada/graph/op.hpp>
+#include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/transport.hpp>
 #include <levada/remote/detail/wire.hpp>
 
@@ -31,6 +32,7 @@ struct remote_way {
   std::shared_ptr<transport> by;
   std::vector<std::string> addresses;
   std::chrono::nanoseconds patience{};  ///< without any node
+  bool tells_captures = false;          ///< stages there see when an item was captured
 };
 
 /// Its items wait nowhere between the machines.
@@ -96,7 +98,7 @@ struct remote_backend : backend_elsewhere<remote_way, device_kind::remote> {};
 /// The longest message of a device whose items and results are at most so long.
 constexpr std::size_t longest_message(std::size_t item, std::size_t result) {
   const std::size_t largest = item > result ? item : result, text = 64 << 10;
-  return 16 + (largest > text ? largest : text);
+  return most_head_bytes + (largest > text ? largest : text);
 }
 
 }  // namespace levada::detail

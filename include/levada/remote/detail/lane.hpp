@@ -20,6 +20,7 @@
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/remote/detail/device.hpp>
+#include <levada/remote/detail/far_clock.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/fresh_items.hpp>
 #include <levada/remote/detail/greeting.hpp>
@@ -35,7 +36,13 @@ class remote_lane final : public device_lane, public connection_events {
 
   remote_lane(kept_lanes<remote_lane>& keeper, std::size_t segment, std::size_t slots, device_client& client,
               const remote_kernel& kernel)
-      : keeper_(keeper), segment_(segment), client_(client), kernel_(kernel), slots_(slots), fresh_(slots) {}
+      : keeper_(keeper),
+        segment_(segment),
+        client_(client),
+        kernel_(kernel),
+        time_(client.time()),
+        slots_(slots),
+        fresh_(slots) {}
   /// Nothing is in flight, and the keeper has forgotten it.
   ~remote_lane() override { connection_.reset(); }
 
@@ -65,7 +72,7 @@ class remote_lane final : public device_lane, public connection_events {
   time_point due() {
     const std::lock_guard lock(mutex_);
     if (state_ == state::up) return never;
-    if (state_ == state::greeting) return greeting_ends_;
+    if (is_greeting(state_)) return greeting_ends_;
     return holds_items() ? std::min(next_try_, patience_ends()) : next_try_;
   }
   void keep(time_point now) {
@@ -76,7 +83,7 @@ class remote_lane final : public device_lane, public connection_events {
       is = state_;
       gives_up = now >= patience_ends();
     }
-    if (is == state::greeting && now >= greeting_ends_) {
+    if (is_greeting(is) && now >= greeting_ends_) {
       {
         const std::lock_guard lock(mutex_);
         greeting_ends_ = never;
@@ -97,6 +104,8 @@ class remote_lane final : public device_lane, public connection_events {
       switch (header.kind) {
         case frame_kind::welcome:
           return welcomed(static_cast<std::size_t>(header.item));
+        case frame_kind::clock:
+          return told_time(header.item);
         case frame_kind::refusal: {
           const std::string why = text_from_wire(from, most_text_bytes);
           return end_connection(why);
@@ -147,7 +156,8 @@ class remote_lane final : public device_lane, public connection_events {
   }
 
  private:
-  enum class state { down, greeting, up };
+  enum class state { down, greeting, asking_time, up };
+  static bool is_greeting(state s) { return s == state::greeting || s == state::asking_time; }
   enum class place : unsigned char { nowhere, fresh, sent, lost, answered };
   struct slot {
     std::uint64_t item = 0;
@@ -196,20 +206,28 @@ class remote_lane final : public device_lane, public connection_events {
     std::unique_lock lock(mutex_);
     if (is_sending_) return;
     is_sending_ = true;
-    while (slot* const s = next_to_send()) {
+    for (;;) {
+      if (asks_time()) {
+        lock.unlock();
+        connection_->send(frame_header{frame_kind::clock, 0, 0}.written(), {}, text_tag);
+        lock.lock();
+        continue;
+      }
+      slot* const s = next_to_send();
+      if (s == nullptr) break;
       s->at = place::sent;
       ++s->held;
       ++flying_;
       const bool is_first = s->losses == 0;
-      const auto head =
-          frame_header{frame_kind::item, static_cast<std::uint32_t>(s->payload.size()), s->item}.written();
+      item_head head(s->item, s->payload.size());
+      if (tells_captures()) add_capture(head, s->item);
       const auto payload = s->payload;
       const std::uint64_t item = s->item;
       connection& to = *connection_;
       lock.unlock();
       // What was sent once may have been cancelled meanwhile.
       const bool is_over = !is_first && client_.input(segment_, item, 0) == nullptr;
-      if (!is_over) to.send(head, payload, static_cast<std::uint64_t>(s - slots_.begin()));
+      if (!is_over) to.send(head.written(), payload, static_cast<std::uint64_t>(s - slots_.begin()));
       lock.lock();
       if (!is_over) continue;
       --s->held;
@@ -222,15 +240,40 @@ class remote_lane final : public device_lane, public connection_events {
     sent_.notify_one();
   }
 
+  bool tells_captures() const { return way().tells_captures; }
+  /// Capture times go by the node's clock; those of a session with a clock of its own go as they are.
+  bool reckons_time() const { return tells_captures() && !time_.is_own; }
+  void add_capture(item_head& head, std::uint64_t item) const {
+    const time_point at = client_.envelope(item).captured;
+    if (at != time_point()) head.add_capture(time_.is_own ? nanoseconds_of(at) : node_clock_.there(at));
+  }
+  /// Whether the node is to be asked now what time it is there.
+  bool asks_time() {
+    if (!reckons_time() || (state_ != state::asking_time && state_ != state::up)) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (!node_clock_.is_due(now)) return false;
+    node_clock_.ask(now);
+    return true;
+  }
+
   // ---- answers ----
 
   void welcomed(std::size_t credits) noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (state_ != state::greeting) return;
-      state_ = state::up;
+      state_ = reckons_time() ? state::asking_time : state::up;
       was_up_ = true;
       credits_ = std::max<std::size_t>(1, credits);
+    }
+    send_some();
+  }
+  void told_time(std::uint64_t there) {
+    const auto now = std::chrono::steady_clock::now();
+    {
+      const std::lock_guard lock(mutex_);
+      node_clock_.answer(there, now);
+      if (state_ == state::asking_time) state_ = state::up;
     }
     send_some();
   }
@@ -308,6 +351,7 @@ class remote_lane final : public device_lane, public connection_events {
       const std::lock_guard lock(mutex_);
       state_ = state::greeting;
       greeting_ends_ = now + longest_greeting;
+      node_clock_ = {};
       address_ = address;
       why_.clear();
       ++tries_;
@@ -339,6 +383,7 @@ class remote_lane final : public device_lane, public connection_events {
   const std::size_t segment_;
   device_client& client_;
   const remote_kernel& kernel_;
+  const session_time time_;
 
   std::mutex mutex_;
   std::condition_variable sent_;
@@ -349,6 +394,7 @@ class remote_lane final : public device_lane, public connection_events {
   std::size_t credits_ = 0;
   bool is_alone_ = false;  ///< what is sent has lost its node before
   bool is_sending_ = false;
+  far_clock node_clock_;
 
   state state_ = state::down;
   bool was_up_ = false;

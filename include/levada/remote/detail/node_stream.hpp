@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <levada/core/detail/log.hpp>
+#include <levada/remote/detail/far_clock.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/transport.hpp>
@@ -56,7 +57,10 @@ class node_stream : public connection_events {
         if (header.kind != frame_kind::hello) throw wire_error("levada: the first message is no greeting");
         greet(text_from_wire(from, most_text_bytes));
       } else if (header.kind == frame_kind::item) {
-        take(header.item, from);
+        const time_point captured = capture_from_wire(header, from);
+        take(header.item, captured, from);
+      } else if (header.kind == frame_kind::clock) {
+        send(frame_kind::clock, nanoseconds_of(std::chrono::steady_clock::now()), {}, other_tag);
       } else {
         throw wire_error("levada: a driver sends what only a node does");
       }
@@ -95,7 +99,7 @@ class node_stream : public connection_events {
  protected:
   /// Opens the session; says how many items it takes.
   virtual std::size_t begin() = 0;
-  virtual void take(std::uint64_t item, wire_reader& from) = 0;
+  virtual void take(std::uint64_t item, time_point captured, wire_reader& from) = 0;
   /// Nothing more comes, and nobody takes what is there.
   virtual void end() noexcept = 0;
 

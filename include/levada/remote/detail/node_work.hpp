@@ -28,8 +28,9 @@ class node_work final : public node_stream {
   using session_type = session_of_driver<App, node_stream>;
 
   std::size_t begin() override { return session_.open(); }
-  void take(std::uint64_t number, wire_reader& from) override {
-    session_.take(number, [&] { return item_from_wire<typename session_type::item>(from); });
+  void take(std::uint64_t number, time_point captured, wire_reader& from) override {
+    session_.take(
+        number, [&] { return item_from_wire<typename session_type::item>(from); }, captured);
   }
   void end() noexcept override { session_.end(); }
 
