@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes networks of the literature as ONNX files, with weights from a seed and the norms folded into the convolutions.
 
-networks.py NETWORK FILE     resnet18, resnet50, mobilenet_v1, mobilenet_v2 or squeezenet, of 3 x 224 x 224
+networks.py NETWORK FILE [int8]     resnet18, resnet50, mobilenet_v1, mobilenet_v2 or squeezenet, of 3 x 224 x 224;
+                                    int8: convolutions between DequantizeLinear and QuantizeLinear
 """
 
 import array
@@ -70,9 +71,82 @@ class network:
                           self.weights)  # fmt: skip
 
 
-def resnet(blocks, bottleneck):
+class quantized_network(network):
+    """The same with weights of int8, a scale for each filter, and activations of uint8. Their scales come from the
+    mean square of what a layer gives where its input is random: 4.5 standard deviations are the largest number.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.bound = float("inf")  # of what is rectified
+        self.square = {"picture": 1 / 3}  # the mean of each value's square
+        self.rectified = set()
+        self.steps = {}  # of a value: scale, zero point
+        self.numbers = {}  # of a value: as integers and numbers again
+        self.given = {}
+
+    def constant(self, dims, values, element):
+        key = (tuple(dims), tuple(values), element)
+        if key not in self.given:
+            self.given[key] = f"w{len(self.weights)}"
+            self.weights.append(onnx.tensor(self.given[key], dims, values, element))
+        return self.given[key]
+
+    def rounded(self, x):
+        """The numbers that the integers of a value stand for."""
+        if x not in self.numbers:
+            if x not in self.steps:
+                largest = 4.5 * (self.square[x] * (2 if x in self.rectified else 1)) ** 0.5
+                self.steps[x] = (min(largest, self.bound) / 255, 0) if x in self.rectified else (largest / 127, 128)
+            scale, zero = self.steps[x]
+            of = [self.constant([], [scale], onnx.FLOAT), self.constant([], [zero], onnx.UINT8)]
+            integers = super().add("QuantizeLinear", [x, *of])
+            self.numbers[x] = super().add("DequantizeLinear", [integers, *of])
+        return self.numbers[x]
+
+    def relu6(self, x):
+        self.bound = 6
+        return super().relu6(x)
+
+    def add(self, op, inputs, **attributes):
+        if op in ("Relu", "Clip"):
+            y = super().add(op, inputs, **attributes)
+            self.square[y] = self.square[inputs[0]] / 2
+            self.rectified.add(y)
+            return y
+        if op in ("Flatten", "Gemm"):
+            return super().add(op, inputs, **attributes)
+        y = super().add(op, [self.rounded(x) if x in self.square else x for x in inputs], **attributes)
+        self.square[y] = sum(self.square[x] for x in inputs) if op == "Add" else self.square[inputs[0]]
+        if op in ("MaxPool", "Concat"):
+            self.steps[y] = self.steps[inputs[0]]
+            if inputs[0] in self.rectified:
+                self.rectified.add(y)
+        return y
+
+    def conv(self, x, channels, filters, size=3, stride=1, groups=1, padding=None, gain=1.0):
+        inputs = channels // groups * size * size
+        padding = size // 2 if padding is None else padding
+        scale = gain * (6 / inputs) ** 0.5 / 127
+        begin, count = random.randrange(len(self.row)), inputs * filters
+        part = array.array("b", [round(127 * v) for v in self.row[begin:] + self.row[:begin]])
+        w = f"w{len(self.weights)}"
+        self.weights.append(onnx.tensor(w, [filters, channels // groups, size, size],
+                                        (part * (count // len(part) + 1))[:count].tobytes(), onnx.INT8))  # fmt: skip
+        of_filters = self.constant([filters], [scale] * filters, onnx.FLOAT)
+        known = super().add("DequantizeLinear", [w, of_filters], axis=0)
+        self.rounded(x)
+        steps = self.steps[x][0] * scale
+        b = self.constant([filters], [round(random.uniform(-0.1, 0.1) / steps) for _ in range(filters)], onnx.INT32)
+        bias = super().add("DequantizeLinear", [b, self.constant([filters], [steps] * filters, onnx.FLOAT)], axis=0)
+        y = self.add("Conv", [x, known, bias], kernel_shape=[size, size], strides=[stride, stride], group=groups,
+                     pads=[padding] * 4)  # fmt: skip
+        self.square[y] = 2 * gain**2 * self.square[x] + 0.1**2 / 3
+        return y
+
+
+def resnet(n, blocks, bottleneck):
     """He and others, 2015. Of a sum of two each half is smaller, since no norm stands before it."""
-    n = network()
     x = n.relu(n.conv("picture", 3, 64, 7, 2))
     x = n.add("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     channels = 64
@@ -91,9 +165,8 @@ def resnet(blocks, bottleneck):
     return n.written(n.classes(x, channels), [1, 1000])
 
 
-def mobilenet_v1():
+def mobilenet_v1(n):
     """Howard and others, 2017."""
-    n = network()
     x, channels = n.relu(n.conv("picture", 3, 32, 3, 2)), 32
     for filters, stride in [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2),
                             (1024, 1)]:  # fmt: skip
@@ -102,9 +175,8 @@ def mobilenet_v1():
     return n.written(n.classes(x, channels), [1, 1000])
 
 
-def mobilenet_v2():
+def mobilenet_v2(n):
     """Sandler and others, 2018."""
-    n = network()
     x, channels = n.relu6(n.conv("picture", 3, 32, 3, 2)), 32
     for wider, filters, count, first in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
                                          (6, 160, 3, 2), (6, 320, 1, 1)]:  # fmt: skip
@@ -118,9 +190,8 @@ def mobilenet_v2():
     return n.written(n.classes(n.relu6(n.conv(x, channels, 1280, 1)), 1280), [1, 1000])
 
 
-def squeezenet():
+def squeezenet(n):
     """Iandola and others, 2016: version 1.1."""
-    n = network()
 
     def pool(x):
         return n.add("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2])
@@ -137,8 +208,8 @@ def squeezenet():
 
 
 WRITERS = {
-    "resnet18": lambda: resnet([2, 2, 2, 2], False),
-    "resnet50": lambda: resnet([3, 4, 6, 3], True),
+    "resnet18": lambda n: resnet(n, [2, 2, 2, 2], False),
+    "resnet50": lambda n: resnet(n, [3, 4, 6, 3], True),
     "mobilenet_v1": mobilenet_v1,
     "mobilenet_v2": mobilenet_v2,
     "squeezenet": squeezenet,
@@ -146,4 +217,4 @@ WRITERS = {
 
 if __name__ == "__main__":
     with open(sys.argv[2], "wb") as file:
-        file.write(WRITERS[sys.argv[1]]())
+        file.write(WRITERS[sys.argv[1]](quantized_network() if sys.argv[3:] == ["int8"] else network()))

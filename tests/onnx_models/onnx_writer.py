@@ -3,7 +3,7 @@
 
 import struct
 
-FLOAT, INT64, BOOL = 1, 7, 9
+FLOAT, UINT8, INT8, INT32, INT64, BOOL = 1, 2, 3, 6, 7, 9
 
 
 def varint(value):
@@ -26,7 +26,7 @@ def block(field, data):
 
 def tensor(name, dims, values, element=FLOAT):
     """Values are numbers, or the bytes themselves."""
-    letter = {FLOAT: "f", INT64: "q"}[element]
+    letter = {FLOAT: "f", UINT8: "B", INT8: "b", INT32: "i", INT64: "q"}[element]
     raw = values if isinstance(values, bytes) else struct.pack(f"<{len(values)}{letter}", *values)
     return b"".join(number(1, d) for d in dims) + number(2, element) + block(8, name) + block(9, raw)
 

@@ -2,6 +2,7 @@
 #pragma once
 // network/network.hpp: a model as one flat graph of static shapes: sub-graphs, functions and constants are resolved.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,11 +16,18 @@ namespace levada::onnx {
 using value_id = int;
 inline constexpr value_id no_value = -1;
 
+/// Integers that stand for numbers, as a DequantizeLinear takes them.
+struct dequantized_constant {
+  value_id integers = no_value, scale = no_value, zero_point = no_value;
+  std::int64_t axis = 1;  ///< of several scales
+};
+
 struct value {
   std::string name;  ///< ONNX's
   element type = element::undefined;
   extents dims;
-  std::optional<constant> known;  ///< its elements, where they are the same for all items
+  std::optional<constant> known;                      ///< its elements, where they are the same for all items
+  std::optional<dequantized_constant> dequantized{};  ///< where `known` was folded of these
 
   bool is_typed() const { return type != element::undefined; }
 };

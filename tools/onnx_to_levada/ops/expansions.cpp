@@ -7,6 +7,7 @@
 #include "body.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
+#include "quantized_conv.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -164,6 +165,7 @@ std::optional<function_def> expand_qlinear_matmul(const op_call& call) {
   return b.result();
 }
 std::optional<function_def> expand_qlinear_conv(const op_call& call) {
+  if (is_convolution_of_int8(call)) return std::nullopt;
   body b(call);
   std::vector<std::string> inputs{centred(b, call, 0, 2, false), centred_filters(b, call, 3, 5)};
   if (call.has(8)) inputs.push_back(b.cast(body::in(8), element::f64));
@@ -226,7 +228,6 @@ std::span<const op_definition> expanded_ops() {
       expanded("MatMulInteger", expand_matmul_integer),
       expanded("ConvInteger", expand_conv_integer),
       expanded("QLinearMatMul", expand_qlinear_matmul),
-      expanded("QLinearConv", expand_qlinear_conv),
       expanded("CastLike", expand_cast_like),
       expanded("ReverseSequence", expand_reverse_sequence),
   };
@@ -237,6 +238,7 @@ std::optional<function_def> expansion_of(const op_definition& op, const op_call&
   if (op.expand != nullptr) return op.expand(call);
   if (op.domain.empty() && op.name == "LayerNormalization") return expand_layer_norm(call);
   if (op.domain.empty() && op.name == "PRelu") return expand_prelu(call);
+  if (op.domain.empty() && op.name == "QLinearConv") return expand_qlinear_conv(call);
   return std::nullopt;
 }
 

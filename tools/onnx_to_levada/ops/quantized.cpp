@@ -8,6 +8,7 @@
 #include "../output/lowering.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
+#include "quantized_conv.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -91,12 +92,44 @@ void lower_dequantize(lowering& to, const op_call& call) {
   to.give_op(call, "nn::dequantize_linear" + quantization(call), {to.in(call, 0)});
 }
 
+/// One scale and one zero point, constants.
+bool has_one_quantization(const op_call& call, std::size_t scale) {
+  return call.is_known(scale) && call.in(scale).known->elements() == 1 && call.is_known(scale + 1) &&
+         call.in(scale + 1).known->elements() == 1;
+}
+
 constexpr op_definition definitions[] = {
     {"QuantizeLinear", infer_quantize, fold_quantize, lower_quantize},
     {"DequantizeLinear", infer_dequantize, fold_dequantize, lower_dequantize},
 };
 
 }  // namespace
+
+std::optional<constant> as_int8(const constant& integers, const constant* zero_points) {
+  const auto all = integers.as<std::int64_t>();
+  const auto zeros = zero_points == nullptr ? std::vector<std::int64_t>{0} : zero_points->as<std::int64_t>();
+  const std::size_t each = zeros.size() == 1 ? all.size() : all.size() / zeros.size();
+  std::vector<std::int64_t> made(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    made[i] = all[i] - zeros[i / each];
+    if (made[i] < -128 || made[i] > 127) return std::nullopt;
+  }
+  return constant::of(element::i8, integers.dims(), made);
+}
+
+bool is_convolution_of_int8(const op_call& call) {
+  using namespace qlinear_input;
+  const bool is_complete = call.has(y_zero_point) && call.is_known(w) && call.is_known(w_scale) &&
+                           (!call.has(w_zero_point) || call.is_known(w_zero_point)) &&
+                           (!call.has(bias) || call.is_known(bias));
+  if (!is_complete || call.rank() != 4 || call.rank(w) != 4 || call.dims(w)[0] == 0) return false;
+  const auto is_of_filters = [&](std::size_t i) {
+    return !call.has(i) || call.in(i).known->elements() == 1 || call.in(i).known->elements() == call.dims(w)[0];
+  };
+  return has_one_quantization(call, x_scale) && has_one_quantization(call, y_scale) && is_of_filters(w_scale) &&
+         is_of_filters(w_zero_point) && call.type(w_scale) == element::f32 &&
+         as_int8(*call.in(w).known, call.has(w_zero_point) ? &*call.in(w_zero_point).known : nullptr).has_value();
+}
 
 std::span<const op_definition> quantized_ops() { return definitions; }
 

@@ -8,6 +8,7 @@
 #include "folding.hpp"
 #include "op_definition.hpp"
 #include "per_item.hpp"
+#include "quantized_conv.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -110,18 +111,21 @@ void two_axes_at_most(const op_call& call, const window& w) {
 
 // --- Conv -----------------------------------------------------------------------------------------------------------
 
-window conv_window(const op_call& call) {
-  const extents& weight = call.dims(1);
+window conv_window(const op_call& call, std::size_t weights = 1) {
+  const extents& weight = call.dims(weights);
   call.require(weight.size() == call.dims().size() && weight.size() > 2, "its weight has another rank than its input");
   window w = window_of(call, {weight.begin() + 2, weight.end()});
   apply_auto_pad(call, w);
   return w;
 }
+void check_groups(const op_call& call, const extents& weight) {
+  const std::int64_t groups = call.integer("group", 1);
+  call.require(groups > 0 && call.dims()[1] == weight[1] * groups && weight[0] % groups == 0,
+               "its groups do not fit its channels");
+}
 std::vector<tensor_type> infer_conv(const op_call& call) {
   const extents spatial = spatial_output(call, conv_window(call), false);
-  const std::int64_t groups = call.integer("group", 1);
-  call.require(groups > 0 && call.dims()[1] == call.dims(1)[1] * groups && call.dims(1)[0] % groups == 0,
-               "its groups do not fit its channels");
+  check_groups(call, call.dims(1));
   extents dims{call.dims()[0], call.dims(1)[0]};
   dims.insert(dims.end(), spatial.begin(), spatial.end());
   return {{call.type(), dims}};
@@ -143,6 +147,46 @@ void lower_conv(lowering& to, const op_call& call) {
                          (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
                          (bias ? "" : ", lv::no_bias") + ">(w)";
   per_item(to, call, item_of(call.dims()), item_of(call.out().dims), name, op);
+}
+
+// --- QLinearConv ----------------------------------------------------------------------------------------------------
+
+std::vector<tensor_type> infer_qlinear_conv(const op_call& call) {
+  const extents& weight = call.dims(qlinear_input::w);
+  extents dims = spatial_output(call, conv_window(call, qlinear_input::w), false);
+  check_groups(call, weight);
+  dims.insert(dims.begin(), {call.dims()[0], weight[0]});
+  return {{call.has(qlinear_input::y_zero_point) ? call.type(qlinear_input::y_zero_point) : element::f32, dims}};
+}
+std::string quantization_of(const op_call& call, std::size_t scale) {
+  return "{" + number_text(call.known(scale, "its scale").scalar<double>(), element::f32) + ", " +
+         std::to_string(call.known(scale + 1, "its zero point").scalar<std::int64_t>()) + "}";
+}
+void lower_qlinear_conv(lowering& to, const op_call& call) {
+  using namespace qlinear_input;
+  const constant &given = call.known(w, "its weight"), &scale = call.known(w_scale, "its weight's scale");
+  const std::string name = to.fresh_name();
+  const std::int64_t filters = given.dims()[0], groups = call.integer("group", 1);
+  to.weight(name, "weight", *as_int8(given, call.is_known(w_zero_point) ? &*call.in(w_zero_point).known : nullptr));
+  const std::vector<double> scales = scale.as<double>();
+  to.weight(name, "weight_scale",
+            scales.size() > 1 ? scale.shaped({filters})
+                              : constant::of(element::f32, {filters},
+                                             std::vector<double>(static_cast<std::size_t>(filters), scales[0])));
+  if (call.has(bias)) to.weight(name, "bias", call.known(bias, "its bias"));
+  const bool gives_floats = !call.has(y_scale);
+  const element type = call.out().type;
+  const std::string op = "nn::qlinear_conv2d<\"" + name + "\", " + std::to_string(filters) + ", " +
+                         std::string(names_of(type)->cpp) + ", " + options_of(conv_window(call, qlinear_input::w)) +
+                         (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
+                         (call.has(bias) ? "" : ", lv::no_bias") + ">(w, {" + quantization_of(call, x_scale) + ", " +
+                         (gives_floats ? "{}" : quantization_of(call, y_scale)) +
+                         (call.integer("relu", 0) != 0 ? ", true" : "") + "})";
+  bool first = true;
+  const extents item_out = item_of(call.out().dims);
+  per_item(to, call, item_of(call.dims()), item_out, [&](int from) {
+    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, type, item_out);
+  });
 }
 
 // --- ConvTranspose --------------------------------------------------------------------------------------------------
@@ -441,6 +485,7 @@ void lower_grid_sample(lowering& to, const op_call& call) {
 
 constexpr op_definition definitions[] = {
     {"Conv", infer_conv, nullptr, lower_conv},
+    {"QLinearConv", infer_qlinear_conv, nullptr, lower_qlinear_conv},
     {"ConvTranspose", infer_conv_transpose, nullptr, lower_conv_transpose},
     {"MaxPool", infer_pool, nullptr, lower_pool},
     {"AveragePool", infer_pool, nullptr, lower_pool},

@@ -11,6 +11,7 @@ std::int64_t multiply_adds(const network& net, const node& n) {
   const std::int64_t out = elements_of(net[n.outputs[0]].dims);
   const auto dims = [&](std::size_t i) -> const extents& { return net[n.inputs[i]].dims; };
   if (n.op == "Conv") return out * elements_of(dims(1)) / dims(1)[0];
+  if (n.op == "QLinearConv") return out * elements_of(dims(3)) / dims(3)[0];
   if (n.op == "ConvTranspose") return elements_of(dims(0)) * elements_of(dims(1)) / dims(1)[0];
   if (n.op == "MatMul") return out * dims(0).back();
   if (n.op == "Gemm") {

@@ -4,6 +4,7 @@
 namespace levada::onnx {
 
 void simplify(network& net) {
+  find_quantized(net);  // before weights are others
   find_patterns(net);
   find_attention(net);  // before transposes are somewhere else
   move_transposes(net);
