@@ -56,14 +56,14 @@ inline std::string message_of(unsigned seed) {
   std::vector<std::byte> bytes;
   levada::wire_writer to(bytes, levada::wire<words>::most_bytes);
   levada::wire<words>::write(to, item);
-  const auto kind = static_cast<levada::detail::frame_kind>(1 + seed % 8);
+  const auto kind = static_cast<levada::detail::frame_kind>(1 + seed % 9);
   std::string text;
   const auto append = [&](std::span<const std::byte> head) {
     text.append(reinterpret_cast<const char*>(head.data()), head.size());
   };
   if (kind == levada::detail::frame_kind::item) {
     levada::detail::item_head head(seed, bytes.size());
-    if (seed / 8 % 2 != 0) head.add_capture(std::uint64_t{seed} << seed % 32);
+    if (seed / 9 % 2 != 0) head.add_capture(std::uint64_t{seed} << seed % 32);
     append(head.written());
   } else {
     append(levada::detail::frame_header{kind, static_cast<std::uint32_t>(bytes.size()), seed}.written());

@@ -3,11 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -22,6 +24,7 @@
 namespace {
 
 namespace lv = levada;
+using namespace lv::literals;
 using namespace std::chrono_literals;
 using lv::detail::frame_kind;
 using lv::test::odd_end;
@@ -151,4 +154,135 @@ TEST_CASE("a driver asks what time it is there, and no item leaves before it kno
   }
   tell();
   CHECK(lv::test::eventually([&] { return end.is_closed(); }));
+}
+
+namespace {
+
+std::atomic<int> calls{0};
+std::atomic<bool> held{false};  ///< the stage waits while it is so
+
+using lone_box = lv::target<lv::cpu<2>, lv::remote<"edge", lv::cpu<1>>>;
+auto counted() {
+  return lv::input<int> | lv::on<lv::remote<"edge">>(lv::stage<"count">([](int x) {
+           calls.fetch_add(1);
+           while (held.load()) std::this_thread::yield();
+           return x;
+         }));
+}
+constexpr std::string_view hello =
+    "wire format 3\nbyte order little\nversion 1\ndevice edge\nitems int32\nresults int32\nstage count: count(4 bytes) "
+    "-> 4 bytes\n";
+
+/// An item's message, with when it was captured.
+std::string captured_at(time_point at, int item) {
+  std::string bytes;
+  for (std::size_t i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(lv::detail::nanoseconds_of(at) >> 8 * i));
+  return bytes + lv::test::bytes_of(item);
+}
+
+}  // namespace
+
+TEST_CASE("a node does not run what is past its deadline, and says so") {
+  lv::in_process by;
+  const lv::remote_node node =
+      lv::serve<lone_box, "edge", v1>(counted(), {std::shared_ptr<lv::transport>(&by, [](auto*) {}), "a"});
+  calls = 0;
+  held = false;
+  odd_end driver;
+  driver.connect(by);
+  driver.send(frame_kind::hello, std::chrono::nanoseconds(1h).count(), hello);
+  REQUIRE(driver.has(frame_kind::welcome));
+  const time_point now = clock_here::now();
+  driver.send_with(1, captured_at(now, 5));
+  CHECK(driver.has(frame_kind::value));
+  driver.send_with(1, captured_at(now - 2h, 6));
+  CHECK(driver.has(frame_kind::overdue));
+  CHECK(calls == 1);
+  // Deadlines are looked at when a stage would begin, behind others of its items, too.
+  held = true;
+  driver.send_with(1, captured_at(clock_here::now(), 7));
+  CHECK(lv::test::eventually([&] { return calls == 2; }));
+  driver.send_with(1, captured_at(clock_here::now() - 1h + 50ms, 8));
+  std::this_thread::sleep_for(60ms);
+  held = false;
+  CHECK(driver.has(frame_kind::overdue));
+  CHECK(calls == 2);
+  driver.end();
+
+  odd_end wrong;
+  wrong.connect(by);
+  wrong.send(frame_kind::hello, ~std::uint64_t{0}, hello);
+  CHECK(wrong.refusal() == "a deadline that no item could miss");
+  wrong.end();
+}
+
+TEST_CASE("what a node drops is dropped at the driver, too") {
+  const auto by = std::make_shared<lv::in_process>();
+  odd_node node(*by);
+  std::thread greeter([&] { node.next().send(frame_kind::welcome, 4, ""); });  // the driver's question
+  const auto app = lv::deploy<lone_box, v1>(counted(), lv::endpoints<"edge">{by, {"a"}});
+  greeter.join();
+  const auto welcomed = [&]() -> odd_end& {
+    odd_end& end = node.next();
+    end.send(frame_kind::welcome, 4, "");
+    return end;
+  };
+  {
+    auto session = app.open<lv::dedicated, lv::deadline<3600_s>>();
+    session.push(1);
+    odd_end& end = welcomed();
+    CHECK(end.came().front().item == 3'600'000'000'000);
+    REQUIRE(end.has(frame_kind::clock));
+    end.send(frame_kind::clock, 77, "");
+    REQUIRE(lv::test::eventually([&] { return end.came().back().text.size() == 12; }));
+    end.send(frame_kind::overdue, 0, "");
+    session.drain();
+    CHECK(session.counts().drops.overdue == 1);
+    CHECK(!session.try_pop());
+    session.push(2, clock_here::now() - 2h);  // it does not leave
+    session.drain();
+    CHECK(session.counts().drops.overdue == 2);
+    CHECK(end.came().back().item == 0);
+  }
+  // Only where there is a deadline.
+  auto session = app.open<lv::dedicated>();
+  session.push(1);
+  odd_end& end = welcomed();
+  CHECK(end.came().front().item == 0);
+  REQUIRE(end.has(frame_kind::item));
+  end.send(frame_kind::overdue, 0, "");
+  CHECK(lv::test::eventually([&] { return end.is_closed(); }));
+}
+
+TEST_CASE("a session with a deadline counts what its node dropped, and gives the rest in order") {
+  const auto by = std::make_shared<lv::in_process>();
+  const lv::remote_node node = lv::serve<lone_box, "edge", v1>(counted(), {by, "a"});
+  const auto app = lv::deploy<lone_box, v1>(counted(), lv::endpoints<"edge">{by, {"a"}});
+  auto session = app.open<lv::dedicated, lv::deadline<600_s>>();
+  calls = 0;
+  held = true;
+  const time_point start = clock_here::now();
+  // Every other is late in a tenth of a second, most of them on the node; or, on a machine that is busy, before.
+  for (int i = 0; i < 20; ++i) session.push(i, i % 2 == 0 ? start : start - 600s + 100ms);
+  CHECK(lv::test::eventually([&] { return calls.load() > 0; }));
+  while (clock_here::now() < start + 100ms) std::this_thread::yield();
+  held = false;
+  for (int i = 0; i < 20; i += 2) CHECK(session.pop()->value() == i);
+  session.close();
+  CHECK(!session.pop());
+  CHECK(session.counts().drops.overdue == 10);
+  CHECK(calls.load() == 10);
+}
+
+TEST_CASE("the deadline of a session with a clock of its own is looked at by its driver alone") {
+  const auto by = std::make_shared<lv::in_process>();
+  const lv::remote_node node = lv::serve<lone_box, "edge", v1>(counted(), {by, "a"});
+  const auto app = lv::deploy<lone_box, v1>(counted(), lv::endpoints<"edge">{by, {"a"}});
+  lv::virtual_clock clock(time_point() + 1s);
+  auto session = app.open<lv::deadline<10_ms>>(clock);
+  session.push(1);
+  CHECK(session.pop()->value() == 1);
+  session.push(2, time_point() + 1ns);
+  session.drain();
+  CHECK(session.counts().drops.overdue == 1);
 }

@@ -71,6 +71,7 @@ class equal_way final : public device_client {
     return kept_.begin();
   }
   item_envelope envelope(std::uint64_t item) noexcept override { return session_.envelope(item); }
+  void overdue(std::size_t segment, std::uint64_t item) noexcept override { session_.overdue(segment, item); }
   bool asks_times() const noexcept override { return session_.asks_times(); }
   void timed(std::size_t segment, std::uint64_t item, const device_times& times) noexcept override {
     session_.timed(segment, item, times);

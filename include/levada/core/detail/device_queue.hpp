@@ -3,6 +3,7 @@
 // core/detail/device_queue.hpp: how a session hands items to a device other than the processor, and hears of them
 // again. The run time calls it, the header that brings a device implements it; neither knows the other.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -40,7 +41,8 @@ class computed_memory {
 };
 
 struct session_time {
-  bool is_own = false;  ///< by a clock of its own, not by the machine's
+  bool is_own = false;                   ///< by a clock of its own, not by the machine's
+  std::chrono::nanoseconds deadline{0};  ///< items that were captured longer ago are dropped; 0: none are
 };
 
 /// A session as its devices see it. They report items done or failed on a thread of their own, out of band and in any
@@ -65,6 +67,8 @@ class device_client {
   virtual item_envelope envelope(std::uint64_t) noexcept { return {}; }
   /// How the session reckons time.
   const session_time& time() const { return time_; }
+  /// The item was past its deadline where it is: it has no output, and is to be reported complete.
+  virtual void overdue(std::size_t, std::uint64_t) noexcept {}
 
   /// Whether anybody wants to know when the device is at an item: asked when it is submitted. If so it is told before
   /// the item is reported complete, where the device knows.

@@ -22,7 +22,8 @@
 
 namespace levada::detail {
 
-/// `Sender` has `send_filtered(number)` beside what a driven session needs.
+/// `Sender` has `send_filtered(number)` beside what a driven session needs, and where items have a deadline
+/// `send_overdue(number)`.
 template <class App, class Sender>
 class filtering_session {
   using session_type = decltype(std::declval<const App&>().open());
@@ -35,12 +36,12 @@ class filtering_session {
   ~filtering_session() { join(); }
   void join() { session_.reset(); }
 
-  /// Opens the session; says how many items it takes.
-  std::size_t open() {
+  /// Opens the session; says how many items it takes. `deadline`: 0 where there is none.
+  std::size_t open(std::chrono::nanoseconds deadline = {}) {
     // What became of an item is sent before its completion is done with: one more than there are slots.
     in_flight_ = fixed_array<item_in_flight>(App::plan.slots + 1);
     for (item_in_flight& i : in_flight_) i.of = this;
-    session_.emplace(app_.open());
+    session_.emplace(deadline.count() == 0 ? app_.open() : open_with_deadline(app_, deadline));
     return App::plan.slots;
   }
   /// Takes the item that `make` makes, under the driver's number. One thread at a time.
@@ -77,10 +78,20 @@ class filtering_session {
         send_result(to_, number, *static_cast<typename App::output*>(value), written_);
       else if (why == why_missing(missing::filtered))
         to_.send_filtered(number);
-      else
+      else if (!tell_overdue(number, why))
         to_.send_failure(number, why);
     } catch (...) {  // no memory: the driver finds another
       to_.give_up();
+    }
+  }
+
+  bool tell_overdue([[maybe_unused]] std::uint64_t number, [[maybe_unused]] const std::exception_ptr& why) {
+    if constexpr (requires { to_.send_overdue(number); }) {
+      if (why != why_missing(missing::dropped)) return false;
+      to_.send_overdue(number);
+      return true;
+    } else {
+      return false;
     }
   }
 

@@ -18,13 +18,14 @@
 namespace levada::detail {
 
 enum class frame_kind : std::uint8_t {
-  hello = 1,  ///< from the driver, before all: who it is, as text
+  hello = 1,  ///< from the driver, before all: who it is, as text; `item` is the deadline, in nanoseconds, or 0
   welcome,    ///< from the node: `item` says how many items it holds at most
   refusal,    ///< from the node, in place of a welcome: why, as text
   item,       ///< to be worked on
   value,      ///< its result
   failure,    ///< the same where it failed: why, as text
   filtered,   ///< the same where it has no result
+  overdue,    ///< the same where it was past its deadline
   clock,      ///< what time is it there; from the node: `item` is what its clock says
 };
 
@@ -75,6 +76,9 @@ struct frame_header {
   }
 };
 
+/// Times and durations that can be added and subtracted.
+inline constexpr std::uint64_t most_nanoseconds = std::uint64_t{1} << 62;
+
 /// What an item's message begins with: its header, and what travels beside the item.
 class item_head {
  public:
@@ -106,7 +110,7 @@ inline std::chrono::steady_clock::time_point capture_from_wire(const frame_heade
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < capture_bytes; ++i) bits |= std::to_integer<std::uint64_t>(raw[i]) << 8 * i;
   const auto at = static_cast<std::int64_t>(bits);
-  constexpr std::int64_t most = std::int64_t{1} << 62;
+  constexpr auto most = static_cast<std::int64_t>(most_nanoseconds);
   if (at < -most || at > most) throw wire_error("levada: an item that was captured at no time there is");
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at));
 }

@@ -19,8 +19,10 @@ namespace levada::detail {
 
 inline constexpr std::uint64_t text_tag = ~std::uint64_t{0};  ///< of payloads that stay for good
 
-inline void send_hello(connection& to, const remote_way& way) {
-  const auto head = frame_header{frame_kind::hello, static_cast<std::uint32_t>(way.identity.size()), 0}.written();
+inline void send_hello(connection& to, const remote_way& way, std::chrono::nanoseconds deadline = {}) {
+  const auto head = frame_header{frame_kind::hello, static_cast<std::uint32_t>(way.identity.size()),
+                                 static_cast<std::uint64_t>(deadline.count())}
+                        .written();
   to.send(head, std::as_bytes(std::span(way.identity)), text_tag);
 }
 

@@ -62,7 +62,7 @@ class remote_lane final : public device_lane, public connection_events {
       s.losses = 0;
       fresh_.add(item);
     }
-    send_some();
+    send_some(item);
   }
 
   // ---- the keeper's, which is one thread ----
@@ -120,6 +120,9 @@ class remote_lane final : public device_lane, public connection_events {
         case frame_kind::filtered:
           if (kernel_.make_filtered == nullptr) return end_connection("it gives nothing for an item");
           return take_result(header.item, [&] { kernel_.make_filtered(client_.output(segment_, header.item, 0)); });
+        case frame_kind::overdue:
+          if (deadline().count() == 0) return end_connection("it drops an item that has no deadline");
+          return take_result(header.item, [&] { client_.overdue(segment_, header.item); });
         default:
           return end_connection("it sends what only a driver does");
       }
@@ -201,8 +204,8 @@ class remote_lane final : public device_lane, public connection_events {
     is_alone_ = false;
     return &slot_of(fresh_.take());
   }
-  /// In order: one thread at a time sends, and does so for others.
-  void send_some() noexcept {
+  /// In order: one thread at a time sends, and does so for others. `newest`: who came just now.
+  void send_some(std::uint64_t newest = ~std::uint64_t{0}) noexcept {
     std::unique_lock lock(mutex_);
     if (is_sending_) return;
     is_sending_ = true;
@@ -218,15 +221,15 @@ class remote_lane final : public device_lane, public connection_events {
       s->at = place::sent;
       ++s->held;
       ++flying_;
-      const bool is_first = s->losses == 0;
+      const bool has_waited = s->losses != 0 || s->item != newest;
       item_head head(s->item, s->payload.size());
       if (tells_captures()) add_capture(head, s->item);
       const auto payload = s->payload;
       const std::uint64_t item = s->item;
       connection& to = *connection_;
       lock.unlock();
-      // What was sent once may have been cancelled meanwhile.
-      const bool is_over = !is_first && client_.input(segment_, item, 0) == nullptr;
+      // It may have been cancelled meanwhile, or be too late.
+      const bool is_over = has_waited && client_.input(segment_, item, 0) == nullptr;
       if (!is_over) to.send(head.written(), payload, static_cast<std::uint64_t>(s - slots_.begin()));
       lock.lock();
       if (!is_over) continue;
@@ -240,7 +243,12 @@ class remote_lane final : public device_lane, public connection_events {
     sent_.notify_one();
   }
 
-  bool tells_captures() const { return way().tells_captures; }
+  /// That of a session with a clock of its own is the driver's to look at.
+  std::chrono::nanoseconds deadline() const {
+    constexpr std::chrono::nanoseconds most(static_cast<std::int64_t>(most_nanoseconds));
+    return time_.is_own ? std::chrono::nanoseconds{} : std::min(time_.deadline, most);
+  }
+  bool tells_captures() const { return way().tells_captures || deadline().count() != 0; }
   /// Capture times go by the node's clock; those of a session with a clock of its own go as they are.
   bool reckons_time() const { return tells_captures() && !time_.is_own; }
   void add_capture(item_head& head, std::uint64_t item) const {
@@ -367,7 +375,7 @@ class remote_lane final : public device_lane, public connection_events {
       const std::lock_guard lock(mutex_);
       connection_ = std::move(made);
     }
-    send_hello(*to, way());
+    send_hello(*to, way(), deadline());
   }
   void give_up_waiting(time_point now) noexcept {
     std::unique_lock lock(mutex_);

@@ -55,7 +55,7 @@ class node_stream : public connection_events {
       const frame_header header = frame_header::read(from);
       if (!is_greeted_.load()) {
         if (header.kind != frame_kind::hello) throw wire_error("levada: the first message is no greeting");
-        greet(text_from_wire(from, most_text_bytes));
+        greet(text_from_wire(from, most_text_bytes), header.item);
       } else if (header.kind == frame_kind::item) {
         const time_point captured = capture_from_wire(header, from);
         take(header.item, captured, from);
@@ -94,11 +94,12 @@ class node_stream : public connection_events {
     is_held_.wait(true);
   }
   void send_filtered(std::uint64_t item) { send(frame_kind::filtered, item, {}, other_tag); }
+  void send_overdue(std::uint64_t item) { send(frame_kind::overdue, item, {}, other_tag); }
   void give_up() noexcept { close(); }
 
  protected:
-  /// Opens the session; says how many items it takes.
-  virtual std::size_t begin() = 0;
+  /// Opens the session; says how many items it takes. `deadline`: 0 where there is none.
+  virtual std::size_t begin(std::chrono::nanoseconds deadline) = 0;
   virtual void take(std::uint64_t item, time_point captured, wire_reader& from) = 0;
   /// Nothing more comes, and nobody takes what is there.
   virtual void end() noexcept = 0;
@@ -109,10 +110,11 @@ class node_stream : public connection_events {
  private:
   static constexpr std::uint64_t held_tag = 1, other_tag = 0;
 
-  void greet(const std::string& hello) {
+  void greet(const std::string& hello, std::uint64_t deadline) {
     const std::string difference = first_difference(hello, identity_);
     if (!difference.empty()) return refuse("they are programs that differ: " + difference);
-    const std::size_t slots = begin();
+    if (deadline > most_nanoseconds) return refuse("a deadline that no item could miss");
+    const std::size_t slots = begin(std::chrono::nanoseconds(static_cast<std::int64_t>(deadline)));
     is_greeted_.store(true);
     send(frame_kind::welcome, slots, {}, other_tag);
   }

@@ -2,6 +2,7 @@
 #pragma once
 // remote/detail/node_work.hpp: the session of an app behind a driver's stream.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,27 +15,40 @@
 
 namespace levada::detail {
 
+/// Where a driver's items have a deadline, what becomes of each is asked by an item, since some have no result.
 template <class App>
 class node_work final : public node_stream {
  public:
   node_work(stream_keeper& keeper, std::string_view identity, std::unique_ptr<connection> by, const App& app)
-      : node_stream(keeper, identity, std::move(by)), session_(app, *this) {}
+      : node_stream(keeper, identity, std::move(by)), usual_(app, *this), in_time_(app, *this) {}
   ~node_work() override {
-    session_.join();
+    usual_.join();
+    in_time_.join();
     end_connection();
   }
 
  private:
-  using session_type = session_of_driver<App, node_stream>;
+  using item_type = typename App::item;
 
-  std::size_t begin() override { return session_.open(); }
-  void take(std::uint64_t number, time_point captured, wire_reader& from) override {
-    session_.take(
-        number, [&] { return item_from_wire<typename session_type::item>(from); }, captured);
+  std::size_t begin(std::chrono::nanoseconds deadline) override {
+    has_deadline_ = deadline.count() != 0;
+    return has_deadline_ ? in_time_.open(deadline) : usual_.open();
   }
-  void end() noexcept override { session_.end(); }
+  void take(std::uint64_t number, time_point captured, wire_reader& from) override {
+    const auto make = [&] { return item_from_wire<item_type>(from); };
+    if (has_deadline_)
+      in_time_.take(number, make, captured);
+    else
+      usual_.take(number, make, captured);
+  }
+  void end() noexcept override {
+    usual_.end();
+    in_time_.end();
+  }
 
-  session_type session_;
+  session_of_driver<App, node_stream> usual_;
+  filtering_session<App, node_stream> in_time_;
+  bool has_deadline_ = false;
 };
 
 }  // namespace levada::detail

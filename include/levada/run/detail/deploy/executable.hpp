@@ -3,6 +3,7 @@
 // run/detail/deploy/executable.hpp: what `deploy` returns. The typed interface of an erased deployment: all code whose
 // type holds the whole pipeline is inlined away.
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -335,6 +336,12 @@ class executable {
   [[gnu::always_inline]] auto open(std::stop_token stop = {}) const {
     return session<item, popped<Options...>, Executor>(app_, std::move(stop),
                                                        detail::settings_of_session<Types, Options...>());
+  }
+  /// As `open()`, with a deadline that was not known when the program was compiled.
+  friend auto open_with_deadline(const executable& app, std::chrono::nanoseconds deadline) {
+    detail::session_settings settings = detail::settings_of_session<Types>();
+    settings.deadline = deadline;
+    return session<item, popped<>, Executor>(app.app_, {}, settings);
   }
   /// The same in the time of `clock`, which outlives the session.
   template <class... Options>

@@ -60,6 +60,12 @@ class basic_device_reporter : public device_client, public worker_bringer {
     return in_slot(segments_[number - code_.first_segment].code.outputs.first[which], ring_.index(item));
   }
   item_envelope envelope(sequence item) noexcept override { return ring_.envelope[ring_.index(item)]; }
+  void overdue(std::size_t number, sequence item) noexcept override {
+    segment& seg = segments_[number - code_.first_segment];
+    grain g;  // only its slot is asked for, as in `fail`
+    g.slot = ring_.index(item);
+    end_item(seg, g, code_.units[seg.code.first], 0, item_state::dropped);
+  }
   bool asks_times() const noexcept override { return measuring() != nullptr; }
   void timed(std::size_t number, sequence item, const device_times& times) noexcept override {
     if (meter* m = measuring()) m->on_device(number - code_.first_segment, item, times);
@@ -96,7 +102,7 @@ class basic_device_reporter : public device_client, public worker_bringer {
   [[gnu::cold]] basic_device_reporter(const program& code, fixed_array<device_queue*> queues,
                                       permits& concurrency_limit, event_count& event, engine_host& host,
                                       bool borrows_input, const session_settings& settings)
-      : device_client(session_time{settings.clock != nullptr}),
+      : device_client(session_time{settings.clock != nullptr, settings.deadline}),
         worker_bringer(code, std::move(queues), static_cast<device_client&>(*this), concurrency_limit, event, host,
                        borrows_input, settings) {
     if (has_devices()) devices_.connect(segments_);
