@@ -49,6 +49,7 @@ class equal_way final : public device_client {
   void flush() noexcept {
     if (std::exchange(has_unflushed_, false)) lane_->flush();
   }
+  void cancel() noexcept { lane_->cancel(); }
 
  private:
   void execute(std::size_t segment, std::uint64_t item, computed_memory& memory) noexcept override {
@@ -138,6 +139,9 @@ class equal_queues final : public device_queue {
     }
     void flush() noexcept override {
       for (auto& way : ways_) way->flush();
+    }
+    void cancel() noexcept override {
+      for (auto& way : ways_) way->cancel();
     }
 
    private:

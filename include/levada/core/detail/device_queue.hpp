@@ -161,6 +161,8 @@ class device_lane {
   /// Takes the next item; never blocks for long, never runs a stage on this thread. Where it throws, it has not taken
   /// it.
   virtual void submit(std::uint64_t item) = 0;
+  /// The session is cancelled, and nobody wants what has not been begun. Any thread.
+  virtual void cancel() noexcept {}
   /// No further item comes at once: items that were taken and held back go to the device.
   virtual void flush() noexcept {}
   /// Nobody is told that something has come from the device: somebody has to look. Asked once.

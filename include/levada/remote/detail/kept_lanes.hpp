@@ -63,6 +63,7 @@ class kept_lanes {
     known_lane(kept_lanes& by, std::unique_ptr<Lane> lane) : by_(by), lane_(std::move(lane)) {}
     ~known_lane() override { by_.forget(*lane_); }
     void submit(std::uint64_t item) override { lane_->submit(item); }
+    void cancel() noexcept override { lane_->cancel(); }
     Lane& lane() { return *lane_; }
 
    private:

@@ -61,8 +61,16 @@ class remote_lane final : public device_lane, public connection_events {
       s.at = place::fresh;
       s.losses = 0;
       fresh_.add(item);
+      if (is_cancelled_) keeper_.look();
     }
     send_some(item);
+  }
+  void cancel() noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      is_cancelled_ = true;
+    }
+    keeper_.look();
   }
 
   // ---- the keeper's, which is one thread ----
@@ -71,6 +79,7 @@ class remote_lane final : public device_lane, public connection_events {
   static constexpr time_point never = kept_lanes<remote_lane>::never;
   time_point due() {
     const std::lock_guard lock(mutex_);
+    if (is_cancelled_) return is_closing_ || (state_ == state::down && !holds_items()) ? never : time_point::min();
     if (state_ == state::up) return never;
     if (is_greeting(state_)) return greeting_ends_;
     return holds_items() ? std::min(next_try_, patience_ends()) : next_try_;
@@ -79,7 +88,8 @@ class remote_lane final : public device_lane, public connection_events {
     state is;
     bool gives_up;
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
+      if (is_cancelled_) return give_all_up(lock);
       is = state_;
       gives_up = now >= patience_ends();
     }
@@ -142,10 +152,12 @@ class remote_lane final : public device_lane, public connection_events {
     state_ = state::down;
     next_try_ = std::chrono::steady_clock::now() + delay();
     if (was_up_) down_since_ = std::chrono::steady_clock::now();
-    was_up_ = false;
+    was_up_ = is_closing_ = false;
     for (slot& s : slots_) {
       if (s.at != place::sent) continue;
-      if (++s.losses < most_losses) {
+      if (is_cancelled_) {
+        settle_given_up(s);
+      } else if (++s.losses < most_losses) {
         s.at = place::lost;
         ++lost_count_;
       } else {
@@ -168,7 +180,8 @@ class remote_lane final : public device_lane, public connection_events {
     std::vector<std::byte> written;  ///< of an item that has a wire form of its own
     place at = place::nowhere;
     int losses = 0;
-    int held = 0;  ///< how many connections look at the payload
+    int held = 0;              ///< how many connections look at the payload
+    bool is_given_up = false;  ///< the session was cancelled before there was a result
     std::exception_ptr failure;
   };
 
@@ -190,7 +203,7 @@ class remote_lane final : public device_lane, public connection_events {
 
   /// The next item that may go, if any. One that has lost its node goes when nothing else is there, and alone.
   slot* next_to_send() {
-    if (state_ != state::up) return nullptr;
+    if (state_ != state::up || is_cancelled_) return nullptr;
     if (lost_count_ != 0) {
       if (flying_ != 0) return nullptr;
       slot* first = nullptr;
@@ -314,6 +327,10 @@ class remote_lane final : public device_lane, public connection_events {
     s.at = place::answered;
     s.failure = std::move(failure);
   }
+  void settle_given_up(slot& s) {
+    s.at = place::answered;
+    s.is_given_up = true;
+  }
   /// Tells the session of those whose payloads nobody looks at any more.
   void report_settled(std::unique_lock<std::mutex>& lock) noexcept {
     for (slot& s : slots_)
@@ -323,8 +340,10 @@ class remote_lane final : public device_lane, public connection_events {
   void report(slot& s, std::unique_lock<std::mutex>& lock) noexcept {
     const std::uint64_t item = s.item;
     std::exception_ptr failure = std::exchange(s.failure, nullptr);
+    const bool is_given_up = std::exchange(s.is_given_up, false);
     s.at = place::nowhere;
     lock.unlock();
+    if (is_given_up) client_.input(segment_, item, 0);  // which ends it
     client_.report(segment_, item, std::move(failure));
     lock.lock();
   }
@@ -380,8 +399,19 @@ class remote_lane final : public device_lane, public connection_events {
   void give_up_waiting(time_point now) noexcept {
     std::unique_lock lock(mutex_);
     down_since_ = now;
+    end_waiting(lock, [&](slot& s) { settle(s, error_of(s.item, "no node was to be had: " + why_)); });
+  }
+  /// The session is cancelled: the node hears of it by the end of the connection.
+  void give_all_up(std::unique_lock<std::mutex>& lock) noexcept {
+    if (state_ == state::down) return end_waiting(lock, [&](slot& s) { settle_given_up(s); });
+    if (std::exchange(is_closing_, true)) return;
+    lock.unlock();
+    end_connection("its session was cancelled");
+  }
+  template <class Settle>
+  void end_waiting(std::unique_lock<std::mutex>& lock, const Settle& settle_one) noexcept {
     for (slot& s : slots_)
-      if (s.at == place::fresh || s.at == place::lost) settle(s, error_of(s.item, "no node was to be had: " + why_));
+      if (s.at == place::fresh || s.at == place::lost) settle_one(s);
     fresh_.clear();
     lost_count_ = 0;
     report_settled(lock);
@@ -406,6 +436,7 @@ class remote_lane final : public device_lane, public connection_events {
 
   state state_ = state::down;
   bool was_up_ = false;
+  bool is_cancelled_ = false, is_closing_ = false;
   std::string why_, address_;
   time_point next_try_{}, greeting_ends_{}, down_since_ = std::chrono::steady_clock::now();
   std::size_t tries_ = 0, next_address_ = 0;

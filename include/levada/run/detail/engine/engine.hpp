@@ -137,6 +137,7 @@ class basic_engine final : public result_outlet {
   void cancel() {
     cancelled_.store(true);
     end_of_items_.store(before_all_items);
+    if (has_devices()) devices_.cancel();
     enter();
     wake();
   }
