@@ -64,6 +64,7 @@ REMEDIES = {
     "fleet/lease": "Delete the bucket, or give all programs the same `jetstream::lease`.",
     "fleet/named_session": "Open it of a pipeline with `lv::on<lv::fleet<...>>`.",
     "fleet/outcome": "The text is what the stage threw.",
+    "fleet/session_keeper": "Open it without a number, or with a higher one.",
     "fleet/session_record": "Give the session another name.",
     "fleet/taken_state": "Purge the stream, and the states begin anew; or deploy the program that wrote them.",
     "fleet/lane": "The text is what the stage threw, or why its worker was lost.",

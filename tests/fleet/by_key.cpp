@@ -58,6 +58,7 @@ TEST_CASE("a stage with a state by key counts on a fleet as it does here") {
   CHECK(queue.of->streams[1].name == "levada-counters-8-chain-PARTITION");
   CHECK(queue.of->streams[1].subject == "levada.counters.8.chain.PARTITION.*");
   CHECK(queue.of->streams[2].name == names.leases_stream);
+  CHECK(queue.of->streams[3].name == names.sessions_stream);
   const std::string report = levada::report(app);
   CAPTURE(report);
   CHECK(report.find(
@@ -215,6 +216,10 @@ TEST_CASE("with a state by key each role may do what it needs, and workers make 
     bring_frames(session, came, 500, [](int) {});
   }
   CHECK(came.wrong() == 0);
+  session.close();
+  CHECK_FALSE(session.pop());
+  { const auto gone = std::move(session); }
+  CHECK(levada::open_named(app, "camera 1").next_item() == 0);
   CHECK_FALSE(lines.has("ermission"));
 
   const levada::detail::nats_connection by("a test", of_worker, "worker");
@@ -249,15 +254,6 @@ TEST_CASE("partitions that cannot be had are one sentence") {
   CHECK(refusal([&] { static_cast<void>(deploy_counters(other)); }) ==
         "levada: fleet \"counters\": a message is up to 4096 bytes, and a stream holds less than 8: raise "
         "`jetstream::most_bytes`");
-}
-
-TEST_CASE("a session with a name takes no state by key") {
-  if (!has_nats_server()) return;
-  const nats_server server;
-  auto app = deploy_counters({{server.url()}});
-  CHECK_THROWS_WITH_AS(static_cast<void>(levada::open_named(app, "camera 1")),
-                       "levada: fleet \"counters\" has a state by key, which sessions with a name do not take yet",
-                       levada::remote_error);
 }
 
 TEST_CASE("states that do not load are one sentence, and so are items that another program left") {

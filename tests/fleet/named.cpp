@@ -15,6 +15,7 @@
 
 #include "files.hpp"
 #include "fleet/named_drivers.hpp"
+#include "fleet/named_orders.hpp"
 #include "fleet/nats_server.hpp"
 #include "fleet/orders.hpp"
 #include "run/progress.hpp"
@@ -163,7 +164,7 @@ TEST_CASE("drivers of a session that are killed at random leave each item with o
   for (const bool keeps : {true, false}) {
     const temporary_folder folder;
     const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there", 10'000, keeps};
-    const int deaths = drive_and_kill(as, 1000, random, [&] {
+    const int deaths = drive_and_kill(driving_orders, as, 1000, random, [&] {
       if (random() % 4 != 0) return;
       second.kill();
       second = start_worker(server.url());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// fleet/named_drivers.hpp: processes that drive a session with a name and write down what they pop, and what is wrong
-// with what several of them wrote, one after the other.
+// fleet/named_drivers.hpp: processes that drive a session with a name, one after the other, and write down what they
+// pop.
 
 #include <doctest/doctest.h>
 
@@ -18,8 +18,10 @@
 #include <thread>
 #include <vector>
 
+#include <levada/fleet/detail/named_session.hpp>
+#include <levada/levada.hpp>
+
 #include "fleet/nats_server.hpp"
-#include "fleet/orders.hpp"
 
 namespace levada::test {
 
@@ -54,10 +56,6 @@ class outcome_file {
   int file_;
 };
 
-inline act act_of(std::uint64_t number) {
-  return number % 50 == 7 ? act::fails : number % 10 == 3 ? act::is_filtered : act::nothing;
-}
-
 /// What drivers are told: `keeps` whether they keep themselves which outcomes are done, in what they wrote.
 struct driving {
   std::string url, path, name = "camera 1";
@@ -65,8 +63,9 @@ struct driving {
   bool keeps = false;
 };
 
-inline void drive(const driving& as) {
-  auto app = deploy<fleet_box, fleet_version>(orders(), servers_of(as.url));
+/// Pushes `make(number)` from where the session goes on, and writes down what comes, by `value_of(result)`.
+template <class App, class Make, class ValueOf>
+void drive(const App& app, const driving& as, const Make& make, const ValueOf& value_of) {
   const outcome_file to(as.path);
   std::optional<std::uint64_t> from;
   if (as.keeps) {
@@ -75,23 +74,17 @@ inline void drive(const driving& as) {
   }
   auto session = open_named<dedicated>(app, as.name, from);
   std::thread source([&, next = session.next_item()]() mutable {
-    for (; next < as.count; ++next) session.push(order{static_cast<int>(next), act_of(next)});
+    for (; next < as.count; ++next) session.push(make(next));
     session.close();
   });
-  const auto value_of = [](const auto& r) -> std::int64_t {
-    if (r.has_value()) return r.value();
-    const bool lost = failure_of(r.error()).ends_with("its worker was lost 3 times");
-    return lost ? written_outcome::lost_its_workers : written_outcome::failed;
-  };
   for (item_envelope of; const auto r = session.pop(of);)
     if (!to.add({of.sequence, value_of(*r)})) std::_Exit(2);
   source.join();
 }
-
 /// A process that drives and ends with 0, or with 1 and a sentence.
 class driver_program {
  public:
-  driver_program() {
+  driver_program(const char* variable, void (*drive)(const driving&)) : variable_(variable) {
     const char* const told = std::getenv(variable);
     if (told == nullptr) return;
     try {
@@ -111,23 +104,22 @@ class driver_program {
   }
   process start(const driving& as) const {
     return process("/proc/self/exe", {},
-                   std::string(variable) + "=" + as.url + "|" + as.path + "|" + as.name + "|" +
+                   std::string(variable_) + "=" + as.url + "|" + as.path + "|" + as.name + "|" +
                        std::to_string(as.count) + " " + (as.keeps ? "1" : "0"));
   }
 
  private:
-  static constexpr const char* variable = "LEVADA_TEST_DRIVER_OF";
+  const char* variable_;
 };
-inline const driver_program driving_program;
-
 /// Drivers one after the other, each killed at a random moment, behind so many outcomes at most, until all outcomes are
 /// there; one that finds no server ends by itself. Calls `meanwhile()` behind each end. How many ended.
 template <class Random, class Meanwhile>
-int drive_and_kill(const driving& as, std::uint64_t most, Random& random, Meanwhile meanwhile) {
+int drive_and_kill(const driver_program& by, const driving& as, std::uint64_t most, Random& random,
+                   Meanwhile meanwhile) {
   using namespace std::chrono_literals;
   const outcome_file to(as.path);
   for (int deaths = 0;; ++deaths) {
-    process driver = driving_program.start(as);
+    process driver = by.start(as);
     // As a rule at work, else while it comes to that.
     const std::uint64_t until = to.size() + random() % most;
     const auto end = std::chrono::steady_clock::now() + (random() % 4 == 0 ? random() % 200 * 1ms : 60s);
@@ -139,35 +131,6 @@ int drive_and_kill(const driving& as, std::uint64_t most, Random& random, Meanwh
     driver.kill();
     meanwhile();
   }
-}
-
-/// Each outcome is there and right, in order, and once: or more than once where a driver did not get to say that it was
-/// done with it. How many came again. Workers are killed as well: one item may have met three of these.
-inline std::uint64_t check_outcomes(const std::vector<written_outcome>& all, std::uint64_t count, bool once) {
-  std::uint64_t next = 0, again = 0, wrong = 0, lost = 0;
-  for (const written_outcome& o : all) {
-    const act does = act_of(o.number);
-    const std::int64_t value = does == act::fails ? written_outcome::failed : 2 * static_cast<std::int64_t>(o.number);
-    lost += o.value == written_outcome::lost_its_workers ? 1 : 0;
-    wrong += o.value == value || o.value == written_outcome::lost_its_workers ? 0 : 1;
-    wrong += does == act::is_filtered && o.value != written_outcome::lost_its_workers ? 1 : 0;
-    if (o.number < next) {
-      ++again;
-      continue;
-    }
-    while (next < o.number && act_of(next) == act::is_filtered) ++next;
-    if (o.number != next) {
-      MESSAGE("item " << next << " lacks its outcome, and " << o.number << " has one");
-      ++wrong;
-    }
-    next = o.number + 1;
-  }
-  while (next < count && act_of(next) == act::is_filtered) ++next;
-  CHECK(next == count);
-  CHECK(wrong == 0);
-  CHECK(lost <= count / 10'000);
-  if (once) CHECK(again == 0);
-  return again;
 }
 
 }  // namespace levada::test

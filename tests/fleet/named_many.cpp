@@ -13,8 +13,10 @@
 
 #include "files.hpp"
 #include "fleet/named_drivers.hpp"
+#include "fleet/named_orders.hpp"
 #include "fleet/nats_server.hpp"
 #include "fleet/orders.hpp"
+#include "fleet/worker_program.hpp"
 #include "soak.hpp"
 
 namespace {
@@ -24,13 +26,13 @@ using namespace levada::test;
 /// Three workers, one of which is killed again and again.
 class mortal_workers {
  public:
-  mortal_workers(const std::string& url, std::mt19937::result_type seed)
-      : fate_([this, url, random = std::mt19937(seed)]() mutable {
+  mortal_workers(const worker_program& program, const std::string& url, std::mt19937::result_type seed)
+      : fate_([this, &program, url, random = std::mt19937(seed)]() mutable {
           std::vector<process> workers;
-          for (int i = 0; i < 3; ++i) workers.push_back(start_worker(url));
+          for (int i = 0; i < 3; ++i) workers.push_back(program.start(url));
           while (!ends_.load()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1500));
-            workers[random() % workers.size()] = start_worker(url);
+            workers[random() % workers.size()] = program.start(url);
             ++deaths_;
           }
         }) {}
@@ -81,11 +83,11 @@ TEST_CASE("the server is killed as well") {
   CAPTURE(seed);
   std::mt19937 random(seed);
   const mortal_server server(random());
-  const mortal_workers workers(server.url(), random());
+  const mortal_workers workers(working, server.url(), random());
   const temporary_folder folder;
   const driving as{server.url(), folder.file("outcomes"), "kept here",
                    200'000 * static_cast<std::uint64_t>(soak_scale()), true};
-  const int deaths = drive_and_kill(as, 20'000, random, [] {});
+  const int deaths = drive_and_kill(driving_orders, as, 20'000, random, [] {});
   check_outcomes(outcome_file(as.path).all(), as.count, true);
   MESSAGE(deaths << " drivers, " << workers.deaths() << " workers and " << server.deaths() << " servers were killed");
 }
@@ -96,12 +98,12 @@ TEST_CASE("drivers and workers are killed at random, and each of many items has 
   const unsigned seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random(seed);
-  const mortal_workers workers(server.url(), random());
+  const mortal_workers workers(working, server.url(), random());
   for (const bool keeps : {true, false}) {
     const temporary_folder folder;
     const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there",
                      500'000 * static_cast<std::uint64_t>(soak_scale()), keeps};
-    const int deaths = drive_and_kill(as, 20'000, random, [] {});
+    const int deaths = drive_and_kill(driving_orders, as, 20'000, random, [] {});
     const std::uint64_t again = check_outcomes(outcome_file(as.path).all(), as.count, keeps);
     MESSAGE(deaths << " drivers and " << workers.deaths() << " workers were killed, " << again
                    << " outcomes came again");

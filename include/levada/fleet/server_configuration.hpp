@@ -48,11 +48,13 @@ inline fleet_permissions permissions_of(const fleet_names& names) {
           {"_INBOX.>", names.workers}};
 }
 inline fleet_permissions permissions_of(const fleet_names& names, const keyed_names& keyed, std::size_t partitions) {
-  const std::string keys = "$KV." + keyed.leases + ".";
-  fleet_permissions p{{keyed.all_inputs, names.workers, keys + keyed_names::driver_key},
-                      {"_INBOX.>", names.drivers},
-                      {keyed.all_chains, keyed.here, names.drivers, keys + "partition.*"},
-                      {"_INBOX.>", names.workers, keyed.here}};
+  const std::string keys = "$KV." + keyed.leases + ".", sessions = keyed.sessions_stream;
+  fleet_permissions p{
+      {keyed.all_inputs, names.workers, keys + keyed_names::driver_key, keyed.all_sessions,
+       "$JS.API.STREAM.INFO." + sessions, "$JS.API.STREAM.CREATE." + sessions, "$JS.API.STREAM.MSG.GET." + sessions},
+      {"_INBOX.>", names.drivers},
+      {keyed.all_chains, keyed.here, names.drivers, keys + "partition.*"},
+      {"_INBOX.>", names.workers, keyed.here}};
   const auto reads = [](fleet_permissions::subjects& who, const std::string& stream) {
     for (const char* const api : {"$JS.API.CONSUMER.CREATE.", "$JS.API.CONSUMER.DELETE."})
       who.push_back(api + stream + ".*");

@@ -17,6 +17,11 @@
 
 namespace levada::detail {
 
+/// Of its source: the sessions of a name have one, whose items have the same numbers in all of them. The numbers of
+/// these differ in so many bits; no others have the rest in common.
+inline constexpr int driver_bits = 24;
+constexpr std::uint64_t source_of(std::uint64_t session) { return session >> driver_bits; }
+
 /// How far a partition is: in which session, and the number there of the item that comes next.
 struct keyed_position {
   std::uint64_t session = 0, next = 0;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,8 +25,10 @@
 #include <levada/core/detail/log.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/fleet/detail/early_outcomes.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/keyed_inputs.hpp>
 #include <levada/fleet/detail/keyed_names.hpp>
 #include <levada/fleet/detail/keyed_session.hpp>
 #include <levada/fleet/detail/keyed_streams.hpp>
@@ -33,9 +36,12 @@
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/ordered_reader.hpp>
 #include <levada/fleet/detail/outcome.hpp>
+#include <levada/fleet/detail/passed_states.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/server_silence.hpp>
+#include <levada/fleet/detail/session_keeper.hpp>
 #include <levada/fleet/detail/short_text.hpp>
+#include <levada/fleet/detail/taken_state.hpp>
 
 namespace levada::detail {
 
@@ -43,8 +49,9 @@ class keyed_lane final : public kept_lane, publish_events {
  public:
   using clock = std::chrono::steady_clock;
 
+  /// `kept`: of a session with a name.
   keyed_lane(const nats_connection& by, const keyed_names& names, const fleet_kernel& kernel, std::uint64_t session,
-             std::size_t segment, std::size_t slots, device_client& client)
+             std::unique_ptr<session_keeper> kept, std::size_t segment, std::size_t slots, device_client& client)
       : by_(by),
         names_(names),
         kernel_(kernel),
@@ -56,7 +63,8 @@ class keyed_lane final : public kept_lane, publish_events {
                                                     2)),
         slots_(slots),
         partitions_(kernel.way->by_key->partitions),
-        session_(by, names, kernel, session),
+        kept_(std::move(kept)),
+        session_(by, names, kernel, session, kept_.get()),
         publisher_(by, *this),
         readers_(by, partitions_.size()) {
     for (std::size_t p = 0; p < partitions_.size(); ++p) {
@@ -75,17 +83,20 @@ class keyed_lane final : public kept_lane, publish_events {
   void submit(std::uint64_t item) override {
     const void* const given = client_.input(segment_, item, 0);
     if (given == nullptr) return client_.complete(segment_, item);
-    slot& s = slot_of(item);
+    const std::uint64_t number = item + first();
+    slot& s = slot_of(number);
     const std::span<const std::byte> payload = kernel_.item.bytes_of(given, s.written);
     const std::size_t to = kernel_.way->by_key->partition_of_item(given);
     {
       std::unique_lock lock(mutex_);
       ++in_flight_;
-      s.item = item;
+      s.item = number;
       s.of = nullptr;
       s.is_sent = true;
+      next_ = number + 1;
       if (is_lost_) return finish(s, lost(), lock);
       add(partitions_[to], s, payload);
+      if (const auto known = early_.take(number)) settle(s, {known->header, known->payload}, known->worker, lock);
     }
     changed_.notify_one();
   }
@@ -95,17 +106,18 @@ class keyed_lane final : public kept_lane, publish_events {
   void keep() noexcept override {
     const bool is_ours = session_.keep();
     for (partition& p : partitions_) p.results->reader.keep(true);
+    if (kept_) is_ours ? kept_->set_needed(first_in_no_state()) : kept_->lose();
     std::unique_lock lock(mutex_);
-    is_lost_ = !is_ours;
+    is_lost_ = !is_ours || (kept_ && kept_->is_lost());
     heal();
     server_silence_.look(by_, unstored_ != 0);
     for (slot& s : slots_)
-      if (s.is_sent && client_.input(segment_, s.item, 0) == nullptr)
+      if (s.is_sent && client_.input(segment_, s.item - first(), 0) == nullptr)
         finish(s, nullptr, lock);
       else if (s.is_sent && is_lost_)
         finish(s, lost(), lock);
-    if (in_flight_ == 0)
-      for (partition& p : partitions_) purge(p, 1);
+    if (in_flight_ == 0 || kept_)
+      for (partition& p : partitions_) purge(p, in_flight_ == 0 ? 1 : purged_each_);
   }
 
  private:
@@ -124,6 +136,7 @@ class keyed_lane final : public kept_lane, publish_events {
     std::uint64_t number = 0;  ///< of the session's
     std::uint64_t rounds = 0;  ///< in which it was published
     std::uint64_t first = 0;   ///< of its items in their partition
+    std::uint64_t item = 0;    ///< the first of them
     fleet_writer message;
     std::span<const std::byte> bytes;  ///< of it, when it is published
     bool is_used = false, is_published = false, is_stored = false, is_held = false;
@@ -154,15 +167,26 @@ class keyed_lane final : public kept_lane, publish_events {
     std::uint64_t next = 1;     ///< number of its next item
     parcel* open = nullptr;     ///< that items are added to
     std::size_t unstored = 0;   ///< messages on their way
-    std::uint64_t passed = 0;   ///< its inputs before this are in a state
-    std::uint64_t state = 0;    ///< the sequence of that in the chain
+    passed_states states;       ///< by which nothing was purged yet
     std::uint64_t stored = 0;   ///< messages of either stream since it was purged
     std::vector<parcel*> kept;  ///< in their order
     std::optional<outcomes> results;
   };
 
   slot& slot_of(std::uint64_t item) { return slots_[static_cast<std::size_t>(item % slots_.size())]; }
+  /// Items are known by the numbers that they have in messages.
+  std::uint64_t first() const { return kept_ ? kept_->first() : 0; }
+  /// A session with a name goes on there, or at the first whose outcome is not done.
+  std::uint64_t first_in_no_state() {
+    const std::uint64_t done = kept_->done();  // in this order: those before it have been added
+    const std::lock_guard lock(mutex_);
+    std::uint64_t item = std::min(done, std::max(next_, first()));
+    for (const partition& p : partitions_)
+      if (!p.kept.empty()) item = std::min(item, p.kept.front()->item);
+    return item;
+  }
   std::exception_ptr lost() const noexcept {
+    if (kept_ && kept_->is_lost()) return kept_->loss();
     try {
       return std::make_exception_ptr(remote_error(by_.who() + ": another session has taken the partitions"));
     } catch (...) {
@@ -178,7 +202,7 @@ class keyed_lane final : public kept_lane, publish_events {
     heard_at_ = clock::now();
     silence_ = std::min<std::chrono::milliseconds>(2 * silence_, std::chrono::minutes(5));
     // What was read of streams that end elsewhere now is not to be purged by.
-    for (partition& p : partitions_) p.state = 0;
+    for (partition& p : partitions_) p.states.clear();
     for (std::size_t p = 0; p < partitions_.size(); ++p) session_.publish_begin(p);
     publish_all_again();
     changed_.notify_one();
@@ -194,6 +218,7 @@ class keyed_lane final : public kept_lane, publish_events {
       p.of = &to;
       p.number = ++parcels_made_;
       p.first = to.next;
+      p.item = s.item;
       p.is_used = true;
       p.is_published = p.is_stored = false;
       p.pause = first_pause;
@@ -324,17 +349,12 @@ class keyed_lane final : public kept_lane, publish_events {
     --p.of->unstored;
     --unstored_;
   }
-  /// Removes what a state has passed, where that is much: the server takes milliseconds for it.
+  /// Removes what a state has passed and no driver goes on with, where that is much: it takes the server milliseconds.
   void purge(partition& p, std::uint64_t at_least) noexcept {
-    if (p.stored < at_least || p.state == 0) return;
-    p.stored = 0;
-    purge_up_to(by_, names_.inputs_stream, p.inputs, p.passed);
-    const auto number = static_cast<std::size_t>(&p - partitions_.begin());
-    const std::string chain = names_.chain_stream(number);
-    purge_up_to(by_, chain, names_.outcomes(number), p.state);
-    keep_last(by_, chain, names_.states(number));
-    keep_last(by_, chain, names_.marks(number));
-    p.state = 0;
+    if (p.stored < at_least) return;
+    const auto has = p.states.take(kept_ ? kept_->needed_written() : std::numeric_limits<std::uint64_t>::max());
+    if (has && p.states.is_empty()) p.stored = 0;
+    if (has) purge_passed(by_, names_, static_cast<std::size_t>(&p - partitions_.begin()), *has);
   }
 
   // ---- outcomes, on the thread of the readers ----
@@ -345,39 +365,43 @@ class keyed_lane final : public kept_lane, publish_events {
       const fleet_envelope& e = from.envelope();
       fleet_reader::frame f;
       if (e.program != kernel_.way->program) throw wire_error("levada: it is of another program");
-      const bool is_state = e.kind == fleet_message::state, is_ours = e.session == session_.number();
+      const bool is_state = e.kind == fleet_message::state, is_mine = e.session == session_.number();
+      const bool is_ours = is_mine || (kept_ && source_of(e.session) == source_of(session_.number()));
       bool has_passed = false;
       const bool has_outcomes = is_state || e.kind == fleet_message::outcomes;
       while (has_outcomes && !has_passed && from.next(f)) {
         has_passed = is_state && f.header.kind == frame_kind::item;
-        if (!has_passed && is_ours) take(f, from.name());
+        if (!has_passed && is_ours) take(f, from.name(), is_mine);
       }
       const std::lock_guard lock(mutex_);
       ++of.stored;
       if (!has_passed) return;
-      of.passed = f.header.item;
-      if (is_ours) forget_up_to(of, e.number);
-      of.state = sequence;
+      if (is_mine) forget_up_to(of, e.number);
+      if (is_ours || !kept_) of.states.add({f.header.item, sequence, item_of_state(f)});
       purge(of, purged_each_);
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
     }
   }
-  void take(const fleet_reader::frame& f, std::string_view worker) noexcept {
+  /// `is_mine`: it is of an item that this driver has published.
+  void take(const fleet_reader::frame& f, std::string_view worker, bool is_mine) {
     slot& s = slot_of(f.header.item);
     std::unique_lock lock(mutex_);
+    if (kept_ && f.header.item >= next_) return early_.add(f, worker, 0);
     if (!s.is_sent || s.item != f.header.item) return;
-    s.is_sent = false;
-    if (s.of != nullptr) store(*s.of);  // who says so has it
-    lock.unlock();
-    std::exception_ptr failure = take_outcome(by_.who(), kernel_, client_, segment_, f, worker);
-    lock.lock();
-    s.is_sent = true;
+    if (is_mine && s.of != nullptr) store(*s.of);  // who says so has it
     heard_at_ = clock::now();
     silence_ = first_silence;
-    finish(s, std::move(failure), lock);
-    lock.unlock();
+    settle(s, f, worker, lock);
     changed_.notify_one();
+  }
+  /// The first that comes of an item is what became of it.
+  void settle(slot& s, const fleet_reader::frame& f, std::string_view worker, std::unique_lock<std::mutex>& lock) {
+    s.is_sent = false;
+    lock.unlock();
+    std::exception_ptr failure = take_outcome(by_.who(), kernel_, client_, segment_, f, worker, first());
+    lock.lock();
+    finish(s, std::move(failure), lock);
   }
   /// The lock is free while the session hears of it.
   void finish(slot& s, std::exception_ptr failure, std::unique_lock<std::mutex>& lock) noexcept {
@@ -385,7 +409,7 @@ class keyed_lane final : public kept_lane, publish_events {
     s.is_sent = false;
     --in_flight_;
     lock.unlock();
-    client_.report(segment_, item, std::move(failure));
+    client_.report(segment_, item - first(), std::move(failure));
     lock.lock();
   }
 
@@ -408,12 +432,15 @@ class keyed_lane final : public kept_lane, publish_events {
   std::size_t longest_ = 0;    ///< message so far
   std::size_t unstored_ = 0;   ///< messages that are on their way
   std::size_t in_flight_ = 0;  ///< items
+  std::uint64_t next_ = 0;     ///< the item that comes next
+  early_outcomes early_;       ///< of a session with a name
   bool is_lost_ = false, is_over_ = false;
   seen_reconnections reconnections_;
   time_point heard_at_ = clock::now();  ///< of an outcome
   std::chrono::milliseconds silence_ = first_silence;
   server_silence server_silence_;
 
+  const std::unique_ptr<session_keeper> kept_;  ///< null of a session without a name
   keyed_session session_;
   std::thread thread_;
   stored_publisher publisher_;

@@ -7,14 +7,16 @@
 #include <string>
 #include <string_view>
 
+#include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/stream_names.hpp>
 #include <levada/plan/detail/text.hpp>
 
 namespace levada::detail {
 
-struct keyed_names {
+struct keyed_names : session_names {
   keyed_names(std::string_view fleet, std::size_t partitions)
-      : prefix(written_text([&](std::string& to) { append_fleet(to, '.', fleet, partitions); })),
+      : session_names(fleet, partitions),
+        prefix(written_text([&](std::string& to) { append_fleet(to, '.', fleet, partitions); })),
         stream(written_text([&](std::string& to) { append_fleet(to, '-', fleet, partitions); })),
         inputs_stream(
             written_text([&](std::string& to) { append_stream(to, detail::inputs_stream, fleet, partitions); })),

@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -56,10 +57,12 @@ inline constexpr std::uint64_t keyed_left = ~std::uint64_t{0};
 struct keyed_start {
   std::uint64_t needed_from = 1;  ///< of its inputs
   keyed_position at;              ///< of the states
-  keyed_position published;       ///< behind the last outcome
+  std::uint64_t item = 0;         ///< of the source, before which all are in the states
+  keyed_position published;       ///< the same behind the last outcome
   std::unique_ptr<keyed_states> states;
   bool is_suspect = false;     ///< the worker before did not leave: it may have died of an item
-  std::uint64_t attempts = 0;  ///< of the next item, alone
+  keyed_position tried{};      ///< an item of the source that was run alone
+  std::uint64_t attempts = 0;  ///< of that
 };
 
 class keyed_partition final : ordered_events {
@@ -79,13 +82,17 @@ class keyed_partition final : ordered_events {
         marks_(names.marks(number)),
         chain_(std::move(chain)),
         at_(start.at),
+        item_(start.item),
         published_(start.published),
-        is_replaying_(start.at != start.published),
+        is_replaying_(start.published != keyed_position{start.at.session, start.item}),
         suspects_(start.is_suspect ? most_suspects : 0),
+        tried_(start.tried),
         attempts_(start.attempts),
         states_(std::move(start.states)),
         inputs_(start.needed_from, start.at),
-        reader_(by, number, names.inputs_stream, names.inputs(number), start.needed_from, *this) {}
+        reader_(by, number, names.inputs_stream, names.inputs(number), start.needed_from, *this) {
+    learn_position();
+  }
 
   std::size_t number() const { return number_; }
 
@@ -159,8 +166,9 @@ class keyed_partition final : ordered_events {
     for (int i = 0; i != some; ++i) {
       if (is_over_ || chain_.is_lost() || chain_.room() < most_messages) return false;
       const bool is_idle = is_leaving_ || !inputs_.has_next();
-      if (is_idle || is_state_due()) flush();
-      if (is_state_due()) save(inputs_.needed_from());
+      const bool is_due = is_state_due();
+      if (is_idle || is_due) flush();
+      if (is_due) save(inputs_.needed_from());
       if (is_leaving_ && !std::exchange(has_left_, true)) mark({0, keyed_left});
       if (is_idle) return false;
       const keyed_input next = inputs_.take();
@@ -193,6 +201,7 @@ class keyed_partition final : ordered_events {
   /// The lock is free.
   void run_all(const keyed_input& input, std::uint64_t& items) noexcept {
     if (input.count == 0) {
+      if (source_of(input.session) != source_of(at_.session)) item_ = 0;
       at_ = {input.session, 1};
       return learn_position();
     }
@@ -201,6 +210,11 @@ class keyed_partition final : ordered_events {
       fleet_reader::frame f;
       for (std::uint64_t number = input.first; from.next(f); ++number) {
         if (number != at_.next) continue;  // it was run with another message
+        if (f.header.item < item_) {       // of a driver before this one it was run
+          ++at_.next;
+          if (!is_replaying_) add_failure(chain_.next(), f.header.item, known_no_more(), most_text_);
+          continue;
+        }
         if (!is_replaying_ && suspects_ != 0) {
           const trial begun = begin_trial(f.header.item, input.sequence);
           if (begun == trial::over) return;
@@ -208,6 +222,7 @@ class keyed_partition final : ordered_events {
         }
         states_->run(f.header.item, f.payload, most_text_, is_replaying_ ? nullptr : &chain_.next());
         ++at_.next;
+        item_ = f.header.item + 1;
         ++items;
         learn_position();
       }
@@ -223,9 +238,11 @@ class keyed_partition final : ordered_events {
     std::unique_lock lock(mutex_);
     flush();
     --suspects_;
-    const std::uint64_t attempts = std::exchange(attempts_, 0);
+    const bool was_tried = tried_.next == item && source_of(tried_.session) == source_of(at_.session);
+    const std::uint64_t attempts = was_tried ? attempts_ : 0;
     if (attempts >= most_losses) {
       ++at_.next;
+      item_ = item + 1;
       add_failure(chain_.next(), item,
                   std::make_exception_ptr(remote_error("its worker was lost " + std::to_string(attempts) + " times")),
                   most_text_);
@@ -233,7 +250,7 @@ class keyed_partition final : ordered_events {
       return trial::failed;
     }
     chain_.next().add(frame_kind::item, attempts + 1, {});
-    mark(at_);
+    mark({at_.session, item});
     stored_.wait(lock, [this] { return chain_.is_empty() || chain_.is_lost() || is_over_; });
     return chain_.is_empty() && !is_over_ ? trial::run : trial::over;
   }
@@ -242,11 +259,17 @@ class keyed_partition final : ordered_events {
     chain_.publish(marks_, {fleet_message::mark, 0, 0, rules_.program, at.session, at.next});
     chain_.next().begin(rules_.worker);
   }
-  void learn_position() { is_replaying_ = is_replaying_ && at_ != published_; }
+  void learn_position() {
+    if (source_of(at_.session) == source_of(published_.session) && item_ >= published_.next) is_replaying_ = false;
+  }
+  /// Its outcome is in the chain, before this one, unless the driver before had that purged.
+  static std::exception_ptr known_no_more() {
+    return std::make_exception_ptr(remote_error("its outcome is kept no longer"));
+  }
   /// Under the lock: publishes the outcomes that are there.
   void flush() noexcept {
     if (chain_.next().frames() == 0) return;
-    chain_.publish(outcomes_, {fleet_message::outcomes, 0, 0, rules_.program, at_.session, at_.next});
+    chain_.publish(outcomes_, {fleet_message::outcomes, 0, 0, rules_.program, at_.session, item_});
     chain_.next().begin(rules_.worker);
   }
   bool is_state_due() const {
@@ -257,7 +280,7 @@ class keyed_partition final : ordered_events {
   void save(std::uint64_t from) noexcept {
     fleet_writer& to = chain_.next();
     try {
-      to.add(frame_kind::item, from, {});
+      to.add(frame_kind::item, from, std::as_bytes(std::span(&item_, 1)));
       states_->save(to);
       chain_.publish(states_subject_, {fleet_message::state, 0, 0, rules_.program, at_.session, at_.next});
     } catch (const std::exception& e) {
@@ -282,11 +305,13 @@ class keyed_partition final : ordered_events {
   std::uint64_t inputs_run_ = 0;  ///< the same
   clock::time_point state_at_ = clock::now();
 
-  keyed_position at_;  ///< of the states
+  keyed_position at_;   ///< of the states
+  std::uint64_t item_;  ///< of the source: all before are in the states
   const keyed_position published_;
-  bool is_replaying_;       ///< somebody has published what comes of it
-  std::size_t suspects_;    ///< items to be tried alone
-  std::uint64_t attempts_;  ///< of the first of them
+  bool is_replaying_;     ///< somebody has published what comes of it
+  std::size_t suspects_;  ///< items to be tried alone
+  const keyed_position tried_;
+  const std::uint64_t attempts_;
   const std::unique_ptr<keyed_states> states_;
 
   keyed_inputs inputs_;

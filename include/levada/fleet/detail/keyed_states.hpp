@@ -33,7 +33,7 @@ struct keyed_shape {
 
   /// The longest message that has the states of a partition.
   constexpr std::size_t longest_state() const {
-    return fleet_bytes_around + 2 * frame_header::size + most_text_bytes_of_one +
+    return fleet_bytes_around + 2 * frame_header::size + sizeof(std::uint64_t) + most_text_bytes_of_one +
            most_keys * (frame_header::size + key_bytes + state_bytes);
   }
   static constexpr std::size_t most_text_bytes_of_one = 256;

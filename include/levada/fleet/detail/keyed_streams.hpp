@@ -55,15 +55,18 @@ inline void keep_keyed_streams(const nats_connection& by, const keyed_names& nam
     keep_stream(by, chain_config(name.c_str(), &subject, item, result, shape, to));
   }
   lease_bucket::keep(by, names.leases, to);
+  subject = names.all_sessions.c_str();
+  keep_stream(by, sessions_config(names.sessions_stream.c_str(), &subject, to));
 }
 
 /// In the order of the plan.
 inline fixed_array<stream_bounds> bounds_of_streams(std::size_t item, std::size_t result, const keyed_shape& shape,
                                                     const jetstream& to) {
-  fixed_array<stream_bounds> all(3);
+  fixed_array<stream_bounds> all(4);
   all[0] = bounds_of(stream_config("", nullptr, inputs_stream.keeps, longest_fleet_message(item, result), to));
   all[1] = bounds_of(chain_config("", nullptr, item, result, shape, to));
   all[2] = {0, lease_bucket::most_bytes, to.replicas};
+  all[3] = bounds_of(sessions_config("", nullptr, to));
   return all;
 }
 

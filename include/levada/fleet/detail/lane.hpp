@@ -25,6 +25,7 @@
 #include <levada/core/detail/log.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/fleet/detail/early_outcomes.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kept_session.hpp>
 #include <levada/fleet/detail/kernel.hpp>

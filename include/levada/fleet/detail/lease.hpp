@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <levada/fleet/detail/jetstream.hpp>
@@ -60,6 +61,19 @@ class lease_bucket {
   std::optional<std::uint64_t> take(const std::string& key, const std::string& who) const noexcept {
     std::uint64_t revision = 0;
     if (kvStore_CreateString(&revision, store_.get(), key.c_str(), who.c_str()) != NATS_OK) return std::nullopt;
+    return revision;
+  }
+  /// The revision, where somebody has it whose name begins so.
+  std::optional<std::uint64_t> take_over(const std::string& key, const std::string& who,
+                                         std::string_view begins) const noexcept {
+    kvEntry* found = nullptr;
+    if (kvStore_Get(&found, store_.get(), key.c_str()) != NATS_OK) return std::nullopt;
+    const std::unique_ptr<kvEntry, nats_deleter<kvEntry_Destroy>> entry(found);
+    const char* const has = kvEntry_ValueString(found);
+    if (has == nullptr || !std::string_view(has).starts_with(begins)) return std::nullopt;
+    std::uint64_t revision = 0;
+    const auto last = kvEntry_Revision(found);
+    if (kvStore_UpdateString(&revision, store_.get(), key.c_str(), who.c_str(), last) != NATS_OK) return std::nullopt;
     return revision;
   }
   enum class renewal { done, lost, unknown };

@@ -45,6 +45,7 @@ class named_session : public detail::push_calls<named_session<Session>, typename
       : progress_(std::move(progress)), session_(std::move(session)) {}
 
   /// The number, in the source, of the item that is to be pushed next: at first of the first whose outcome is not done.
+  /// By key it may be one before that, which a state needs: its outcome does not come again.
   std::uint64_t next_item() const { return progress_->first() + session_.counts().pushed; }
   const std::string& name() const { return progress_->name(); }
 
@@ -92,6 +93,10 @@ class named_session : public detail::push_calls<named_session<Session>, typename
     acknowledge();
     std::optional<popped_result<output>> taken = pop();
     progress_->check();
+    while (taken && envelope.sequence + progress_->first() < progress_->begun()) {
+      taken = pop();
+      progress_->check();
+    }
     if (taken) {
       envelope.sequence += progress_->first();
       popped_ = envelope.sequence + 1;

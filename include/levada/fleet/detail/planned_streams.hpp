@@ -62,6 +62,7 @@ struct planned_streams {
       q.streams.push_back(stream<inputs_stream>(longest));
       q.streams.push_back(stream<chain_stream>(std::max(longest, State), Partitions));
       q.streams.push_back({bucket.view(), keys.view(), leases_stream.keeps});
+      q.streams.push_back(stream<sessions_stream>(longest_session_message));
     }
     return q;
   }();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <levada/core/detail/device_queue.hpp>
@@ -19,13 +20,16 @@
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/kept_session.hpp>
 #include <levada/fleet/detail/kernel.hpp>
+#include <levada/fleet/detail/keyed_inputs.hpp>
 #include <levada/fleet/detail/keyed_lane.hpp>
 #include <levada/fleet/detail/keyed_names.hpp>
 #include <levada/fleet/detail/keyed_streams.hpp>
 #include <levada/fleet/detail/lane.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
+#include <levada/fleet/detail/session_keeper.hpp>
 #include <levada/fleet/detail/session_progress.hpp>
+#include <levada/fleet/detail/session_record.hpp>
 #include <levada/fleet/detail/streams.hpp>
 #include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/kept_lanes.hpp>
@@ -116,9 +120,13 @@ class keyed_driver final : public fleet_driver {
     answer();
   }
   std::unique_ptr<kept_lane> open(std::size_t segment, std::size_t slots, device_client& client) const override {
-    if (opened_with_name)
-      throw remote_error(by_.who() + " has a state by key, which sessions with a name do not take yet");
-    return std::make_unique<keyed_lane>(by_, keyed_, kernel_, new_number(by_.who()), segment, slots, client);
+    std::uint64_t number = new_number(by_.who());
+    std::unique_ptr<session_keeper> kept;
+    if (opened_with_name) {
+      kept = std::make_unique<session_keeper>(by_, keyed_, kernel_.way->to, opened_with_name);
+      number = number_of_session(opened_with_name->name()) | (number & ((std::uint64_t{1} << driver_bits) - 1));
+    }
+    return std::make_unique<keyed_lane>(by_, keyed_, kernel_, number, std::move(kept), segment, slots, client);
   }
   fixed_array<stream_bounds> streams() const override {
     return bounds_of_streams(kernel_.item.most_bytes, kernel_.result.most_bytes, *kernel_.way->by_key, kernel_.way->to);

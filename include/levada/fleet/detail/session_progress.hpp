@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,16 +29,23 @@ class session_progress {
   const std::string& name() const { return name_; }
   std::optional<std::uint64_t> from() const { return from_; }
 
-  /// A lane is opened, whose servers know that all outcomes before that one are done.
-  void join(std::uint64_t position) {
+  /// A lane is opened, whose servers know that all outcomes before `done` are, and need the items from `needed` on.
+  void join(std::uint64_t done, std::uint64_t needed) {
     const std::lock_guard lock(mutex_);
-    first_ = lanes_++ == 0 ? position : std::min(first_, position);
+    begun_ = lanes_++ == 0 ? done : std::min(begun_, done);
+    needed_ = std::min(needed_, needed);
   }
   /// All lanes are open, so many.
   std::size_t begin() {
     const std::lock_guard lock(mutex_);
-    done_ = first_ = from_.value_or(first_);
+    done_ = begun_ = from_.value_or(begun_);
+    first_ = std::min(needed_, begun_);
     return lanes_;
+  }
+  /// Outcomes before this were done when the session was opened.
+  std::uint64_t begun() const {
+    const std::lock_guard lock(mutex_);
+    return begun_;
   }
   /// The number of the first item that is pushed.
   std::uint64_t first() const {
@@ -99,7 +107,7 @@ class session_progress {
   const std::optional<std::uint64_t> from_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t first_ = 0, done_ = 0;
+  std::uint64_t first_ = 0, begun_ = 0, done_ = 0, needed_ = std::numeric_limits<std::uint64_t>::max();
   std::size_t lanes_ = 0;
   std::string lost_;
 };

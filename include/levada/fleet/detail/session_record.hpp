@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <levada/fleet/detail/fleet_names.hpp>
+#include <levada/fleet/detail/keyed_inputs.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/streams.hpp>
@@ -24,11 +25,48 @@
 
 namespace levada::detail {
 
-/// A number for the name of a session, as its subjects have it.
+/// A number for the name of a session, as its subjects have it; its drivers differ in the bits that are 0.
 constexpr std::uint64_t number_of_session(std::string_view name) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
+  return hash >> driver_bits << driver_bits;
+}
+
+/// How far a session with a name is.
+struct session_place {
+  std::uint64_t done = 0;    ///< all outcomes before that one are
+  std::uint64_t needed = 0;  ///< the item that the next driver goes on with: no state is sure to have it
+};
+
+/// What the servers keep of one.
+struct session_stored {
+  std::string name;
+  std::uint64_t sequence = 0;  ///< 0: there is none
+  std::uint64_t generation = 0, owner = 0;
+  session_place place;
+  std::vector<std::uint64_t> consumers;  ///< of its drivers
+};
+/// Throws remote_error, which says `what` it is of, where it is something else, or no server says.
+inline session_stored stored_session(const nats_connection& by, const std::string& stream, const std::string& subject,
+                                     const std::string& what) {
+  const nats_message found = last_message(by, stream, subject, "what is stored of its sessions cannot be read");
+  if (!found) return {};
+  fleet_reader from(bytes_of(found.get()));
+  const fleet_envelope& e = from.envelope();
+  fleet_reader::frame f;
+  if (e.kind != fleet_message::session || !from.next(f) || f.payload.size() % sizeof(std::uint64_t) != 0)
+    throw remote_error(by.who() + ": what is stored of " + what + " is none of a driver");
+  session_stored last{std::string(from.name()),
+                      natsMsg_GetSequence(found.get()),
+                      f.header.item,
+                      e.session,
+                      {e.number, e.number},
+                      std::vector<std::uint64_t>(f.payload.size() / sizeof(std::uint64_t))};
+  if (!f.payload.empty()) std::memcpy(last.consumers.data(), f.payload.data(), f.payload.size());
+  std::erase(last.consumers, last.owner);
+  last.consumers.push_back(last.owner);
+  if (from.next(f)) last.place.needed = f.header.item;
+  return last;
 }
 
 class session_record {
@@ -38,7 +76,7 @@ class session_record {
   enum class writing : std::uint8_t { done, lost, unknown };
 
   /// Reads it. Throws remote_error where the servers do not let it.
-  session_record(const nats_connection& by, const fleet_names& names, const jetstream& to, std::string name)
+  session_record(const nats_connection& by, const session_names& names, const jetstream& to, std::string name)
       : by_(by),
         stream_(names.sessions_stream),
         name_(std::move(name)),
@@ -51,7 +89,7 @@ class session_record {
   }
 
   std::uint64_t owner() const { return owner_; }
-  std::uint64_t position() const { return position_; }
+  const session_place& place() const { return place_; }
   /// Of drivers before, which may have left them.
   const std::vector<std::uint64_t>& consumers() const { return consumers_; }
 
@@ -59,13 +97,13 @@ class session_record {
   void take() {
     constexpr int most_tries = 10;  // against others who take it just now
     for (int i = 0; i < most_tries; ++i) {
-      const stored last = read();
+      const session_stored last = read();
       sequence_ = last.sequence;
       generation_ = last.generation + 1;
-      position_ = last.position;
+      place_ = last.place;
       consumers_ = last.consumers;
       if (consumers_.size() == most_consumers) consumers_.erase(consumers_.begin());
-      if (publish(position_) == NATS_OK) return;
+      if (publish(place_) == NATS_OK) return;
     }
     throw remote_error(by_.who() + ": the session `" + name_ + "` cannot be taken");
   }
@@ -73,9 +111,9 @@ class session_record {
   void forget_consumers() { consumers_.clear(); }
 
   /// Lost: another driver has the session. Unknown: no server has answered, and it is tried again.
-  writing write(std::uint64_t position) noexcept {
-    if (publish(position) == NATS_OK) {
-      position_ = position;
+  writing write(const session_place& place) noexcept {
+    if (publish(place) == NATS_OK) {
+      place_ = place;
       return writing::done;
     }
     return look() == writing::lost ? writing::lost : writing::unknown;
@@ -83,7 +121,7 @@ class session_record {
   /// Whose it is.
   writing look() noexcept {
     try {
-      const stored last = read();
+      const session_stored last = read();
       if (last.generation > generation_ || (last.generation == generation_ && last.owner > owner_))
         return writing::lost;
       sequence_ = last.sequence;
@@ -94,38 +132,19 @@ class session_record {
   }
 
  private:
-  struct stored {
-    std::uint64_t sequence = 0, generation = 0, owner = 0, position = 0;
-    std::vector<std::uint64_t> consumers;
-  };
-
-  stored read() const {
-    const nats_message found = last_message(by_, stream_, subject_, "what is stored of its sessions cannot be read");
-    if (!found) return {};
-    stored last;
-    last.sequence = natsMsg_GetSequence(found.get());
-    fleet_reader from(bytes_of(found.get()));
-    const fleet_envelope& e = from.envelope();
-    fleet_reader::frame f;
-    if (e.kind != fleet_message::session || !from.next(f) || f.payload.size() % sizeof(std::uint64_t) != 0)
-      throw remote_error(by_.who() + ": what is stored of the session `" + name_ + "` is none of a driver");
-    if (from.name() != name_)
-      throw remote_error(by_.who() + ": the sessions `" + name_ + "` and `" + std::string(from.name()) +
+  session_stored read() const {
+    session_stored last = stored_session(by_, stream_, subject_, "the session `" + name_ + "`");
+    if (last.sequence != 0 && last.name != name_)
+      throw remote_error(by_.who() + ": the sessions `" + name_ + "` and `" + last.name +
                          "` have the same number: give one another name");
-    last.generation = f.header.item;
-    last.owner = e.session;
-    last.position = e.number;
-    last.consumers.resize(f.payload.size() / sizeof(std::uint64_t));
-    if (!f.payload.empty()) std::memcpy(last.consumers.data(), f.payload.data(), f.payload.size());
-    std::erase(last.consumers, last.owner);
-    last.consumers.push_back(last.owner);
     return last;
   }
-  natsStatus publish(std::uint64_t position) noexcept {
+  natsStatus publish(const session_place& place) noexcept {
     fleet_writer to;
     to.begin(name_);
     to.add(frame_kind::item, generation_, std::as_bytes(std::span(consumers_)));
-    const auto bytes = to.end({fleet_message::session, 0, 0, 0, owner_, position});
+    to.add(frame_kind::item, place.needed, {});
+    const auto bytes = to.end({fleet_message::session, 0, 0, 0, owner_, place.done});
     natsMsg* made = nullptr;
     if (const natsStatus s =
             natsMsg_Create(&made, subject_.c_str(), nullptr, reinterpret_cast<const char*>(bytes.data()),
@@ -151,7 +170,8 @@ class session_record {
   const nats_connection& by_;
   const std::string stream_, name_, subject_;
   const std::uint64_t owner_;
-  std::uint64_t sequence_ = 0, generation_ = 0, position_ = 0;
+  std::uint64_t sequence_ = 0, generation_ = 0;
+  session_place place_;
   std::vector<std::uint64_t> consumers_;
 };
 

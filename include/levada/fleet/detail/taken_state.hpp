@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -66,7 +67,15 @@ struct stored_state {
   std::uint64_t program = 0;
   std::uint64_t needed_from = 1;  ///< of the inputs
   keyed_position at;
+  std::uint64_t item = 0;  ///< of the source, before which it has all
 };
+
+/// Of the frame with which it begins.
+inline std::uint64_t item_of_state(const fleet_reader::frame& begin) {
+  std::uint64_t item = 0;
+  if (begin.payload.size() == sizeof item) std::memcpy(&item, begin.payload.data(), sizeof item);
+  return item;
+}
 
 /// Loads the last state of a partition. Throws remote_error where it is none of this stage.
 inline stored_state load_last_state(const nats_connection& by, const keyed_names& names, std::size_t partition,
@@ -80,7 +89,8 @@ inline stored_state load_last_state(const nats_connection& by, const keyed_names
     bool has_begin = e.kind == fleet_message::state && from.next(f);
     while (has_begin && f.header.kind == frame_kind::failure) has_begin = from.next(f);  // of an item
     if (!has_begin || f.header.kind != frame_kind::item) throw wire_error("levada: it is none of a worker");
-    const stored_state is{natsMsg_GetSequence(m.get()), e.program, f.header.item, {e.session, e.number}};
+    stored_state is{natsMsg_GetSequence(m.get()), e.program, f.header.item, {e.session, e.number}};
+    is.item = item_of_state(f);
     while (from.next(f)) into.load(f.payload);
     return is;
   } catch (const std::exception& why) {
@@ -94,14 +104,16 @@ inline stored_state load_last_state(const nats_connection& by, const keyed_names
 inline keyed_start read_start(const nats_connection& by, const keyed_names& names, std::size_t partition,
                               std::uint64_t program, const stored_mark& before, std::unique_ptr<keyed_states> states) {
   const stored_state last = load_last_state(by, names, partition, *states);
-  keyed_start start{last.needed_from, last.at, last.at, std::move(states), before.is_there && !before.has_left, 0};
+  keyed_start start{last.needed_from,  last.at,
+                    last.item,         {last.at.session, last.item},
+                    std::move(states), before.is_there && !before.has_left,
+                    before.at,         before.attempts};
   const nats_message m = last_message(by, names.chain_stream(partition), names.outcomes(partition));
   if (m && natsMsg_GetSequence(m.get()) > last.sequence) {
     const fleet_envelope e = fleet_reader(bytes_of(m.get())).envelope();
     if (e.program != program) throw remote_error(by.who() + ": another program has outcomes behind its last state");
     start.published = {e.session, e.number};
   }
-  if (before.at == start.published) start.attempts = before.attempts;
   return start;
 }
 

@@ -25,7 +25,7 @@ struct stream_info {
 
 /// What servers store for a part, and how its items come to the processes that run it.
 struct queue_info {
-  bounded<stream_info, 3> streams;
+  bounded<stream_info, 4> streams;
   std::size_t items_a_message = 1;  ///< at most: of those that are quickly done
   std::size_t worker_threads = 0;   ///< that run items, in each process; 0: its target is not known
   std::size_t messages_ahead = 0;   ///< that each process fetches beside those that its threads run
