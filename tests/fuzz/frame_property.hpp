@@ -56,15 +56,22 @@ inline std::string message_of(unsigned seed) {
   std::vector<std::byte> bytes;
   levada::wire_writer to(bytes, levada::wire<words>::most_bytes);
   levada::wire<words>::write(to, item);
-  const auto kind = static_cast<levada::detail::frame_kind>(1 + seed % 9);
+  const auto kind = static_cast<levada::detail::frame_kind>(1 + seed % 10);
   std::string text;
   const auto append = [&](std::span<const std::byte> head) {
     text.append(reinterpret_cast<const char*>(head.data()), head.size());
   };
   if (kind == levada::detail::frame_kind::item) {
     levada::detail::item_head head(seed, bytes.size());
-    if (seed / 9 % 2 != 0) head.add_capture(std::uint64_t{seed} << seed % 32);
+    if (seed / 10 % 2 != 0) head.add_capture(std::uint64_t{seed} << seed % 32);
     append(head.written());
+  } else if (kind == levada::detail::frame_kind::trace) {
+    levada::trace_context of;
+    for (std::uint8_t& b : of.trace)
+      b = static_cast<std::uint8_t>(seed / 10 % 7 + static_cast<unsigned>(&b - &of.trace[0]));
+    of.parent[seed % 8] = static_cast<std::uint8_t>(seed / 70);
+    append(levada::detail::trace_message(of));
+    return text;
   } else {
     append(levada::detail::frame_header{kind, static_cast<std::uint32_t>(bytes.size()), seed}.written());
   }
@@ -103,6 +110,13 @@ inline bool reads_message(std::string_view bytes) {
       if (std::memcmp(head.data() + behind_head, raw.data() + behind_head, head.size() - behind_head) != 0)
         throw std::logic_error("another capture time than is there");
       behind_head = head.size();
+    }
+    if (header.kind == levada::detail::frame_kind::trace) {
+      const auto again = levada::detail::trace_message(levada::detail::trace_from_wire(from));
+      if (again.size() != raw.size() ||
+          std::memcmp(again.data() + behind_head, raw.data() + behind_head, again.size() - behind_head) != 0)
+        throw std::logic_error("another trace than is there");
+      return true;
     }
     const std::size_t length = raw.size() - behind_head;
     const levada::wire_reader behind = from;

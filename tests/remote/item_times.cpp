@@ -170,7 +170,7 @@ auto counted() {
          }));
 }
 constexpr std::string_view hello =
-    "wire format 3\nbyte order little\nversion 1\ndevice edge\nitems int32\nresults int32\nstage count: count(4 bytes) "
+    "wire format 4\nbyte order little\nversion 1\ndevice edge\nitems int32\nresults int32\nstage count: count(4 bytes) "
     "-> 4 bytes\n";
 
 /// An item's message, with when it was captured.

@@ -42,7 +42,7 @@ auto doubled() {
          }));
 }
 constexpr std::string_view hello =
-    "wire format 3\nbyte order little\nversion 1\ndevice edge\nitems int32\nresults int32\nstage twice: twice(4 bytes) "
+    "wire format 4\nbyte order little\nversion 1\ndevice edge\nitems int32\nresults int32\nstage twice: twice(4 bytes) "
     "-> 4 bytes\n";
 
 class kept_lines final : public lv::log_sink {
@@ -82,7 +82,7 @@ TEST_CASE("a node refuses what is no greeting, and those that greet with somethi
   CHECK(refusal([](odd_end& d) { d.send(frame_kind::item, 0, bytes_of(1)); }) ==
         "levada: the first message is no greeting");
   CHECK(refusal([](odd_end& d) { d.send(frame_kind::hello, 0, "hello"); }) ==
-        "they are programs that differ: the driver has `hello`, and the node `wire format 3`");
+        "they are programs that differ: the driver has `hello`, and the node `wire format 4`");
   CHECK(refusal([](odd_end& d) { d.send(frame_kind::hello, 0, std::string(70'000, 'x')); }) ==
         "levada: a message with a longer text than it may have");
   CHECK(node.sessions() == 0);

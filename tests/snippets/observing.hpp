@@ -13,4 +13,5 @@
 
 extern classifier_app app;
 extern decltype(app.open()) session;
+extern const std::string traceparent;  // of who calls
 extern const std::chrono::steady_clock::time_point captured;

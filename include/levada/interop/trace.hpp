@@ -24,8 +24,10 @@ namespace detail {
 class trace_writer {
  public:
   trace_writer(std::ostream& to, std::uint64_t origin) : to_(to), origin_(origin) { to_ << "{\"traceEvents\":["; }
-  void end(std::uint64_t overwritten) {
-    to_ << "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten\":" << overwritten << "}}\n";
+  void end(const session_trace& of) {
+    to_ << "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten\":" << of.overwritten;
+    if (of.context) to_ << ",\"traceparent\":\"" << of.context->text() << '"';
+    to_ << "}}\n";
   }
 
   void name_thread(std::uint32_t thread) {
@@ -132,7 +134,7 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
         break;
     }
   }
-  w.end(trace.overwritten);
+  w.end(trace);
 }
 
 /// The same into a file. Throws levada::error where it cannot be written; what was there is there then.

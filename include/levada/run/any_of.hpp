@@ -50,6 +50,7 @@ class equal_way final : public device_client {
     if (std::exchange(has_unflushed_, false)) lane_->flush();
   }
   void cancel() noexcept { lane_->cancel(); }
+  void trace(const trace_context& of) noexcept { lane_->trace(of); }
 
  private:
   void execute(std::size_t segment, std::uint64_t item, computed_memory& memory) noexcept override {
@@ -142,6 +143,9 @@ class equal_queues final : public device_queue {
     }
     void cancel() noexcept override {
       for (auto& way : ways_) way->cancel();
+    }
+    void trace(const trace_context& of) noexcept override {
+      for (auto& way : ways_) way->trace(of);
     }
 
    private:

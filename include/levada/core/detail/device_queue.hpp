@@ -13,6 +13,7 @@
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/core/detail/trace_context.hpp>
 
 namespace levada::detail {
 
@@ -163,6 +164,8 @@ class device_lane {
   virtual void submit(std::uint64_t item) = 0;
   /// The session is cancelled, and nobody wants what has not been begun. Any thread.
   virtual void cancel() noexcept {}
+  /// Items from now on are a part of that trace. Any thread.
+  virtual void trace(const trace_context&) noexcept {}
   /// No further item comes at once: items that were taken and held back go to the device.
   virtual void flush() noexcept {}
   /// Nobody is told that something has come from the device: somebody has to look. Asked once.

@@ -75,6 +75,8 @@ class driven_session {
     pushed_.store(pushed + 1);
     if (!give_here(pushed)) ring();
   }
+  /// While it is open.
+  auto& session() { return *session_; }
   /// Nothing more comes, and nobody takes what is there.
   void end() noexcept {
     if (!session_) return;

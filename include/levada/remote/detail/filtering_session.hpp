@@ -55,6 +55,8 @@ class filtering_session {
       yield_thread();
     }
   }
+  /// While it is open.
+  auto& session() { return session_->session(); }
   /// Nothing more comes, and nobody takes what is there.
   void end() noexcept {
     is_over_.store(true);

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include <levada/core/detail/trace_context.hpp>
 #include <levada/remote/detail/wire.hpp>
 
 namespace levada::detail {
@@ -26,6 +27,7 @@ enum class frame_kind : std::uint8_t {
   failure,    ///< the same where it failed: why, as text
   filtered,   ///< the same where it has no result
   overdue,    ///< the same where it was past its deadline
+  trace,      ///< from the driver: what follows is a part of this trace
   clock,      ///< what time is it there; from the node: `item` is what its clock says
 };
 
@@ -33,8 +35,9 @@ enum class frame_kind : std::uint8_t {
 inline constexpr std::uint8_t with_capture = 1;  ///< when it was captured, by the node's clock
 inline constexpr std::uint8_t with_all = with_capture;
 inline constexpr std::size_t capture_bytes = 8;
-/// A header and all of that.
-inline constexpr std::size_t most_head_bytes = 32;
+inline constexpr std::size_t trace_bytes = 25;
+/// The longest head of a message, which is not its payload.
+inline constexpr std::size_t most_head_bytes = 48;
 
 struct frame_header {
   static constexpr std::size_t size = 16;
@@ -113,6 +116,27 @@ inline std::chrono::steady_clock::time_point capture_from_wire(const frame_heade
   constexpr auto most = static_cast<std::int64_t>(most_nanoseconds);
   if (at < -most || at > most) throw wire_error("levada: an item that was captured at no time there is");
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at));
+}
+
+/// A message that says whose trace what follows is a part of.
+inline std::array<std::byte, frame_header::size + trace_bytes> trace_message(const trace_context& of) {
+  std::array<std::byte, frame_header::size + trace_bytes> to{};
+  const auto head = frame_header{frame_kind::trace, trace_bytes, 0}.written();
+  auto* at = std::copy(head.begin(), head.end(), to.begin());
+  const auto as_byte = [](std::uint8_t b) { return static_cast<std::byte>(b); };
+  at = std::transform(of.trace.begin(), of.trace.end(), at, as_byte);
+  at = std::transform(of.parent.begin(), of.parent.end(), at, as_byte);
+  *at = as_byte(of.flags);
+  return to;
+}
+/// The same behind its header. Throws wire_error where it is no trace.
+inline trace_context trace_from_wire(wire_reader& from) {
+  trace_context of;
+  from.read(of.trace.data(), of.trace.size());
+  from.read(of.parent.data(), of.parent.size());
+  from.read(&of.flags, 1);
+  if (from.left() != 0 || !of.is_one()) throw wire_error("levada: a trace that is none");
+  return of;
 }
 
 /// What is left of a message as text for people: at most so many bytes.

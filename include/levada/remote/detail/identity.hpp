@@ -19,7 +19,7 @@
 namespace levada::detail {
 
 /// Changes with the frames and with what their items mean.
-inline constexpr std::size_t wire_format = 3;
+inline constexpr std::size_t wire_format = 4;
 
 /// A stage of the part sees the envelopes of its items.
 template <class Part>

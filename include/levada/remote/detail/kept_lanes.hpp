@@ -64,6 +64,7 @@ class kept_lanes {
     ~known_lane() override { by_.forget(*lane_); }
     void submit(std::uint64_t item) override { lane_->submit(item); }
     void cancel() noexcept override { lane_->cancel(); }
+    void trace(const trace_context& of) noexcept override { lane_->trace(of); }
     Lane& lane() { return *lane_; }
 
    private:

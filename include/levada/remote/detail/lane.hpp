@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,12 +21,12 @@
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/remote/detail/device.hpp>
-#include <levada/remote/detail/far_clock.hpp>
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/fresh_items.hpp>
 #include <levada/remote/detail/greeting.hpp>
 #include <levada/remote/detail/kept_lanes.hpp>
 #include <levada/remote/detail/kernel.hpp>
+#include <levada/remote/detail/session_words.hpp>
 
 namespace levada::detail {
 
@@ -40,9 +41,9 @@ class remote_lane final : public device_lane, public connection_events {
         segment_(segment),
         client_(client),
         kernel_(kernel),
-        time_(client.time()),
         slots_(slots),
-        fresh_(slots) {}
+        fresh_(slots),
+        words_(client.time(), kernel.way->tells_captures) {}
   /// Nothing is in flight, and the keeper has forgotten it.
   ~remote_lane() override { connection_.reset(); }
 
@@ -71,6 +72,14 @@ class remote_lane final : public device_lane, public connection_events {
       is_cancelled_ = true;
     }
     keeper_.look();
+  }
+
+  void trace(const trace_context& of) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      words_.trace(of);
+    }
+    send_some();
   }
 
   // ---- the keeper's, which is one thread ----
@@ -131,7 +140,7 @@ class remote_lane final : public device_lane, public connection_events {
           if (kernel_.make_filtered == nullptr) return end_connection("it gives nothing for an item");
           return take_result(header.item, [&] { kernel_.make_filtered(client_.output(segment_, header.item, 0)); });
         case frame_kind::overdue:
-          if (deadline().count() == 0) return end_connection("it drops an item that has no deadline");
+          if (words_.deadline().count() == 0) return end_connection("it drops an item that has no deadline");
           return take_result(header.item, [&] { client_.overdue(segment_, header.item); });
         default:
           return end_connection("it sends what only a driver does");
@@ -223,11 +232,13 @@ class remote_lane final : public device_lane, public connection_events {
     if (is_sending_) return;
     is_sending_ = true;
     for (;;) {
-      if (asks_time()) {
-        lock.unlock();
-        connection_->send(frame_header{frame_kind::clock, 0, 0}.written(), {}, text_tag);
-        lock.lock();
-        continue;
+      if (state_ == state::up || state_ == state::asking_time) {
+        if (const std::optional<session_words::word> word = words_.next()) {
+          lock.unlock();
+          connection_->send(word->text(), {}, text_tag);
+          lock.lock();
+          continue;
+        }
       }
       slot* const s = next_to_send();
       if (s == nullptr) break;
@@ -236,7 +247,7 @@ class remote_lane final : public device_lane, public connection_events {
       ++flying_;
       const bool has_waited = s->losses != 0 || s->item != newest;
       item_head head(s->item, s->payload.size());
-      if (tells_captures()) add_capture(head, s->item);
+      if (words_.tells_captures()) words_.add_capture(head, client_.envelope(s->item).captured);
       const auto payload = s->payload;
       const std::uint64_t item = s->item;
       connection& to = *connection_;
@@ -256,34 +267,13 @@ class remote_lane final : public device_lane, public connection_events {
     sent_.notify_one();
   }
 
-  /// That of a session with a clock of its own is the driver's to look at.
-  std::chrono::nanoseconds deadline() const {
-    constexpr std::chrono::nanoseconds most(static_cast<std::int64_t>(most_nanoseconds));
-    return time_.is_own ? std::chrono::nanoseconds{} : std::min(time_.deadline, most);
-  }
-  bool tells_captures() const { return way().tells_captures || deadline().count() != 0; }
-  /// Capture times go by the node's clock; those of a session with a clock of its own go as they are.
-  bool reckons_time() const { return tells_captures() && !time_.is_own; }
-  void add_capture(item_head& head, std::uint64_t item) const {
-    const time_point at = client_.envelope(item).captured;
-    if (at != time_point()) head.add_capture(time_.is_own ? nanoseconds_of(at) : node_clock_.there(at));
-  }
-  /// Whether the node is to be asked now what time it is there.
-  bool asks_time() {
-    if (!reckons_time() || (state_ != state::asking_time && state_ != state::up)) return false;
-    const auto now = std::chrono::steady_clock::now();
-    if (!node_clock_.is_due(now)) return false;
-    node_clock_.ask(now);
-    return true;
-  }
-
   // ---- answers ----
 
   void welcomed(std::size_t credits) noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (state_ != state::greeting) return;
-      state_ = reckons_time() ? state::asking_time : state::up;
+      state_ = words_.reckons_time() ? state::asking_time : state::up;
       was_up_ = true;
       credits_ = std::max<std::size_t>(1, credits);
     }
@@ -293,7 +283,7 @@ class remote_lane final : public device_lane, public connection_events {
     const auto now = std::chrono::steady_clock::now();
     {
       const std::lock_guard lock(mutex_);
-      node_clock_.answer(there, now);
+      words_.answer_time(there, now);
       if (state_ == state::asking_time) state_ = state::up;
     }
     send_some();
@@ -378,7 +368,7 @@ class remote_lane final : public device_lane, public connection_events {
       const std::lock_guard lock(mutex_);
       state_ = state::greeting;
       greeting_ends_ = now + longest_greeting;
-      node_clock_ = {};
+      words_.begin();
       address_ = address;
       why_.clear();
       ++tries_;
@@ -394,7 +384,7 @@ class remote_lane final : public device_lane, public connection_events {
       const std::lock_guard lock(mutex_);
       connection_ = std::move(made);
     }
-    send_hello(*to, way(), deadline());
+    send_hello(*to, way(), words_.deadline());
   }
   void give_up_waiting(time_point now) noexcept {
     std::unique_lock lock(mutex_);
@@ -421,7 +411,6 @@ class remote_lane final : public device_lane, public connection_events {
   const std::size_t segment_;
   device_client& client_;
   const remote_kernel& kernel_;
-  const session_time time_;
 
   std::mutex mutex_;
   std::condition_variable sent_;
@@ -432,7 +421,7 @@ class remote_lane final : public device_lane, public connection_events {
   std::size_t credits_ = 0;
   bool is_alone_ = false;  ///< what is sent has lost its node before
   bool is_sending_ = false;
-  far_clock node_clock_;
+  session_words words_;
 
   state state_ = state::down;
   bool was_up_ = false;

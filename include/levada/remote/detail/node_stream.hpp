@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include <levada/remote/detail/frame.hpp>
 #include <levada/remote/detail/identity.hpp>
 #include <levada/remote/detail/transport.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 
 namespace levada::detail {
@@ -47,6 +49,8 @@ class node_stream : public connection_events {
   time_point begun() const { return begun_; }
   std::string peer() const { return connection_->peer(); }
   void close() noexcept { connection_->close(); }
+  /// What is kept of a session that is part of a trace; else empty. Any thread, while this is there.
+  virtual std::optional<session_trace> traced() = 0;
 
   void received(wire_reader::pieces message) noexcept final {
     if (is_refused_) return;
@@ -59,6 +63,8 @@ class node_stream : public connection_events {
       } else if (header.kind == frame_kind::item) {
         const time_point captured = capture_from_wire(header, from);
         take(header.item, captured, from);
+      } else if (header.kind == frame_kind::trace) {
+        trace(trace_from_wire(from));
       } else if (header.kind == frame_kind::clock) {
         send(frame_kind::clock, nanoseconds_of(std::chrono::steady_clock::now()), {}, other_tag);
       } else {
@@ -101,6 +107,7 @@ class node_stream : public connection_events {
   /// Opens the session; says how many items it takes. `deadline`: 0 where there is none.
   virtual std::size_t begin(std::chrono::nanoseconds deadline) = 0;
   virtual void take(std::uint64_t item, time_point captured, wire_reader& from) = 0;
+  virtual void trace(const trace_context& of) = 0;
   /// Nothing more comes, and nobody takes what is there.
   virtual void end() noexcept = 0;
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -19,12 +20,21 @@ namespace levada::detail {
 template <class App>
 class node_work final : public node_stream {
  public:
-  node_work(stream_keeper& keeper, std::string_view identity, std::unique_ptr<connection> by, const App& app)
-      : node_stream(keeper, identity, std::move(by)), usual_(app, *this), in_time_(app, *this) {}
+  node_work(stream_keeper& keeper, std::string_view identity, std::unique_ptr<connection> by, const App& app,
+            std::size_t traced_events)
+      : node_stream(keeper, identity, std::move(by)),
+        usual_(app, *this),
+        in_time_(app, *this),
+        traced_events_(traced_events) {}
   ~node_work() override {
     usual_.join();
     in_time_.join();
     end_connection();
+  }
+
+  std::optional<session_trace> traced() override {
+    if (!is_traced_.load()) return {};
+    return has_deadline_ ? in_time_.session().traced() : usual_.session().traced();
   }
 
  private:
@@ -41,6 +51,14 @@ class node_work final : public node_stream {
     else
       usual_.take(number, make, captured);
   }
+  void trace(const trace_context& of) override {
+    if (traced_events_ == 0) return;
+    if (has_deadline_)
+      in_time_.session().trace(of, traced_events_);
+    else
+      usual_.session().trace(of, traced_events_);
+    is_traced_.store(true);
+  }
   void end() noexcept override {
     usual_.end();
     in_time_.end();
@@ -49,6 +67,8 @@ class node_work final : public node_stream {
   session_of_driver<App, node_stream> usual_;
   filtering_session<App, node_stream> in_time_;
   bool has_deadline_ = false;
+  const std::size_t traced_events_;
+  atomic<bool> is_traced_{false};
 };
 
 }  // namespace levada::detail

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
@@ -21,6 +22,7 @@
 #include <levada/remote/detail/there.hpp>
 #include <levada/remote/detail/transport.hpp>
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 
 namespace levada {
 
@@ -29,6 +31,7 @@ struct node_options {
   std::shared_ptr<transport> by;
   std::string address;
   std::size_t most_sessions = 16;  ///< of drivers, those that have not said who they are among them
+  std::size_t traced_events = 0;   ///< that each worker keeps of a session which is a part of a trace
 };
 
 /// A machine that runs a part of a pipeline for drivers, until this ends: then their sessions do, too.
@@ -46,6 +49,8 @@ class remote_node {
   std::string address() const { return node_->address(); }
   /// Of drivers, at this moment.
   std::size_t sessions() const { return node_->sessions(); }
+  /// What was kept of sessions that have ended: of the last `most_sessions`, each with whose trace it is a part of.
+  std::vector<session_trace> traced() const { return node_->traced(); }
 
  private:
   std::shared_ptr<transport> by_;
@@ -57,16 +62,21 @@ namespace detail {
 template <class App>
 class app_node final : public serving_node {
  public:
-  app_node(App app, std::string_view identity, std::size_t most_sessions)
-      : serving_node(most_sessions), app_(std::move(app)), identity_(identity) {}
+  app_node(App app, std::string_view identity, const node_options& options)
+      : serving_node(options.most_sessions),
+        app_(std::move(app)),
+        identity_(identity),
+        traced_events_(options.traced_events) {}
 
  private:
   std::unique_ptr<node_stream> make_stream(std::unique_ptr<connection> by) override {
-    return std::make_unique<node_work<App>>(static_cast<stream_keeper&>(*this), identity_, std::move(by), app_);
+    return std::make_unique<node_work<App>>(static_cast<stream_keeper&>(*this), identity_, std::move(by), app_,
+                                            traced_events_);
   }
 
   App app_;
   std::string_view identity_;
+  const std::size_t traced_events_;
 };
 
 }  // namespace detail
@@ -87,8 +97,7 @@ template <class Target, fixed_string Name, class... Options, class Pipeline>
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
   auto app = detail::deploy_with<typename detail::target_there<remote<Name>, Target>::type>(
       input<in> | detail::part_on<remote<Name>::id>(std::move(own)), detail::options_there<Options...>{});
-  auto made =
-      std::make_unique<detail::app_node<decltype(app)>>(std::move(app), compared::text.view(), options.most_sessions);
+  auto made = std::make_unique<detail::app_node<decltype(app)>>(std::move(app), compared::text.view(), options);
   made->start(*options.by, options.address, detail::longest_message(wire<in>::most_bytes, wire<out>::most_bytes));
   return remote_node(options.by, std::move(made));
 }

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -17,6 +19,7 @@
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/remote/detail/node_stream.hpp>
 #include <levada/remote/detail/transport.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 
 namespace levada::detail {
 
@@ -54,6 +57,11 @@ class serving_node : connection_acceptor, protected stream_keeper {
     std::size_t count = 0;
     for (const auto& s : streams_) count += s->is_greeted() && !s->is_over() ? 1u : 0u;
     return count;
+  }
+
+  std::vector<session_trace> traced() {
+    const std::lock_guard lock(mutex_);
+    return {traces_.begin(), traces_.end()};
   }
 
  protected:
@@ -106,8 +114,12 @@ class serving_node : connection_acceptor, protected stream_keeper {
       }
       std::erase(streams_, nullptr);
       lock.unlock();
+      std::vector<session_trace> traces;
+      for (const auto& s : ended)
+        if (std::optional<session_trace> trace = s->traced()) traces.push_back(std::move(*trace));
       ended.clear();
       lock.lock();
+      keep(std::move(traces));
       if (is_over_ && streams_.empty()) return;
       const auto looks = [this] { return has_changed_; };
       if (waits_for_greeting)
@@ -117,10 +129,16 @@ class serving_node : connection_acceptor, protected stream_keeper {
     }
   }
 
+  void keep(std::vector<session_trace> traces) {
+    for (session_trace& t : traces) traces_.push_back(std::move(t));
+    while (traces_.size() > most_sessions_) traces_.pop_front();
+  }
+
   const std::size_t most_sessions_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<node_stream>> streams_;
+  std::deque<session_trace> traces_;  ///< of sessions that have ended
   bool has_changed_ = false, is_over_ = false;
   std::unique_ptr<listener> listener_;
   std::thread thread_;

@@ -34,7 +34,7 @@ class connection {
   /// thread that tells it something.
   virtual ~connection() = default;
 
-  /// A message of `head`, which is at most 32 bytes and is copied, and behind it `payload`, which stays as it is until
+  /// A message of `head`, which is at most 48 bytes and is copied, and behind it `payload`, which stays as it is until
   /// it is released. Any thread, one at a time; does not wait for the other end. Where the connection is closed the
   /// message is lost.
   virtual void send(std::span<const std::byte> head, std::span<const std::byte> payload, std::uint64_t tag) = 0;

@@ -89,6 +89,10 @@ class basic_device_lanes {
     for (const owner<device_lane>& lane : lanes_)
       if (lane) lane->cancel();
   }
+  void trace(const trace_context& of) noexcept {
+    for (const owner<device_lane>& lane : lanes_)
+      if (lane) lane->trace(of);
+  }
   /// Nobody is at it: who is looks once more behind that, so that others need not wait for it.
   static bool may_submit(const segment& seg) { return !seg.submitting.load(); }
   /// The last that a report of a device does: whoever destroys the session waits for it.

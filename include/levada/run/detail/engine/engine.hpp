@@ -49,6 +49,10 @@ class basic_engine final : public result_outlet {
   void measure(bool on) { meter_.measure(on); }
   /// Measures, and keeps so many events a worker, from now on; goes on as before where there is no memory for them.
   void trace(std::size_t events) { meter_.trace(events); }
+  /// Devices that are other machines trace the session as a part of that trace.
+  void trace_devices(const trace_context& of) noexcept {
+    if (has_devices()) devices_.trace(of);
+  }
   /// Before the first item.
   void watch(const watched_latency& what) { meter_.watch(what); }
   /// These are templates, and so is what they call: a program that never asks does not compile them.

@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <levada/core/detail/storage.hpp>
+#include <levada/core/detail/trace_context.hpp>
 
 namespace levada {
 
@@ -40,10 +42,11 @@ struct trace_event {
 /// The last events of a session.
 template <class>
 struct basic_session_trace {
-  std::vector<std::string> stages;  ///< names of the units
-  std::vector<trace_event> events;  ///< in no order
-  std::uint64_t overwritten = 0;    ///< older events that are lost
-  std::uint32_t regions = 1;        ///< between changes of the rate, each with slots of its own
+  std::vector<std::string> stages;            ///< names of the units
+  std::vector<trace_event> events;            ///< in no order
+  std::uint64_t overwritten = 0;              ///< older events that are lost
+  std::uint32_t regions = 1;                  ///< between changes of the rate, each with slots of its own
+  std::optional<trace_context> context = {};  ///< whose trace it is a part of
 };
 using session_trace = basic_session_trace<void>;
 

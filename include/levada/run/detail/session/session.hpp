@@ -314,6 +314,8 @@ class session : public detail::failure_calls<session<In, Out, Executor>> {
   /// Measures, and keeps the last `events` of each worker, in fresh rings; 0 keeps none. For any thread; waits for
   /// stages that run. Throws std::bad_alloc where there is no memory for so many.
   void trace(std::size_t events = 65'536) { core_->running.trace(events); }
+  /// The same as a part of a caller's trace. Nodes on other machines that keep traces do so for this one, too.
+  void trace(const trace_context& of, std::size_t events = 65'536) { core_->running.trace(of, events); }
   /// The events kept so far, to be written by interop/trace.hpp. For any thread; waits for stages that run.
   session_trace traced() const { return core_->running.traced(); }
 

@@ -8,10 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/core/detail/trace_context.hpp>
 #include <levada/run/detail/engine/admission_queue.hpp>
 #include <levada/run/detail/engine/engine.hpp>
 #include <levada/run/detail/session/deployment.hpp>
@@ -65,9 +68,21 @@ class basic_session_engines : public engine_host {
   void trace(std::size_t events) {
     for_each_engine([=](engine& e) { e.trace(events); });
   }
+  void trace(const trace_context& of, std::size_t events) {
+    {
+      const std::lock_guard lock(tracing_);
+      trace_ = of;
+    }
+    trace(events);
+    for_each_engine([&](engine& e) { e.trace_devices(of); });
+  }
   template <class Trace = session_trace>
   Trace traced() const {
     Trace all = engine_.template traced<Trace>();
+    {
+      const std::lock_guard lock(tracing_);
+      all.context = trace_;
+    }
     for (std::size_t r = 1; r < regions(); ++r)
       append(all, later_->items(r - 1).template traced<Trace>(), deployment_->program_of(r).first_segment);
     return all;
@@ -235,6 +250,9 @@ class basic_session_engines : public engine_host {
   owner<later_regions> later_;  ///< where the rate changes
 
  private:
+  mutable mutex tracing_;
+  std::optional<trace_context> trace_;
+
   static fixed_array<device_queue*> queues_of(const void* d, const program& code) {
     return fixed_array<device_queue*>(code.segments.size(), [&](std::size_t s) {
       return static_cast<const deployed_code*>(d)->queue_of(code.segments[s].device);
