@@ -33,11 +33,12 @@ class member_work final : public fleet_member {
 
  private:
   bool push(completion& to, std::span<const std::byte> payload) override {
-    return session_->push(to, [&] {
+    const auto make = [&] {
       const std::span<const std::byte> pieces[] = {payload};
       wire_reader from(pieces);
       return item_from_wire<typename App::item>(from);
-    });
+    };
+    return session_->push(to, make, {});
   }
 
   App app_;
