@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole networks: levada's `simd` beside the peers that are found, all from the same ONNX file. Names are
-// models/<contender>/<network>/<threads>/float.
+// models/<contender>/<network>/<threads>/<float|int8>.
 //
 // - 1: one item after the other on one thread, in CPU time.
 // - 2: many items on two threads. levada streams them; `onnxruntime` is a session that two threads share;
 //   `onnxruntime_pool` is one that divides each item between two, as `levada_divided` does.
 //
-// All give the same outputs before anything is timed. Repetitions are interleaved; a table of the medians ends the
+// All give the same outputs before anything is timed; those of int8 differ where a sum is rounded elsewhere. Repetitions are interleaved; a table of the medians ends the
 // output. `--layers` prints instead the ten kernels of ours that lose most to the processor's peak, of all networks and
 // of each.
 
@@ -49,8 +49,8 @@ void fill(network& n) {
 }
 
 /// Throws where outputs differ by more than rounding explains.
-void check(const std::string& name, network& one, network& other) {
-  constexpr float tolerance = 1e-4f;  // of the largest output
+void check(const std::string& name, const entry& of, network& one, network& other) {
+  const float tolerance = of.element == "float" ? 1e-4f : 0.03f;  // of the largest output
   one.run();
   other.run();
   const auto expected = one.outputs(), got = other.outputs();
@@ -88,43 +88,41 @@ class contest {
  public:
   explicit contest(std::string_view only) {
     for (const entry& e : entries())
-      if (only.empty() || e.name == only) networks_.push_back(e.name), add(e);
+      if (only.empty() || e.name == only) networks_.emplace_back(e.name, e.element), add(e);
   }
 
-  const std::vector<std::string>& networks() const { return networks_; }
+  const std::vector<std::pair<std::string, std::string>>& networks() const { return networks_; }
   const std::vector<std::string>& contenders() const { return contenders_; }
 
  private:
   void add(const entry& e) {
-    progress::show("the outputs of " + e.name);
+    progress::show("the outputs of " + e.name + " " + e.element);
     const std::shared_ptr<deployed_network> ours = e.deploy();
     fill(*ours);
-    enter("levada", e.name, ours, true, true);
-    enter("levada_divided", e.name, std::make_shared<divided>(ours), false, true);
+    enter("levada", e, ours, true, true);
+    enter("levada_divided", e, std::make_shared<divided>(ours), false, true);
 #if LEVADA_HAS_ONNXRUNTIME
     if (ort::find() == nullptr) return;
     std::vector<std::size_t> sizes;
     for (const std::span<float> input : ours->inputs()) sizes.push_back(input.size());
-    enter_peer("onnxruntime", e.name, *ours, std::make_shared<on_onnxruntime<1>>(e.file, sizes, e.constant), true);
-    enter_peer("onnxruntime_pool", e.name, *ours, std::make_shared<on_onnxruntime<2>>(e.file, sizes, e.constant),
-               false);
+    enter_peer("onnxruntime", e, *ours, std::make_shared<on_onnxruntime<1>>(e.file, sizes, e.constant), true);
+    enter_peer("onnxruntime_pool", e, *ours, std::make_shared<on_onnxruntime<2>>(e.file, sizes, e.constant), false);
 #endif
   }
 
-  void enter_peer(const char* contender, const std::string& name, network& ours, const std::shared_ptr<network>& peer,
+  void enter_peer(const char* contender, const entry& e, network& ours, const std::shared_ptr<network>& peer,
                   bool on_one) {
     fill(*peer);
-    check(std::string(contender) + " and levada, " + name, *peer, ours);
-    enter(contender, name, peer, on_one, true);
+    check(std::string(contender) + " and levada, " + e.name, e, *peer, ours);
+    enter(contender, e, peer, on_one, true);
   }
 
-  void enter(const char* contender, const std::string& name, const std::shared_ptr<network>& n, bool on_one,
-             bool on_two) {
+  void enter(const char* contender, const entry& e, const std::shared_ptr<network>& n, bool on_one, bool on_two) {
     if (std::find(contenders_.begin(), contenders_.end(), contender) == contenders_.end())
       contenders_.emplace_back(contender);
-    const std::string head = "models/" + std::string(contender) + "/" + name;
+    const std::string head = "models/" + std::string(contender) + "/" + e.name;
     if (on_one)
-      benchmark::RegisterBenchmark((head + "/1/float").c_str(), [n, head](benchmark::State& state) {
+      benchmark::RegisterBenchmark((head + "/1/" + e.element).c_str(), [n, head](benchmark::State& state) {
         progress::show(head + "/1");
         n->run();
         for (auto _ : state) {
@@ -135,7 +133,7 @@ class contest {
       })->Unit(benchmark::kMicrosecond);
     if (on_two)
       benchmark::RegisterBenchmark(
-          (head + "/2/float").c_str(),
+          (head + "/2/" + e.element).c_str(),
           [n, head](benchmark::State& state) {
             progress::show(head + "/2");
             const auto start = std::chrono::steady_clock::now();
@@ -150,7 +148,8 @@ class contest {
           ->UseRealTime();
   }
 
-  std::vector<std::string> networks_, contenders_;
+  std::vector<std::pair<std::string, std::string>> networks_;  ///< and their elements
+  std::vector<std::string> contenders_;
 };
 
 int compare(std::vector<char*> arguments, std::string_view only) {
@@ -181,8 +180,8 @@ int show_layers(std::string_view only) {
       seconds += l.seconds, flops += l.flops;
       of_one.push_back({e.name, std::move(l)});
     }
-    std::printf("\n%s: %.1f us, %.1f MFLOP, %.0f%% of the peak\n", e.name.c_str(), 1e6 * seconds, 1e-6 * flops,
-                100 * flops / (seconds * peak));
+    std::printf("\n%s %s: %.1f us, %.1f MFLOP, %.0f%% of the peak\n", e.name.c_str(), e.element.c_str(), 1e6 * seconds,
+                1e-6 * flops, 100 * flops / (seconds * peak));
     print_layers(of_one, peak);
     all.insert(all.end(), of_one.begin(), of_one.end());
   }

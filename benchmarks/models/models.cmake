@@ -9,7 +9,8 @@ set(levada_with_writer ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
                        PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/onnx_models ${Python3_EXECUTABLE})
 
 # levada_bench_network(NAME SCRIPT ARGS... [DEPENDS FILE...] [ONNX ARGS...] [NUMBER N]): python3 SCRIPT ARGS writes the
-# network; ONNX has arguments of levada_add_onnx. Peers are given the number for inputs of integers.
+# network; ONNX has arguments of levada_add_onnx. Peers are given the number for inputs of integers. One whose name ends
+# in _int8 is the network before that, quantized.
 function(levada_bench_network name script)
   cmake_parse_arguments(PARSE_ARGV 2 network "" "NUMBER" "DEPENDS;ONNX")
   set(file ${CMAKE_CURRENT_BINARY_DIR}/models/${name}.onnx)
@@ -23,12 +24,17 @@ function(levada_bench_network name script)
   if(NOT network_NUMBER)
     set(network_NUMBER 0)
   endif()
+  set(element float)
+  if(name MATCHES "_int8$")
+    set(element int8)
+  endif()
+  string(REGEX REPLACE "_int8$" "" shown ${name})
   levada_add_onnx(bench_network_${name} MODEL ${file} ${network_ONNX})
   add_library(bench_models_${name} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/benchmarks/models/each/network.cpp)
   target_link_libraries(bench_models_${name} PRIVATE bench_network_${name} levada_development)
   target_compile_definitions(
-    bench_models_${name} PRIVATE LEVADA_NETWORK=bench_network_${name} LEVADA_NETWORK_NAME="${name}"
-                                 LEVADA_NETWORK_FILE="${file}" LEVADA_NETWORK_CONSTANT=${network_NUMBER}
+    bench_models_${name} PRIVATE LEVADA_NETWORK=bench_network_${name} LEVADA_NETWORK_NAME="${shown}"
+                                 LEVADA_NETWORK_ELEMENT="${element}" LEVADA_NETWORK_FILE="${file}" LEVADA_NETWORK_CONSTANT=${network_NUMBER}
                                  LEVADA_NETWORK_HEADER=<bench_network_${name}.onnx.hpp>)
   target_link_libraries(bench_models PRIVATE bench_models_${name})
 endfunction()
@@ -36,6 +42,7 @@ endfunction()
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/models)
 foreach(network resnet18 resnet50 mobilenet_v1 mobilenet_v2 squeezenet)
   levada_bench_network(${network} networks.py ${network} <file>)
+  levada_bench_network(${network}_int8 networks.py ${network} <file> int8)
 endforeach()
 
 # levada_bench_fetched(NAME FILE [TOLD...]): a network of an npm package, where it is there.

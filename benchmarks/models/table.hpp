@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../common/interleaved.hpp"
@@ -17,26 +18,29 @@ class with_table : public interleaved::medians {
  public:
   /// Of `contenders` those of ours begin with "levada"; `levada_divided` and `onnxruntime_pool` have two threads for an
   /// item, the others one.
-  void print(const std::vector<std::string>& networks, const std::vector<std::string>& contenders) const {
+  /// Networks by name and element.
+  void print(const std::vector<std::pair<std::string, std::string>>& networks,
+             const std::vector<std::string>& contenders) const {
     for (const char* const threads : {"1", "2"}) {
       std::printf("\nms an item, %s thread%s\n%-18s", threads, threads[0] == '1' ? "" : "s", "network");
       for (const std::string& c : contenders) std::printf(" %20s", c.c_str());
       std::printf(" %20s %20s\n", "of the best peer", "an item on two");
-      for (const std::string& network : networks) print(network, threads, contenders);
+      for (const auto& [network, element] : networks) print(network, element, threads, contenders);
     }
   }
 
  private:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  void print(const std::string& network, const char* threads, const std::vector<std::string>& contenders) const {
+  void print(const std::string& network, const std::string& element, const char* threads,
+             const std::vector<std::string>& contenders) const {
     const auto taken = [&](const std::string& by) {
-      const double t = 1e3 * seconds("models/" + by + "/" + network + "/" + threads + "/float");
+      const double t = 1e3 * seconds("models/" + by + "/" + network + "/" + threads + "/" + element);
       return t == 0 ? never : t;
     };
     const auto is_peer = [](const std::string& c) { return !c.starts_with("levada"); };
     if (std::all_of(contenders.begin(), contenders.end(), [&](const auto& c) { return taken(c) == never; })) return;
-    std::printf("%-18s", network.c_str());
+    std::printf("%-18s", (element == "float" ? network : network + " " + element).c_str());
     double best = never;
     for (const std::string& c : contenders) {
       taken(c) == never ? std::printf(" %20s", "-") : std::printf(" %20.4f", taken(c));

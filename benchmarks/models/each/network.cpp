@@ -91,7 +91,7 @@ class on_simd final : public models::deployed_network {
 
 [[maybe_unused]] const bool is_entered = [] {
   models::entries().push_back(
-      {LEVADA_NETWORK_NAME, LEVADA_NETWORK_FILE, LEVADA_NETWORK_CONSTANT,
+      {LEVADA_NETWORK_NAME, LEVADA_NETWORK_ELEMENT, LEVADA_NETWORK_FILE, LEVADA_NETWORK_CONSTANT,
        []() -> std::unique_ptr<models::deployed_network> { return std::make_unique<on_simd>(); }});
   return true;
 }();
