@@ -8,6 +8,7 @@
 #include <levada/backend/reference/detail/definition.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/qlinear_depthwise.hpp>
 #include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/graph/parameter_map.hpp>
 
@@ -62,6 +63,8 @@ TEST_CASE("simd quantizes any length as reference does") {
     (*in)[n / 2] = not_a_number;
     check_equal(*in, quantize_linear_op<uint8_t>{{}, {0.01f, 100}});
     check_equal(*in, quantize_linear_op<int8_t>{{}, {1.0f / 3, -5}});
+    check_equal<tensor<uint8_t, n>>(dequantize_linear_op{{}, {0.01f, 100}});
+    check_equal<tensor<int8_t, n>>(dequantize_linear_op{{}, {1.0f / 3, -128}});
     check_equal<tensor<uint8_t, n>>(transform_op([](auto x) { return to_float(x) / 255.0f; }),
                                     quantize_linear_op<uint8_t>{{}, {0.004f, 3}});
   });
@@ -118,6 +121,26 @@ TEST_CASE("a convolution of integers is the same on simd: types, strides, paddin
   check_equal<tensor<int8_t, 9, 5, 5>>(qlinear_conv2d_op<33, uint8_t, float, levada::size<1>>{{}, numbers});
   check_equal<tensor<uint8_t, 4, 6, 6>>(
       qlinear_conv2d_op<6, uint8_t, float, levada::size<3>, groups<2>>{{}, numbers});  // by its definition
+}
+
+TEST_CASE("filters of one channel each are the same on simd: types, strides, padding, dilation, widths") {
+  qlinear_numbers numbers = spread_numbers(9);
+  check_equal<tensor<uint8_t, 5, 9, 9>>(
+      qlinear_conv2d_op<5, uint8_t, float, levada::size<3>, padding<1>, groups<5>>{{}, numbers});
+  check_equal<tensor<int8_t, 3, 7, 33>>(
+      qlinear_conv2d_op<3, int8_t, float, levada::size<3>, padding<1>, groups<3>, stride<2>>{{}, numbers});
+  check_equal<tensor<uint8_t, 2, 8, 70>>(
+      qlinear_conv2d_op<2, float, float, levada::size<5>, padding<2>, groups<2>, stride<2>, no_bias>{{}, numbers});
+  numbers.relu = true;
+  check_equal<tensor<int8_t, 4, 11, 17>>(
+      qlinear_conv2d_op<8, uint8_t, float, levada::size<5, 3>, padding<2, 0, 1, 3>, groups<4>>{{}, numbers});
+  check_equal<tensor<uint8_t, 3, 13, 21>>(
+      qlinear_conv2d_op<3, uint8_t, float, levada::size<3>, dilation<3, 2>, padding<4>, groups<3>, stride<3, 1>>{
+          {}, numbers});
+  check_equal<tensor<uint8_t, 7, 1, 1>>(
+      qlinear_conv2d_op<7, int8_t, float, levada::size<3>, padding<1>, groups<7>>{{}, numbers});
+  check_equal<tensor<uint8_t, 2, 3, 64>>(
+      qlinear_conv2d_op<6, uint8_t, float, levada::size<1, 4>, groups<2>, stride<1, 4>>{{}, numbers});
 }
 
 TEST_CASE("a pool and a change of shape are computed in the same kernel") {

@@ -36,6 +36,7 @@
 #include <levada/backend/simd/detail/parameter.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/qlinear_depthwise.hpp>
 #include <levada/backend/simd/detail/quantize_linear.hpp>
 #include <levada/backend/simd/detail/recurrent.hpp>
 #include <levada/backend/simd/detail/reduce.hpp>

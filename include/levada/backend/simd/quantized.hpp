@@ -7,4 +7,5 @@
 #include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>
+#include <levada/backend/simd/detail/qlinear_depthwise.hpp>
 #include <levada/backend/simd/detail/quantize_linear.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/quantize_linear.hpp: numbers of float as integers, behind the transform that gives them in the
-// same pass.
+// same pass, and bytes as numbers.
 
 #include <cstring>
 
@@ -82,6 +82,34 @@ struct simd_kernel<Arch, In, transform_op<F>, quantize_linear_op<To, Region>> {
  private:
   [[no_unique_address]] F function_;
   detail::quantizing<Arch, To> quantized_;
+};
+
+/// int32 is computed by its definition: its difference from a zero point may be beyond int32.
+template <class Arch, class In>
+  requires op_takes<dequantize_linear_op, In> && quantized_element<typename In::value_type>
+struct simd_kernel<Arch, In, dequantize_linear_op> {
+  static constexpr std::size_t scratch_bytes = 0;
+
+  simd_kernel(const dequantize_linear_op& op, parameter_values) : from_(op.from) {}
+
+  void operator()(const In& in, with_element_t<float, In>& out, std::byte*) const {
+    using namespace detail;
+    const vector<std::int32_t, Arch> zero_point(from_.zero_point);
+    const vector<float, Arch> scale(from_.scale);
+    const auto number = [&](const typename In::value_type* from) LEVADA_INLINE {
+      return xsimd::to_float(load_as<std::int32_t, Arch>(from) - zero_point) * scale;
+    };
+    for_each_vector<float, Arch, In::elements>(
+        [&](std::size_t i) LEVADA_INLINE { number(in.data() + i).store_unaligned(out.data() + i); },
+        [&](std::size_t i, auto n) LEVADA_INLINE {
+          typename In::value_type last[lanes_in<float, Arch>]{};
+          std::memcpy(last, in.data() + i, n);
+          store_part<n>(out.data() + i, number(last));
+        });
+  }
+
+ private:
+  quantization from_;
 };
 
 }  // namespace levada
