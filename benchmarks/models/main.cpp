@@ -6,9 +6,9 @@
 // - 2: many items on two threads. levada streams them; `onnxruntime` is a session that two threads share;
 //   `onnxruntime_pool` is one that divides each item between two, as `levada_divided` does.
 //
-// All give the same outputs before anything is timed; those of int8 differ where a sum is rounded elsewhere. Repetitions are interleaved; a table of the medians ends the
-// output. `--layers` prints instead the ten kernels of ours that lose most to the processor's peak, of all networks and
-// of each.
+// All give the same outputs before anything is timed; those of int8 differ where a sum is rounded elsewhere.
+// Repetitions are interleaved; a table of the medians ends the output. `--layers` prints instead the ten kernels that
+// lose most to the processor's peak, of all networks and of each.
 
 #include <algorithm>
 #include <chrono>

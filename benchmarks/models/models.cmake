@@ -34,7 +34,8 @@ function(levada_bench_network name script)
   target_link_libraries(bench_models_${name} PRIVATE bench_network_${name} levada_development)
   target_compile_definitions(
     bench_models_${name} PRIVATE LEVADA_NETWORK=bench_network_${name} LEVADA_NETWORK_NAME="${shown}"
-                                 LEVADA_NETWORK_ELEMENT="${element}" LEVADA_NETWORK_FILE="${file}" LEVADA_NETWORK_CONSTANT=${network_NUMBER}
+                                 LEVADA_NETWORK_ELEMENT="${element}" LEVADA_NETWORK_FILE="${file}"
+                                 LEVADA_NETWORK_CONSTANT=${network_NUMBER}
                                  LEVADA_NETWORK_HEADER=<bench_network_${name}.onnx.hpp>)
   target_link_libraries(bench_models PRIVATE bench_models_${name})
 endfunction()

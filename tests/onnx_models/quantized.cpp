@@ -7,7 +7,7 @@
 #include <fstream>
 #include <vector>
 
-#include <quantized.onnx.hpp>
+#include <quantized_model.onnx.hpp>
 
 #include <levada/backend/reference.hpp>
 #include <levada/interop/safetensors.hpp>
@@ -34,11 +34,13 @@ void read(std::ifstream& from, T& to) {
 
 template <class... Options>
 void check() {
-  const lv::safetensors weights{quantized::weights_file};
-  auto app = lv::deploy<lv::target<lv::cpu<2>>, Options...>(lv::input<quantized::x_type> | quantized::graph(weights));
-  std::vector<quantized::x_type> items(2);
+  const lv::safetensors weights{quantized_model::weights_file};
+  auto app = lv::deploy<lv::target<lv::cpu<2>>, Options...>(lv::input<quantized_model::x_type> |
+                                                            quantized_model::graph(weights));
+  std::vector<quantized_model::x_type> items(2);
   std::vector<expected> wanted(2);
-  std::ifstream given("quantized.onnx.items", std::ios::binary), told("quantized.onnx.expected", std::ios::binary);
+  std::ifstream given("quantized_model.onnx.items", std::ios::binary),
+      told("quantized_model.onnx.expected", std::ios::binary);
   for (std::size_t i = 0; i < items.size(); ++i) {
     read(given, items[i]);
     read(told, wanted[i].pool);
