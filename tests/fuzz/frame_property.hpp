@@ -105,7 +105,7 @@ inline bool reads_message(std::string_view bytes) {
     std::size_t behind_head = levada::detail::frame_header::size;
     if ((header.with & levada::detail::with_capture) != 0) {
       levada::detail::item_head again(header.item, 0);
-      again.add_capture(levada::detail::nanoseconds_of(captured));
+      again.add_capture(levada::detail::time_on_wire(captured));
       const auto head = again.written();
       if (std::memcmp(head.data() + behind_head, raw.data() + behind_head, head.size() - behind_head) != 0)
         throw std::logic_error("another capture time than is there");

@@ -121,7 +121,7 @@ TEST_CASE("a driver asks what time it is there, and no item leaves before it kno
   REQUIRE(end.has(frame_kind::clock));
   CHECK(end.came().size() == 2);
   const std::uint64_t ahead = 1'000'000'000'000'000;
-  const auto tell = [&] { end.send(frame_kind::clock, lv::detail::nanoseconds_of(clock_here::now()) + ahead, ""); };
+  const auto tell = [&] { end.send(frame_kind::clock, lv::detail::time_on_wire(clock_here::now()) + ahead, ""); };
   tell();
   const auto items = [&] {
     std::vector<odd_end::message> all;
@@ -135,7 +135,7 @@ TEST_CASE("a driver asks what time it is there, and no item leaves before it kno
   REQUIRE(text.size() == 12);
   std::uint64_t capture = 0;
   for (std::size_t i = 0; i < 8; ++i) capture |= std::uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;
-  const auto off = static_cast<std::int64_t>(capture - ahead - lv::detail::nanoseconds_of(at));
+  const auto off = static_cast<std::int64_t>(capture - ahead - lv::detail::time_on_wire(at));
   CHECK(off <= most);
   CHECK(off >= -most);
   const std::int64_t result = 5;
@@ -176,7 +176,7 @@ constexpr std::string_view hello =
 /// An item's message, with when it was captured.
 std::string captured_at(time_point at, int item) {
   std::string bytes;
-  for (std::size_t i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(lv::detail::nanoseconds_of(at) >> 8 * i));
+  for (std::size_t i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(lv::detail::time_on_wire(at) >> 8 * i));
   return bytes + lv::test::bytes_of(item);
 }
 

@@ -11,7 +11,7 @@
 namespace levada::detail {
 
 /// Times as they cross: any number of nanoseconds, which wraps around.
-inline std::uint64_t nanoseconds_of(std::chrono::steady_clock::time_point at) {
+inline std::uint64_t time_on_wire(std::chrono::steady_clock::time_point at) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count());
 }
@@ -40,10 +40,10 @@ class far_clock {
     if (!is_first && way > way_ + (now - answered_) / drift) return;
     way_ = way;
     answered_ = now;
-    ahead_ = there - nanoseconds_of(asked_ + way / 2);
+    ahead_ = there - time_on_wire(asked_ + way / 2);
   }
   /// What it says at a time of ours.
-  std::uint64_t there(time_point here) const { return nanoseconds_of(here) + ahead_; }
+  std::uint64_t there(time_point here) const { return time_on_wire(here) + ahead_; }
 
  private:
   time_point asked_{}, answered_{};

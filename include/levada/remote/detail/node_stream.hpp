@@ -66,7 +66,7 @@ class node_stream : public connection_events {
       } else if (header.kind == frame_kind::trace) {
         trace(trace_from_wire(from));
       } else if (header.kind == frame_kind::clock) {
-        send(frame_kind::clock, nanoseconds_of(std::chrono::steady_clock::now()), {}, other_tag);
+        send(frame_kind::clock, time_on_wire(std::chrono::steady_clock::now()), {}, other_tag);
       } else {
         throw wire_error("levada: a driver sends what only a node does");
       }

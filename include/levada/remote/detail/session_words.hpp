@@ -35,7 +35,7 @@ class session_words {
   /// Capture times go by the node's clock; those of a session with a clock of its own go as they are.
   bool reckons_time() const { return tells_captures_ && !is_own_; }
   void add_capture(item_head& head, time_point at) const {
-    if (at != time_point()) head.add_capture(is_own_ ? nanoseconds_of(at) : node_clock_.there(at));
+    if (at != time_point()) head.add_capture(is_own_ ? time_on_wire(at) : node_clock_.there(at));
   }
   void answer_time(std::uint64_t there, time_point now) { node_clock_.answer(there, now); }
 
