@@ -7,6 +7,7 @@ networks.py NETWORK FILE [int8]     resnet18, resnet50, mobilenet_v1, mobilenet_
 """
 
 import array
+import math
 import random
 import sys
 
@@ -124,15 +125,28 @@ class quantized_network(network):
                 self.rectified.add(y)
         return y
 
+    def weight_of_int8(self, dims):
+        """Numbers from -127 to 127 by places of the row."""
+        begin, count = random.randrange(len(self.row)), math.prod(dims)
+        part = array.array("b", [round(127 * v) for v in self.row[begin:] + self.row[:begin]])
+        w = f"w{len(self.weights)}"
+        self.weights.append(onnx.tensor(w, dims, (part * (count // len(part) + 1))[:count].tobytes(), onnx.INT8))
+        return w
+
+    def classes(self, x, channels):
+        mean = super().add("GlobalAveragePool", [self.rounded(x)])
+        flat = super().add("Flatten", [mean], axis=1)
+        self.square[flat] = 0.4 * self.square[x]
+        self.rectified.add(flat)
+        scale = self.constant([1000], [(3 / channels) ** 0.5 / 127] * 1000, onnx.FLOAT)
+        w = super().add("DequantizeLinear", [self.weight_of_int8([1000, channels]), scale], axis=0)
+        return super().add("Gemm", [self.rounded(flat), w, self.weight([1000], 0.1)], transB=1)
+
     def conv(self, x, channels, filters, size=3, stride=1, groups=1, padding=None, gain=1.0):
         inputs = channels // groups * size * size
         padding = size // 2 if padding is None else padding
         scale = gain * (6 / inputs) ** 0.5 / 127
-        begin, count = random.randrange(len(self.row)), inputs * filters
-        part = array.array("b", [round(127 * v) for v in self.row[begin:] + self.row[:begin]])
-        w = f"w{len(self.weights)}"
-        self.weights.append(onnx.tensor(w, [filters, channels // groups, size, size],
-                                        (part * (count // len(part) + 1))[:count].tobytes(), onnx.INT8))  # fmt: skip
+        w = self.weight_of_int8([filters, channels // groups, size, size])
         of_filters = self.constant([filters], [scale] * filters, onnx.FLOAT)
         known = super().add("DequantizeLinear", [w, of_filters], axis=0)
         self.rounded(x)

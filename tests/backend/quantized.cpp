@@ -6,6 +6,7 @@
 
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/qlinear_add.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>
 #include <levada/backend/simd/detail/qlinear_depthwise.hpp>
@@ -67,6 +68,19 @@ TEST_CASE("simd quantizes any length as reference does") {
     check_equal<tensor<int8_t, n>>(dequantize_linear_op{{}, {1.0f / 3, -128}});
     check_equal<tensor<uint8_t, n>>(transform_op([](auto x) { return to_float(x) / 255.0f; }),
                                     quantize_linear_op<uint8_t>{{}, {0.004f, 3}});
+  });
+}
+
+TEST_CASE("simd adds bytes of any length as reference does") {
+  // (-10 + 4) 0.5 + 60 0.25 = 12, in steps of 2; (0 - 10) 0.5 + 0 is below zero
+  const std::tuple<tensor<uint8_t, 2>, tensor<int8_t, 2>> in{{{4, 0}}, {{50, -10}}};
+  const qlinear_add_op<uint8_t> op{{}, {0.5f, 10}, {0.25f, -10}, {2, 100}};
+  CHECK(*by_one_kernel<reference>(in, {}, op) == tensor<uint8_t, 2>{{106, 98}});
+  for_lengths([](auto n) {
+    const std::tuple<tensor<uint8_t, n>, tensor<int8_t, n>> numbers{*random_tensor<tensor<uint8_t, n>>(),
+                                                                    *random_tensor<tensor<int8_t, n>>()};
+    check_equal(numbers, qlinear_add_op<uint8_t>{{}, {0.011f, 128}, {1.0f / 3, -3}, {0.07f, 30}});
+    check_equal(numbers, qlinear_add_op<int8_t>{{}, {1.0f / 7, 0}, {1.0f / 3, 5}, {0.3f, -50}, true});
   });
 }
 

@@ -150,12 +150,61 @@ TEST_CASE("ops that choose or move elements take the integers") {
   deep.nodes.push_back(node("QuantizeLinear", {"f", "ys", "yz"}, {"y"}));
   CHECK(ops_of(simplified(deep)) == strings{"QLinearConv", "MaxPool", "Flatten"});
   CHECK(converted(model(deep)).has("{2.0f, 3}, true})"));
-  // Other steps are rounded anew, and a sum is no such op.
+  // Other steps are rounded anew.
   g.nodes.back() = node("QuantizeLinear", {"cf", "ys", "yz"}, {"y"});
   CHECK(ops_of(simplified(g)) == strings{"MaxPool", "DequantizeLinear", "Concat", "QuantizeLinear"});
-  g.nodes[4] = node("Add", {"qf", "qf"}, {"cf"});
-  g.nodes.back() = node("QuantizeLinear", {"cf", "xs", "xz"}, {"y"});
-  CHECK(ops_of(simplified(g)) == strings{"MaxPool", "DequantizeLinear", "Add", "QuantizeLinear"});
+}
+
+TEST_CASE("a sum between integers computes with them") {
+  graph_text g = of_bytes();
+  g.nodes = {node("DequantizeLinear", {"x", "xs", "xz"}, {"a"}), node("DequantizeLinear", {"x", "ys", "yz"}, {"b"}),
+             node("Add", {"a", "b"}, {"s"}), node("Relu", {"s"}, {"r"}),
+             node("QuantizeLinear", {"r", "ys", "yz"}, {"y"})};
+  CHECK(ops_of(simplified(g)) == strings{"QLinearAdd"});
+  CHECK(converted(model(g)).has("nn::qlinear_add<std::uint8_t>({0.5f, 128}, {2.0f, 3}, {2.0f, 3}, true)"));
+  // One side is no tensor of integers of that shape.
+  g.nodes[1] = node("Neg", {"a"}, {"b"});
+  CHECK(ops_of(simplified(g)) == strings{"DequantizeLinear", "Neg", "Add", "Relu", "QuantizeLinear"});
+  g.initializers.push_back(floats({1, 2, 1, 1}, {1, 2}, "b"));
+  g.nodes.erase(g.nodes.begin() + 1);
+  CHECK(ops_of(simplified(g)) == strings{"DequantizeLinear", "Add", "Relu", "QuantizeLinear"});
+
+  // As ONNX Runtime's quantizer writes it where it leaves no DequantizeLinear.
+  g.nodes = {node("QLinearAdd", {"x", "xs", "xz", "x", "ys", "yz", "ys", "yz"}, {"y"}, {}, "", "com.microsoft")};
+  CHECK(converted(model(g)).has("nn::qlinear_add<std::uint8_t>({0.5f, 128}, {2.0f, 3}, {2.0f, 3})"));
+}
+
+TEST_CASE("a product by a constant between integers computes with them") {
+  graph_text g = of_bytes();
+  g.inputs = {value("x", {1, 3}, element::u8)};
+  g.initializers[4] = bytes({3, 2}, {1, -2, 3, -128, 5, 6}, "w", element::i8);
+  g.nodes = {node("DequantizeLinear", {"x", "xs", "xz"}, {"xf"}),
+             node("DequantizeLinear", {"w", "ws", "wz"}, {"wf"}, {attribute("axis", 1)}),
+             node("Gemm", {"xf", "wf", "bf"}, {"g"}), node("Relu", {"g"}, {"r"}),
+             node("QuantizeLinear", {"r", "ys", "yz"}, {"y"})};
+  g.initializers.push_back(floats({2}, {5, -4}, "bf"));
+  CHECK(ops_of(simplified(g)) == strings{"QGemm"});
+  const converted c(model(g));
+  CHECK(c.has("nn::qlinear_dense<\"g\", 2, std::uint8_t>(w, {{0.5f, 128}, {2.0f, 3}, true})"));
+  CHECK(c.weights.at("g.weight").as<std::int64_t>() == std::vector<std::int64_t>{1, 3, 5, -2, -128, 6});
+  CHECK(c.weights.at("g.weight_scale").as<double>() == std::vector<double>{0.25, 0.5});
+  CHECK(c.weights.at("g.bias").as<std::int64_t>() == std::vector<std::int64_t>{40, -16});
+  // The other way round, with one scale, and to numbers.
+  g.initializers[4] = bytes({2, 3}, {1, 3, 5, -2, -128, 6}, "w", element::i8);
+  g.initializers[5] = floats({}, {0.25f}, "ws");
+  g.initializers[6] = bytes({}, {0}, "wz", element::i8);
+  g.nodes[2] = node("Gemm", {"xf", "wf"}, {"y"}, {attribute("transB", 1)});
+  g.nodes.resize(3);
+  const converted turned(model(g));
+  CHECK(turned.has("nn::qlinear_dense<\"y\", 2, float, lv::no_bias>(w, {{0.5f, 128}, {}})"));
+  CHECK(turned.weights.at("y.weight").as<std::int64_t>() == c.weights.at("g.weight").as<std::int64_t>());
+  CHECK(turned.weights.at("y.weight_scale").as<double>() == std::vector<double>{0.25, 0.25});
+  // A MatMul is such a product, one of several rows is not.
+  g.initializers[4] = bytes({3, 2}, {1, -2, 3, -128, 5, 6}, "w", element::i8);
+  g.nodes[2] = node("MatMul", {"xf", "wf"}, {"y"});
+  CHECK(converted(model(g)).weights.at("y.weight").as<std::int64_t>() == c.weights.at("g.weight").as<std::int64_t>());
+  g.inputs = {value("x", {2, 3}, element::u8)};
+  CHECK(ops_of(simplified(g)) == strings{"DequantizeLinear", "MatMul"});
 }
 
 TEST_CASE("integers that are numbers for a moment only are what they were") {

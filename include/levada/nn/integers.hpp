@@ -106,6 +106,33 @@ struct qlinear_matmul_op : weightless_op {
   static constexpr double flops = matmul_integer_op::flops<In>;
 };
 
+namespace detail {
+
+template <class In>
+inline constexpr bool are_bytes_of_one_shape = false;
+template <any_tensor A, any_tensor B>
+  requires(quantized_element<typename A::value_type> && quantized_element<typename B::value_type>)
+inline constexpr bool are_bytes_of_one_shape<std::tuple<A, B>> = shape_of<A> == shape_of<B>;
+
+}  // namespace detail
+
+/// The sum of the numbers that integers stand for, as float, in steps of y.scale (QLinearAdd of ONNX Runtime).
+template <quantized_element To>
+struct qlinear_add_op : weightless_op {
+  static constexpr std::string_view kind = "qlinear_add";
+  static constexpr std::string_view expects = "a tuple of two uint8 or int8 tensors of one shape";
+
+  quantization a, b, y;
+  bool relu = false;  ///< nothing below zero is given
+
+  template <tensor_tuple In>
+    requires detail::are_bytes_of_one_shape<In>
+  using output = with_element_t<To, std::tuple_element_t<0, In>>;
+
+  template <class In>
+  static constexpr double flops = 4.0 * static_cast<double>(output<In>::elements);
+};
+
 /// conv2d of integers less their zero points: exact sums of int32, which wrap around. Padding stands for 0. Parameter:
 /// "weight" [Filters, C / groups, height, width] of `Weight`.
 template <std::size_t Filters, quantized_element Weight, conv2d_option... Options>
@@ -145,6 +172,12 @@ constexpr auto matmul_integer(int a_zero_point = 0, int b_zero_point = 0) {
 template <quantized_element To>
 constexpr auto qlinear_matmul(quantization a, quantization b, quantization y) {
   return op_stage<"qlinear_matmul", qlinear_matmul_op<To>>{{{}, a, b, y}, {}};
+}
+
+/// Of a tuple of two tensors; `has_relu`: nothing below zero is given.
+template <quantized_element To>
+constexpr auto qlinear_add(quantization a, quantization b, quantization y, bool has_relu = false) {
+  return op_stage<"qlinear_add", qlinear_add_op<To>>{{{}, a, b, y, has_relu}, {}};
 }
 
 /// `nn::conv_integer2d<"name", 8, std::int8_t, size<3>>(w, zero point of x, of the weights)`.

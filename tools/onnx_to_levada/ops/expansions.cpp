@@ -7,7 +7,7 @@
 #include "body.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
-#include "quantized_conv.hpp"
+#include "quantization.hpp"
 
 namespace levada::onnx {
 namespace {

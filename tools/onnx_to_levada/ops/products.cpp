@@ -7,6 +7,7 @@
 #include "../output/lowering.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
+#include "quantization.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -149,6 +150,44 @@ void lower_gemm(lowering& to, const op_call& call) {
   to.give(call, 0, made);
 }
 
+// --- QGemm, of ONNX Runtime: int8 weights, one item -----------------------------------------------------------------
+
+namespace qgemm_input {
+constexpr std::size_t a = 0, a_scale = 1, b = 3, b_scale = 4, b_zero_point = 5, bias = 6, y_scale = 7, y_zero_point = 8;
+}
+
+std::vector<tensor_type> infer_qgemm(const op_call& call) {
+  using namespace qgemm_input;
+  const bool turn_b = call.integer("transB", 0) != 0;
+  const extents &left = call.dims(a), &right = call.dims(b);
+  call.require(left.size() == 2 && left[0] == 1 && call.integer("transA", 0) == 0 && call.number("alpha", 1) == 1,
+               "it is no matrix times one item");
+  call.require(right.size() == 2 && left[1] == right[turn_b ? 1 : 0], "its matrices do not fit together");
+  return {{call.has(y_scale) ? call.type(y_zero_point) : element::f32, {1, right[turn_b ? 0 : 1]}}};
+}
+void lower_qgemm(lowering& to, const op_call& call) {
+  using namespace qgemm_input;
+  const bool turn_b = call.integer("transB", 0) != 0;
+  const std::optional<constant> weight =
+      as_int8(call.known(b, "its weight"),
+              call.has(b_zero_point) ? &call.known(b_zero_point, "its zero point") : nullptr, turn_b ? 0 : 1);
+  if (!weight) call.fail("a weight without its zero point is no int8");
+  const std::int64_t outputs = call.out().dims[1];
+  const std::string name = to.fresh_name();
+  to.weight(name, "weight", turn_b ? *weight : transposed(*weight));
+  to.weight(name, "weight_scale", scales_of_outputs(call.known(b_scale, "its weight's scale"), outputs));
+  if (call.has(bias)) to.weight(name, "bias", call.known(bias, "its bias").shaped({outputs}));
+  const element type = call.out().type;
+  to.give(call, 0,
+          to.add(name,
+                 "nn::qlinear_dense<\"" + name + "\", " + std::to_string(outputs) + ", " +
+                     std::string(names_of(type)->cpp) + (call.has(bias) ? "" : ", lv::no_bias") + ">(w, {" +
+                     quantization_text(call, a_scale) + ", " +
+                     (call.has(y_scale) ? quantization_text(call, y_scale) : "{}") +
+                     (call.integer("relu", 0) != 0 ? ", true})" : "})"),
+                 {to.in_shape(call, a, {call.dims(a)[1]})}, type, {outputs}));
+}
+
 // --- Einsum: a product of two matrices with axes in other places --------------------------------------------------
 
 struct einsum {
@@ -253,6 +292,7 @@ constexpr op_definition definitions[] = {
     {"MatMul", infer_matmul, fold_matmul, lower_matmul},
     {"Gemm", infer_gemm, nullptr, lower_gemm},
     {"Einsum", infer_einsum, nullptr, lower_einsum},
+    {"QGemm", infer_qgemm, nullptr, lower_qgemm, "com.microsoft"},
 };
 
 }  // namespace

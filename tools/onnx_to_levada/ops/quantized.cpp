@@ -8,7 +8,7 @@
 #include "../output/lowering.hpp"
 #include "folding.hpp"
 #include "op_definition.hpp"
-#include "quantized_conv.hpp"
+#include "quantization.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -60,11 +60,6 @@ std::vector<constant> fold_quantize(const op_call& call) {
   return {constant::of(type, call.dims(), made)};
 }
 
-std::string quantization(const op_call& call) {
-  const double scale = call.known(1, "its scale").scalar<double>();
-  const std::int64_t zero = call.has(2) ? call.known(2, "its zero point").scalar<std::int64_t>() : 0;
-  return "({" + number_text(scale, element::f32) + ", " + std::to_string(zero) + "})";
-}
 /// Scale and zero point of each index of an axis are parameters; `options` stand behind the name in the op's brackets.
 void lower_along(lowering& to, const op_call& call, std::string_view op, element integers, const std::string& options) {
   const constant& scale = call.known(1, "its scale");
@@ -85,11 +80,24 @@ void lower_quantize(lowering& to, const op_call& call) {
   const element type = quantized_type(call);
   const std::string cpp(names_of(type)->cpp);
   if (call.known(1, "its scale").elements() != 1) return lower_along(to, call, "nn::quantize_along", type, ", " + cpp);
-  to.give_op(call, "nn::quantize_linear<" + cpp + ">" + quantization(call), {to.in(call, 0)});
+  to.give_op(call, "nn::quantize_linear<" + cpp + ">(" + quantization_text(call, 1) + ")", {to.in(call, 0)});
 }
 void lower_dequantize(lowering& to, const op_call& call) {
   if (call.known(1, "its scale").elements() != 1) return lower_along(to, call, "nn::dequantize_along", call.type(), "");
-  to.give_op(call, "nn::dequantize_linear" + quantization(call), {to.in(call, 0)});
+  to.give_op(call, "nn::dequantize_linear(" + quantization_text(call, 1) + ")", {to.in(call, 0)});
+}
+
+/// Inputs: a, its scale and zero point; b, its; scale and zero point of the result.
+std::vector<tensor_type> infer_qlinear_add(const op_call& call) {
+  call.require(call.dims(0) == call.dims(3), "it broadcasts, which levada does with floats only");
+  return {{call.type(), call.dims()}};
+}
+void lower_qlinear_add(lowering& to, const op_call& call) {
+  to.give_op(call,
+             "nn::qlinear_add<" + std::string(names_of(call.out().type)->cpp) + ">(" + quantization_text(call, 1) +
+                 ", " + quantization_text(call, 4) + ", " + quantization_text(call, 6) +
+                 (call.integer("relu", 0) != 0 ? ", true)" : ")"),
+             {to.in(call, 0), to.in(call, 3)});
 }
 
 /// One scale and one zero point, constants.
@@ -101,17 +109,30 @@ bool has_one_quantization(const op_call& call, std::size_t scale) {
 constexpr op_definition definitions[] = {
     {"QuantizeLinear", infer_quantize, fold_quantize, lower_quantize},
     {"DequantizeLinear", infer_dequantize, fold_dequantize, lower_dequantize},
+    {"QLinearAdd", infer_qlinear_add, nullptr, lower_qlinear_add, "com.microsoft"},
 };
 
 }  // namespace
 
-std::optional<constant> as_int8(const constant& integers, const constant* zero_points) {
+std::string quantization_text(const op_call& call, std::size_t scale) {
+  const std::int64_t zero = call.has(scale + 1) ? call.known(scale + 1, "its zero point").scalar<std::int64_t>() : 0;
+  return "{" + number_text(call.known(scale, "its scale").scalar<double>(), element::f32) + ", " +
+         std::to_string(zero) + "}";
+}
+
+constant scales_of_outputs(const constant& scale, std::int64_t outputs) {
+  if (scale.elements() != 1) return scale.shaped({outputs});
+  return constant::of(element::f32, {outputs},
+                      std::vector<double>(static_cast<std::size_t>(outputs), scale.scalar<double>()));
+}
+
+std::optional<constant> as_int8(const constant& integers, const constant* zero_points, std::size_t axis) {
   const auto all = integers.as<std::int64_t>();
   const auto zeros = zero_points == nullptr ? std::vector<std::int64_t>{0} : zero_points->as<std::int64_t>();
-  const std::size_t each = zeros.size() == 1 ? all.size() : all.size() / zeros.size();
+  const auto inner = static_cast<std::size_t>(elements_between(integers.dims(), axis + 1, integers.dims().size()));
   std::vector<std::int64_t> made(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    made[i] = all[i] - zeros[i / each];
+    made[i] = all[i] - zeros[i / inner % zeros.size()];
     if (made[i] < -128 || made[i] > 127) return std::nullopt;
   }
   return constant::of(element::i8, integers.dims(), made);

@@ -8,7 +8,7 @@
 #include "folding.hpp"
 #include "op_definition.hpp"
 #include "per_item.hpp"
-#include "quantized_conv.hpp"
+#include "quantization.hpp"
 
 namespace levada::onnx {
 namespace {
@@ -158,29 +158,21 @@ std::vector<tensor_type> infer_qlinear_conv(const op_call& call) {
   dims.insert(dims.begin(), {call.dims()[0], weight[0]});
   return {{call.has(qlinear_input::y_zero_point) ? call.type(qlinear_input::y_zero_point) : element::f32, dims}};
 }
-std::string quantization_of(const op_call& call, std::size_t scale) {
-  return "{" + number_text(call.known(scale, "its scale").scalar<double>(), element::f32) + ", " +
-         std::to_string(call.known(scale + 1, "its zero point").scalar<std::int64_t>()) + "}";
-}
 void lower_qlinear_conv(lowering& to, const op_call& call) {
   using namespace qlinear_input;
   const constant &given = call.known(w, "its weight"), &scale = call.known(w_scale, "its weight's scale");
   const std::string name = to.fresh_name();
   const std::int64_t filters = given.dims()[0], groups = call.integer("group", 1);
   to.weight(name, "weight", *as_int8(given, call.is_known(w_zero_point) ? &*call.in(w_zero_point).known : nullptr));
-  const std::vector<double> scales = scale.as<double>();
-  to.weight(name, "weight_scale",
-            scales.size() > 1 ? scale.shaped({filters})
-                              : constant::of(element::f32, {filters},
-                                             std::vector<double>(static_cast<std::size_t>(filters), scales[0])));
+  to.weight(name, "weight_scale", scales_of_outputs(scale, filters));
   if (call.has(bias)) to.weight(name, "bias", call.known(bias, "its bias"));
   const bool gives_floats = !call.has(y_scale);
   const element type = call.out().type;
   const std::string op = "nn::qlinear_conv2d<\"" + name + "\", " + std::to_string(filters) + ", " +
                          std::string(names_of(type)->cpp) + ", " + options_of(conv_window(call, qlinear_input::w)) +
                          (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
-                         (call.has(bias) ? "" : ", lv::no_bias") + ">(w, {" + quantization_of(call, x_scale) + ", " +
-                         (gives_floats ? "{}" : quantization_of(call, y_scale)) +
+                         (call.has(bias) ? "" : ", lv::no_bias") + ">(w, {" + quantization_text(call, x_scale) + ", " +
+                         (gives_floats ? "{}" : quantization_text(call, y_scale)) +
                          (call.integer("relu", 0) != 0 ? ", true" : "") + "})";
   bool first = true;
   const extents item_out = item_of(call.out().dims);

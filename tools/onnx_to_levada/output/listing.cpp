@@ -13,6 +13,7 @@ std::int64_t multiply_adds(const network& net, const node& n) {
   if (n.op == "Conv") return out * elements_of(dims(1)) / dims(1)[0];
   if (n.op == "QLinearConv") return out * elements_of(dims(3)) / dims(3)[0];
   if (n.op == "ConvTranspose") return elements_of(dims(0)) * elements_of(dims(1)) / dims(1)[0];
+  if (n.op == "QGemm") return elements_of(dims(3));
   if (n.op == "MatMul") return out * dims(0).back();
   if (n.op == "Gemm") {
     const auto turned = n.attributes.find("transA");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
-#include "../ops/quantized_conv.hpp"
+#include "../ops/quantization.hpp"
 #include "matcher.hpp"
 #include "passes.hpp"
 
@@ -68,49 +69,65 @@ class quantizing {
       if (to && are_integers(n.inputs[0], *to)) same_.emplace_back(n.outputs[0], integers_of(n.inputs[0], *to, n));
     }
     for (node& n : net_.nodes)
-      if (n.op == "Conv" && n.domain.empty()) gives_numbers(n);
+      if (std::ranges::find(products, n.op) != std::end(products) && n.domain.empty()) gives_numbers(n);
     replace_same();
   }
 
  private:
-  /// Inputs of a QLinearConv up to those of its result.
-  struct convolution {
+  /// Ops that weigh and sum.
+  static constexpr std::string_view products[] = {"Conv", "Gemm", "MatMul"};
+
+  /// Inputs of a QLinearConv or a QGemm up to those of its result.
+  struct product {
     std::vector<value_id> inputs;
     value_id bias = no_value;
   };
 
-  /// That a Conv is where it takes integers.
-  std::optional<convolution> of_integers(const node& conv) {
-    const node* x = find_.numbers_of_integers(conv.inputs[0]);
-    const std::optional<dequantized_constant>& w = net_[conv.inputs[1]].dequantized;
-    if (x == nullptr || !w || net_[conv.inputs[0]].dims.size() != 4) return std::nullopt;
-    const constant &integers = *net_[w->integers].known, &scale = *net_[w->scale].known;
+  /// The axis of the outputs in the weights of a node that levada has for integers, too: a Conv of pictures, or a
+  /// matrix for each item.
+  std::optional<std::int64_t> outputs_axis(const node& n) const {
+    const extents &x = net_[n.inputs[0]].dims, &w = net_[n.inputs[1]].dims;
+    if (n.op == "Conv") return x.size() == 4 && w.size() == 4 ? std::optional(std::int64_t{0}) : std::nullopt;
+    if (x.size() != 2 || x[0] != 1 || w.size() != 2) return std::nullopt;
+    if (n.op == "MatMul") return 1;
+    const bool scales = matcher::attribute_number(n, "alpha", 1) != 1 || matcher::attribute_number(n, "beta", 1) != 1;
+    if (scales || matcher::attribute_integer(n, "transA", 0) != 0) return std::nullopt;
+    return matcher::attribute_integer(n, "transB", 0) != 0 ? 0 : 1;
+  }
+  /// Of a node that weighs and sums, where it takes integers.
+  std::optional<product> of_integers(const node& n) {
+    const node* x = find_.numbers_of_integers(n.inputs[0]);
+    const std::optional<dequantized_constant> w = net_[n.inputs[1]].dequantized;
+    const std::optional<std::int64_t> axis = outputs_axis(n);
+    if (x == nullptr || !w || !axis) return std::nullopt;
+    const constant integers = *net_[w->integers].known, scale = *net_[w->scale].known;
+    const std::int64_t outputs = integers.dims()[static_cast<std::size_t>(*axis)];
+    const bool is_of_outputs = scale.elements() == outputs && scale.dims().size() == 1 && w->axis == *axis;
     const constant* zeros = w->zero_point == no_value ? nullptr : &*net_[w->zero_point].known;
-    const std::int64_t filters = integers.dims()[0];
-    if (scale.elements() != 1 && (scale.elements() != filters || scale.dims().size() != 1 || w->axis != 0))
+    if ((scale.elements() != 1 && !is_of_outputs) || scale.type() != element::f32 ||
+        !as_int8(integers, zeros, static_cast<std::size_t>(*axis)))
       return std::nullopt;
-    if (scale.type() != element::f32 || !as_int8(integers, zeros)) return std::nullopt;
 
-    convolution made{.inputs = {x->inputs[0], x->inputs[1], zero_point_of(*x), w->integers, w->scale, w->zero_point}};
-    if (conv.inputs.size() > 2 && conv.inputs[2] != no_value) {
+    product made{.inputs = {x->inputs[0], x->inputs[1], zero_point_of(*x), w->integers, w->scale, w->zero_point}};
+    if (n.inputs.size() > 2 && n.inputs[2] != no_value) {
       const std::optional<constant> bias =
-          in_steps(net_[conv.inputs[2]], find_.scalar(x->inputs[1]), scale.as<double>(), filters);
+          in_steps(net_[n.inputs[2]], find_.scalar(x->inputs[1]), scale.as<double>(), outputs);
       if (!bias) return std::nullopt;
-      made.bias = net_.add(*bias, net_[conv.inputs[2]].name);
+      made.bias = net_.add(*bias, std::string(net_[n.inputs[2]].name));
     }
     return made;
   }
   /// A bias as int32, in steps of what it takes by those of its weights; nullopt where one does not fit.
   static std::optional<constant> in_steps(const value& bias, double of_x, const std::vector<double>& of_w,
-                                          std::int64_t filters) {
+                                          std::int64_t outputs) {
     if (!bias.known) return std::nullopt;
     std::vector<double> all = bias.known->as<double>();
-    if (static_cast<std::int64_t>(all.size()) != filters) return std::nullopt;
+    if (static_cast<std::int64_t>(all.size()) != outputs) return std::nullopt;
     for (std::size_t f = 0; f < all.size(); ++f) {
       all[f] = std::nearbyint(all[f] / (of_x * of_w[of_w.size() > 1 ? f : 0]));
       if (!(std::fabs(all[f]) < 0x1p31)) return std::nullopt;
     }
-    return constant::of(element::i32, {filters}, all);
+    return constant::of(element::i32, {outputs}, all);
   }
   value_id zero_point_of(const node& n) {
     if (n.inputs.size() > 2 && n.inputs[2] != no_value) return n.inputs[2];
@@ -118,6 +135,11 @@ class quantizing {
     return net_.add(constant::of(type, {}, std::vector<std::int64_t>{0}), n.name);
   }
 
+  const node* sums_products(value_id v) const {
+    for (const std::string_view op : products)
+      if (const node* n = find_.made_for_one(v, op)) return n;
+    return nullptr;
+  }
   /// An op that gives elements of those that it takes, and of a Concat, how many it takes.
   const node* moves(value_id v) const {
     static constexpr std::string_view ops[] = {"Concat", "Flatten", "MaxPool",   "Reshape",
@@ -131,8 +153,8 @@ class quantizing {
   /// Rounded to these steps the value can be computed by integers alone.
   bool are_integers(value_id v, const steps& to) {
     if (const node* n = find_.numbers_of_integers(v)) return find_.steps_of(*n) == to;
-    if (const node* conv = find_.made_for_one(find_.before_activation(v, to).of, "Conv"))
-      return of_integers(*conv).has_value();
+    if (const node* n = sums_products(find_.before_activation(v, to).of)) return of_integers(*n).has_value();
+    if (adds_integers(find_.before_activation(v, to).of) != nullptr) return true;
     const node* n = moves(v);
     if (n == nullptr) return false;
     for (std::size_t i = 0; i < moved_by(*n); ++i)
@@ -144,9 +166,11 @@ class quantizing {
     if (const node* n = find_.numbers_of_integers(v)) return n->inputs[0];
     node& last = net_.nodes[static_cast<std::size_t>(used_.producer_of(v))];
     const auto [of, relu] = find_.before_activation(v, to);
-    if (const node* conv = find_.made_for_one(of, "Conv")) {
-      const convolution made = *of_integers(*conv);
-      become(last, *conv, made, {quantize.inputs[1], zero_point_of(quantize)}, relu);
+    if (const node* n = sums_products(of)) {
+      const product made = *of_integers(*n);
+      become(last, *n, made, {quantize.inputs[1], zero_point_of(quantize)}, relu);
+    } else if (const node* add = adds_integers(of)) {
+      become(last, *add, quantize, relu);
     } else {
       for (std::size_t i = 0; i < moved_by(last); ++i) last.inputs[i] = integers_of(last.inputs[i], to, quantize);
     }
@@ -154,20 +178,44 @@ class quantizing {
     last.stands_for.push_back("QuantizeLinear " + quantize.name);
     return v;
   }
-  /// A Conv whose result stays a number takes integers all the same.
-  void gives_numbers(node& conv) {
-    if (const std::optional<convolution> made = of_integers(conv))
-      become(conv, node(conv), *made, {no_value, no_value}, false);
+  /// An Add of the numbers of two tensors of integers, of one shape.
+  const node* adds_integers(value_id v) const {
+    const node* add = find_.made_for_one(v, "Add");
+    if (add == nullptr || net_[add->inputs[0]].dims != net_[add->inputs[1]].dims) return nullptr;
+    return find_.numbers_of_integers(add->inputs[0]) != nullptr && find_.numbers_of_integers(add->inputs[1]) != nullptr
+               ? add
+               : nullptr;
   }
-  /// The last node of a Conv and its activation.
-  static void become(node& last, const node& conv, const convolution& of, std::array<value_id, 2> to, bool relu) {
-    attributes kept = conv.attributes;
+  /// The last node of such an Add and its activation.
+  void become(node& last, const node& add, const node& quantize, bool relu) {
+    std::vector<value_id> inputs;
+    for (const value_id side : {add.inputs[0], add.inputs[1]}) {
+      const node& n = *find_.numbers_of_integers(side);
+      inputs.insert(inputs.end(), {n.inputs[0], n.inputs[1], zero_point_of(n)});
+    }
+    inputs.insert(inputs.end(), {quantize.inputs[1], zero_point_of(quantize)});
+    last.name = std::string(add.name);
+    onnx::become(last, "QLinearAdd", std::move(inputs), 1);
+    last.domain = "com.microsoft";
+    if (relu) last.attributes["relu"].integer = 1;
+  }
+  /// Where the result stays a number, integers are taken all the same.
+  void gives_numbers(node& n) {
+    if (const std::optional<product> made = of_integers(n)) become(n, node(n), *made, {no_value, no_value}, false);
+  }
+  /// The last node of such a product and its activation.
+  void become(node& last, const node& n, const product& of, std::array<value_id, 2> to, bool relu) {
+    const bool is_conv = n.op == "Conv";
+    attributes kept = n.attributes;
+    if (n.op == "MatMul") kept["transB"].integer = 0;
     if (relu) kept["relu"].integer = 1;
     std::vector<value_id> inputs = of.inputs;
+    if (!is_conv) inputs.push_back(of.bias);
     inputs.insert(inputs.end(), to.begin(), to.end());
-    inputs.push_back(of.bias);
-    last.name = std::string(conv.name);
-    onnx::become(last, "QLinearConv", std::move(inputs), 10);
+    if (is_conv) inputs.push_back(of.bias);
+    last.name = std::string(n.name);
+    onnx::become(last, is_conv ? "QLinearConv" : "QGemm", std::move(inputs), is_conv ? 10 : 1);
+    last.domain = is_conv ? "" : "com.microsoft";
     last.attributes = std::move(kept);
   }
 

@@ -15,8 +15,8 @@ void fold_pads(network& net);
 void move_transposes(network& net);
 /// Several nodes that are one op: hard swish, SiLU, GELU, layer norm.
 void find_patterns(network& net);
-/// A convolution between DequantizeLinear and QuantizeLinear becomes one of integers, and ops between them that choose
-/// or move elements take the integers.
+/// A convolution, a product by a constant or a sum between DequantizeLinear and QuantizeLinear becomes one of integers,
+/// and ops between them that choose or move elements take the integers.
 void find_quantized(network& net);
 /// softmax(q k^T scale + mask) v becomes one op, "DotProductAttention", which ONNX does not have.
 void find_attention(network& net);

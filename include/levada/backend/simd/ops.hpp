@@ -34,6 +34,7 @@
 #include <levada/backend/simd/detail/norm.hpp>
 #include <levada/backend/simd/detail/operand_region.hpp>
 #include <levada/backend/simd/detail/parameter.hpp>
+#include <levada/backend/simd/detail/qlinear_add.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>
 #include <levada/backend/simd/detail/qlinear_depthwise.hpp>

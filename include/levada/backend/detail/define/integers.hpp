@@ -135,6 +135,42 @@ struct definition<Backend, std::tuple<A, B>, qlinear_matmul_op<To>> {
   qlinear_matmul_op<To> op_;
 };
 
+namespace detail {
+
+/// The smallest integer of a result that has nothing below zero where `relu`.
+template <quantized_element To>
+constexpr int lowest_of(const quantization& y, bool relu) {
+  constexpr int least = std::numeric_limits<To>::min();
+  return relu ? std::max(least, y.zero_point) : least;
+}
+
+}  // namespace detail
+
+template <class Backend, class A, class B, class To>
+  requires op_takes<qlinear_add_op<To>, std::tuple<A, B>>
+struct definition<Backend, std::tuple<A, B>, qlinear_add_op<To>> {
+  static constexpr std::size_t scratch_bytes = 0;
+
+  definition(const qlinear_add_op<To>& op, parameter_values) : op_(op) {}
+
+  void operator()(const auto& in, auto& out, std::byte*) const {
+    const int lowest = detail::lowest_of<To>(op_.y, op_.relu);
+    for (std::size_t i = 0; i < A::elements; ++i) {
+      const float sum = number(std::get<0>(in)[i], op_.a) + number(std::get<1>(in)[i], op_.b);
+      out[i] = detail::quantized_steps<To>(sum / op_.y.scale, op_.y.zero_point, lowest);
+    }
+  }
+
+ private:
+  /// No number is beyond the bound: it keeps the product from being rounded together with the sum, so that all backends
+  /// give the same.
+  static float number(int integer, const quantization& of) {
+    return std::min(static_cast<float>(integer - of.zero_point) * of.scale, std::numeric_limits<float>::max());
+  }
+
+  qlinear_add_op<To> op_;
+};
+
 template <class Backend, class In, std::size_t Filters, class Weight, class... Options>
   requires op_takes<conv_integer2d_op<Filters, Weight, Options...>, In>
 struct definition<Backend, In, conv_integer2d_op<Filters, Weight, Options...>> {

@@ -21,80 +21,107 @@ template <class Arch, class In, class Op>
 class simd_qlinear_depthwise {
   using byte = typename In::value_type;
   using epilogue = qlinear_epilogue<Arch, Op>;
+  using written = typename epilogue::written;
   using ints = vector<std::int32_t, Arch>;
   using out_type = typename Op::template output<In>;
 
   static constexpr window2d w = Op::window;
   static constexpr std::size_t lanes = lanes_in<std::int32_t, Arch>, channels = In::extents[0], height = In::extents[1],
                                width = In::extents[2], rows = out_type::extents[1], columns = out_type::extents[2];
-  /// Columns of the padded plane that are a stride apart; whole vectors are read of them.
+  /// Columns of the padded plane that are a stride apart.
   static constexpr std::size_t apart = w.stride_x, padded = w.left + width + w.right,
-                               each_apart = round_up(ceil_div(padded, apart) + lanes, lanes);
-  static constexpr std::size_t row_length = apart * each_apart;
+                               each_apart = ceil_div(padded, apart), row_length = apart * each_apart;
 
  public:
-  static constexpr std::size_t scratch_bytes = round_up(height * row_length * sizeof(std::int32_t), 64);
+  // Vectors are read and written whole, behind the last row, too.
+  static constexpr std::size_t scratch_bytes = round_up(
+      (height * row_length + round_up(std::max(each_apart, columns), lanes) + lanes) * sizeof(std::int32_t), 64);
 
   simd_qlinear_depthwise(const Op& op, const parameter_values& p)
       : weights_(op, p), epilogue_(op, weights_), zero_point_(op.numbers.x.zero_point) {}
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const {
     auto* const plane = reinterpret_cast<std::int32_t*>(scratch);
-    auto* to = reinterpret_cast<typename epilogue::written*>(out.data());
+    auto* const first = reinterpret_cast<written*>(out.data());
+    written* to = first;
     for (std::size_t c = 0; c < channels; ++c) {
-      for (std::size_t y = 0; y < height; ++y) lay_out(in.data() + (c * height + y) * width, plane + y * row_length);
-      for (std::size_t f = c * Op::filters / channels; f < (c + 1) * Op::filters / channels; ++f)
-        for (std::size_t y = 0; y < rows; ++y, to += columns) compute_row(plane, f, y, to);
+      for (std::size_t y = 0; y < height; ++y)
+        lay_out(in.data() + (c * height + y) * width, in.data() + In::elements, plane + y * row_length);
+      for (std::size_t f = c * Op::filters / channels; f < (c + 1) * Op::filters / channels; ++f) {
+        std::int32_t taps[w.height * w.width];
+        std::copy_n(weights_.weight.data() + f * w.height * w.width, w.height * w.width, taps);
+        for (std::size_t y = 0; y < rows; ++y, to += columns)
+          compute_row(plane, taps, f, y, to, first + out_type::elements);
+      }
     }
   }
 
  private:
   static constexpr std::size_t place_of(std::size_t column) { return column % apart * each_apart + column / apart; }
 
-  void lay_out(const byte* from, std::int32_t* to) const {
-    byte row[row_length];
-    std::fill_n(row, row_length, static_cast<byte>(zero_point_));
-    std::memcpy(row + w.left, from, width);
+  /// A row of the plane. A vector writes behind its columns, too: what belongs there is written afterwards. `end`: that
+  /// of all rows.
+  void lay_out(const byte* from, const byte* end, std::int32_t* to) const {
     const ints zero_point(zero_point_);
     if constexpr (apart == 1) {
-      for (std::size_t i = 0; i < each_apart; i += lanes)
-        (load_as<std::int32_t, Arch>(row + i) - zero_point).store_unaligned(to + i);
+      for (std::size_t i = 0; i < width; i += lanes)
+        (integers<byte>(from + i, end) - zero_point).store_unaligned(to + w.left + i);
     } else if constexpr (apart == 2) {
       static_assert(std::endian::native == std::endian::little);
       using pair = std::conditional_t<std::is_signed_v<byte>, std::int16_t, std::uint16_t>;
-      for (std::size_t i = 0; i < each_apart; i += lanes) {
-        const ints both = load_as<std::int32_t, Arch>(reinterpret_cast<const pair*>(row + 2 * i));
-        const ints first = std::is_signed_v<byte> ? both << 24 >> 24 : both & ints(0xff);
-        (first - zero_point).store_unaligned(to + i);
-        ((both >> 8) - zero_point).store_unaligned(to + each_apart + i);
-      }
+      const auto every_other = [&](auto is_second) LEVADA_INLINE {
+        for (std::size_t i = 0; i < ceil_div(width, 2); i += lanes) {
+          const ints pairs = integers<pair>(from + 2 * i, end);
+          ints bytes = pairs >> 8;
+          if constexpr (!is_second) bytes = std::is_signed_v<byte> ? pairs << 24 >> 24 : pairs & ints(0xff);
+          (bytes - zero_point).store_unaligned(to + place_of(w.left + is_second) + i);
+        }
+      };
+      // In the order in which they lie in the plane.
+      every_other(std::bool_constant<w.left % 2 != 0>());
+      every_other(std::bool_constant<w.left % 2 == 0>());
     } else {
-      for (std::size_t x = 0; x < padded; ++x) to[place_of(x)] = row[x] - zero_point_;
+      for (std::size_t x = 0; x < width; ++x) to[place_of(w.left + x)] = from[x] - zero_point_;
     }
+    for (std::size_t x = 0; x < w.left; ++x) to[place_of(x)] = 0;
+    for (std::size_t x = w.left + width; x < padded; ++x) to[place_of(x)] = 0;
+  }
+  /// As many elements of type `T` as there are lanes, those behind the end 0.
+  template <class T>
+  LEVADA_INLINE static ints integers(const byte* from, const byte* end) {
+    const auto left = static_cast<std::size_t>(end - from);
+    if (left >= lanes * sizeof(T)) [[likely]]
+      return load_as<std::int32_t, Arch>(reinterpret_cast<const T*>(from));
+    T elements[lanes]{};
+    std::memcpy(elements, from, left);
+    return load_as<std::int32_t, Arch>(elements);
   }
 
-  LEVADA_INLINE void compute_row(const std::int32_t* plane, std::size_t f, std::size_t y,
-                                 typename epilogue::written* to) const {
-    std::int32_t taps[w.height * w.width];
-    for (std::size_t i = 0; i < w.height * w.width; ++i) taps[i] = weights_.weight[f * w.height * w.width + i];
-    const ints bias(weights_.bias[f]);
+  LEVADA_INLINE void compute_row(const std::int32_t* plane, const std::int32_t* taps, std::size_t f, std::size_t y,
+                                 written* to, const written* end) const {
     // The rows of the window that are in the plane; the others are padding, which adds nothing.
     const std::size_t above = y * w.stride_y, dilation = w.dilation_y;
     const std::size_t first = above >= w.top ? 0 : ceil_div(w.top - above, dilation);
-    const std::size_t end =
+    const std::size_t last =
         std::min(w.height, above >= height + w.top ? 0 : ceil_div(height + w.top - above, dilation));
-    const auto sums_at = [&](std::size_t x) LEVADA_INLINE {
-      ints sum = bias;
-      for (std::size_t ky = first; ky < end; ++ky) {
+    const auto sums_at = [&](std::size_t x, std::size_t ky, std::size_t end_ky) LEVADA_INLINE {
+      ints sum(weights_.bias[f]);
+      for (; ky < end_ky; ++ky) {
         const std::int32_t* const row = plane + (above + ky * dilation - w.top) * row_length + x;
         for (std::size_t kx = 0; kx < w.width; ++kx)
           sum = sum + load<std::int32_t, Arch>(row + place_of(kx * w.dilation_x)) * ints(taps[ky * w.width + kx]);
       }
       return epilogue_.of_filter(sum, f);
     };
-    for_each_vector<std::int32_t, Arch, columns>([&](std::size_t x) LEVADA_INLINE { store_as(to + x, sums_at(x)); },
-                                                 [&](std::size_t x, auto n)
-                                                     LEVADA_INLINE { store_part_as<n>(to + x, sums_at(x)); });
+    const bool is_whole = first == 0 && last == w.height;
+    for (std::size_t x = 0; x < columns; x += lanes) {
+      const ints sums = is_whole ? sums_at(x, 0, w.height) : sums_at(x, first, last);
+      // A whole vector where others follow, which are written afterwards.
+      if (to + x + lanes <= end)
+        store_as(to + x, sums);
+      else
+        store_part_as<(columns - 1) % lanes + 1>(to + x, sums);
+    }
   }
 
   quantized_weights<simd_on<Arch>, In, Op> weights_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// ops/quantized_conv.hpp: the form of QLinearConv that levada has: weights of int8 without a zero point, one scale of
-// what it takes and of what it gives.
+// ops/quantization.hpp: how integers stand for numbers, and the form of QLinearConv that levada has: weights of int8
+// without a zero point, one scale of what it takes and of what it gives.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "op_call.hpp"
 
@@ -17,8 +20,14 @@ inline constexpr std::size_t x = 0, x_scale = 1, x_zero_point = 2, w = 3, w_scal
 }
 
 /// Integers without their zero points, as int8; nullopt where one does not fit. Several zero points are those of the
-/// indices of the first axis.
-std::optional<constant> as_int8(const constant& integers, const constant* zero_points);
+/// indices of an axis.
+std::optional<constant> as_int8(const constant& integers, const constant* zero_points, std::size_t axis = 0);
+
+/// The constant scales of `outputs` outputs; a single one is that of all.
+constant scales_of_outputs(const constant& scale, std::int64_t outputs);
+
+/// "{scale, zero point}" of two inputs one behind the other, which are one constant each.
+std::string quantization_text(const op_call& call, std::size_t scale);
 
 /// levada's kernels take it as it is: the other forms are expanded.
 bool is_convolution_of_int8(const op_call& call);
