@@ -73,18 +73,22 @@ searched search_all(scheduler& of, const session_case& c, unsigned preemptions, 
   const exploration how{.delays_stores = late, .search = &search};
   searched seen;
   std::vector<seen_execution> some;
-  std::uint64_t steps = of.run(how, c.run);
+  std::uint64_t steps = of.run(how, c.run), begins_again_from = 1;
   for (;;) {
-    if (of.knows_more()) {  // it would have had other choices
+    if (std::has_single_bit(++seen.schedules)) some.push_back({search.text(), steps, of.state(), of.has_ended()});
+    seen.longest = std::max(seen.longest, steps);
+    if (of.has_ended()) seen.ends.add(of.state(), 0);
+    const bool is_over = !search.next();
+    // Where more was seen to be shared it would have had other choices. It begins again, but goes as far as twice the
+    // schedules of the last time first: more will be seen on the way.
+    if (of.knows_more() && (is_over || seen.schedules >= begins_again_from)) {
+      begins_again_from = 2 * seen.schedules;
       search.begin_again();
       seen = {}, some.clear();
       steps = of.run(how, c.run);
       continue;
     }
-    if (std::has_single_bit(++seen.schedules)) some.push_back({search.text(), steps, of.state(), of.has_ended()});
-    seen.longest = std::max(seen.longest, steps);
-    if (of.has_ended()) seen.ends.add(of.state(), 0);
-    if (!search.next()) break;
+    if (is_over) break;
     steps = of.run_on();
   }
   seen.states = search.states();
