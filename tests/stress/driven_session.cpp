@@ -42,7 +42,7 @@ struct instant_session {
   void allow_multiple_producers() {}
   std::size_t credits() const { return 8; }
   template <class Make>
-  void emplace(const Make&) {
+  void emplace(const Make&, std::chrono::steady_clock::time_point) {
     by->pushed.fetch_add(1);
   }
   std::optional<result> pop() {
