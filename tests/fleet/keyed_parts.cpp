@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a fleet with partitions that need no server: where a key belongs, and the order of items.
+// The parts of a fleet with partitions that need no server: where a key belongs, the order of items, and what
+// of a chain is needed no more.
 
 #include <doctest/doctest.h>
 
@@ -13,6 +14,7 @@
 
 #include <levada/fleet/detail/key_partition.hpp>
 #include <levada/fleet/detail/keyed_inputs.hpp>
+#include <levada/fleet/detail/passed_messages.hpp>
 
 namespace {
 
@@ -94,4 +96,35 @@ TEST_CASE("messages are taken in the order of their numbers, whatever that of th
     CHECK(taken.size() >= 78);
     CHECK(inputs.needed_from() == stream.size() + 1);
   }
+}
+
+TEST_CASE("of a chain that is needed no more whose outcomes are done, up to the first that are not") {
+  passed_messages chain;
+  chain.add({.sequence = 10, .item = 5});
+  chain.add({.sequence = 11, .item = 9, .inputs = 40});  // a state
+  chain.add({.sequence = 14, .item = 20});
+  chain.add({.sequence = 15});             // a mark
+  chain.add({.sequence = 16, .item = 7});  // what is known no more, of a driver that went back
+  CHECK_FALSE(chain.take(4).has_value());
+  const auto first = chain.take(5);
+  REQUIRE(first.has_value());
+  CHECK(first->sequence == 10);
+  CHECK(first->inputs == 0);
+  const auto state = chain.take(19);  // not the mark: before it is what is not done
+  REQUIRE(state.has_value());
+  CHECK(state->sequence == 11);
+  CHECK(state->inputs == 40);
+  CHECK_FALSE(chain.take(19).has_value());
+  CHECK(chain.size() == 3);
+
+  // What was seen before a message without outcomes counts although it is not to be purged by.
+  chain.clear();
+  chain.add({.sequence = 17});
+  CHECK_FALSE(chain.take(19).has_value());
+  const auto last = chain.take(20);
+  REQUIRE(last.has_value());
+  CHECK(last->sequence == 17);
+
+  chain.add({.sequence = 12, .item = 3});  // the reader has begun anew
+  CHECK(chain.take(3)->sequence == 12);
 }

@@ -142,6 +142,20 @@ TEST_CASE("by key a driver whose session another takes fails in a sentence") {
   pop_exactly(second, of.sequence + 1, 50);
 }
 
+TEST_CASE("by key a driver that ends before it knows that it is lost leaves the partitions to the next") {
+  if (!has_nats_server()) return;
+  const nats_server server;
+  const lv::jetstream to = briefly(server);
+  auto app = deploy_to(to);
+  const auto second = [&app] {
+    const auto first = lv::open_named<lv::dedicated>(app, "camera 1");
+    return lv::open_named<lv::dedicated>(app, "camera 1");
+  }();
+  const lv::detail::nats_connection by("a test", to, "test");
+  const lv::detail::lease_bucket leases(by, lv::detail::keyed_names("counters", 8).leases);
+  CHECK_FALSE(leases.take(lv::detail::keyed_names::driver_key, "a test").has_value());
+}
+
 TEST_CASE("by key an item that was run is not run again for a caller who goes back") {
   if (!has_nats_server()) return;
   const nats_server server;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "files.hpp"
+#include "fleet/named_counters.hpp"
 #include "fleet/named_drivers.hpp"
 #include "fleet/named_orders.hpp"
 #include "fleet/nats_server.hpp"
@@ -26,12 +27,13 @@ using namespace levada::test;
 /// Three workers, one of which is killed again and again.
 class mortal_workers {
  public:
-  mortal_workers(const worker_program& program, const std::string& url, std::mt19937::result_type seed)
-      : fate_([this, &program, url, random = std::mt19937(seed)]() mutable {
+  mortal_workers(const worker_program& program, const std::string& url, std::mt19937::result_type seed,
+                 unsigned most_milliseconds = 1500)
+      : fate_([this, &program, url, most_milliseconds, random = std::mt19937(seed)]() mutable {
           std::vector<process> workers;
           for (int i = 0; i < 3; ++i) workers.push_back(program.start(url));
           while (!ends_.load()) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1500));
+            std::this_thread::sleep_for(std::chrono::milliseconds(random() % most_milliseconds));
             workers[random() % workers.size()] = program.start(url);
             ++deaths_;
           }
@@ -108,5 +110,41 @@ TEST_CASE("drivers and workers are killed at random, and each of many items has 
     MESSAGE(deaths << " drivers and " << workers.deaths() << " workers were killed, " << again
                    << " outcomes came again");
     CHECK(deaths > 10);
+  }
+}
+
+TEST_CASE("by key drivers and workers are killed at random, and every count is exact") {
+  if (!has_nats_server()) return;
+  const unsigned seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (const bool keeps : {true, false}) {
+    const nats_server server;
+    const mortal_workers workers(counting, server.url(), random(), 8000);  // a partition is free behind a lease
+    const temporary_folder folder;
+    const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there",
+                     100'000 * static_cast<std::uint64_t>(soak_scale()), keeps};
+    const int deaths = drive_and_kill(driving_counters, as, 20'000, random, [] {});
+    const std::uint64_t again = check_counts(outcome_file(as.path).all(), as.count, keeps);
+    MESSAGE(deaths << " drivers and " << workers.deaths() << " workers were killed, " << again
+                   << " outcomes came again");
+  }
+}
+
+TEST_CASE("by key drivers, workers and the server are killed at random, and every count is exact") {
+  if (!has_nats_server()) return;
+  const unsigned seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (const bool keeps : {true, false}) {
+    const mortal_server server(random());
+    const mortal_workers workers(counting, server.url(), random(), 8000);  // a partition is free behind a lease
+    const temporary_folder folder;
+    const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there",
+                     100'000 * static_cast<std::uint64_t>(soak_scale()), keeps};
+    const int deaths = drive_and_kill(driving_counters, as, 20'000, random, [] {});
+    const std::uint64_t again = check_counts(outcome_file(as.path).all(), as.count, keeps);
+    MESSAGE(deaths << " drivers, " << workers.deaths() << " workers and " << server.deaths() << " servers were killed, "
+                   << again << " outcomes came again");
   }
 }

@@ -30,13 +30,14 @@
 #include <levada/fleet/detail/kernel.hpp>
 #include <levada/fleet/detail/keyed_inputs.hpp>
 #include <levada/fleet/detail/keyed_names.hpp>
+#include <levada/fleet/detail/keyed_parcels.hpp>
 #include <levada/fleet/detail/keyed_session.hpp>
 #include <levada/fleet/detail/keyed_streams.hpp>
 #include <levada/fleet/detail/message.hpp>
 #include <levada/fleet/detail/nats.hpp>
 #include <levada/fleet/detail/ordered_reader.hpp>
 #include <levada/fleet/detail/outcome.hpp>
-#include <levada/fleet/detail/passed_states.hpp>
+#include <levada/fleet/detail/passed_messages.hpp>
 #include <levada/fleet/detail/publisher.hpp>
 #include <levada/fleet/detail/server_silence.hpp>
 #include <levada/fleet/detail/session_keeper.hpp>
@@ -105,7 +106,8 @@ class keyed_lane final : public kept_lane, publish_events {
 
   void keep() noexcept override {
     const bool is_ours = session_.keep();
-    for (partition& p : partitions_) p.results->reader.keep(true);
+    for (partition& p : partitions_) reads_again_ ? p.results->reader.begin_again() : p.results->reader.keep(true);
+    reads_again_ = false;
     if (kept_) is_ours ? kept_->set_needed(first_in_no_state()) : kept_->lose();
     std::unique_lock lock(mutex_);
     is_lost_ = !is_ours || (kept_ && kept_->is_lost());
@@ -122,27 +124,12 @@ class keyed_lane final : public kept_lane, publish_events {
 
  private:
   using time_point = clock::time_point;
-  static constexpr std::chrono::milliseconds answers_within{2000}, first_pause{5}, longest_pause{200},
-      first_silence{3000};
+  static constexpr std::chrono::milliseconds answers_within{2000}, longest_pause{200}, first_silence{3000};
   /// Messages of a partition that are on their way: more items wait and share the next.
   static constexpr std::size_t few = 2;
 
   struct partition;
-  /// Items of one message. It is there until a state has passed it, whatever has become of its items: a server that is
-  /// killed may lose the last messages that it had acknowledged, or sent on.
-  struct parcel {
-    partition* of = nullptr;
-    std::size_t index = 0;     ///< among all
-    std::uint64_t number = 0;  ///< of the session's
-    std::uint64_t rounds = 0;  ///< in which it was published
-    std::uint64_t first = 0;   ///< of its items in their partition
-    std::uint64_t item = 0;    ///< the first of them
-    fleet_writer message;
-    std::span<const std::byte> bytes;  ///< of it, when it is published
-    bool is_used = false, is_published = false, is_stored = false, is_held = false;
-    time_point again_at{};
-    std::chrono::milliseconds pause = first_pause;
-  };
+  using parcel = keyed_parcel<partition>;
   struct slot {
     std::uint64_t item = 0;
     std::vector<std::byte> written;  ///< of an item that has a wire form of its own
@@ -155,7 +142,8 @@ class keyed_lane final : public kept_lane, publish_events {
         : lane(by),
           of(is),
           reader(by.readers_, number, by.names_.chain_stream(number), by.names_.all_of_chain(number),
-                 by.session_.first_outcome(number), *this, ordered_reader::share::all) {}
+                 by.session_.first_outcome(number), *this, ordered_reader::share::all,
+                 by.session_.last_before(number)) {}
     void read(nats_message m, std::uint64_t sequence) noexcept override { lane.take(of, m.get(), sequence); }
 
     keyed_lane& lane;
@@ -167,8 +155,8 @@ class keyed_lane final : public kept_lane, publish_events {
     std::uint64_t next = 1;     ///< number of its next item
     parcel* open = nullptr;     ///< that items are added to
     std::size_t unstored = 0;   ///< messages on their way
-    passed_states states;       ///< by which nothing was purged yet
-    std::uint64_t stored = 0;   ///< messages of either stream since it was purged
+    passed_messages passed;     ///< by which nothing was purged yet
+    std::uint64_t stored = 0;   ///< messages of either stream that may be purged
     std::vector<parcel*> kept;  ///< in their order
     std::optional<outcomes> results;
   };
@@ -202,9 +190,10 @@ class keyed_lane final : public kept_lane, publish_events {
     heard_at_ = clock::now();
     silence_ = std::min<std::chrono::milliseconds>(2 * silence_, std::chrono::minutes(5));
     // What was read of streams that end elsewhere now is not to be purged by.
-    for (partition& p : partitions_) p.states.clear();
+    for (partition& p : partitions_) p.passed.clear();
     for (std::size_t p = 0; p < partitions_.size(); ++p) session_.publish_begin(p);
     publish_all_again();
+    reads_again_ = true;
     changed_.notify_one();
   }
 
@@ -213,16 +202,8 @@ class keyed_lane final : public kept_lane, publish_events {
   /// Under the lock: puts the item into a message of its partition.
   void add(partition& to, slot& s, std::span<const std::byte> payload) {
     if (to.open == nullptr) {
-      to.open = free_parcel();
-      parcel& p = *to.open;
-      p.of = &to;
-      p.number = ++parcels_made_;
-      p.first = to.next;
-      p.item = s.item;
-      p.is_used = true;
-      p.is_published = p.is_stored = false;
-      p.pause = first_pause;
-      p.rounds = 0;
+      parcel& p = parcels_.take(to, to.next, s.item);
+      to.open = &p;
       to.kept.push_back(&p);
       p.message.reserve(longest_);
       p.message.begin();
@@ -238,7 +219,7 @@ class keyed_lane final : public kept_lane, publish_events {
   /// Without an answer, or of a server that came again: as new messages, since the server may know the old ids and not
   /// have them.
   void publish_all_again() {
-    for (std::unique_ptr<parcel>& p : parcels_) {
+    for (const std::unique_ptr<parcel>& p : parcels_) {
       if (!p->is_used || !p->is_published) continue;
       ++p->rounds;
       p->again_at = clock::now();
@@ -252,21 +233,8 @@ class keyed_lane final : public kept_lane, publish_events {
     const auto first_needed = std::find_if(of.kept.begin(), of.kept.end(), [next](const parcel* p) {
       return !p->is_stored || p->is_held || p->first + p->message.frames() > next;
     });
-    for (auto p = of.kept.begin(); p != first_needed; ++p) {
-      (*p)->is_used = false;
-      free_.push_back(*p);
-    }
+    for (auto p = of.kept.begin(); p != first_needed; ++p) parcels_.give_back(**p);
     of.kept.erase(of.kept.begin(), first_needed);
-  }
-  parcel* free_parcel() {
-    if (!free_.empty()) {
-      parcel* const p = free_.back();
-      free_.pop_back();
-      return p;
-    }
-    parcels_.push_back(std::make_unique<parcel>());
-    parcels_.back()->index = parcels_.size() - 1;
-    return parcels_.back().get();
   }
   parcel* next_waiting() {
     for (auto p = waiting_.begin(); p != waiting_.end(); ++p) {
@@ -280,25 +248,16 @@ class keyed_lane final : public kept_lane, publish_events {
     }
     return nullptr;
   }
-  static bool is_unanswered(const parcel& p) { return p.is_used && p.is_published && !p.is_stored; }
-  parcel* due_parcel(time_point now) {
-    for (std::unique_ptr<parcel>& p : parcels_)
-      if (is_unanswered(*p) && now >= p->again_at) return p.get();
-    return nullptr;
-  }
   void publish_all() noexcept {
     std::unique_lock lock(mutex_);
     while (!is_over_) {
-      parcel* next = unstored_ != 0 ? due_parcel(clock::now()) : nullptr;
+      parcel* next = unstored_ != 0 ? parcels_.due(clock::now()) : nullptr;
       if (next == nullptr) next = next_waiting();
       if (next != nullptr) {
         publish(*next, lock);
         continue;
       }
-      time_point due = time_point::max();
-      if (unstored_ != 0)
-        for (const std::unique_ptr<parcel>& p : parcels_)
-          if (is_unanswered(*p)) due = std::min(due, p->again_at);
+      const time_point due = unstored_ != 0 ? parcels_.next_due() : time_point::max();
       if (due == time_point::max())
         changed_.wait(lock);
       else
@@ -325,10 +284,9 @@ class keyed_lane final : public kept_lane, publish_events {
     {
       const std::lock_guard lock(mutex_);
       server_silence_.end();
-      const std::size_t index = tag & 0xfffff;
-      if (index >= parcels_.size()) return;
-      parcel& p = *parcels_[index];
-      if (p.number != tag >> 20 || !is_unanswered(p)) return;
+      parcel* const found = parcels_.find_unanswered(tag & 0xfffff, tag >> 20);
+      if (found == nullptr) return;
+      parcel& p = *found;
       if (answer.is_stored) {
         store(p);
         ++p.of->stored;
@@ -344,17 +302,18 @@ class keyed_lane final : public kept_lane, publish_events {
     changed_.notify_one();
   }
   void store(parcel& p) {
-    if (!is_unanswered(p)) return;
+    if (!p.is_unanswered()) return;
     p.is_stored = true;
     --p.of->unstored;
     --unstored_;
   }
-  /// Removes what a state has passed and no driver goes on with, where that is much: it takes the server milliseconds.
+  /// Removes what is done, where that is much: it takes the server milliseconds.
   void purge(partition& p, std::uint64_t at_least) noexcept {
-    if (p.stored < at_least) return;
-    const auto has = p.states.take(kept_ ? kept_->needed_written() : std::numeric_limits<std::uint64_t>::max());
-    if (has && p.states.is_empty()) p.stored = 0;
-    if (has) purge_passed(by_, names_, static_cast<std::size_t>(&p - partitions_.begin()), *has);
+    if (is_lost_ || p.stored < at_least) return;
+    const auto has = p.passed.take(kept_ ? kept_->done_written() : std::numeric_limits<std::uint64_t>::max());
+    if (!has) return;
+    p.stored = p.passed.size();
+    purge_passed(by_, names_, static_cast<std::size_t>(&p - partitions_.begin()), *has);
   }
 
   // ---- outcomes, on the thread of the readers ----
@@ -367,17 +326,20 @@ class keyed_lane final : public kept_lane, publish_events {
       if (e.program != kernel_.way->program) throw wire_error("levada: it is of another program");
       const bool is_state = e.kind == fleet_message::state, is_mine = e.session == session_.number();
       const bool is_ours = is_mine || (kept_ && source_of(e.session) == source_of(session_.number()));
+      passed_message has{sequence};
       bool has_passed = false;
       const bool has_outcomes = is_state || e.kind == fleet_message::outcomes;
       while (has_outcomes && !has_passed && from.next(f)) {
         has_passed = is_state && f.header.kind == frame_kind::item;
         if (!has_passed && is_ours) take(f, from.name(), is_mine);
+        if (is_ours || !kept_) has.item = std::max(has.item, has_passed ? item_of_state(f) : f.header.item + 1);
       }
+      if (has_passed && (is_ours || !kept_)) has.inputs = f.header.item;
       const std::lock_guard lock(mutex_);
       ++of.stored;
+      of.passed.add(has);
       if (!has_passed) return;
       if (is_mine) forget_up_to(of, e.number);
-      if (is_ours || !kept_) of.states.add({f.header.item, sequence, item_of_state(f)});
       purge(of, purged_each_);
     } catch (const std::exception& e) {
       if (is_logged()) log(log_level::warning, by_.who() + ": an outcome is refused: " + e.what());
@@ -425,16 +387,14 @@ class keyed_lane final : public kept_lane, publish_events {
   std::condition_variable changed_;
   fixed_array<slot> slots_;
   fixed_array<partition> partitions_;
-  std::vector<std::unique_ptr<parcel>> parcels_;
-  std::vector<parcel*> free_;
+  keyed_parcels<partition> parcels_;
   std::vector<parcel*> waiting_;  ///< to be published
-  std::uint64_t parcels_made_ = 0;
-  std::size_t longest_ = 0;    ///< message so far
-  std::size_t unstored_ = 0;   ///< messages that are on their way
-  std::size_t in_flight_ = 0;  ///< items
-  std::uint64_t next_ = 0;     ///< the item that comes next
-  early_outcomes early_;       ///< of a session with a name
-  bool is_lost_ = false, is_over_ = false;
+  std::size_t longest_ = 0;       ///< message so far
+  std::size_t unstored_ = 0;      ///< messages that are on their way
+  std::size_t in_flight_ = 0;     ///< items
+  std::uint64_t next_ = 0;        ///< the item that comes next
+  early_outcomes early_;          ///< of a session with a name
+  bool is_lost_ = false, is_over_ = false, reads_again_ = false;
   seen_reconnections reconnections_;
   time_point heard_at_ = clock::now();  ///< of an outcome
   std::chrono::milliseconds silence_ = first_silence;

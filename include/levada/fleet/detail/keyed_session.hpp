@@ -59,14 +59,17 @@ class keyed_session {
     }
   }
   ~keyed_session() {
-    if (!is_lost_) bucket_.give_back(keyed_names::driver_key);
+    const auto is_ours = [this] { return bucket_.renew(keyed_names::driver_key, who_, revision_); };
+    if (!is_lost_ && is_ours() == lease_bucket::renewal::done) bucket_.give_back(keyed_names::driver_key);
   }
   keyed_session(const keyed_session&) = delete;
   keyed_session& operator=(const keyed_session&) = delete;
 
   std::uint64_t number() const { return number_; }
   /// Where its outcomes begin in the stream of a partition.
-  std::uint64_t first_outcome(std::size_t partition) const { return first_outcomes_[partition]; }
+  std::uint64_t first_outcome(std::size_t partition) const { return outcomes_[partition].first; }
+  /// Its last message when this session began.
+  std::uint64_t last_before(std::size_t partition) const { return outcomes_[partition].before; }
 
   /// False: another driver has taken its place. By one thread.
   bool keep() noexcept {
@@ -86,6 +89,11 @@ class keyed_session {
   }
 
  private:
+  /// Sequences of a stream: of the first message that is read, and of the last before this session.
+  struct stored_range {
+    std::uint64_t first = 0, before = 0;
+  };
+
   /// The lease of a driver that died is over in a moment; that of a session with a name is the next driver's.
   std::uint64_t wait_for_lease(bool has_name) {
     const auto latest = clock::now() + patience();
@@ -158,8 +166,7 @@ class keyed_session {
     const stored_state last = load_last_state(by_, names_, partition, *way_.make_states());
     if (last.sequence != 0) {
       purge(names_.inputs_stream, inputs, last.needed_from);
-      const bool has_needed =
-          of != nullptr && source_of(last.at.session) == source_of(number_) && last.item > of->needed;
+      const bool has_needed = of != nullptr && source_of(last.at.session) == source_of(number_) && last.item > of->done;
       if (!has_needed) purge(chain, {}, last.sequence);
     }
     if (last.sequence != 0 && last.program != way_.program &&
@@ -168,7 +175,8 @@ class keyed_session {
                          " has items of another program: start a worker of that, and wait for it");
     jsStreamInfo* info = nullptr;
     by_.check(js_GetStreamInfo(&info, by_.stored(), chain.c_str(), nullptr, nullptr), "a stream cannot be read");
-    first_outcomes_.push_back(of != nullptr ? info->State.FirstSeq : info->State.LastSeq + 1);
+    const std::uint64_t before = info->State.LastSeq;
+    outcomes_.push_back({of != nullptr ? info->State.FirstSeq : before + 1, before});
     jsStreamInfo_Destroy(info);
     fleet_writer to;
     to.begin();
@@ -196,7 +204,7 @@ class keyed_session {
   clock::time_point renewed_at_{};
   std::uint64_t revision_;
   bool is_lost_ = false;
-  std::vector<std::uint64_t> first_outcomes_;
+  std::vector<stored_range> outcomes_;  ///< of the partitions
 };
 
 }  // namespace levada::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fleet/detail/keyed_streams.hpp: what a fleet with partitions stores. Items are kept until a state has passed them,
-// and what came of them until the driver has it and a state is behind it: the driver purges both. One stream for each
-// partition's outcomes, since the last message of a stream is what a chain is compared with.
+// and what came of them until it is done: the driver purges both. One stream for each partition's outcomes, since the
+// last message of a stream is what a chain is compared with.
 
 #include <algorithm>
 #include <cstddef>
@@ -75,7 +75,7 @@ inline fixed_array<stream_bounds> bounds_of_streams(std::size_t item, std::size_
 /// messages.
 inline void purge_up_to(const nats_connection& by, const std::string& stream, const std::string& subject,
                         std::uint64_t sequence) noexcept {
-  if (!by.is_connected()) return;
+  if (sequence < 2 || !by.is_connected()) return;  // the server takes 0 and 1 for all there is
   by.say(("$JS.API.STREAM.PURGE." + stream).c_str(),
          "{\"filter\":\"" + subject + "\",\"seq\":" + std::to_string(sequence) + "}", haste::none);
 }

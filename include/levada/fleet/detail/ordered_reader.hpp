@@ -67,13 +67,14 @@ class ordered_reader {
   enum class share : std::uint8_t { some, all };
 
   /// `place`: among those that share the subscription. All of a stream has numbers without a gap but where something
-  /// was purged.
+  /// was purged; up to `settled` that is known to be so.
   ordered_reader(ordered_readers& by, std::size_t place, std::string stream, std::string subject, std::uint64_t first,
-                 ordered_events& to, share of = share::some)
+                 ordered_events& to, share of = share::some, std::uint64_t settled = 0)
       : by_(by.by_),
         at_(by.places_[place]),
         to_(to),
         share_(of),
+        settled_(settled),
         stream_(std::move(stream)),
         subject_(std::move(subject)),
         inbox_(by.subject(place)),
@@ -95,10 +96,15 @@ class ordered_reader {
   /// stored, for an owner who knows what came already: of a server that was killed the stream may end before.
   void keep(bool all = false) noexcept {
     const std::lock_guard lock(at_.mutex);
-    if (clock::now() - heard_at_ > (is_known_ ? 3 * heartbeat : std::chrono::milliseconds(1000))) {
-      if (all) next_ = 1;
-      begin();
-    }
+    if (clock::now() - heard_at_ <= (is_known_ ? 3 * heartbeat : std::chrono::milliseconds(1000))) return;
+    if (all) read_again();
+    begin();
+  }
+  /// Begins anew with all that is stored.
+  void begin_again() noexcept {
+    const std::lock_guard lock(at_.mutex);
+    read_again();
+    begin();
   }
 
  private:
@@ -121,6 +127,7 @@ class ordered_reader {
     by_.say(("$JS.API.CONSUMER.CREATE." + stream_ + "." + consumer_).c_str(), (inbox_ + ".made").c_str(),
             std::as_bytes(std::span(text)));
   }
+  void read_again() noexcept { settled_ = std::max(settled_, std::exchange(next_, 1) - 1); }
   void end() noexcept {
     if (consumers_ != 0) by_.say(("$JS.API.CONSUMER.DELETE." + stream_ + "." + consumer_).c_str(), {});
   }
@@ -142,7 +149,8 @@ class ordered_reader {
     }
     if (numbers.of_consumer != came_ + 1) return begin();
     // While something is purged nats-server 2.9 lets a consumer pass what has come just now: another one has it.
-    if (share_ == share::all && numbers.of_stream > next_ && std::exchange(doubted_, next_) != next_) return begin();
+    const bool may_lack = share_ == share::all && numbers.of_stream > std::max(next_, settled_);
+    if (may_lack && std::exchange(doubted_, next_) != next_) return begin();
     came_ = numbers.of_consumer;
     next_ = numbers.of_stream + 1;
     to_.read(std::move(m), numbers.of_stream);
@@ -152,6 +160,7 @@ class ordered_reader {
   ordered_readers::place& at_;
   ordered_events& to_;
   const share share_;
+  std::uint64_t settled_;
   const std::string stream_, subject_, inbox_, name_;
   std::uint64_t next_;           ///< in the stream
   std::uint64_t doubted_ = 0;    ///< a number that was not there, and asked for once more

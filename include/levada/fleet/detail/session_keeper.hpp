@@ -31,7 +31,7 @@ class session_keeper {
       : by_(by), record_(by, names, to, progress->name()), progress_(std::move(progress)) {
     record_.take();
     written_ = record_.place();
-    needed_written_ = written_.needed;
+    done_written_ = written_.done;
   }
   virtual ~session_keeper() { end(); }
   session_keeper(const session_keeper&) = delete;
@@ -78,8 +78,8 @@ class session_keeper {
     if (item <= needs_) return;
     progress_->wake([&] { needs_ = item, is_moved_ = true; });
   }
-  /// The same as the servers know it.
-  std::uint64_t needed_written() const { return needed_written_.load(); }
+  /// As the servers know it.
+  std::uint64_t done_written() const { return done_written_.load(); }
 
  protected:
   session_record& record() { return record_; }
@@ -114,7 +114,7 @@ class session_keeper {
       });
       if (is == session_record::writing::done && is_more) {
         written_ = now;
-        needed_written_ = now.needed;
+        done_written_ = now.done;
         done_before(now.done);
       }
       if (over) return;
@@ -128,7 +128,7 @@ class session_keeper {
   session_place written_;    ///< of the thread
   std::uint64_t needs_ = 0;  ///< by the lock of the progress
   bool is_over_ = false, is_doubted_ = false, is_confirmed_ = false, is_moved_ = false;  ///< the same
-  std::atomic<std::uint64_t> needed_written_{0};
+  std::atomic<std::uint64_t> done_written_{0};
   std::thread thread_;
 };
 
