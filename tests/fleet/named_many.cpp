@@ -113,13 +113,16 @@ TEST_CASE("drivers and workers are killed at random, and each of many items has 
   }
 }
 
-TEST_CASE("by key drivers and workers are killed at random, and every count is exact") {
-  if (!has_nats_server()) return;
+namespace {
+
+/// Of many items by key, whose drivers and workers are killed at random: by the server that `make(random)` makes.
+template <class Make>
+void kill_and_count(const Make& make) {
   const unsigned seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (const bool keeps : {true, false}) {
-    const nats_server server;
+    const auto server = make(random);
     const mortal_workers workers(counting, server.url(), random(), 8000);  // a partition is free behind a lease
     const temporary_folder folder;
     const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there",
@@ -128,23 +131,16 @@ TEST_CASE("by key drivers and workers are killed at random, and every count is e
     const std::uint64_t again = check_counts(outcome_file(as.path).all(), as.count, keeps);
     MESSAGE(deaths << " drivers and " << workers.deaths() << " workers were killed, " << again
                    << " outcomes came again");
+    if constexpr (requires { server.deaths(); }) MESSAGE(server.deaths() << " servers were killed");
   }
 }
 
+}  // namespace
+
+TEST_CASE("by key drivers and workers are killed at random, and every count is exact") {
+  if (has_nats_server()) kill_and_count([](std::mt19937&) { return nats_server(); });
+}
+
 TEST_CASE("by key drivers, workers and the server are killed at random, and every count is exact") {
-  if (!has_nats_server()) return;
-  const unsigned seed = std::random_device{}();
-  CAPTURE(seed);
-  std::mt19937 random(seed);
-  for (const bool keeps : {true, false}) {
-    const mortal_server server(random());
-    const mortal_workers workers(counting, server.url(), random(), 8000);  // a partition is free behind a lease
-    const temporary_folder folder;
-    const driving as{server.url(), folder.file("outcomes"), keeps ? "kept here" : "kept there",
-                     100'000 * static_cast<std::uint64_t>(soak_scale()), keeps};
-    const int deaths = drive_and_kill(driving_counters, as, 20'000, random, [] {});
-    const std::uint64_t again = check_counts(outcome_file(as.path).all(), as.count, keeps);
-    MESSAGE(deaths << " drivers, " << workers.deaths() << " workers and " << server.deaths() << " servers were killed, "
-                   << again << " outcomes came again");
-  }
+  if (has_nats_server()) kill_and_count([](std::mt19937& random) { return mortal_server(random()); });
 }

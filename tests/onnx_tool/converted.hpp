@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/read_model.hpp"
+#include "model_writer.hpp"
 #include "network/elaborate.hpp"
 #include "output/header.hpp"
 #include "output/lowering.hpp"
@@ -18,6 +19,13 @@ namespace levada_test {
 inline levada::onnx::network elaborated(std::string_view bytes, const levada::onnx::elaboration_options& options = {}) {
   levada::onnx::elaboration_counts counts;
   return levada::onnx::elaborate(levada::onnx::read_model(bytes, {}), options, counts);
+}
+
+/// The same behind the passes.
+inline levada::onnx::network simplified(const graph_text& g) {
+  levada::onnx::network net = elaborated(model(g));
+  levada::onnx::simplify(net);
+  return net;
 }
 
 /// What a header says of its model.

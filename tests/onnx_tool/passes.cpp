@@ -12,11 +12,6 @@ using namespace levada_test;
 namespace onnx = levada::onnx;
 using strings = std::vector<std::string>;
 
-onnx::network simplified(const graph_text& g) {
-  onnx::network net = elaborated(model(g));
-  onnx::simplify(net);
-  return net;
-}
 graph_text of_picture() {
   graph_text g;
   g.inputs = {value("x", {1, 2, 4, 4})};

@@ -20,11 +20,6 @@ message bytes(const dims& extents, const std::vector<int>& elements, std::string
 message words(const dims& extents, const std::vector<std::int32_t>& elements, std::string_view name) {
   return tensor(element::i32, extents, elements, name);
 }
-onnx::network simplified(const graph_text& g) {
-  onnx::network net = elaborated(model(g));
-  onnx::simplify(net);
-  return net;
-}
 
 /// A picture of bytes in steps of 0.5 from 128 on, two filters of 1 x 1 in steps of 0.25 and 0.5, and a result in steps
 /// of 2 from 3 on.

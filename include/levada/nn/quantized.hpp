@@ -49,6 +49,12 @@ To quantized_steps(float steps, int zero_point, int lowest = std::numeric_limits
   const float kept = steps > low ? std::min(steps, high) : low;
   return static_cast<To>(static_cast<int>(std::nearbyint(kept)) + zero_point);
 }
+/// The smallest integer of a result that has nothing below zero where `relu`.
+template <quantized_element To>
+constexpr int lowest_of(const quantization& y, bool relu) {
+  constexpr int least = std::numeric_limits<To>::min();
+  return relu ? std::max(least, y.zero_point) : least;
+}
 
 }  // namespace detail
 

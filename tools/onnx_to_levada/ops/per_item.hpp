@@ -40,7 +40,7 @@ inline void per_item(lowering& to, const op_call& call, const extents& item, con
                      const std::string& name, const std::string& op) {
   bool first = true;
   per_item(to, call, item, item_out, [&](int from) {
-    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.type(), item_out);
+    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, call.out().type, item_out);
   });
 }
 

@@ -123,12 +123,19 @@ void check_groups(const op_call& call, const extents& weight) {
   call.require(groups > 0 && call.dims()[1] == weight[1] * groups && weight[0] % groups == 0,
                "its groups do not fit its channels");
 }
-std::vector<tensor_type> infer_conv(const op_call& call) {
-  const extents spatial = spatial_output(call, conv_window(call), false);
-  check_groups(call, call.dims(1));
-  extents dims{call.dims()[0], call.dims(1)[0]};
-  dims.insert(dims.end(), spatial.begin(), spatial.end());
-  return {{call.type(), dims}};
+extents conv_dims(const op_call& call, std::size_t weights = 1) {
+  const extents& weight = call.dims(weights);
+  extents dims = spatial_output(call, conv_window(call, weights), false);
+  check_groups(call, weight);
+  dims.insert(dims.begin(), {call.dims()[0], weight[0]});
+  return dims;
+}
+std::vector<tensor_type> infer_conv(const op_call& call) { return {{call.type(), conv_dims(call)}}; }
+/// The options of the op in C++, from the window on.
+std::string conv_options(const op_call& call, const window& w, bool has_bias) {
+  const std::int64_t groups = call.integer("group", 1);
+  return options_of(w) + (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
+         (has_bias ? "" : ", lv::no_bias");
 }
 bool is_zero(const constant& known) {
   return std::ranges::all_of(known.bytes(), [](std::byte b) { return b == std::byte{0}; });
@@ -141,44 +148,32 @@ void lower_conv(lowering& to, const op_call& call) {
   to.weight(name, "weight", weight);
   const bool bias = call.has(2) && !is_zero(call.known(2, "its bias"));
   if (bias) to.weight(name, "bias", *call.in(2).known);
-  const std::int64_t groups = call.integer("group", 1);
   const std::string op = std::string(w.axes() == 1 ? "nn::conv1d<\"" : "nn::conv2d<\"") + name + "\", " +
-                         std::to_string(weight.dims()[0]) + ", " + options_of(w) +
-                         (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
-                         (bias ? "" : ", lv::no_bias") + ">(w)";
+                         std::to_string(weight.dims()[0]) + ", " + conv_options(call, w, bias) + ">(w)";
   per_item(to, call, item_of(call.dims()), item_of(call.out().dims), name, op);
 }
 
 // --- QLinearConv ----------------------------------------------------------------------------------------------------
 
 std::vector<tensor_type> infer_qlinear_conv(const op_call& call) {
-  const extents& weight = call.dims(qlinear_input::w);
-  extents dims = spatial_output(call, conv_window(call, qlinear_input::w), false);
-  check_groups(call, weight);
-  dims.insert(dims.begin(), {call.dims()[0], weight[0]});
-  return {{call.has(qlinear_input::y_zero_point) ? call.type(qlinear_input::y_zero_point) : element::f32, dims}};
+  using namespace qlinear_input;
+  return {{call.has(y_zero_point) ? call.type(y_zero_point) : element::f32, conv_dims(call, w)}};
 }
 void lower_qlinear_conv(lowering& to, const op_call& call) {
   using namespace qlinear_input;
-  const constant &given = call.known(w, "its weight"), &scale = call.known(w_scale, "its weight's scale");
+  const constant& given = call.known(w, "its weight");
   const std::string name = to.fresh_name();
-  const std::int64_t filters = given.dims()[0], groups = call.integer("group", 1);
+  const std::int64_t filters = given.dims()[0];
   to.weight(name, "weight", *as_int8(given, call.is_known(w_zero_point) ? &*call.in(w_zero_point).known : nullptr));
-  to.weight(name, "weight_scale", scales_of_outputs(scale, filters));
+  to.weight(name, "weight_scale", scales_of_outputs(call.known(w_scale, "its weight's scale"), filters));
   if (call.has(bias)) to.weight(name, "bias", call.known(bias, "its bias"));
-  const bool gives_floats = !call.has(y_scale);
-  const element type = call.out().type;
   const std::string op = "nn::qlinear_conv2d<\"" + name + "\", " + std::to_string(filters) + ", " +
-                         std::string(names_of(type)->cpp) + ", " + options_of(conv_window(call, qlinear_input::w)) +
-                         (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
-                         (call.has(bias) ? "" : ", lv::no_bias") + ">(w, {" + quantization_text(call, x_scale) + ", " +
-                         (gives_floats ? "{}" : quantization_text(call, y_scale)) +
+                         std::string(names_of(call.out().type)->cpp) + ", " +
+                         conv_options(call, conv_window(call, w), call.has(bias)) + ">(w, {" +
+                         quantization_text(call, x_scale) + ", " +
+                         (call.has(y_scale) ? quantization_text(call, y_scale) : "{}") +
                          (call.integer("relu", 0) != 0 ? ", true" : "") + "})";
-  bool first = true;
-  const extents item_out = item_of(call.out().dims);
-  per_item(to, call, item_of(call.dims()), item_out, [&](int from) {
-    return to.add(std::exchange(first, false) ? name : to.fresh_name(), op, {from}, type, item_out);
-  });
+  per_item(to, call, item_of(call.dims()), item_of(call.out().dims), name, op);
 }
 
 // --- ConvTranspose --------------------------------------------------------------------------------------------------

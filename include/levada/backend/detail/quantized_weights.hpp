@@ -71,12 +71,7 @@ struct qlinear_finish {
     if constexpr (std::same_as<result, float>)
       return numbers.relu ? std::max(scaled, 0.0f) : scaled;
     else
-      return quantized_steps<result>(scaled, numbers.y.zero_point, lowest(numbers));
-  }
-  /// The smallest integer that is given.
-  static constexpr int lowest(const qlinear_numbers& numbers) {
-    constexpr int least = std::numeric_limits<result>::min();
-    return numbers.relu ? std::max(least, numbers.y.zero_point) : least;
+      return quantized_steps<result>(scaled, numbers.y.zero_point, lowest_of<result>(numbers.y, numbers.relu));
   }
 };
 

@@ -106,7 +106,11 @@ class keyed_lane final : public kept_lane, publish_events {
 
   void keep() noexcept override {
     const bool is_ours = session_.keep();
-    for (partition& p : partitions_) reads_again_ ? p.results->reader.begin_again() : p.results->reader.keep(true);
+    for (partition& p : partitions_)
+      if (reads_again_)
+        p.results->reader.begin_again();
+      else
+        p.results->reader.keep(true);
     reads_again_ = false;
     if (kept_) is_ours ? kept_->set_needed(first_in_no_state()) : kept_->lose();
     std::unique_lock lock(mutex_);

@@ -34,29 +34,31 @@ class node_work final : public node_stream {
 
   std::optional<session_trace> traced() override {
     if (!is_traced_.load()) return {};
-    return has_deadline_ ? in_time_.session().traced() : usual_.session().traced();
+    return of_driver([](auto& s) { return s.session().traced(); });
   }
 
  private:
   using item_type = typename App::item;
+
+  /// What `f` gives for the session that is open.
+  template <class F>
+  auto of_driver(F f) {
+    return has_deadline_ ? f(in_time_) : f(usual_);
+  }
 
   std::size_t begin(std::chrono::nanoseconds deadline) override {
     has_deadline_ = deadline.count() != 0;
     return has_deadline_ ? in_time_.open(deadline) : usual_.open();
   }
   void take(std::uint64_t number, time_point captured, wire_reader& from) override {
-    const auto make = [&] { return item_from_wire<item_type>(from); };
-    if (has_deadline_)
-      in_time_.take(number, make, captured);
-    else
-      usual_.take(number, make, captured);
+    of_driver([&](auto& s) {
+      s.take(
+          number, [&] { return item_from_wire<item_type>(from); }, captured);
+    });
   }
   void trace(const trace_context& of) override {
     if (traced_events_ == 0) return;
-    if (has_deadline_)
-      in_time_.session().trace(of, traced_events_);
-    else
-      usual_.session().trace(of, traced_events_);
+    of_driver([&](auto& s) { s.session().trace(of, traced_events_); });
     is_traced_.store(true);
   }
   void end() noexcept override {

@@ -135,17 +135,6 @@ struct definition<Backend, std::tuple<A, B>, qlinear_matmul_op<To>> {
   qlinear_matmul_op<To> op_;
 };
 
-namespace detail {
-
-/// The smallest integer of a result that has nothing below zero where `relu`.
-template <quantized_element To>
-constexpr int lowest_of(const quantization& y, bool relu) {
-  constexpr int least = std::numeric_limits<To>::min();
-  return relu ? std::max(least, y.zero_point) : least;
-}
-
-}  // namespace detail
-
 template <class Backend, class A, class B, class To>
   requires op_takes<qlinear_add_op<To>, std::tuple<A, B>>
 struct definition<Backend, std::tuple<A, B>, qlinear_add_op<To>> {

@@ -2,7 +2,7 @@
 #pragma once
 // backend/simd/detail/qlinear_add.hpp: the sum of two tensors of bytes in one pass.
 
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <tuple>
 
@@ -22,29 +22,28 @@ struct simd_kernel<Arch, std::tuple<A, B>, qlinear_add_op<To>> {
 
   void operator()(const auto& in, auto& out, std::byte*) const {
     using namespace detail;
-    constexpr std::size_t lanes = lanes_in<float, Arch>;
     const auto* const a = std::get<0>(in).data();
     const auto* const b = std::get<1>(in).data();
-    for_each_vector<float, Arch, A::elements>([&](std::size_t i)
-                                                  LEVADA_INLINE { store_as(out.data() + i, sum(a + i, b + i)); },
-                                              [&](std::size_t i, auto n) LEVADA_INLINE {
-                                                typename A::value_type last_a[lanes]{};
-                                                typename B::value_type last_b[lanes]{};
-                                                std::memcpy(last_a, a + i, n);
-                                                std::memcpy(last_b, b + i, n);
-                                                store_part_as<n>(out.data() + i, sum(last_a, last_b));
-                                              });
+    for_each_vector<float, Arch, A::elements>(
+        [&](std::size_t i) LEVADA_INLINE {
+          store_as(out.data() + i, sum(load_as<std::int32_t, Arch>(a + i), load_as<std::int32_t, Arch>(b + i)));
+        },
+        [&](std::size_t i, auto n) LEVADA_INLINE {
+          store_part_as<n>(out.data() + i,
+                           sum(load_part_as<n, std::int32_t, Arch>(a + i), load_part_as<n, std::int32_t, Arch>(b + i)));
+        });
   }
 
  private:
-  LEVADA_INLINE auto sum(const typename A::value_type* a, const typename B::value_type* b) const {
-    return rounding_((numbers(a, op_.a) + numbers(b, op_.b)) / detail::vector<float, Arch>(op_.y.scale));
+  using ints = detail::vector<std::int32_t, Arch>;
+  using floats = detail::vector<float, Arch>;
+
+  LEVADA_INLINE ints sum(const ints& a, const ints& b) const {
+    return rounding_((numbers(a, op_.a) + numbers(b, op_.b)) / floats(op_.y.scale));
   }
   /// With a bound as the definition has it.
-  LEVADA_INLINE static auto numbers(const auto* from, const quantization& of) {
-    using floats = detail::vector<float, Arch>;
-    const auto steps = detail::load_as<std::int32_t, Arch>(from) - detail::vector<std::int32_t, Arch>(of.zero_point);
-    return xsimd::min(xsimd::to_float(steps) * floats(of.scale), floats(std::numeric_limits<float>::max()));
+  LEVADA_INLINE static floats numbers(const ints& integers, const quantization& of) {
+    return xsimd::min(detail::dequantized<Arch>(integers, of), floats(std::numeric_limits<float>::max()));
   }
 
   qlinear_add_op<To> op_;

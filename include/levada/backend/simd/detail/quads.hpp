@@ -67,6 +67,13 @@ constexpr int quad_zero_point(const qlinear_numbers& numbers) {
   return numbers.x.zero_point + (std::is_same_v<Value, std::int8_t> ? 128 : 0);
 }
 
+/// The numbers that integers stand for.
+template <class Arch>
+LEVADA_INLINE inline vector<float, Arch> dequantized(const vector<std::int32_t, Arch>& integers,
+                                                     const quantization& of) {
+  return xsimd::to_float(integers - vector<std::int32_t, Arch>(of.zero_point)) * vector<float, Arch>(of.scale);
+}
+
 /// Numbers counted in steps as the nearest integers, halves to even, from a zero point on.
 template <class Arch>
 class step_rounding {
@@ -107,9 +114,7 @@ class qlinear_epilogue {
 
   template <class Weights>
   qlinear_epilogue(const Op& op, const Weights& weights)
-      : rounding_(op.numbers.y.zero_point,
-                  op.numbers.relu ? std::max<int>(op.numbers.y.zero_point, std::numeric_limits<integer>::min())
-                                  : std::numeric_limits<integer>::min(),
+      : rounding_(op.numbers.y.zero_point, lowest_of<integer>(op.numbers.y, op.numbers.relu),
                   std::numeric_limits<integer>::max()),
         relu_(op.numbers.relu) {
     std::copy_n(weights.factor.begin(), Op::outputs, factor_.begin());

@@ -3,8 +3,6 @@
 // backend/simd/detail/quantize_linear.hpp: numbers of float as integers, behind the transform that gives them in the
 // same pass, and bytes as numbers.
 
-#include <cstring>
-
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/simd/detail/definition.hpp>
 #include <levada/backend/simd/detail/quads.hpp>
@@ -67,15 +65,13 @@ struct simd_kernel<Arch, In, transform_op<F>, quantize_linear_op<To, Region>> {
 
   void operator()(const In& in, with_element_t<To, In>& out, std::byte*) const {
     using namespace detail;
-    const auto computed = [&](const typename In::value_type* from) LEVADA_INLINE {
-      return quantized_(transformed_vector<Arch, argument, float>(function_, load_as<argument, Arch>(from)));
+    const auto computed = [&](const vector<argument, Arch>& x) LEVADA_INLINE {
+      return quantized_(transformed_vector<Arch, argument, float>(function_, x));
     };
     for_each_vector<float, Arch, In::elements>(
-        [&](std::size_t i) { store_as(out.data() + i, computed(in.data() + i)); },
+        [&](std::size_t i) { store_as(out.data() + i, computed(load_as<argument, Arch>(in.data() + i))); },
         [&](std::size_t i, auto n) {
-          typename In::value_type last[lanes_in<float, Arch>]{};
-          std::memcpy(last, in.data() + i, n * sizeof *last);
-          store_part_as<n>(out.data() + i, computed(last));
+          store_part_as<n>(out.data() + i, computed(load_part_as<n, argument, Arch>(in.data() + i)));
         });
   }
 
@@ -94,17 +90,13 @@ struct simd_kernel<Arch, In, dequantize_linear_op> {
 
   void operator()(const In& in, with_element_t<float, In>& out, std::byte*) const {
     using namespace detail;
-    const vector<std::int32_t, Arch> zero_point(from_.zero_point);
-    const vector<float, Arch> scale(from_.scale);
-    const auto number = [&](const typename In::value_type* from) LEVADA_INLINE {
-      return xsimd::to_float(load_as<std::int32_t, Arch>(from) - zero_point) * scale;
-    };
+    const auto* const from = in.data();
     for_each_vector<float, Arch, In::elements>(
-        [&](std::size_t i) LEVADA_INLINE { number(in.data() + i).store_unaligned(out.data() + i); },
+        [&](std::size_t i) LEVADA_INLINE {
+          dequantized<Arch>(load_as<std::int32_t, Arch>(from + i), from_).store_unaligned(out.data() + i);
+        },
         [&](std::size_t i, auto n) LEVADA_INLINE {
-          typename In::value_type last[lanes_in<float, Arch>]{};
-          std::memcpy(last, in.data() + i, n);
-          store_part<n>(out.data() + i, number(last));
+          store_part<n>(out.data() + i, dequantized<Arch>(load_part_as<n, std::int32_t, Arch>(from + i), from_));
         });
   }
 

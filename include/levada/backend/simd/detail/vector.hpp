@@ -311,6 +311,14 @@ LEVADA_INLINE inline vector<To, Arch> load_as(const From* p) {
   }
 }
 
+/// The first `N` of them, the other lanes those of zeros; nothing else is read.
+template <std::size_t N, class To, class Arch, class From>
+LEVADA_INLINE inline vector<To, Arch> load_part_as(const From* p) {
+  From values[lanes_in<To, Arch>]{};
+  std::memcpy(values, p, N * sizeof(From));
+  return load_as<To, Arch>(values);
+}
+
 /// The lanes converted to type `To` and stored.
 template <class To, class From, class Arch>
 LEVADA_INLINE inline void store_as(To* p, const vector<From, Arch>& v) {
