@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -33,6 +32,8 @@ class asked final : public lv::detail::infer_call {
  public:
   void begin(const std::string& message, const lv::detail::served_model& model) {
     clear();
+    caller = lv::trace_context{{1}, {1}, 1};
+    came_at = now();
     is_done_.store(false);
     request.read(std::as_bytes(std::span(message)), model);
     answer.begin(request, model);
@@ -76,13 +77,16 @@ std::string request(bool typed, bool starts) {
 
 }  // namespace
 
-TEST_CASE("a request takes nothing from the heap, in a session for all and in one of its sequence") {
+TEST_CASE("a request takes nothing from the heap, in a session for all and in one of its sequence, traced or not") {
   const auto tensors = lv::detail::wire_tensors<item>("input");
   const std::vector<lv::detail::item_tensor> known(tensors.begin(), tensors.end());
   const lv::detail::served_model model{"m", "1", known, known, true, 8};
-  std::array<std::unique_ptr<lv::detail::infer_worker>, 2> workers{
-      std::make_unique<lv::detail::shared_worker<app>>(counter(), 16, false),
-      std::make_unique<lv::detail::sequence_worker<app>>(counter(), 16, false, 4, std::chrono::minutes(1))};
+  std::vector<std::unique_ptr<lv::detail::infer_worker>> workers;
+  for (const std::size_t traced : {0, 100}) {
+    const lv::detail::answering how{16, false, traced};
+    workers.push_back(std::make_unique<lv::detail::shared_worker<app>>(counter(), how));
+    workers.push_back(std::make_unique<lv::detail::sequence_worker<app>>(counter(), how, 4, std::chrono::minutes(1)));
+  }
   for (auto& worker : workers)
     for (const bool typed : {false, true}) {
       CAPTURE(typed);

@@ -30,6 +30,8 @@ class asked final : public lv::detail::infer_call {
   void begin(std::string message, const lv::detail::served_model& model) {
     message_ = std::move(message);
     clear();
+    caller = lv::trace_context{{1}, {1}, 1};
+    came_at = now();
     is_done_.store(false);
     request.read(std::as_bytes(std::span(message_)), model);
     answer.begin(request, model);
@@ -100,6 +102,7 @@ int wrong_answers(lv::detail::infer_worker& worker, int rounds) {
           const auto id = static_cast<std::uint64_t>(2 * client + (&call == calls ? 0 : 1));
           call.begin(request(client + n, 1 + static_cast<std::size_t>(n % 6), id), model);
           while (!is_taken(worker, call)) std::this_thread::yield();
+          if (n % 16 == 0) wrong += worker.traced().size() > 32 ? 1 : 0;
         }
         for (asked& call : calls) wrong += call.wait() == 2 * (client + n) ? 0 : 1;
       }
@@ -114,8 +117,8 @@ TEST_CASE("no race between those who bring requests and those who answer them") 
   const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>, lv::run_by<lv::thread_executor>>(
       lv::input<item> | lv::stage<"twice">([](item& i) { i[0] *= 2; }));
   using app_type = std::remove_const_t<decltype(app)>;
-  lv::detail::shared_worker<app_type> shared(app, 16, false);
+  lv::detail::shared_worker<app_type> shared(app, {16, false, 8});
   CHECK(wrong_answers(shared, 1000) == 0);
-  lv::detail::sequence_worker<app_type> sequences(app, 16, false, 16, std::chrono::milliseconds(1));
+  lv::detail::sequence_worker<app_type> sequences(app, {16, false, 8}, 16, std::chrono::milliseconds(1));
   CHECK(wrong_answers(sequences, 40) == 0);
 }

@@ -2,7 +2,8 @@
 #pragma once
 // interop/trace.hpp: a session's trace in the JSON trace event format, which Perfetto and chrome://tracing open.
 // Workers are threads with grains and, inside, the stages; items that wait, items at devices and what these do are
-// async events, and so are items that took longer than was promised; the slots of each region are a counter.
+// async events, and so are items that took longer than was promised and the requests of a service; the slots of each
+// region are a counter.
 
 #include <algorithm>
 #include <cstdint>
@@ -46,11 +47,18 @@ class trace_writer {
   /// Those of one name may overlap, and are told apart by their item.
   void async(std::string_view name, std::string_view category, const trace_event& e) {
     for (const bool begins : {true, false}) {
-      json_writer json = head(name, begins ? "b" : "e", e.thread);
-      json.field("cat", category);
-      json.field("id", std::to_string(e.item));
-      json.field("ts", microseconds((begins ? e.begin : e.end) - origin_));
+      json_writer json = async_head(name, category, begins, e, e.thread);
       close_with_items(json, e);
+    }
+  }
+  void request(const traced_request& r) {
+    for (const bool begins : {true, false}) {
+      json_writer json = async_head("request", "request", begins, r, 0);
+      json.key("args"), json.open('{');
+      json.field("item", static_cast<std::size_t>(r.item));
+      json.field("items", static_cast<std::size_t>(r.items));
+      json.field("traceparent", r.caller.text());
+      close(json);
     }
   }
   void counter(std::string_view name, const trace_event& e) {
@@ -70,6 +78,14 @@ class trace_writer {
     json.field("ph", phase);
     json.field("pid", 1);
     json.field("tid", std::size_t{thread});
+    return json;
+  }
+  json_writer async_head(std::string_view name, std::string_view category, bool begins, const auto& of,
+                         std::uint32_t thread) const {
+    json_writer json = head(name, begins ? "b" : "e", thread);
+    json.field("cat", category);
+    json.field("id", std::to_string(of.item));
+    json.field("ts", microseconds((begins ? of.begin : of.end) - origin_));
     return json;
   }
   void close_with_items(json_writer& json, const trace_event& e) {
@@ -98,6 +114,7 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
     origin = std::min(origin, e.begin);
     if (e.kind == trace_kind::grain) threads.push_back(e.thread);
   }
+  for (const traced_request& r : trace.requests) origin = std::min(origin, r.begin);
   std::sort(threads.begin(), threads.end());
   threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
 
@@ -134,6 +151,7 @@ inline void write_trace(std::ostream& to, const session_trace& trace) {
         break;
     }
   }
+  for (const traced_request& r : trace.requests) w.request(r);
   w.end(trace);
 }
 

@@ -12,10 +12,12 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/certificates.hpp>
 #include <levada/remote/detail/grpc_credentials.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/service/detail/grpc_inference.hpp>
 #include <levada/service/detail/infer_workers.hpp>
 #include <levada/service/detail/mistakes.hpp>
@@ -33,6 +35,8 @@ struct service_options {
   std::variant<certificates, certificate_files, plain_text> security{};
   std::size_t most_items = 64;     ///< of a request
   std::size_t most_waiting = 256;  ///< requests of a session; more are refused
+  /// Events that are kept of each worker of a session, and requests that are parts of their callers' traces.
+  std::size_t traced_events = 0;
   // Of a pipeline that keeps state:
   std::size_t most_sequences = 64;
   std::chrono::nanoseconds longest_idle = std::chrono::minutes(1);  ///< a sequence without requests ends then
@@ -59,6 +63,10 @@ class inference_service {
 
   /// What became of requests, and the statistics of the session, in Prometheus' text format.
   std::string metrics() const { return detail::service_metrics(*of_); }
+
+  /// What was kept with `traced_events`, for interop/trace.hpp: of the one session, else of those of open sequences and
+  /// of the last `most_sequences` that have ended.
+  std::vector<session_trace> traced() const { return of_->worker().traced(); }
 
  private:
   std::unique_ptr<detail::grpc_inference> of_;
@@ -96,15 +104,14 @@ template <class App>
     return inference_service(std::make_unique<detail::grpc_inference>(detail::model_of<type>(options, keeps_state),
                                                                       std::move(worker), options.address, credentials));
   };
-  constexpr bool waits = detail::gathers_items<type>();
+  const detail::answering how{options.most_waiting, detail::gathers_items<type>(), options.traced_events};
   const auto in_sequences = [&] {
-    return start(std::make_unique<detail::sequence_worker<type>>(std::forward<App>(app), options.most_waiting, waits,
-                                                                 options.most_sequences, options.longest_idle),
+    return start(std::make_unique<detail::sequence_worker<type>>(std::forward<App>(app), how, options.most_sequences,
+                                                                 options.longest_idle),
                  true);
   };
   const auto shared = [&] {
-    return start(std::make_unique<detail::shared_worker<type>>(std::forward<App>(app), options.most_waiting, waits),
-                 false);
+    return start(std::make_unique<detail::shared_worker<type>>(std::forward<App>(app), how), false);
   };
   if constexpr (detail::is_any_pipeline<type>)
     return app.keeps_state() ? in_sequences() : shared();

@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -20,11 +21,21 @@
 
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/core/detail/trace_context.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/detail/workers/threading.hpp>
 #include <levada/service/detail/infer_call.hpp>
 #include <levada/service/detail/item_tensors.hpp>
+#include <levada/service/detail/request_log.hpp>
 
 namespace levada::detail {
+
+/// How a session answers.
+struct answering {
+  std::size_t most_waiting = 1;  ///< requests; more are refused
+  bool waits = false;            ///< for results though nothing is left to do, as where items are gathered for a batch
+  std::size_t traced = 0;        ///< events that it keeps of each worker, and requests with a caller's trace
+};
 
 template <class Session>
 class answering_session {
@@ -32,10 +43,11 @@ class answering_session {
   using output = typename Session::output;
 
  public:
-  /// `waits`: a result may be waited for though nothing is left to do, as where items are gathered for a batch.
-  answering_session(Session of, std::size_t most_waiting, bool waits)
-      : session_(std::move(of)), most_waiting_(most_waiting), waits_(waits) {
+  /// `caller`: whose trace the session is a part of, if anybody's.
+  answering_session(Session of, const answering& how, const std::optional<trace_context>& caller = {})
+      : session_(std::move(of)), how_(how), caller_(caller), requests_(how.traced) {
     session_.allow_multiple_producers();
+    if (how.traced != 0) trace();
     thread_ = start_thread("the answers of a service", [this]() noexcept { answer_all(); });
   }
   ~answering_session() {
@@ -52,9 +64,9 @@ class answering_session {
     {
       const std::lock_guard lock(mutex_);
       if (is_broken_) throw refusal{status_code::unavailable, "the session of the model can do no more"};
-      if (waiting_ == most_waiting_)
+      if (waiting_ == how_.most_waiting)
         throw refusal{status_code::resource_exhausted,
-                      std::to_string(most_waiting_) + " requests wait for the model already"};
+                      std::to_string(how_.most_waiting) + " requests wait for the model already"};
       ++waiting_;
       if (last_ == nullptr)
         first_ = &call;
@@ -66,7 +78,7 @@ class answering_session {
       done = take_done();
     }
     finish(done);
-    if (waits_ || !is_short_.load(std::memory_order_relaxed))
+    if (how_.waits || !is_short_.load(std::memory_order_relaxed))
       ring();
     else if (!answer_here())
       ring();
@@ -78,9 +90,24 @@ class answering_session {
   }
   Session& session() { return session_; }
 
+  session_trace traced() {
+    session_trace all = session_.traced();
+    all.context = caller_;
+    const std::lock_guard lock(mutex_);
+    requests_.copy_to(all);
+    return all;
+  }
+
  private:
   using clock = std::chrono::steady_clock;
   static constexpr std::chrono::microseconds longest_short{50};
+
+  void trace() {
+    if constexpr (requires { session_.trace(*caller_, how_.traced); }) {
+      if (caller_) return session_.trace(*caller_, how_.traced);
+    }
+    session_.trace(how_.traced);
+  }
 
   /// Under the lock: lets in what fits.
   void push_waiting() {
@@ -91,6 +118,7 @@ class answering_session {
       } else {
         for (; call.pushed != call.request.items(); ++call.pushed) {
           if (session_.credits() == 0) return;
+          if (call.pushed == 0) call.first_item = pushed_.load();
           push(call);
           pushed_.fetch_add(1);
         }
@@ -118,6 +146,7 @@ class answering_session {
     infer_call* last = nullptr;
     while (first_ != nullptr && first_ != to_push_ && first_->answered == first_->pushed) {
       last = first_;
+      requests_.add(*last);
       first_ = first_->next;
       --waiting_;
     }
@@ -219,13 +248,14 @@ class answering_session {
   }
 
   Session session_;
-  const std::size_t most_waiting_;
-  const bool waits_;
+  const answering how_;
+  const std::optional<trace_context> caller_;
   std::mutex mutex_;  ///< of the next lines, and of pushing
   infer_call *first_ = nullptr, *last_ = nullptr;
   infer_call* to_push_ = nullptr;  ///< the first that has items outside
   std::size_t waiting_ = 0;
   bool is_broken_ = false;
+  request_log requests_;
   std::unique_ptr<item> staged_;
   atomic<std::uint64_t> pushed_{0}, popped_{0};
   atomic<bool> is_answering_{false}, is_short_{false}, is_over_{false};

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 
+#include <levada/core/detail/trace_context.hpp>
 #include <levada/service/detail/grpc_calls.hpp>
 #include <levada/service/detail/infer_call.hpp>
 
@@ -69,6 +71,7 @@ class grpc_infer_call final : public infer_call {
   grpc::ServerGenericBidiReactor* start(grpc::GenericCallbackServerContext& context) {
     clear();
     context_ = &context;
+    if (worker_.keeps_traces()) read_caller();
     return &reactor_.emplace(*this);
   }
 
@@ -84,6 +87,14 @@ class grpc_infer_call final : public infer_call {
   }
 
  private:
+  /// A call that says it twice says nothing.
+  void read_caller() {
+    const auto& said = context_->client_metadata();
+    const auto [first, end] = said.equal_range("traceparent");
+    if (first == end || std::next(first) != end) return;
+    caller = trace_context::parse({first->second.data(), first->second.size()});
+    came_at = now();
+  }
   void received(bool ok) noexcept {
     try {
       message_.take(ok, incoming_);

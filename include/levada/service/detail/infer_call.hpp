@@ -2,11 +2,17 @@
 #pragma once
 // service/detail/infer_call.hpp: a request on its way through a session, and who works on it.
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include <levada/core/detail/trace_context.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/prometheus.hpp>
 #include <levada/service/detail/infer_answer.hpp>
 #include <levada/service/detail/infer_request.hpp>
@@ -17,6 +23,8 @@ class infer_call {
  public:
   infer_request request;
   infer_answer answer;
+  std::optional<trace_context> caller;  ///< whose trace it is a part of, as far as the worker asks
+  std::uint64_t came_at = 0;            ///< then
 
   /// Its client waits no more.
   virtual bool is_given_up() const noexcept = 0;
@@ -36,6 +44,14 @@ class infer_call {
   infer_call* next = nullptr;
   std::size_t pushed = 0;    ///< of its items
   std::size_t answered = 0;  ///< of those
+  std::uint64_t first_item = 0;
+
+  /// By the steady clock, in nanoseconds.
+  static std::uint64_t now() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count());
+  }
 
  protected:
   ~infer_call() = default;
@@ -43,6 +59,7 @@ class infer_call {
   void clear() {
     next = nullptr;
     pushed = answered = 0;
+    caller.reset();
     code_ = status_code::ok;
     why_.clear();
   }
@@ -55,11 +72,19 @@ class infer_call {
 /// Where the requests of a service go.
 class infer_worker {
  public:
+  explicit infer_worker(bool keeps_traces) : keeps_traces_(keeps_traces) {}
   virtual ~infer_worker() = default;
   /// From any thread. Throws refusal; else the call is finished some time, by this thread too.
   virtual void submit(infer_call& call) = 0;
   /// The measurements of its sessions, in Prometheus' format.
   virtual std::string metrics(std::span<const prometheus_label> labels) = 0;
+  /// It wants to know whose traces its requests are parts of.
+  bool keeps_traces() const { return keeps_traces_; }
+  /// What is kept of its sessions.
+  virtual std::vector<session_trace> traced() = 0;
+
+ private:
+  const bool keeps_traces_;
 };
 
 }  // namespace levada::detail

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,8 @@
 #include <vector>
 
 #include <levada/core/detail/start_thread.hpp>
+#include <levada/core/detail/trace_context.hpp>
+#include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/run/prometheus.hpp>
 #include <levada/service/detail/answering_session.hpp>
 #include <levada/service/detail/infer_call.hpp>
@@ -31,12 +35,17 @@ using session_of = decltype(std::declval<const App&>().open());
 template <class App>
 class shared_worker final : public infer_worker {
  public:
-  shared_worker(App app, std::size_t most_waiting, bool waits)
-      : app_(std::move(app)), session_(app_.open(), most_waiting, waits) {}
+  shared_worker(App app, const answering& how)
+      : infer_worker(how.traced != 0), app_(std::move(app)), session_(app_.open(), how) {}
 
   void submit(infer_call& call) override { session_.submit(call); }
   std::string metrics(std::span<const prometheus_label> labels) override {
     return prometheus_text(session_.session().statistics(), labels);
+  }
+  std::vector<session_trace> traced() override {
+    std::vector<session_trace> all;
+    if (keeps_traces()) all.push_back(session_.traced());
+    return all;
   }
 
  private:
@@ -49,11 +58,10 @@ class shared_worker final : public infer_worker {
 template <class App>
 class sequence_worker final : public infer_worker {
  public:
-  sequence_worker(App app, std::size_t most_waiting, bool waits, std::size_t most_sequences,
-                  std::chrono::nanoseconds longest_idle)
-      : app_(std::move(app)),
-        most_waiting_(most_waiting),
-        waits_(waits),
+  sequence_worker(App app, const answering& how, std::size_t most_sequences, std::chrono::nanoseconds longest_idle)
+      : infer_worker(how.traced != 0),
+        app_(std::move(app)),
+        how_(how),
         most_sequences_(most_sequences),
         longest_idle_(longest_idle),
         thread_(start_thread("the sequences of a service", [this] { keep_sequences(); })) {}
@@ -67,7 +75,7 @@ class sequence_worker final : public infer_worker {
   }
 
   void submit(infer_call& call) override {
-    const std::shared_ptr<sequence> in = find(call.request);
+    const std::shared_ptr<sequence> in = find(call);
     const bool ends = call.request.ends_sequence();
     try {
       in->session.submit(call);
@@ -85,12 +93,22 @@ class sequence_worker final : public infer_worker {
     to.sample({}, std::uint64_t{open_.size() + ending_.size()});
     return std::move(to).text();
   }
+  /// Of the last `most_sequences` that have ended, and of those that are open.
+  std::vector<session_trace> traced() override {
+    if (!keeps_traces()) return {};
+    const std::lock_guard lock(mutex_);
+    std::vector<session_trace> all{traces_.begin(), traces_.end()};
+    for (const auto& s : ending_) all.push_back(s->session.traced());
+    for (const auto& [name, s] : open_) all.push_back(s->session.traced());
+    return all;
+  }
 
  private:
   using clock = std::chrono::steady_clock;
 
   struct sequence {
-    sequence(const App& app, std::size_t most_waiting, bool waits) : session(app.open(), most_waiting, waits) {}
+    sequence(const App& app, const answering& how, const std::optional<trace_context>& caller)
+        : session(app.open(), how, caller) {}
     bool is_idle() { return users == 0 && session.waiting() == 0; }
 
     answering_session<session_of<App>> session;
@@ -98,7 +116,8 @@ class sequence_worker final : public infer_worker {
     clock::time_point last_use{};
   };
 
-  std::shared_ptr<sequence> find(const infer_request& request) {
+  std::shared_ptr<sequence> find(const infer_call& call) {
+    const infer_request& request = call.request;
     const std::string_view name = request.sequence();
     if (name.empty())
       throw refusal{
@@ -114,7 +133,7 @@ class sequence_worker final : public infer_worker {
       }
       if (open_.size() + ending_.size() >= most_sequences_)
         throw refusal{status_code::resource_exhausted, std::to_string(most_sequences_) + " sequences are open already"};
-      found = open_.emplace(std::string(name), std::make_shared<sequence>(app_, most_waiting_, waits_)).first;
+      found = open_.emplace(std::string(name), std::make_shared<sequence>(app_, how_, call.caller)).first;
     } else if (found == open_.end()) {
       throw refusal{status_code::not_found, "sequence \"" + std::string(name) +
                                                 "\" is not open: no request started it by sequence_start, one ended " +
@@ -163,6 +182,9 @@ class sequence_worker final : public infer_worker {
         }
       }
       if (!ended.empty()) {
+        for (const auto& s : ended)
+          if (keeps_traces()) traces_.push_back(s->session.traced());
+        while (traces_.size() > most_sequences_) traces_.pop_front();
         lock.unlock();
         ended.clear();
         lock.lock();
@@ -176,14 +198,14 @@ class sequence_worker final : public infer_worker {
   }
 
   App app_;
-  const std::size_t most_waiting_;
-  const bool waits_;
+  const answering how_;
   const std::size_t most_sequences_;
   const std::chrono::nanoseconds longest_idle_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<sequence>, std::less<>> open_;
   std::vector<std::shared_ptr<sequence>> ending_;  ///< whose last request has come
+  std::deque<session_trace> traces_;               ///< of sequences that have ended
   bool is_over_ = false;
   std::thread thread_;
 };

@@ -39,6 +39,15 @@ struct trace_event {
   static constexpr std::uint32_t no_unit = ~std::uint32_t{0};
 };
 
+/// A request to a service that is a part of its caller's trace: when it came, and when it had its last result.
+struct traced_request {
+  trace_context caller{};
+  std::uint64_t item = 0;  ///< the first of its `items`, in the order of pushes
+  std::uint64_t items = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
 /// The last events of a session.
 template <class>
 struct basic_session_trace {
@@ -47,6 +56,7 @@ struct basic_session_trace {
   std::uint64_t overwritten = 0;              ///< older events that are lost
   std::uint32_t regions = 1;                  ///< between changes of the rate, each with slots of its own
   std::optional<trace_context> context = {};  ///< whose trace it is a part of
+  std::vector<traced_request> requests = {};  ///< the last that a service answered in it
 };
 using session_trace = basic_session_trace<void>;
 
