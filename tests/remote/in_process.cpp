@@ -85,14 +85,16 @@ std::string text_of(const std::exception_ptr& why) {
 TEST_CASE("a part on another machine gives what it gives here") {
   const auto by = fresh();
   const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, "a"});
-  auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {"a"}});
-  static_assert(decltype(app)::plan.segments == 3);
-  CHECK(app(3) == 7.5);
-  std::vector<int> items(2000);
-  for (int i = 0; i < 2000; ++i) items[static_cast<std::size_t>(i)] = i;
-  int next = 0;
-  for (auto&& r : app.stream(items)) CHECK(r.value() == 2 * (next++ + 1) - 0.5);
-  CHECK(next == 2000);
+  {
+    auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {"a"}});
+    static_assert(decltype(app)::plan.segments == 3);
+    CHECK(app(3) == 7.5);
+    std::vector<int> items(2000);
+    for (int i = 0; i < 2000; ++i) items[static_cast<std::size_t>(i)] = i;
+    int next = 0;
+    for (auto&& r : app.stream(items)) CHECK(r.value() == 2 * (next++ + 1) - 0.5);
+    CHECK(next == 2000);
+  }
   CHECK(levada::test::eventually([&] { return node.sessions() == 0; }));
 }
 

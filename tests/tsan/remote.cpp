@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <levada/run/detail/workers/thread_executor.hpp>
 
+#include <remote/kept_calls.hpp>
 #include <remote/lost_nodes.hpp>
 
 TEST_CASE("no race between a driver, its nodes and the connections between them") {
@@ -12,4 +13,8 @@ TEST_CASE("no race between a driver, its nodes and the connections between them"
 
 TEST_CASE("nor where the part on them filters") {
   levada::test::streams_through_lost_nodes<levada::thread_executor, true>(2000, 6);
+}
+
+TEST_CASE("nor between threads that call and use each other's connections") {
+  levada::test::calls_from_threads<levada::thread_executor>(4, 200, 2);
 }

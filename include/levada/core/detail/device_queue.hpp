@@ -44,6 +44,7 @@ class computed_memory {
 struct session_time {
   bool is_own = false;                   ///< by a clock of its own, not by the machine's
   std::chrono::nanoseconds deadline{0};  ///< items that were captured longer ago are dropped; 0: none are
+  bool of_one_item = false;              ///< the session is a call of the app
 };
 
 /// A session as its devices see it. They report items done or failed on a thread of their own, out of band and in any

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <levada/graph/detail/describe.hpp>
+#include <levada/graph/detail/graph_info.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
 #include <levada/remote/detail/device.hpp>
@@ -58,9 +60,10 @@ struct way_elsewhere<endpoints<Device>> {
   static auto stage(const endpoints<Device>& to, const auto&) {
     using out = items_behind<typename Place::pipeline>;
     using identity = remote_identity<Place::name, Version::text, typename Place::pipeline, typename Place::in, out>;
+    constexpr bool sees = sees_envelopes<typename Place::pipeline>;
     return part_elsewhere<Place, remote<Place::name>>(std::make_shared<remote_way>(
         remote_way{std::string(Place::name.view()), std::string(identity::text.view()), to.by, to.addresses,
-                   to.patience, sees_envelopes<typename Place::pipeline>}));
+                   to.patience, sees, sees || has_serial_node(flat<typename Place::pipeline>::describe())}));
   }
 };
 

@@ -33,6 +33,7 @@ struct remote_way {
   std::vector<std::string> addresses;
   std::chrono::nanoseconds patience{};  ///< without any node
   bool tells_captures = false;          ///< stages there see when an item was captured
+  bool begins_anew = false;             ///< stages there know what came before in their session
 };
 
 /// Its items wait nowhere between the machines.

@@ -2,7 +2,8 @@
 #pragma once
 // remote/detail/lane.hpp: a session's way to its segment on another machine. Its items stay in the driver's slots until
 // their results are there, and are sent again where their node is lost: each by itself, since one of them may be what
-// the node died of. An item that has lost three nodes fails.
+// the node died of. An item that has lost three nodes fails. The lane of a call serves the next call, with its
+// connection.
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +17,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
@@ -26,6 +26,7 @@
 #include <levada/remote/detail/greeting.hpp>
 #include <levada/remote/detail/kept_lanes.hpp>
 #include <levada/remote/detail/kernel.hpp>
+#include <levada/remote/detail/lane_slot.hpp>
 #include <levada/remote/detail/session_words.hpp>
 
 namespace levada::detail {
@@ -34,12 +35,15 @@ class remote_lane final : public device_lane, public connection_events {
  public:
   using time_point = std::chrono::steady_clock::time_point;
   static constexpr int most_losses = 3;
+  /// A lane that no call wants for so long ends.
+  static constexpr std::chrono::seconds longest_idle{5};
 
   remote_lane(kept_lanes<remote_lane>& keeper, std::size_t segment, std::size_t slots, device_client& client,
               const remote_kernel& kernel)
       : keeper_(keeper),
         segment_(segment),
-        client_(client),
+        client_(&client),
+        is_of_call_(client.time().of_one_item),
         kernel_(kernel),
         slots_(slots),
         fresh_(slots),
@@ -47,14 +51,28 @@ class remote_lane final : public device_lane, public connection_events {
   /// Nothing is in flight, and the keeper has forgotten it.
   ~remote_lane() override { connection_.reset(); }
 
+  /// For another session, of one item, as it did for one before.
+  void serve(device_client& client) {
+    const std::lock_guard lock(mutex_);
+    client_ = &client;
+    is_alone_ = false;
+  }
+  /// It is connected, and nothing of a session before would be seen by the next.
+  bool may_serve_again() {
+    const std::lock_guard lock(mutex_);
+    return is_of_call_ && !way().begins_anew && state_ == state::up && !is_cancelled_ && !words_.is_traced();
+  }
+  bool is_for(std::size_t segment, std::size_t slots) const { return segment_ == segment && slots_.size() == slots; }
+
   const remote_way& way() const { return *kernel_.way; }
   std::size_t most_bytes() const { return longest_message(kernel_.item.most_bytes, kernel_.result.most_bytes); }
 
   void submit(std::uint64_t item) override {
-    const void* const given = client_.input(segment_, item, 0);
-    if (given == nullptr) return client_.complete(segment_, item);
+    const void* const given = client_->input(segment_, item, 0);
+    if (given == nullptr) return client_->complete(segment_, item);
     slot& s = slot_of(item);
     const std::span<const std::byte> payload = kernel_.item.bytes_of(given, s.written);
+    bool is_cancelled;
     {
       const std::lock_guard lock(mutex_);
       s.item = item;
@@ -62,8 +80,9 @@ class remote_lane final : public device_lane, public connection_events {
       s.at = place::fresh;
       s.losses = 0;
       fresh_.add(item);
-      if (is_cancelled_) keeper_.look();
+      is_cancelled = is_cancelled_;
     }
+    if (is_cancelled) keeper_.look();
     send_some(item);
   }
   void cancel() noexcept override {
@@ -131,17 +150,17 @@ class remote_lane final : public device_lane, public connection_events {
         }
         case frame_kind::value:
           return take_result(header.item,
-                             [&] { kernel_.result.construct(from, client_.output(segment_, header.item, 0)); });
+                             [&] { kernel_.result.construct(from, client_->output(segment_, header.item, 0)); });
         case frame_kind::failure: {
           const std::string why = text_from_wire(from, most_text_bytes);
           return take_result(header.item, [&] { throw remote_error(why); });
         }
         case frame_kind::filtered:
           if (kernel_.make_filtered == nullptr) return end_connection("it gives nothing for an item");
-          return take_result(header.item, [&] { kernel_.make_filtered(client_.output(segment_, header.item, 0)); });
+          return take_result(header.item, [&] { kernel_.make_filtered(client_->output(segment_, header.item, 0)); });
         case frame_kind::overdue:
           if (words_.deadline().count() == 0) return end_connection("it drops an item that has no deadline");
-          return take_result(header.item, [&] { client_.overdue(segment_, header.item); });
+          return take_result(header.item, [&] { client_->overdue(segment_, header.item); });
         default:
           return end_connection("it sends what only a driver does");
       }
@@ -182,17 +201,8 @@ class remote_lane final : public device_lane, public connection_events {
  private:
   enum class state { down, greeting, asking_time, up };
   static bool is_greeting(state s) { return s == state::greeting || s == state::asking_time; }
-  enum class place : unsigned char { nowhere, fresh, sent, lost, answered };
-  struct slot {
-    std::uint64_t item = 0;
-    std::span<const std::byte> payload;
-    std::vector<std::byte> written;  ///< of an item that has a wire form of its own
-    place at = place::nowhere;
-    int losses = 0;
-    int held = 0;              ///< how many connections look at the payload
-    bool is_given_up = false;  ///< the session was cancelled before there was a result
-    std::exception_ptr failure;
-  };
+  using slot = lane_slot;
+  using place = lane_slot::place;
 
   /// Not before each address was tried.
   time_point patience_ends() const { return tries_ < way().addresses.size() ? never : down_since_ + way().patience; }
@@ -247,13 +257,13 @@ class remote_lane final : public device_lane, public connection_events {
       ++flying_;
       const bool has_waited = s->losses != 0 || s->item != newest;
       item_head head(s->item, s->payload.size());
-      if (words_.tells_captures()) words_.add_capture(head, client_.envelope(s->item).captured);
+      if (words_.tells_captures()) words_.add_capture(head, client_->envelope(s->item).captured);
       const auto payload = s->payload;
       const std::uint64_t item = s->item;
       connection& to = *connection_;
       lock.unlock();
       // It may have been cancelled meanwhile, or be too late.
-      const bool is_over = has_waited && client_.input(segment_, item, 0) == nullptr;
+      const bool is_over = has_waited && client_->input(segment_, item, 0) == nullptr;
       if (!is_over) to.send(head.written(), payload, static_cast<std::uint64_t>(s - slots_.begin()));
       lock.lock();
       if (!is_over) continue;
@@ -333,8 +343,8 @@ class remote_lane final : public device_lane, public connection_events {
     const bool is_given_up = std::exchange(s.is_given_up, false);
     s.at = place::nowhere;
     lock.unlock();
-    if (is_given_up) client_.input(segment_, item, 0);  // which ends it
-    client_.report(segment_, item, std::move(failure));
+    if (is_given_up) client_->input(segment_, item, 0);  // which ends it
+    client_->report(segment_, item, std::move(failure));
     lock.lock();
   }
 
@@ -409,7 +419,8 @@ class remote_lane final : public device_lane, public connection_events {
 
   kept_lanes<remote_lane>& keeper_;
   const std::size_t segment_;
-  device_client& client_;
+  device_client* client_;  ///< of the session that it serves
+  const bool is_of_call_;
   const remote_kernel& kernel_;
 
   std::mutex mutex_;

@@ -43,6 +43,7 @@ class session_words {
     trace_ = of;
     is_trace_told_ = false;
   }
+  bool is_traced() const { return trace_.has_value(); }
   /// The node knows nothing yet.
   void begin() {
     node_clock_ = {};
