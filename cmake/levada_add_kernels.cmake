@@ -4,9 +4,9 @@
 # these chose; a step reads these names from the objects and writes the units that instantiate them. So the kernels are
 # compiled side by side, and once: a change of APP that leaves its kernels compiles none again.
 #
-# ISA: the units are compiled once for each of these sets of x86-64, sse4.2, avx2, avx512, avx512vnni, avx512bf16. The
-# units of APP keep its own flags. The program takes the most that its processor has, when it deploys. All units of one
-# set become one object, which exports its tables of kernels and nothing else: what is inline in both is never taken
+# ISA: the units are compiled once for each of these sets of x86-64, sse4.2, avx2, avx512, avx512vnni, avx512bf16, amx.
+# The units of APP keep its own flags. The program takes the most that its processor has, when it deploys. All units of
+# one set become one object, which exports its tables of kernels and nothing else: what is inline in both is never taken
 # from there.
 #
 # Call it last, when APP has its sources and all that it links. Kernels whose types have lambdas or types of the program
@@ -15,12 +15,13 @@ set(LEVADA_LIST_KERNELS "${CMAKE_CURRENT_LIST_DIR}/list_kernels.cmake")
 set(LEVADA_JOIN_KERNELS "${CMAKE_CURRENT_LIST_DIR}/join_kernels.cmake")
 
 # From the least to the most, as a program chooses among them. The flags are those that it asks its processor for.
-set(LEVADA_ISA sse4.2 avx2 avx512 avx512vnni avx512bf16)
+set(LEVADA_ISA sse4.2 avx2 avx512 avx512vnni avx512bf16 amx)
 set(LEVADA_ISA_sse4.2 -msse4.2 -mpopcnt)
 set(LEVADA_ISA_avx2 -mavx2 -mfma)
 set(LEVADA_ISA_avx512 ${LEVADA_ISA_avx2} -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl)
 set(LEVADA_ISA_avx512vnni ${LEVADA_ISA_avx512} -mavx512vnni)
 set(LEVADA_ISA_avx512bf16 ${LEVADA_ISA_avx512vnni} -mavx512bf16)
+set(LEVADA_ISA_amx ${LEVADA_ISA_avx512bf16} -mamx-tile -mamx-int8 -mamx-bf16)
 
 # PART is compiled as APP is.
 function(levada_compile_as app part)

@@ -47,6 +47,8 @@ REMEDIES = {
     "backend/kernels_of_sets": "Build the program again, all of it with one version of levada and one set of flags.",
     "backend/library": "The status is oneDNN's. Name another backend before `onednn`.",
     "backend/loader": "Install `libvulkan1`, or deploy with `cpu_fallback`.",
+    "backend/matrix_registers": "Linux gives AMX to a process from 5.16 on, where a container does not forbid "
+                                "`arch_prctl`.",
     "backend/memory": "Deploy with fewer slots, or close sessions: each has slots of its own.",
     "backend/prepared": "Pin the stage to another device, or let its grid kernel need less.",
     "backend/run": "Name another backend before `onednn`.",

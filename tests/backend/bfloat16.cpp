@@ -89,6 +89,19 @@ TEST_CASE("a convolution of bfloat16 is the same on simd: even and odd channels,
   check_equal<tensor<bfloat16, 4, 6, 6>>(bfloat16_conv2d_op<6, bfloat16, levada::size<3>, groups<2>>{});
 }
 
+TEST_CASE("matrix registers multiply convolutions of pairs of channels, where the machine has them") {
+  const auto check = []<class In, class Op>(std::type_identity<In>, const Op& op) {
+    static_assert(!isa::has_matrices<isa::native> ||
+                  simd::kernel<In, Op>::method == std::string_view("matrix registers"));
+    check_equal<In>(op);
+  };
+  check(std::type_identity<tensor<bfloat16, 32, 9, 17>>(),
+        bfloat16_conv2d_op<40, bfloat16, levada::size<3>, padding<1>>{{}, true});
+  check(std::type_identity<tensor<float, 48, 11, 14>>(),
+        bfloat16_conv2d_op<16, float, levada::size<3>, stride<2>, padding<2, 1, 0, 1>>{});
+  check(std::type_identity<tensor<bfloat16, 36, 6, 35>>(), bfloat16_conv2d_op<20, float, levada::size<1>>{});
+}
+
 TEST_CASE("pools, relus and changes of shape are computed in the same kernel, or pool bfloat16 themselves") {
   check_equal<tensor<bfloat16, 8, 14, 14>>(bfloat16_conv2d_op<16, bfloat16, levada::size<5>, padding<2>>{{}, true},
                                            max_pool2d_op<levada::size<3>>(), flatten_op());

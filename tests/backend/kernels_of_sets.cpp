@@ -55,7 +55,7 @@ using namespace levada::testing;
 
 namespace {
 
-using sets = isa::one_of<isa::sse4_2, isa::avx2, isa::avx512, isa::avx512vnni, isa::avx512bf16>;
+using sets = isa::one_of<isa::sse4_2, isa::avx2, isa::avx512, isa::avx512vnni, isa::avx512bf16, isa::amx>;
 using in_sets = simd_on<sets>;
 
 template <class... Set>
@@ -108,6 +108,8 @@ TEST_CASE("each instruction set computes what reference does, and its tiles are 
   check_sets<tensor<bfloat16, 6, 7, 9>>(0.02, bfloat16_conv2d_op<20, bfloat16, three, padding<1>>());
   check_sets<tensor<std::uint8_t, 5, 7, 9>>(
       0, qlinear_conv2d_op<20, std::int8_t, float, three, padding<1>>{{}, {.x = {0.02f, 31}, .y = {0.05f, 17}}});
+  check_sets<tensor<std::uint8_t, 32, 7, 16>>(
+      0, qlinear_conv2d_op<16, std::int8_t, float, three>{{}, {.x = {0.02f, 31}, .y = {0.05f, 17}}});
 }
 
 TEST_CASE("a kernel of several inputs gets them all") {
@@ -124,6 +126,11 @@ TEST_CASE("a processor without any of the sets, and units of other headers, are 
   CHECK_THROWS_WITH_AS(
       detail::refuse_processor(isa::one_of<isa::sse4_2, isa::avx2>()),
       "levada: this processor has none of the instruction sets that the program has kernels for: sse4.2, avx2", error);
+  CHECK_THROWS_WITH_AS(
+      detail::refuse_matrices(),
+      "levada: the program is compiled for AMX, which this processor or its operating system does not give to it; "
+      "compile it without -mamx-tile",
+      error);
   using kernel = in_sets::kernel<tensor<float, 21>, softmax_op>;
   for_each_set(sets(), [] {
     needs_more = true;
@@ -137,7 +144,7 @@ TEST_CASE("what a plan knows is the most of all sets, also of those that its uni
   using in = tensor<float, 16, 14, 19>;
   using kernel = in_sets::kernel<in, conv2d_op<24, three, padding<1>>>;
   static_assert(kernel::scratch_bytes >= kernel::in_set<isa::sse4_2>::scratch_bytes &&
-                kernel::scratch_bytes >= kernel::in_set<isa::avx512bf16>::scratch_bytes);
+                kernel::scratch_bytes >= kernel::in_set<isa::amx>::scratch_bytes);
   static_assert(kernel::weight_bytes >= sizeof(kernel::in_set<isa::avx512>) &&
                 sizeof(kernel::in_set<isa::avx512>) > sizeof(kernel::in_set<isa::sse4_2>));
   static_assert(kernel::tiles <= kernel::in_set<isa::avx2>::tiles);

@@ -137,6 +137,34 @@ TEST_CASE("a convolution of integers is the same on simd: types, strides, paddin
       qlinear_conv2d_op<6, uint8_t, float, levada::size<3>, groups<2>>{{}, numbers});  // by its definition
 }
 
+TEST_CASE("matrix registers multiply convolutions of many channels, where the machine has them") {
+  const qlinear_numbers numbers = spread_numbers(300);
+  const auto check = [&]<class In, class Op>(std::type_identity<In>, const Op&) {
+    static_assert(!isa::has_matrices<isa::native> ||
+                  simd::kernel<In, Op>::method == std::string_view("matrix registers"));
+    check_equal<In>(Op{{}, numbers});
+  };
+  // Blocks of filters and of pixels, whole and not; rows in several groups; channels in several parts.
+  check(std::type_identity<tensor<uint8_t, 64, 14, 14>>(),
+        qlinear_conv2d_op<40, uint8_t, float, levada::size<3>, padding<1>>());
+  check(std::type_identity<tensor<int8_t, 24, 31, 33>>(),
+        qlinear_conv2d_op<70, int8_t, float, levada::size<3, 2>, padding<0, 2, 1, 0>, no_bias>());
+  check(std::type_identity<tensor<uint8_t, 136, 7, 7>>(),
+        qlinear_conv2d_op<33, float, float, levada::size<3>, padding<1>>());
+  // The picture where it is.
+  check(std::type_identity<tensor<uint8_t, 62, 9, 17>>(), qlinear_conv2d_op<16, uint8_t, float, levada::size<1>>());
+  // Phases: of which some are not read, and where the padding begins in some.
+  check(std::type_identity<tensor<uint8_t, 32, 28, 30>>(),
+        qlinear_conv2d_op<32, uint8_t, float, levada::size<1>, stride<2>>());
+  check(std::type_identity<tensor<int8_t, 32, 15, 21>>(),
+        qlinear_conv2d_op<18, int8_t, float, levada::size<3>, stride<2>, padding<1>>());
+  check(std::type_identity<tensor<uint8_t, 32, 17, 26>>(),
+        qlinear_conv2d_op<48, uint8_t, float, levada::size<4, 3>, stride<3, 2>, dilation<1, 3>, padding<3, 1, 0, 4>>());
+  // Quads of columns.
+  check(std::type_identity<tensor<uint8_t, 3, 34, 36>>(),
+        qlinear_conv2d_op<32, uint8_t, float, levada::size<7>, stride<2>, padding<3>>());
+}
+
 TEST_CASE("filters of one channel each are the same on simd: types, strides, padding, dilation, widths") {
   qlinear_numbers numbers = spread_numbers(9);
   check_equal<tensor<uint8_t, 5, 9, 9>>(
@@ -148,6 +176,9 @@ TEST_CASE("filters of one channel each are the same on simd: types, strides, pad
   numbers.relu = true;
   check_equal<tensor<int8_t, 4, 11, 17>>(
       qlinear_conv2d_op<8, uint8_t, float, levada::size<5, 3>, padding<2, 0, 1, 3>, groups<4>>{{}, numbers});
+  check_equal<tensor<uint8_t, 2, 13, 40>>(
+      qlinear_conv2d_op<2, uint8_t, float, levada::size<2, 7>, padding<4, 3>, groups<2>, stride<2>, dilation<5, 1>>{
+          {}, numbers});
   check_equal<tensor<uint8_t, 3, 13, 21>>(
       qlinear_conv2d_op<3, uint8_t, float, levada::size<3>, dilation<3, 2>, padding<4>, groups<3>, stride<3, 1>>{
           {}, numbers});

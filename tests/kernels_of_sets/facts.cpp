@@ -37,6 +37,7 @@ constexpr auto facts_on =
 
 extern "C" {
 extern const decltype(facts_on<isa::avx2>) LEVADA_FACTS[];
-const decltype(facts_on<isa::avx2>) LEVADA_FACTS[] = {facts_on<isa::sse4_2>, facts_on<isa::avx2>, facts_on<isa::avx512>,
-                                                      facts_on<isa::avx512vnni>, facts_on<isa::avx512bf16>};
+const decltype(facts_on<isa::avx2>) LEVADA_FACTS[] = {facts_on<isa::sse4_2>,     facts_on<isa::avx2>,
+                                                      facts_on<isa::avx512>,     facts_on<isa::avx512vnni>,
+                                                      facts_on<isa::avx512bf16>, facts_on<isa::amx>};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// kernel/detail/instruction_set.hpp: the instruction sets of kernels as tags. Each is an architecture of xsimd. VNNI
-// and BF16, for which xsimd 8.1 has none, are tags of their own and no macro inside one. So a type with a tag in its
-// name has the same members, sizes and constants in every unit, whatever flags compile that. In a unit that may not use
-// a set the vectors of that set only have a size.
+// kernel/detail/instruction_set.hpp: the instruction sets of kernels as tags. Each is an architecture of xsimd. VNNI,
+// BF16 and AMX, for which xsimd 8.1 has none, are tags of their own and no macro inside one. So a type with a tag in
+// its name has the same members, sizes and constants in every unit, whatever flags compile that. In a unit that may not
+// use a set the vectors of that set only have a size.
 
 #include <concepts>
 #include <cstddef>
@@ -41,6 +41,10 @@ struct avx512vnni : avx512 {
 struct avx512bf16 : avx512vnni {
   static constexpr const char* name() noexcept { return "avx512bf16"; }
 };
+/// AVX-512 with BF16, and AMX: registers of matrices, which are multiplied (Sapphire Rapids).
+struct amx : avx512bf16 {
+  static constexpr const char* name() noexcept { return "amx"; }
+};
 
 /// A tag of this file.
 template <class Arch>
@@ -51,7 +55,10 @@ template <class... Set>
 struct one_of {};
 
 /// The widest set that the compiler's flags enable.
-#if XSIMD_WITH_AVX512BW && defined(__AVX512VNNI__) && defined(__AVX512BF16__)
+#if XSIMD_WITH_AVX512BW && defined(__AVX512VNNI__) && defined(__AVX512BF16__) && defined(__AMX_INT8__) && \
+    defined(__AMX_BF16__)
+using native = amx;
+#elif XSIMD_WITH_AVX512BW && defined(__AVX512VNNI__) && defined(__AVX512BF16__)
 using native = avx512bf16;
 #elif XSIMD_WITH_AVX512BW && defined(__AVX512VNNI__)
 using native = avx512vnni;
@@ -64,6 +71,9 @@ using native = xsimd::default_arch;
 /// It multiplies bfloat16.
 template <class Arch>
 inline constexpr bool has_bf16 = std::is_base_of_v<avx512bf16, Arch>;
+/// It multiplies matrices of bytes and of bfloat16.
+template <class Arch>
+inline constexpr bool has_matrices = std::is_base_of_v<amx, Arch>;
 /// Vectors of 512 bits, and masks beside them.
 template <class Arch>
 inline constexpr bool is_avx512 = std::is_base_of_v<xsimd::avx512f, Arch>;

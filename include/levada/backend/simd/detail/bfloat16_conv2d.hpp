@@ -22,6 +22,7 @@ struct rounded_run : conv_run<with_element_t<float, In>, Conv, Tail...> {};
 template <class In, class Conv, class... Tail>
 struct pair_run : rounded_run<In, Conv, Tail...> {
   static constexpr std::size_t channels = In::extents[0] / 2;
+  static constexpr matrix_element elements = matrix_element::bfloat16s;
 
   template <class Arch>
   LEVADA_INLINE static vector<float, Arch> add_products(const vector<float, Arch>& inputs,
@@ -41,7 +42,7 @@ template <class Arch, class In, class Op, class... Tail>
 class simd_bfloat16_conv {
   static constexpr bool in_pairs = multiplies_pairs<Arch> && In::extents[0] % 2 == 0;
   using run = std::conditional_t<in_pairs, pair_run<In, Op, Tail...>, rounded_run<In, Op, Tail...>>;
-  using method = simd_conv<Arch, run, simd_epilogue<Arch, float>>;
+  using way = simd_conv<Arch, run, simd_epilogue<Arch, float>>;
   using value = typename In::value_type;
   using out_type = run_output_t<In, Op, Tail...>;
 
@@ -50,10 +51,11 @@ class simd_bfloat16_conv {
                                sum_bytes = round_up(out_type::elements * sizeof(float), 64);
 
  public:
-  static constexpr std::size_t scratch_bytes = in_bytes + sum_bytes + method::scratch_bytes;
+  static constexpr std::string_view method = method_of<way>;
+  static constexpr std::size_t scratch_bytes = in_bytes + sum_bytes + way::scratch_bytes;
 
   simd_bfloat16_conv(const Op& op, const Tail&..., const parameter_values& p)
-      : method_(parameter_values(rounded_parameters<In, Op>(p)), {}), relu_(op.relu) {}
+      : way_(parameter_values(rounded_parameters<In, Op>(p)), {}), relu_(op.relu) {}
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const {
     auto* const laid_out = reinterpret_cast<float*>(scratch);
@@ -62,7 +64,7 @@ class simd_bfloat16_conv {
       for (std::size_t c = 0; c < run::channels; ++c) lay_out_pairs(in.data() + 2 * c * plane, laid_out + c * plane);
     else
       lay_out(in.data(), laid_out);
-    method_(laid_out, sums, scratch + in_bytes + sum_bytes);
+    way_(laid_out, sums, scratch + in_bytes + sum_bytes);
     finish_sums<out_type::elements, Arch>(sums, out.data(), relu_);
   }
 
@@ -80,7 +82,7 @@ class simd_bfloat16_conv {
   }
   using whole = std::integral_constant<std::size_t, lanes_in<float, Arch>>;
 
-  method method_;
+  way way_;
   bool relu_;
 };
 

@@ -3,10 +3,15 @@
 // backend/simd/detail/chosen_set.hpp: which of a program's instruction sets this processor and its operating system
 // have. The program takes the last of these.
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include <levada/backend/simd/detail/matrix_registers.hpp>
 #include <levada/core/error.hpp>
 #include <levada/kernel/detail/instruction_set.hpp>
 
@@ -22,6 +27,13 @@ inline bool is_here(isa::avx512) {
 }
 inline bool is_here(isa::avx512vnni) { return is_here(isa::avx512()) && __builtin_cpu_supports("avx512vnni"); }
 inline bool is_here(isa::avx512bf16) { return is_here(isa::avx512vnni()) && __builtin_cpu_supports("avx512bf16"); }
+// clang 16 does not know the question. Linux permits nothing that the processor has not, but for each part of AMX.
+inline bool is_here(isa::amx) {
+  unsigned a = 0, b = 0, c = 0, parts = 0;
+  constexpr unsigned bf16 = 1u << 22, tiles = 1u << 24, int8 = 1u << 25, all = bf16 | tiles | int8;
+  return is_here(isa::avx512bf16()) && __get_cpuid_count(7, 0, &a, &b, &c, &parts) != 0 && (parts & all) == all &&
+         may_use_matrices();
+}
 #endif
 
 template <class... Set>

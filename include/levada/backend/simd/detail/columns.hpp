@@ -34,8 +34,10 @@ LEVADA_INLINE inline void copy_scaled(const T* from, T* to, Count count, T facto
 template <class Arch, std::size_t Count, std::size_t Readable, class T>
 LEVADA_INLINE inline void copy_every_second(const T* from, T* to) {
   std::size_t done = 0;
-  if constexpr (sizeof(T) == 4) {
-    constexpr std::size_t lanes = lanes_in<T, Arch>, whole = std::min(Count / lanes, Readable / (2 * lanes)) * lanes;
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 1) {
+    // Bytes of 128 bits: rows of a picture are seldom longer than a few of them.
+    constexpr std::size_t lanes = sizeof(T) == 1 ? 16 : lanes_in<T, Arch>,
+                          whole = std::min(Count / lanes, Readable / (2 * lanes)) * lanes;
     for (; done < whole; done += lanes) {
       typename raw_vector<T, lanes>::type a, b;
       std::memcpy(&a, from + 2 * done, sizeof a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/conv2d.hpp: conv2d (+ bias) (+ relu) (+ max_pool2d) (+ transforms) (+ flatten or reshape) as one
-// kernel, computed in whichever of five ways needs fewest cycles for these shapes; groups one after the other.
+// kernel, computed in whichever of six ways needs fewest cycles for these shapes; groups one after the other.
 
 #include <array>
 #include <span>
@@ -9,6 +9,7 @@
 
 #include <levada/backend/simd/detail/conv_by_channels.hpp>
 #include <levada/backend/simd/detail/conv_by_columns.hpp>
+#include <levada/backend/simd/detail/conv_by_matrices.hpp>
 #include <levada/backend/simd/detail/conv_by_panels.hpp>
 #include <levada/backend/simd/detail/conv_by_rows.hpp>
 #include <levada/backend/simd/detail/conv_by_winograd.hpp>
@@ -25,8 +26,16 @@ struct fastest_conv {
                                by_columns = best_column_tiling<Arch, Run>().cost;
   using direct = std::conditional_t<(by_columns < by_channels), conv_by_columns<Arch, Run, Epilogue>,
                                     conv_by_channels<Arch, Run, Epilogue>>;
+  static constexpr bool multiplies_matrices() {
+    if constexpr (takes_matrices<Arch, Run>)
+      return matrix_cost<Run>() < direct_cost<Run>(std::min(by_columns, by_channels));
+    else
+      return false;
+  }
   static auto choose() {
-    if constexpr (takes_rows<Run>) {
+    if constexpr (multiplies_matrices()) {
+      return type_tag<conv_by_matrices<Arch, Run, Epilogue>>();
+    } else if constexpr (takes_rows<Run>) {
       return type_tag<conv_by_rows<Arch, Run, Epilogue>>();
     } else if constexpr (takes_panels<Run>) {
       // The others transpose or copy more, which many channels outweigh, and read weights from farther away where the

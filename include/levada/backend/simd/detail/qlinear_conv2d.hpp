@@ -25,6 +25,7 @@ template <class In, class Conv, class Weights, class Written, quad_axis Axis, cl
 struct quad_run {
   using value = std::int32_t;
   using result = Written;
+  static constexpr matrix_element elements = matrix_element::bytes;
 
   static constexpr window2d of_bytes = Conv::window, pool = op_tail_of<Tail...>().pool;
   static constexpr bool by_columns = Axis == quad_axis::columns, relu = false;
@@ -75,11 +76,13 @@ struct quad_run {
   }
 };
 
-/// The cycles of a whole convolution, but for its number of rows.
+/// The cycles of a whole convolution, doubled.
 template <class Arch, class Run>
-inline constexpr std::size_t quad_run_cost =
-    std::min(best_column_tiling<Arch, Run>().cost, best_channel_tiling<Arch, Run>().cost) * Run::channels *
-    Run::window.taps();
+inline constexpr std::size_t quad_run_cost = [] {
+  const std::size_t by_vectors =
+      direct_cost<Run>(std::min(best_column_tiling<Arch, Run>().cost, best_channel_tiling<Arch, Run>().cost));
+  return takes_matrices<Arch, Run> ? std::min(by_vectors, matrix_cost<Run>()) : by_vectors;
+}();
 
 template <class Arch, class In, class Op, class... Tail>
 class simd_qlinear_conv {
@@ -91,7 +94,7 @@ class simd_qlinear_conv {
   using run = std::conditional_t<(quad_run_cost<Arch, run_by<quad_axis::columns>> <
                                   quad_run_cost<Arch, run_by<quad_axis::channels>>),
                                  run_by<quad_axis::columns>, run_by<quad_axis::channels>>;
-  using method = simd_conv<Arch, run, epilogue>;
+  using way = simd_conv<Arch, run, epilogue>;
 
   static constexpr window2d w = Op::window;
   static constexpr std::size_t lanes = lanes_in<std::int32_t, Arch>, plane = run::height * run::width;
@@ -100,7 +103,8 @@ class simd_qlinear_conv {
                                quad_bytes = round_up((run::channels * plane + lanes) * sizeof(std::int32_t), 64);
 
  public:
-  static constexpr std::size_t scratch_bytes = padded_bytes + quad_bytes + method::scratch_bytes;
+  static constexpr std::string_view method = method_of<way>;
+  static constexpr std::size_t scratch_bytes = padded_bytes + quad_bytes + way::scratch_bytes;
 
   simd_qlinear_conv(const Op& op, const parameter_values& p)
       : simd_qlinear_conv(op, std::make_unique<const weights>(op, p)) {}
@@ -115,12 +119,12 @@ class simd_qlinear_conv {
     } else {
       for (std::size_t c = 0; c < run::channels; ++c) lay_out_channels(padded, 4 * c, quads + c * plane);
     }
-    method_(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes);
+    way_(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes);
   }
 
  private:
   simd_qlinear_conv(const Op& op, const std::unique_ptr<const weights>& packed)
-      : method_(typename run::parameters{*packed, quad_zero_point<byte>(op.numbers)}, epilogue(op, *packed)),
+      : way_(typename run::parameters{*packed, quad_zero_point<byte>(op.numbers)}, epilogue(op, *packed)),
         outside_(static_cast<byte>(op.numbers.x.zero_point)) {}
 
   void pad(const byte* in, byte* to) const {
@@ -157,7 +161,7 @@ class simd_qlinear_conv {
     }
   }
 
-  method method_;
+  way way_;
   byte outside_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/qlinear_depthwise.hpp: qlinear_conv2d whose groups are single channels. A plane becomes int32
-// without its zero point, the columns of a stride apart from each other, so that every tap reads neighbours.
+// without its zero point, the columns of a stride apart from each other, so that every tap reads neighbours; or quads
+// (qlinear_depthwise_by_quads.hpp).
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +12,7 @@
 
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/simd/detail/definition.hpp>
+#include <levada/backend/simd/detail/qlinear_depthwise_by_quads.hpp>
 #include <levada/backend/simd/detail/quads.hpp>
 
 namespace levada {
@@ -133,15 +135,20 @@ class simd_qlinear_depthwise {
 template <class In, class Op>
 concept qlinear_depthwise = run_takes<In, Op> && (Op::groups > 1) && Op::groups == In::extents[0] &&
                             !std::same_as<typename Op::weight_type, std::uint8_t>;
+template <class Arch, class In, class Op>
+using qlinear_depthwise_way =
+    typename std::conditional_t<takes_neighbour_quads<Arch, Op>,
+                                std::type_identity<simd_qlinear_depthwise_by_quads<Arch, In, Op>>,
+                                std::type_identity<simd_qlinear_depthwise<Arch, In, Op>>>::type;
 
 }  // namespace detail
 
 template <class Arch, class In, std::size_t Filters, class To, class Weight, class... Options>
   requires detail::qlinear_depthwise<In, qlinear_conv2d_op<Filters, To, Weight, Options...>>
 struct simd_kernel<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>>
-    : detail::simd_qlinear_depthwise<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>> {
-  using detail::simd_qlinear_depthwise<Arch, In,
-                                       qlinear_conv2d_op<Filters, To, Weight, Options...>>::simd_qlinear_depthwise;
+    : detail::qlinear_depthwise_way<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>> {
+  using way = detail::qlinear_depthwise_way<Arch, In, qlinear_conv2d_op<Filters, To, Weight, Options...>>;
+  using way::way;
 };
 
 }  // namespace levada

@@ -57,6 +57,45 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<s
   return sum + (add_pairs<Arch>(inputs & low, even) + add_pairs<Arch>((inputs >> 8) & low, odd));
 }
 
+/// The machine multiplies quads in one instruction.
+template <class Arch>
+inline constexpr bool multiplies_quads =
+    std::is_base_of_v<isa::avx512vnni, Arch> || std::is_base_of_v<isa::avxvnni, Arch>;
+
+/// Each lane the four bytes from `Step` times its number on, for a Step of 1 or 2, of a machine that multiplies quads.
+/// Reads `neighbour_bytes`.
+template <std::size_t Step, class Arch>
+LEVADA_INLINE inline vector<std::int32_t, Arch> neighbour_quads(const void* from) {
+  static_assert((Step == 1 || Step == 2) && multiplies_quads<Arch>);
+  // First the dwords that each part of 128 bits needs, then its bytes.
+#if XSIMD_WITH_AVX512BW
+  if constexpr (std::is_base_of_v<isa::avx512vnni, Arch>) {
+    constexpr int s = Step;
+    const __m512i parts = _mm512_setr_epi32(0, 1, 2, 3, s, s + 1, s + 2, s + 3, 2 * s, 2 * s + 1, 2 * s + 2, 2 * s + 3,
+                                            3 * s, 3 * s + 1, 3 * s + 2, 3 * s + 3);
+    const __m512i bytes =
+        _mm512_broadcast_i32x4(s == 1 ? _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6)
+                                      : _mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9));
+    const __m512i all = s == 1 ? _mm512_castsi256_si512(_mm256_loadu_si256(static_cast<const __m256i*>(from)))
+                               : _mm512_loadu_si512(from);
+    return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(parts, all), bytes);
+  }
+#endif
+#if XSIMD_WITH_AVX2
+  if constexpr (std::is_base_of_v<isa::avxvnni, Arch>) {
+    constexpr int s = Step;
+    const __m256i parts = _mm256_setr_epi32(0, 1, 2, 3, s, s + 1, s + 2, s + 3);
+    const __m256i bytes =
+        _mm256_broadcastsi128_si256(s == 1 ? _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6)
+                                           : _mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9));
+    const __m256i all = _mm256_loadu_si256(static_cast<const __m256i*>(from));
+    return _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(all, parts), bytes);
+  }
+#endif
+}
+template <std::size_t Step, class Arch>
+inline constexpr std::size_t neighbour_bytes = std::is_base_of_v<isa::avx512vnni, Arch> && Step == 2 ? 64 : 32;
+
 /// What turns int8 into the uint8 that is 128 more, in a whole quad.
 template <class Value>
 inline constexpr std::int32_t quad_sign =
@@ -87,11 +126,19 @@ class step_rounding {
     using vec = vector<float, Arch>;
     // NaN is not above the lowest. A number of this size beside `one` has no binary places: the sum is rounded to an
     // integer.
-    const vec kept = xsimd::min(xsimd::select(steps > vec(low_), steps, vec(low_)), vec(high_));
+    const vec kept = xsimd::min(larger(steps, vec(low_)), vec(high_));
     return std::bit_cast<vector<std::int32_t, Arch>>(kept + vec(one)) + vector<std::int32_t, Arch>(shift_);
   }
 
  private:
+  /// a > b ? a : b. (maxps is that.)
+  LEVADA_INLINE static vector<float, Arch> larger(const vector<float, Arch>& a, const vector<float, Arch>& b) {
+    if constexpr (std::is_base_of_v<xsimd::sse2, Arch> || std::is_base_of_v<xsimd::avx, Arch> || isa::is_avx512<Arch>)
+      return xsimd::max(a, b);
+    else
+      return xsimd::select(a > b, a, b);
+  }
+
   static constexpr float one = 0x1.8p23f;
   static constexpr int one_bits = std::bit_cast<int>(one);
 
