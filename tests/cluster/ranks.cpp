@@ -49,23 +49,36 @@ using box = lv::target<lv::cpu<2>, lv::mpi<1, lv::cpu<1>>, lv::mpi<2, lv::cpu<2>
 /// Of these rank 3 gives nothing.
 constexpr bool is_filtered(int x) { return (x + 1) % 10 == 5; }
 
+/// Side data, attached at rank 0 and at rank 1.
+struct origin {
+  int x;
+};
+struct sum {
+  double of;
+};
+
 /// Rank 1 fails for 77, rank 2 numbers what comes, rank 3 writes it down.
 auto line() {
-  return lv::input<int> | lv::stage<"widen">([](const int& x) {
+  return lv::input<int> | lv::stage<"widen">([](const int& x, origin& from) {
+           from.x = x;
            block b{};
            b.fill(x);
            return b;
          }) |
-         lv::on<lv::mpi<1>>(lv::stage<"add">([](block& b) {
+         lv::on<lv::mpi<1>>(lv::stage<"add">([](block& b, sum& s) {
            if (b[0] == 77) throw std::runtime_error("no 77");
            b.back() += 1;
+           s.of = b.back();
          })) |
          lv::on<lv::mpi<2>>(lv::stage<"number">([n = 0](block& b) mutable { b.front() = n++; })) |
-         lv::on<lv::mpi<3>>(lv::stage<"write down">([](const block& b) -> std::optional<text> {
-           if (is_filtered(b.back() - 1)) return std::nullopt;
+         lv::on<lv::mpi<3>>(lv::stage<"write down">([](const block& b, const origin& from) -> std::optional<text> {
+           if (is_filtered(from.x)) return std::nullopt;
            return b.back() % 10 == 0 ? text{} : text{std::to_string(b.front()) + ":" + std::to_string(b.back())};
          })) |
-         lv::stage<"words">([](text&& t) { return std::move(t.words); });
+         lv::stage<"words">([](text&& t, const origin& from, const sum& s) {
+           if (s.of != from.x + 1) throw std::runtime_error("no sum of rank 1");
+           return std::move(t.words);
+         });
 }
 std::string expected(int number, int x) {
   return (x + 1) % 10 == 0 ? std::string() : std::to_string(number) + ":" + std::to_string(x + 1);

@@ -111,6 +111,33 @@ TEST_CASE("a part on a fleet gives what it gives here, and each item has an outc
   CHECK(works.counts().run_alone == 0);
 }
 
+TEST_CASE("side data goes to workers, and comes back") {
+  if (!has_nats_server()) return;
+  struct asked {
+    int times;
+  };
+  struct added {
+    double what;
+  };
+  const auto p = lv::input<int> | lv::stage<"ask">([](const int& x, asked& a) {
+                   a.times = x % 5;
+                   return x;
+                 }) |
+                 lv::on<lv::fleet<"sides">>(lv::stage<"work">([](const int& x, const asked& a, added& b) {
+                   b.what = x / 2.0;
+                   return a.times * x;
+                 })) |
+                 lv::stage<"use">([](const int& x, const added& a) { return x + a.what; });
+  using box = lv::target<lv::cpu<2>, lv::fleet<"sides", lv::cpu<2>>>;
+  const nats_server server;
+  const lv::jetstream to{{server.url()}};
+  const lv::fleet_worker works = lv::work<box, "sides", fleet_version>(p, to);
+  const auto app = lv::deploy<box, fleet_version>(p, to);
+  auto session = app.open<lv::dedicated>();
+  for (int i = 0; i < 40; ++i) session.push(i);
+  for (int i = 0; i < 40; ++i) CHECK(session.pop()->value() == i % 5 * i + i / 2.0);
+}
+
 TEST_CASE("a worker may come before its driver, and a driver before its workers") {
   if (!has_nats_server()) return;
   const nats_server server;

@@ -144,6 +144,7 @@ consteval auto keyed_place_mistake() {
 
 template <fixed_string Name, class Key, class Partitions>
 struct elsewhere<keyed_fleet<Name, Key, Partitions>> : is_elsewhere {
+  static constexpr bool carries_sides = false;
   using device = keyed_fleet<Name, Key, Partitions>;
 
   template <class Place>

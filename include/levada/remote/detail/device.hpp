@@ -42,6 +42,7 @@ struct elsewhere {
 struct is_elsewhere {
   static constexpr bool is_one = true;
   static constexpr bool keeps_state = true;      ///< its stages may, while it is there
+  static constexpr bool carries_sides = true;    ///< side data go there and back
   static constexpr bool is_lost_alone = true;    ///< the driver goes on where it is gone
   static constexpr bool is_one_program = false;  ///< it is of the same build as the driver
 };

@@ -14,7 +14,7 @@
 #include <levada/graph/detail/side_data.hpp>
 #include <levada/plan/detail/signature.hpp>
 #include <levada/plan/detail/text.hpp>
-#include <levada/remote/detail/wire.hpp>
+#include <levada/remote/detail/carried_sides.hpp>
 
 namespace levada::detail {
 
@@ -48,10 +48,10 @@ struct remote_identity {
     to += "\ndevice ";
     to += Device.view();
     to += "\nitems ";
-    append_wire_form<In>(to);
+    append_carried_form<In>(to);
     if constexpr (sees_envelopes<Part>) to += ", with capture times";
     to += "\nresults ";
-    append_wire_form<Out>(to);
+    append_carried_form<Out>(to);
     More::write(to);
     constexpr auto graph = flat<Part>::describe();
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {

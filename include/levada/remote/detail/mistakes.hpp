@@ -23,6 +23,8 @@ template <class Write>
 struct programs_on_several_machines_say_their_version : detail::mistake {};
 template <fixed_string Device, class Item>
 struct item_has_no_form_between_machines_specialise_wire : detail::mistake {};
+template <fixed_string Device, class Side>
+struct side_data_says_where_something_is_which_is_nowhere_on_another_machine : detail::mistake {};
 template <fixed_string Device, fixed_string Stage>
 struct stage_on_another_machine_loses_its_state_with_it_say_state_restarts : detail::mistake {};
 template <fixed_string Device, fixed_string Stage>
@@ -70,21 +72,36 @@ template <class Left, class Right>
 struct remote_places<link<Left, Right>> {
   using split = decltype(split_off<remote_pin<Right>::id>(std::declval<Left>(), std::declval<Right>().part));
   using before = decltype(split::before);
-  using place = remote_place<typename remote_pin<Right>::device, items_behind<before>, decltype(split::part)>;
+  using place = typename way_of_part<typename remote_pin<Right>::device, before, decltype(split::part)>::place;
   using type = decltype(remote_places_of<before>{} + type_list<place>{});
 };
+
+/// The first of this side data that cannot go to another machine, if any.
+template <fixed_string Device, class... Side>
+consteval auto sides_mistake(type_list<Side...>) {
+  constexpr std::size_t at = first_true({!plain_on_the_wire<Side>..., true});
+  if constexpr (at < sizeof...(Side))
+    return side_data_says_where_something_is_which_is_nowhere_on_another_machine<Device,
+                                                                                 type_at<type_list<Side...>, at>>{};
+  else
+    return no_mistake{};
+}
 
 /// What is wrong with one part.
 template <class Place, class... Options>
 consteval auto place_mistake() {
   using parts = typename flatten<typename Place::pipeline, void>::type;
   using out = item_behind<parts>;
-  if constexpr (!has_wire_form<typename Place::in>) {
-    return item_has_no_form_between_machines_specialise_wire<Place::name, typename Place::in>{};
+  using in = carried<typename Place::in>;
+  using sides = decltype(sides_mistake<Place::name>(typename in::sides{} + typename carried<out>::sides{}));
+  if constexpr (!has_wire_form<typename in::item>) {
+    return item_has_no_form_between_machines_specialise_wire<Place::name, typename in::item>{};
   } else if constexpr (changes_rate<parts> || std::same_as<out, nothing_more>) {
     return part_on_another_machine_gives_one_result_for_each_item<Place::name>{};
-  } else if constexpr (!has_wire_form<out>) {
-    return item_has_no_form_between_machines_specialise_wire<Place::name, out>{};
+  } else if constexpr (!has_wire_form<typename carried<out>::item>) {
+    return item_has_no_form_between_machines_specialise_wire<Place::name, typename carried<out>::item>{};
+  } else if constexpr (sides::is_mistake) {
+    return sides{};
   } else if constexpr (requires { elsewhere<typename Place::device>::template state_mistake<Place>(); }) {
     return elsewhere<typename Place::device>::template state_mistake<Place>();
   } else {

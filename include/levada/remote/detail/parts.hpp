@@ -3,6 +3,7 @@
 // remote/detail/parts.hpp: the parts of a line that are pinned to other machines: found by both ends, and replaced by
 // one stage each at the driver.
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -12,6 +13,8 @@
 #include <levada/graph/detail/pipeline.hpp>
 #include <levada/graph/detail/place.hpp>
 #include <levada/graph/detail/region.hpp>
+#include <levada/graph/detail/stage.hpp>
+#include <levada/remote/detail/carried_sides.hpp>
 #include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
@@ -42,6 +45,68 @@ struct remote_place {
   using in = InBefore;
   using part = PartThere;
   using pipeline = link<input_part<in>, part>;
+};
+
+/// The line, and behind it a stage that joins side data to its item, of type `T`. Without any: the line.
+template <class T, class Line, class... Side>
+constexpr auto joined_behind(Line line, type_list<Side...>) {
+  if constexpr (sizeof...(Side) == 0)
+    return line;
+  else
+    return std::move(line) | levada::stage<"side data">(join_sides<T, Side...>{});
+}
+/// The same with one that takes them apart, and with one before the line.
+template <class T, class Line, class... Side>
+constexpr auto parted_behind(Line line, type_list<Side...>) {
+  if constexpr (sizeof...(Side) == 0)
+    return line;
+  else
+    return std::move(line) | levada::stage<"side data">(part_sides<T, Side...>{});
+}
+template <class T, class Line, class... Side>
+constexpr auto parted_before(Line line, type_list<Side...>) {
+  if constexpr (sizeof...(Side) == 0)
+    return line;
+  else
+    return levada::stage<"side data">(part_sides<T, Side...>{}) | std::move(line);
+}
+
+/// The way of items to a part on another machine and back, with the side data that its stages take of what is there,
+/// and that they attach.
+template <class Device, class Before, class Part>
+struct way_of_part {
+  using given = items_behind<Before>;
+  using made = items_behind<link<input_part<given>, Part>>;
+  template <class Line>
+  using sides_in_line = typename last_region<typename flatten<Line, void>::type>::flat::all_sides;
+
+  static consteval auto find_there() {
+    if constexpr (elsewhere<Device>::carries_sides)
+      return sides_taken(sides_in_line<link<input_part<given>, Part>>{}, sides_attached(sides_in_line<Before>{}));
+    else
+      return type_list<>{};
+  }
+  static consteval auto find_back() {
+    if constexpr (elsewhere<Device>::carries_sides && !std::same_as<made, nothing_more>)
+      return sides_attached(sides_in_line<link<input_part<given>, Part>>{});
+    else
+      return type_list<>{};
+  }
+  using there = decltype(find_there());
+  using back = decltype(find_back());
+
+  /// The part as its node has it.
+  static constexpr auto part_there(Part part) {
+    return joined_behind<made>(parted_before<given>(std::move(part), there{}), back{});
+  }
+  using place =
+      remote_place<Device, typename item_joined_with<given, there>::type, decltype(part_there(std::declval<Part>()))>;
+
+  /// The line as its driver has it, with `by` in the place of the part.
+  template <class Line, class By>
+  static constexpr auto line_here(Line before, By by) {
+    return parted_behind<made>(joined_behind<given>(std::move(before), there{}) | std::move(by), back{});
+  }
 };
 
 template <class Before, class Part>
@@ -75,9 +140,9 @@ constexpr auto replace_remote_parts(Line line, Replace& replace) {
     using last = decltype(line.right);
     if constexpr (remote_pin<last>::is_one) {
       auto split = split_off<remote_pin<last>::id>(std::move(line.left), std::move(line.right.part));
-      using place =
-          remote_place<typename remote_pin<last>::device, items_behind<decltype(split.before)>, decltype(split.part)>;
-      return replace_remote_parts(std::move(split.before), replace) | replace(place{}, std::move(split.part));
+      using way = way_of_part<typename remote_pin<last>::device, decltype(split.before), decltype(split.part)>;
+      return way::line_here(replace_remote_parts(std::move(split.before), replace),
+                            replace(typename way::place{}, way::part_there(std::move(split.part))));
     } else {
       return replace_remote_parts(std::move(line.left), replace) | std::move(line.right);
     }

@@ -38,7 +38,8 @@ constexpr auto part_on(Line line) {
   } else if constexpr (remote_pin<decltype(line.right)>::is_one) {
     auto split = split_off<remote_pin<decltype(line.right)>::id>(std::move(line.left), std::move(line.right.part));
     if constexpr (remote_pin<decltype(line.right)>::id == Id)
-      return std::move(split.part);
+      return way_of_part<typename remote_pin<decltype(line.right)>::device, decltype(split.before),
+                         decltype(split.part)>::part_there(std::move(split.part));
     else
       return part_on<Id>(std::move(split.before));
   } else {
