@@ -205,6 +205,22 @@ TEST_CASE("small items stream, several at once") {
   CHECK(next == 5000);
 }
 
+TEST_CASE("calls go on with other connections where their node ends, and is there again") {
+  const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
+  const std::string socket = "unix:/tmp/levada_calls_" + std::to_string(::getpid());
+  const auto start = [&] {
+    return std::make_unique<lv::remote_node>(lv::serve<box, "edge", v1>(doubled(), {by, socket}));
+  };
+  auto node = start();
+  const auto app = lv::deploy<box, v1>(doubled(), lv::endpoints<"edge">{by, {socket}});
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 20; ++i) CHECK(app(i) == 2.0 * i);
+    CHECK(node->sessions() == 1);
+    node.reset();
+    node = start();
+  }
+}
+
 TEST_CASE("a node that ends in the middle is followed by another") {
   const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
   auto first = std::make_unique<lv::remote_node>(lv::serve<box, "edge", v1>(doubled(), {by, "127.0.0.1:0"}));
