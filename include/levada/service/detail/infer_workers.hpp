@@ -96,10 +96,15 @@ class sequence_worker final : public infer_worker {
   /// Of the last `most_sequences` that have ended, and of those that are open.
   std::vector<session_trace> traced() override {
     if (!keeps_traces()) return {};
-    const std::lock_guard lock(mutex_);
-    std::vector<session_trace> all{traces_.begin(), traces_.end()};
-    for (const auto& s : ending_) all.push_back(s->session.traced());
-    for (const auto& [name, s] : open_) all.push_back(s->session.traced());
+    std::vector<session_trace> all;
+    std::vector<std::shared_ptr<sequence>> there;
+    {
+      const std::lock_guard lock(mutex_);
+      all.assign(traces_.begin(), traces_.end());
+      there = ending_;
+      for (const auto& [name, s] : open_) there.push_back(s);
+    }
+    for (const auto& s : there) all.push_back(s->session.traced());  // which waits for stages that run
     return all;
   }
 
