@@ -7,6 +7,9 @@
 
 #include "backend/conv2d.hpp"
 
+#include <levada/backend/simd/detail/qlinear_conv2d.hpp>
+#include <levada/backend/simd/detail/qlinear_depthwise.hpp>
+
 using namespace levada;
 using namespace levada::testing;
 
@@ -116,6 +119,20 @@ TEST_CASE("tiles of a convolution along the width are rows") {
 TEST_CASE("tiles of a convolution of groups are these") {
   check_divided<planes<7, 15, 37>>(conv2d_op<7, sized<3>, padding<1>, groups<7>>(), relu_op());
   check_divided<planes<6, 14, 35>>(conv2d_op<9, sized<3>, stride<2>, padding<1>, groups<3>>());
+}
+
+TEST_CASE("tiles of a convolution of integers are those of its quads, or single channels") {
+  using std::int8_t, std::uint8_t;
+  const qlinear_numbers numbers{.x = {0.02f, 31}, .y = {0.1f, 117}};
+  check_divided<tensor<uint8_t, 3, 21, 23>>(
+      qlinear_conv2d_op<20, uint8_t, float, sized<3>, padding<1>, stride<2>>{{}, numbers});
+  check_divided<tensor<int8_t, 5, 9, 37>>(qlinear_conv2d_op<7, int8_t, float, sized<3>>{{}, numbers});
+  check_divided<tensor<uint8_t, 64, 29, 14>>(qlinear_conv2d_op<40, uint8_t, float, sized<3>, padding<1>>{{}, numbers});
+  check_divided<tensor<uint8_t, 64, 7, 7>>(qlinear_conv2d_op<150, float, float, sized<1>>{{}, numbers});
+  check_divided<tensor<uint8_t, 7, 9, 21>>(
+      qlinear_conv2d_op<14, uint8_t, float, sized<3>, padding<1>, groups<7>>{{}, numbers});
+  check_divided<tensor<int8_t, 5, 9, 21>>(
+      qlinear_conv2d_op<5, uint8_t, float, sized<3>, stride<3>, padding<1>, groups<5>>{{}, numbers});
 }
 
 TEST_CASE("tiles of a dense layer are some outputs") {

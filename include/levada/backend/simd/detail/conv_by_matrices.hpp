@@ -17,8 +17,10 @@
 
 #include <levada/backend/simd/detail/columns.hpp>
 #include <levada/backend/simd/detail/conv_run.hpp>
+#include <levada/backend/simd/detail/join.hpp>
 #include <levada/backend/simd/detail/matrix_registers.hpp>
 #include <levada/core/tensor.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada::detail {
 
@@ -140,10 +142,12 @@ class conv_by_matrices {
   static constexpr std::size_t row_group = std::clamp<std::size_t>(128 / layout::width, 1, layout::most_rows);
   static constexpr std::size_t result_pitch = round_up(layout::pixels(row_group), registers::columns);
   static constexpr std::size_t result_elements = 2 * registers::rows * result_pitch;
+  using axes = tile_axes<ceil_div(Run::rows, row_group), ceil_div(filter_blocks, 2)>;
 
  public:
   static constexpr std::size_t scratch_bytes =
       round_up((packed_elements + result_elements) * sizeof(value) + result_pitch * sizeof(out_value), 64);
+  static constexpr std::size_t tiles = axes::tiles;
 
   template <class Parameters>
   conv_by_matrices(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
@@ -156,7 +160,8 @@ class conv_by_matrices {
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
-  void operator()(const value* in, out_value* out, std::byte* scratch) const {
+  void operator()(const value* in, out_value* out, std::byte* scratch, no_join = {}, const value* = nullptr,
+                  tile_range some = {0, tiles}) const {
     auto* const packed = reinterpret_cast<value*>(scratch);
     value* const results = packed + packed_elements;
     auto* const last = reinterpret_cast<out_value*>(results + result_elements);
@@ -165,9 +170,13 @@ class conv_by_matrices {
       in = packed;
     }
     const registers of_thread;
-    std::size_t y = 0;
-    for (; y + row_group <= Run::rows; y += row_group) rows<row_group>(in, out, results, last, y);
-    if constexpr (Run::rows % row_group != 0) rows<Run::rows % row_group>(in, out, results, last, y);
+    const tile_range groups = axes::rows(some), pairs = axes::columns(some);
+    const tile_range of{2 * pairs.begin, std::min(2 * pairs.end, filter_blocks)};
+    const std::size_t end = std::min(groups.end * row_group, Run::rows);
+    std::size_t y = groups.begin * row_group;
+    for (; y + row_group <= end; y += row_group) rows<row_group>(in, out, results, last, y, of);
+    if constexpr (Run::rows % row_group != 0)
+      if (y != end) rows<Run::rows % row_group>(in, out, results, last, y, of);
   }
 
  private:
@@ -216,17 +225,19 @@ class conv_by_matrices {
     }
   }
 
-  /// `Rows` rows of the output from row `y`, of all filters.
+  /// `Rows` rows of the output from row `y`, of some blocks of filters.
   template <std::size_t Rows>
-  void rows(const value* in, out_value* out, value* results, out_value* last, std::size_t y) const {
+  void rows(const value* in, out_value* out, value* results, out_value* last, std::size_t y, tile_range of) const {
     in += y * layout::next_row;
-    for (std::size_t f = 0; f + 2 <= filter_blocks; f += 2) {
+    std::size_t f = of.begin;
+    for (; f + 2 <= of.end; f += 2) {
       blocks<2, Rows>(in, results, f);
       write<Rows>(results, out, last, f * registers::rows, 2 * registers::rows, y);
     }
     if constexpr (filter_blocks % 2 != 0) {
-      blocks<1, Rows>(in, results, filter_blocks - 1);
-      write<Rows>(results, out, last, (filter_blocks - 1) * registers::rows, registers::rows, y);
+      if (f == of.end) return;
+      blocks<1, Rows>(in, results, f);
+      write<Rows>(results, out, last, f * registers::rows, registers::rows, y);
     }
   }
 

@@ -105,12 +105,13 @@ class simd_qlinear_conv {
  public:
   static constexpr std::string_view method = method_of<way>;
   static constexpr std::size_t scratch_bytes = padded_bytes + quad_bytes + way::scratch_bytes;
+  static constexpr std::size_t tiles = tiles_of<way>;
 
   simd_qlinear_conv(const Op& op, const parameter_values& p)
       : simd_qlinear_conv(op, std::make_unique<const weights>(op, p)) {}
 
-  template <class Out>
-  void operator()(const In& in, Out& out, std::byte* scratch) const {
+  void operator()(const In& in, auto& out, std::byte* scratch) const { of_tiles(in, out, scratch, {0, tiles}); }
+  void of_tiles(const In& in, auto& out, std::byte* scratch, tile_range some) const {
     auto* const padded = reinterpret_cast<byte*>(scratch);
     auto* const quads = reinterpret_cast<std::int32_t*>(scratch + padded_bytes);
     pad(in.data(), padded);
@@ -119,7 +120,8 @@ class simd_qlinear_conv {
     } else {
       for (std::size_t c = 0; c < run::channels; ++c) lay_out_channels(padded, 4 * c, quads + c * plane);
     }
-    way_(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes);
+    way_(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes,
+         no_join(), nullptr, some);
   }
 
  private:

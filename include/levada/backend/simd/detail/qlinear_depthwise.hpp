@@ -13,6 +13,7 @@
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/simd/detail/definition.hpp>
 #include <levada/backend/simd/detail/qlinear_depthwise_by_quads.hpp>
+#include <levada/backend/simd/detail/qlinear_planes.hpp>
 #include <levada/backend/simd/detail/quads.hpp>
 
 namespace levada {
@@ -20,16 +21,13 @@ namespace levada {
 namespace detail {
 
 template <class Arch, class In, class Op>
-class simd_qlinear_depthwise {
-  using byte = typename In::value_type;
-  using epilogue = qlinear_epilogue<Arch, Op>;
-  using written = typename epilogue::written;
-  using ints = vector<std::int32_t, Arch>;
-  using out_type = typename Op::template output<In>;
+class simd_qlinear_depthwise : public qlinear_planes<simd_qlinear_depthwise<Arch, In, Op>, Arch, In, Op> {
+  using base = qlinear_planes<simd_qlinear_depthwise, Arch, In, Op>;
+  friend base;
+  using base::lanes, base::height, base::width, base::columns;
+  using typename base::byte, typename base::ints, typename base::written;
 
   static constexpr window2d w = Op::window;
-  static constexpr std::size_t lanes = lanes_in<std::int32_t, Arch>, channels = In::extents[0], height = In::extents[1],
-                               width = In::extents[2], rows = out_type::extents[1], columns = out_type::extents[2];
   /// Columns of the padded plane that are a stride apart.
   static constexpr std::size_t apart = w.stride_x, padded = w.left + width + w.right,
                                each_apart = ceil_div(padded, apart), row_length = apart * each_apart;
@@ -42,23 +40,13 @@ class simd_qlinear_depthwise {
   simd_qlinear_depthwise(const Op& op, const parameter_values& p)
       : weights_(op, p), epilogue_(op, weights_), zero_point_(op.numbers.x.zero_point) {}
 
-  void operator()(const In& in, out_type& out, std::byte* scratch) const {
-    auto* const plane = reinterpret_cast<std::int32_t*>(scratch);
-    auto* const first = reinterpret_cast<written*>(out.data());
-    written* to = first;
-    for (std::size_t c = 0; c < channels; ++c) {
-      for (std::size_t y = 0; y < height; ++y)
-        lay_out(in.data() + (c * height + y) * width, in.data() + In::elements, plane + y * row_length);
-      for (std::size_t f = c * Op::filters / channels; f < (c + 1) * Op::filters / channels; ++f) {
-        std::int32_t taps[w.height * w.width];
-        std::copy_n(weights_.weight.data() + f * w.height * w.width, w.height * w.width, taps);
-        for (std::size_t y = 0; y < rows; ++y, to += columns)
-          compute_row(plane, taps, f, y, to, first + out_type::elements);
-      }
-    }
+ private:
+  void begin(std::byte*) const {}
+  void lay_out_plane(const byte* plane, const byte* end, std::byte* scratch) const {
+    auto* const to = reinterpret_cast<std::int32_t*>(scratch);
+    for (std::size_t y = 0; y < height; ++y) lay_out(plane + y * width, end, to + y * row_length);
   }
 
- private:
   static constexpr std::size_t place_of(std::size_t column) { return column % apart * each_apart + column / apart; }
 
   /// A row of the plane. A vector writes behind its columns, too: what belongs there is written afterwards. `end`: that
@@ -99,8 +87,10 @@ class simd_qlinear_depthwise {
     return load_as<std::int32_t, Arch>(elements);
   }
 
-  LEVADA_INLINE void compute_row(const std::int32_t* plane, const std::int32_t* taps, std::size_t f, std::size_t y,
-                                 written* to, const written* end) const {
+  LEVADA_INLINE void compute_row(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
+                                 const written* end) const {
+    const auto* const plane = reinterpret_cast<const std::int32_t*>(scratch);
+    const std::int8_t* const taps = weights_.weight.data() + f * w.taps();
     // The rows of the window that are in the plane; the others are padding, which adds nothing.
     const std::size_t above = y * w.stride_y, dilation = w.dilation_y;
     const std::size_t first = above >= w.top ? 0 : ceil_div(w.top - above, dilation);
@@ -116,18 +106,12 @@ class simd_qlinear_depthwise {
       return epilogue_.of_filter(sum, f);
     };
     const bool is_whole = first == 0 && last == w.height;
-    for (std::size_t x = 0; x < columns; x += lanes) {
-      const ints sums = is_whole ? sums_at(x, 0, w.height) : sums_at(x, first, last);
-      // A whole vector where others follow, which are written afterwards.
-      if (to + x + lanes <= end)
-        store_as(to + x, sums);
-      else
-        store_part_as<(columns - 1) % lanes + 1>(to + x, sums);
-    }
+    for (std::size_t x = 0; x < columns; x += lanes)
+      base::store(is_whole ? sums_at(x, 0, w.height) : sums_at(x, first, last), to + x, end);
   }
 
   quantized_weights<simd_on<Arch>, In, Op> weights_;
-  epilogue epilogue_;
+  typename base::epilogue epilogue_;
   std::int32_t zero_point_;
 };
 

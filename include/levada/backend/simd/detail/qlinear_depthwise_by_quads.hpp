@@ -12,23 +12,20 @@
 #include <memory>
 
 #include <levada/backend/detail/define/quantized.hpp>
-#include <levada/backend/simd/detail/definition.hpp>
-#include <levada/backend/simd/detail/quads.hpp>
+#include <levada/backend/simd/detail/qlinear_planes.hpp>
 
 namespace levada::detail {
 
 template <class Arch, class In, class Op>
-class simd_qlinear_depthwise_by_quads {
-  using byte = typename In::value_type;
+class simd_qlinear_depthwise_by_quads
+    : public qlinear_planes<simd_qlinear_depthwise_by_quads<Arch, In, Op>, Arch, In, Op> {
+  using base = qlinear_planes<simd_qlinear_depthwise_by_quads, Arch, In, Op>;
+  friend base;
   using weights = quantized_weights<simd_on<Arch>, In, Op>;
-  using epilogue = qlinear_epilogue<Arch, Op>;
-  using written = typename epilogue::written;
-  using ints = vector<std::int32_t, Arch>;
-  using out_type = typename Op::template output<In>;
+  using base::lanes, base::height, base::width, base::columns;
+  using typename base::byte, typename base::ints, typename base::written;
 
   static constexpr window2d w = Op::window;
-  static constexpr std::size_t lanes = lanes_in<std::int32_t, Arch>, channels = In::extents[0], height = In::extents[1],
-                               width = In::extents[2], rows = out_type::extents[1], columns = out_type::extents[2];
   static constexpr std::size_t quads_in_row = ceil_div(w.width, 4), taps = w.height * quads_in_row;
   /// From the quads of one output to those of the taps behind.
   static constexpr std::size_t next_quad = 4 / w.stride_x;
@@ -44,23 +41,23 @@ class simd_qlinear_depthwise_by_quads {
   simd_qlinear_depthwise_by_quads(const Op& op, const parameter_values& p)
       : simd_qlinear_depthwise_by_quads(op, std::make_unique<const weights>(op, p)) {}
 
-  void operator()(const In& in, out_type& out, std::byte* scratch) const {
-    auto* const plane = reinterpret_cast<std::int32_t*>(scratch);
-    auto* const bytes = reinterpret_cast<byte*>(plane + (height + 1) * row_length);
+ private:
+  static std::int32_t* quads_of(std::byte* scratch) { return reinterpret_cast<std::int32_t*>(scratch); }
+  static byte* padded_plane(std::byte* scratch) {
+    return reinterpret_cast<byte*>(quads_of(scratch) + (height + 1) * row_length);
+  }
+  void begin(std::byte* scratch) const {
+    byte* const bytes = padded_plane(scratch);
     std::fill_n(bytes, padded_bytes, outside_);
-    auto* const first = reinterpret_cast<written*>(out.data());
-    written* to = first;
-    for (std::size_t c = 0; c < channels; ++c) {
-      // All rows, and a row of padding: a row that has just been written would be read from the store buffer, slowly.
-      for (std::size_t y = 0; y < height; ++y)
-        std::memcpy(bytes + y * padded + w.left, in.data() + (c * height + y) * width, width);
-      for (std::size_t y = 0; y < height + (c == 0); ++y) lay_out(bytes + y * padded, plane + y * row_length);
-      for (std::size_t f = c * Op::filters / channels; f < (c + 1) * Op::filters / channels; ++f)
-        for (std::size_t y = 0; y < rows; ++y, to += columns) compute_row(plane, f, y, to, first + out_type::elements);
-    }
+    lay_out(bytes + height * padded, quads_of(scratch) + height * row_length);  // a row of padding
+  }
+  /// All rows are copied first: a row that has just been written would be read from the store buffer, slowly.
+  void lay_out_plane(const byte* plane, const byte*, std::byte* scratch) const {
+    byte* const bytes = padded_plane(scratch);
+    for (std::size_t y = 0; y < height; ++y) std::memcpy(bytes + y * padded + w.left, plane + y * width, width);
+    for (std::size_t y = 0; y < height; ++y) lay_out(bytes + y * padded, quads_of(scratch) + y * row_length);
   }
 
- private:
   simd_qlinear_depthwise_by_quads(const Op& op, const std::unique_ptr<const weights>& given)
       : epilogue_(op, *given), outside_(static_cast<byte>(op.numbers.x.zero_point)) {
     const int zero_point = quad_zero_point<byte>(op.numbers);
@@ -84,8 +81,9 @@ class simd_qlinear_depthwise_by_quads {
       (neighbour_quads<w.stride_x, Arch>(row + x * w.stride_x) ^ ints(quad_sign<byte>)).store_unaligned(to + x);
   }
 
-  LEVADA_INLINE void compute_row(const std::int32_t* plane, std::size_t f, std::size_t y, written* to,
+  LEVADA_INLINE void compute_row(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
                                  const written* end) const {
+    const auto* const plane = reinterpret_cast<const std::int32_t*>(scratch);
     const std::int32_t* from[w.height];
     unrolled<w.height>([&](std::size_t ky) LEVADA_INLINE {
       const std::size_t row = y * w.stride_y + ky * w.dilation_y;
@@ -99,18 +97,13 @@ class simd_qlinear_depthwise_by_quads {
         sum = add_quad_products<Arch>(load<std::int32_t, Arch>(from[ky] + x + q * next_quad),
                                       weight[ky * quads_in_row + q], sum);
       });
-      sum = epilogue_.of_filter(sum, f);
-      // A whole vector where others follow, which are written afterwards.
-      if (to + x + lanes <= end)
-        store_as(to + x, sum);
-      else
-        store_part_as<(columns - 1) % lanes + 1>(to + x, sum);
+      base::store(epilogue_.of_filter(sum, f), to + x, end);
     }
   }
 
   std::array<std::array<std::int32_t, taps>, Op::filters> quads_;
   std::array<std::int32_t, Op::filters> bias_;
-  epilogue epilogue_;
+  typename base::epilogue epilogue_;
   byte outside_;
 };
 
