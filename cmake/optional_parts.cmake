@@ -26,7 +26,7 @@ levada_part(JSON nlohmann-json3-dev "nlohmann/|levada/interop/(plan_file|saved_p
 levada_part(TASKFLOW "libtaskflow-cpp-dev (from trixie on; or TASKFLOW_ROOT)" "taskflow/" taskflow::taskflow taskflow)
 levada_part(FASTFLOW "(not in Debian; FASTFLOW_ROOT names its folder)" "ff/ff" fastflow::fastflow fastflow)
 levada_part(GRPC "libgrpc++-dev libprotobuf-dev" "grpcpp/|levada/(remote/grpc|service/serve)" grpcpp::grpcpp grpcpp)
-levada_part(NATS libnats-dev "nats/|levada/fleet|fleet/(orders|counters)" nats::nats nats)
+levada_part(NATS "libnats-dev libssl-dev" "nats/|levada/fleet|fleet/(orders|counters)" nats::nats nats)
 levada_part(MPI libopenmpi-dev "mpi\\.h|levada/cluster" mpi::mpi mpi)
 levada_part(HTTPLIB libcpp-httplib-dev "httplib\\.h|levada/service/pages" httplib::httplib httplib)
 levada_part(ONNXRUNTIME "libonnxruntime-dev (from trixie on)" "onnxruntime_c|levada/interop/onnx_runtime"

@@ -28,8 +28,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 OPTIONAL = re.compile(
-    r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime|grpc|httplib|nats|mpi)"
-    r"\S*?)'?(?::| file)"
+    r"fatal error: '?((?:Eigen|oneapi/dnnl|dnnl|opencv2|vulkan|nlohmann|png|zlib|onnxruntime|grpc|httplib|nats|openssl"
+    r"|mpi)\S*?)'?(?::| file)"
 )
 INCLUDED = re.compile(r"^#include <(levada/\S+)>", re.M)
 OF_MPI = f"{sysconfig.get_config_var('MULTIARCH')}/mpi"

@@ -74,6 +74,7 @@ FOREIGN = [
     ("oneDNN is seen only by backend/onednn and interop/", r"dnnl|oneapi/dnnl", r"backend/onednn(/|\.hpp)|interop/"),
     ("gRPC is seen only by remote/grpc and service/grpc", r"grpc(pp)?/", r"(remote|service)/(detail/)?grpc"),
     ("libnats is seen only by fleet/", r"nats/", r"fleet/"),
+    ("OpenSSL is seen only by fleet/", r"openssl/", r"fleet/"),
     ("MPI is seen only by cluster/", r"mpi\.h", r"cluster/"),
     ("cpp-httplib is seen only by service/pages", r"httplib\.h", r"service/pages"),
     ("another library is seen only by interop/", r"opencv2/|nlohmann/|CLI/|png\.h|zlib\.h|google/|onnx", r"interop/"),

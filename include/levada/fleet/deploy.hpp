@@ -5,7 +5,8 @@
 //
 // The driver makes the streams of its fleets, or finds them as it would. Throws remote_error where no server answers,
 // where a stream is another than what it should be, where an item is too long for a message, and where all workers that
-// are there are of another program. Needs the client of NATS in C (Debian package libnats-dev, pkg-config `libnats`).
+// are there are of another program. Needs the client of NATS in C and its OpenSSL (Debian packages
+// libnats-dev and libssl-dev, pkg-config `libnats openssl`).
 
 #include <memory>
 #include <string>

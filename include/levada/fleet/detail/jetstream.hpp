@@ -16,7 +16,7 @@ namespace levada {
 /// Servers of NATS JetStream, as both ends of a fleet are given them, with the same numbers.
 struct jetstream {
   std::vector<std::string> urls;  ///< "nats://127.0.0.1:4222": one, or several of a cluster
-  std::variant<plain_text, certificates> security = plain_text{};
+  std::variant<plain_text, certificates, certificate_files> security = plain_text{};
 
   /// That each of the fleet's two streams stores; a full one is a full pipeline.
   std::size_t most_bytes = std::size_t{64} << 20;

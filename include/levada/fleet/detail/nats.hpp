@@ -17,6 +17,7 @@
 #include <nats/nats.h>
 
 #include <levada/core/detail/log.hpp>
+#include <levada/fleet/detail/handshake_files.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
 #include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/this_machine.hpp>
@@ -167,14 +168,20 @@ class nats_connection {
     throw remote_error(who_ + " has no server: " + all + ": " + words_of_status(status));
   }
   void secure(natsOptions* options, const jetstream& to) const {
+    const auto expect = [&](const std::string& name) {
+      if (!name.empty()) check(natsOptions_SetExpectedHostname(options, name.c_str()), "the server's name");
+    };
     if (const auto* const of = std::get_if<certificates>(&to.security)) {
       check(natsOptions_SetSecure(options, true), "no TLS");
       check(natsOptions_SetCATrustedCertificates(options, of->authority.c_str()), "the authority's certificate");
       if (!of->certificate.empty())
         check(natsOptions_SetCertificatesChain(options, of->certificate.c_str(), of->key.c_str()), "the certificate");
-      if (!of->node_name.empty())
-        check(natsOptions_SetExpectedHostname(options, of->node_name.c_str()), "the server's name");
-      return;
+      return expect(of->node_name);
+    }
+    if (const auto* const of = std::get_if<certificate_files>(&to.security)) {
+      check_readable(*of);
+      handshake_files::read_by(*of, who_, [&] { check(natsOptions_SetSecure(options, true), "no TLS"); });
+      return expect(of->node_name);
     }
     for (const std::string& url : to.urls) {
       std::string_view address = url;

@@ -20,7 +20,7 @@ struct certificates {
 struct certificate_files {
   std::string authority, certificate, key;
   std::string node_name;                ///< as in `certificates`
-  std::chrono::seconds read_every{60};  ///< 1 s at least
+  std::chrono::seconds read_every{60};  ///< 1 s at least; a fleet reads whenever it connects
 };
 
 /// Without certificates and without encryption: to this machine alone.

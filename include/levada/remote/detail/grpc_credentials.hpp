@@ -2,7 +2,6 @@
 #pragma once
 // remote/detail/grpc_credentials.hpp: certificates and addresses as gRPC's servers take them.
 
-#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -29,9 +28,7 @@ inline bool keep_grpc() {
 
 /// Throws remote_error where one of them cannot be read, since gRPC would only refuse all connections.
 inline std::shared_ptr<grpc::experimental::CertificateProviderInterface> watched_files(const certificate_files& of) {
-  for (const std::string* file : {&of.authority, &of.certificate, &of.key})
-    if (::access(file->c_str(), R_OK) != 0)
-      throw remote_error("levada: certificate_files: \"" + *file + "\" cannot be read");
+  check_readable(of);
   const auto every = std::max(of.read_every, std::chrono::seconds(1)).count();
   return std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(of.key, of.certificate, of.authority,
                                                                               static_cast<unsigned>(every));

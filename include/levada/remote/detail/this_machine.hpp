@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// remote/detail/this_machine.hpp: whether what goes to an address leaves the machine.
+// remote/detail/this_machine.hpp: whether what goes to an address leaves the machine, and files for it.
 
+#include <unistd.h>
 #include <string>
 #include <string_view>
 
+#include <levada/remote/detail/certificates.hpp>
 #include <levada/remote/detail/device.hpp>
 
 namespace levada::detail {
@@ -25,6 +27,13 @@ inline void check_plain_text(const std::string& address, std::string_view who) {
   if (!is_this_machine(address))
     throw remote_error("levada: \"" + address + "\" is not this machine, and plain text goes to no other: give " +
                        std::string(who) + " certificates");
+}
+
+/// Throws remote_error where a file cannot be read: what connects by it would only fail to.
+inline void check_readable(const certificate_files& of) {
+  for (const std::string* file : {&of.authority, &of.certificate, &of.key})
+    if (::access(file->c_str(), R_OK) != 0)
+      throw remote_error("levada: certificate_files: \"" + *file + "\" cannot be read");
 }
 
 }  // namespace levada::detail
