@@ -17,12 +17,11 @@
 
 namespace levada::test {
 
-/// Mixes all bits of both (the finish of MurmurHash3).
+/// Mixes all bits of both: both halves of one product (the step of wyhash).
 constexpr std::uint64_t hashed(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a * 0x9e37'79b9'7f4a'7c15u + b;
-  x = (x ^ x >> 33) * 0xff51'afd7'ed55'8ccdu;
-  x = (x ^ x >> 33) * 0xc4ce'b9fe'1a85'ec53u;
-  return x ^ x >> 33;
+  __extension__ using wide = unsigned __int128;
+  const wide product = wide{a ^ 0xa076'1d64'78bd'642fu} * (b ^ 0xe703'7ed1'a0b4'28dbu);
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 /// What an operation does at its place. Two of two threads depend on each other where one writes.
