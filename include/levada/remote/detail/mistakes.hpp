@@ -31,6 +31,8 @@ template <fixed_string Device, fixed_string Stage>
 struct stage_of_a_fleet_keeps_no_state_since_items_go_to_any_worker : detail::mistake {};
 template <fixed_string Device>
 struct part_on_another_machine_gives_one_result_for_each_item : detail::mistake {};
+template <fixed_string Device, fixed_string Stage>
+struct part_on_another_machine_stands_in_the_line_itself_not_in_a_branch_or_a_node : detail::mistake {};
 template <fixed_string Device>
 struct device_runs_one_part_of_a_pipeline_not_two : detail::mistake {};
 template <fixed_string Device>
@@ -75,6 +77,37 @@ struct remote_places<link<Left, Right>> {
   using place = typename way_of_part<typename remote_pin<Right>::device, before, decltype(split::part)>::place;
   using type = decltype(remote_places_of<before>{} + type_list<place>{});
 };
+
+/// The first stage on another machine in branches, nodes and groups of a line, where it is looked for by nobody.
+template <class... Part>
+consteval auto inner_part_mistake(type_list<Part...> parts) {
+  constexpr std::size_t at =
+      first_true({(elsewhere<typename Part::device>::is_one && is_stage<typename Part::part>)..., true});
+  static_cast<void>(parts);
+  if constexpr (at < sizeof...(Part)) {
+    using found = type_at<type_list<Part...>, at>;
+    return part_on_another_machine_stands_in_the_line_itself_not_in_a_branch_or_a_node<
+        elsewhere<typename found::device>::device::name, found::part::name>{};
+  } else {
+    return no_mistake{};
+  }
+}
+template <class Line>
+consteval auto off_line_mistake() {
+  if constexpr (is_pipeline<Line>) {
+    return off_line_mistake<typename Line::parts_type>();
+  } else if constexpr (is_link<Line>) {
+    using last = decltype(Line::right);
+    if constexpr (decltype(off_line_mistake<decltype(Line::left)>())::is_mistake)
+      return off_line_mistake<decltype(Line::left)>();
+    else if constexpr (remote_pin<last>::is_one)
+      return no_mistake{};
+    else
+      return inner_part_mistake(typename flatten<last, void>::type{});
+  } else {
+    return no_mistake{};
+  }
+}
 
 /// The first of this side data that cannot go to another machine, if any.
 template <fixed_string Device, class... Side>
@@ -155,6 +188,8 @@ consteval auto remote_pipeline_mistake() {
     return only_a_pipeline_can_be_deployed<Pipeline>{};
   else if constexpr (pipeline_mistake<Pipeline>::is_mistake)
     return pipeline_mistake<Pipeline>{};
+  else if constexpr (decltype(off_line_mistake<Pipeline>())::is_mistake)
+    return off_line_mistake<Pipeline>();
   else
     return places_mistake<Options...>(remote_places_of<Pipeline>{});
 }
