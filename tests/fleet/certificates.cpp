@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -44,6 +45,13 @@ class linked_files {
   temporary_folder folder_;
 };
 
+nats_server::configuration showing(const lv::certificate_files& of) {
+  return [of](const std::filesystem::path& folder, const std::string& listen) {
+    return nats_server::plain(folder, listen) + "tls { ca_file: \"" + of.authority + "\", cert_file: \"" +
+           of.certificate + "\", key_file: \"" + of.key + "\", verify: true }\n";
+  };
+}
+
 bool is_served(const lv::jetstream& to) {
   try {
     static_cast<void>(lv::deploy<fleet_box, fleet_version>(orders(), to));
@@ -66,11 +74,7 @@ TEST_CASE("certificates of a fleet are read again where their files change, and 
   of_clients.add("no pair", other_certificate, stranger_certificate, driver_key);
   of_clients.add("no text", "nothing", stranger_certificate, stranger_key);
   of_clients.turn_to("first");
-  nats_server server([&](const std::filesystem::path& folder, const std::string& listen) {
-    const lv::certificate_files of = of_server.all();
-    return nats_server::plain(folder, listen) + "tls { ca_file: \"" + of.authority + "\", cert_file: \"" +
-           of.certificate + "\", key_file: \"" + of.key + "\", verify: true }\n";
-  });
+  nats_server server(showing(of_server.all()));
   const lv::jetstream to{{server.url()}, of_clients.all()};
   const lv::jetstream with_first{{server.url()},
                                  lv::certificates{authority_certificate, driver_certificate, driver_key, "edge"}};
@@ -128,10 +132,27 @@ TEST_CASE("certificates of a fleet are read again where their files change, and 
   CHECK(came.delivered == count);
   CHECK(came.failed == 0);
   CHECK(came.in_order);
-  CHECK_THROWS_WITH_AS(lv::detail::handshake_files::read_by(of_clients.all(), "a test", [] {}),
-                       "a test: certificate_files need a libnats that has the OpenSSL of this program",
-                       lv::remote_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lv::detail::handshake_files::context_made_by("a test", [] {})),
+                       "a test: certificates need a libnats that has the OpenSSL of this program", lv::remote_error);
   const lv::jetstream nowhere{{server.url()}, lv::certificate_files{"nowhere.pem", "", "", ""}};
   CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<fleet_box, fleet_version>(orders(), nowhere)),
                        "levada: certificate_files: \"nowhere.pem\" cannot be read", lv::remote_error);
+}
+
+TEST_CASE("whom the system believes, a fleet does not") {
+  if (!has_nats_server()) return;
+  const linked_files of_server, of_clients;
+  of_server.add("first", other_certificate, stranger_certificate, stranger_key);
+  of_server.turn_to("first");
+  of_clients.add("first", authority_certificate, stranger_certificate, stranger_key);
+  of_clients.turn_to("first");
+  const nats_server server(showing(of_server.all()));
+  ::setenv("SSL_CERT_FILE", of_server.file("authority.pem").c_str(), 1);
+  CHECK(!is_served({{server.url()}, of_clients.all()}));
+  const auto by = [&](const char* authority) {
+    return lv::jetstream{{server.url()}, lv::certificates{authority, stranger_certificate, stranger_key, "edge"}};
+  };
+  CHECK(!is_served(by(authority_certificate)));
+  CHECK(is_served(by(other_certificate)));
+  ::unsetenv("SSL_CERT_FILE");
 }

@@ -4,6 +4,8 @@
 // What a connection shows and believes is fixed in a context of OpenSSL that libnats keeps to itself. OpenSSL tells who
 // asks of each context that it makes, and at each handshake asks what the context was told to.
 
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,18 +24,21 @@ class handshake_files {
  public:
   handshake_files(const certificate_files& of, std::string who) : of_(of), who_(std::move(who)) {}
 
-  /// Gives these files to the context that `make` has OpenSSL make on this thread. Throws remote_error where there is
-  /// none.
+  /// The context that `make` has OpenSSL make on this thread. Throws remote_error where there is none.
   template <class Make>
-  static void read_by(const certificate_files& of, const std::string& who, const Make& make) {
-    const int at = place();
+  static SSL_CTX* context_made_by(const std::string& who, const Make& make) {
+    static_cast<void>(place());
     last_made() = nullptr;
     make();
     SSL_CTX* const made = std::exchange(last_made(), nullptr);
-    if (made == nullptr)
-      throw remote_error(who + ": certificate_files need a libnats that has the OpenSSL of this program");
-    SSL_CTX_set_ex_data(made, at, new handshake_files(of, who));
-    SSL_CTX_set_info_callback(made, &handshake_files::begin);
+    if (made == nullptr) throw remote_error(who + ": certificates need a libnats that has the OpenSSL of this program");
+    return made;
+  }
+  static void read_by(SSL_CTX* context, const certificate_files& of, const std::string& who) {
+    auto files = std::make_unique<handshake_files>(of, who);
+    if (SSL_CTX_set_ex_data(context, place(), files.get()) != 1) throw std::bad_alloc();
+    static_cast<void>(files.release());
+    SSL_CTX_set_info_callback(context, &handshake_files::begin);
   }
 
  private:

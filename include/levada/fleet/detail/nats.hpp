@@ -171,8 +171,11 @@ class nats_connection {
     const auto expect = [&](const std::string& name) {
       if (!name.empty()) check(natsOptions_SetExpectedHostname(options, name.c_str()), "the server's name");
     };
+    const auto context = [&] {
+      return handshake_files::context_made_by(who_, [&] { check(natsOptions_SetSecure(options, true), "no TLS"); });
+    };
     if (const auto* const of = std::get_if<certificates>(&to.security)) {
-      check(natsOptions_SetSecure(options, true), "no TLS");
+      SSL_CTX_set_cert_store(context(), X509_STORE_new());  // else those whom the system believes are believed, too
       check(natsOptions_SetCATrustedCertificates(options, of->authority.c_str()), "the authority's certificate");
       if (!of->certificate.empty())
         check(natsOptions_SetCertificatesChain(options, of->certificate.c_str(), of->key.c_str()), "the certificate");
@@ -180,7 +183,7 @@ class nats_connection {
     }
     if (const auto* const of = std::get_if<certificate_files>(&to.security)) {
       check_readable(*of);
-      handshake_files::read_by(*of, who_, [&] { check(natsOptions_SetSecure(options, true), "no TLS"); });
+      handshake_files::read_by(context(), *of, who_);
       return expect(of->node_name);
     }
     for (const std::string& url : to.urls) {
