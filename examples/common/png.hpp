@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
+
+#include "run.hpp"
 
 #include <png.h>
 #include <levada/core/error.hpp>
@@ -37,6 +40,21 @@ void read_png(const std::filesystem::path& path, levada::tensor<std::uint8_t, He
   image.format = PNG_FORMAT_RGB;
   const png_color black{0, 0, 0};
   if (png_image_finish_read(&image, &black, picture.data(), 0, nullptr) == 0) fail(image.message);
+}
+
+/// One of the photographs of python3-skimage, which the program has another one for by --picture.
+template <class Picture>
+std::unique_ptr<Picture> read_photograph(const std::filesystem::path& path) {
+  constexpr auto size = Picture::extents;
+  if (!std::filesystem::exists(path))
+    throw missing_data(path.string() +
+                       " is not there. The photograph is in Debian's package python3-skimage:\n"
+                       "  apt-get install --no-install-recommends python3-skimage\n"
+                       "or name any PNG of " +
+                       std::to_string(size[1]) + " x " + std::to_string(size[0]) + " pixels with --picture.");
+  auto picture = std::make_unique<Picture>();
+  read_png(path, *picture);
+  return picture;
 }
 
 /// Writes an RGB picture.

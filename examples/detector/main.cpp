@@ -7,8 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
 #include <string>
 
 #include "../common/png.hpp"
@@ -90,13 +88,7 @@ void cut(const grey& from, const found_coin& at, close_up& to) {
 }
 
 int detect(const std::string& from, const std::string& to, int expected) {
-  if (!std::filesystem::exists(from))
-    throw missing_data(from +
-                       " is not there. The photograph is in Debian's package python3-skimage:\n"
-                       "  apt-get install --no-install-recommends python3-skimage\n"
-                       "or name any PNG of 384 x 303 pixels with --picture.");
-  const auto photo = std::make_unique<photograph>();
-  read_png(from, *photo);
+  const auto photo = read_photograph<photograph>(from);
   const lv::parameter_map w = weights();
 
   // clang-format off

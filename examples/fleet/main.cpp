@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -120,16 +118,8 @@ auto film(const lv::parameter_map& weights) {
   // clang-format on
 }
 
-std::unique_ptr<photograph> read(const std::string& from) {
-  if (!std::filesystem::exists(from))
-    throw example::missing_data(from + " is not there. The photograph is in Debian's package python3-skimage.");
-  auto all = std::make_unique<photograph>();
-  example::read_png(from, *all);
-  return all;
-}
-
 int work(const std::string& photo, const lv::jetstream& from) {
-  const auto weights = weights_of(*read(photo));
+  const auto weights = weights_of(*example::read_photograph<photograph>(photo));
   const lv::fleet_worker finds = lv::work<box, "find", program>(film(weights), from);
   const lv::fleet_worker follows = lv::work<box, "follow", program>(film(weights), from);
   for (;;) ::pause();
@@ -137,7 +127,7 @@ int work(const std::string& photo, const lv::jetstream& from) {
 
 int drive(const std::string& photo, int pictures) {
   using clock = std::chrono::steady_clock;
-  const auto all = read(photo);
+  const auto all = example::read_photograph<photograph>(photo);
   const example::nats_server server;
   const lv::jetstream to{{server.url()}};
   std::vector<example::child> workers;

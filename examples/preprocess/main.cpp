@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -39,13 +38,7 @@ void to_picture(const network_input& planes, thumbnail& picture) {
 }
 
 int preprocess(const std::string& from, const std::string& to) {
-  if (!std::filesystem::exists(from))
-    throw example::missing_data(from +
-                                " is not there. The photograph is in Debian's package python3-skimage:\n"
-                                "  apt-get install --no-install-recommends python3-skimage\n"
-                                "or name any PNG of 512 x 512 pixels with --picture.");
-  const auto photo = std::make_unique<photograph>();
-  example::read_png(from, *photo);
+  const auto photo = example::read_photograph<photograph>(from);
 
   // clang-format off
   const auto prepare = lv::input<photograph>
