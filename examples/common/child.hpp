@@ -22,7 +22,8 @@ namespace example {
 /// It is killed where this ends, or the thread that started it.
 class child {
  public:
-  explicit child(std::vector<std::string> words) {
+  /// What it prints goes to `output`.
+  explicit child(std::vector<std::string> words, int output = STDOUT_FILENO) {
     std::vector<char*> texts;
     for (std::string& w : words) texts.push_back(w.data());
     texts.push_back(nullptr);
@@ -30,10 +31,16 @@ class child {
     if (id_ < 0) throw levada::error("no process can be started");
     if (id_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (output != STDOUT_FILENO) ::dup2(output, STDOUT_FILENO);
     ::execvp(texts[0], texts.data());
     ::_exit(127);
   }
   child(child&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  child& operator=(child&& other) noexcept {
+    kill();
+    id_ = std::exchange(other.id_, 0);
+    return *this;
+  }
   ~child() { kill(); }
 
   pid_t id() const { return id_; }
@@ -41,6 +48,13 @@ class child {
     if (id_ == 0) return;
     ::kill(id_, SIGKILL);
     ::waitpid(std::exchange(id_, 0), nullptr, 0);
+  }
+  /// Asks it to end by SIGTERM, and waits until it has: whether it says that all went well.
+  bool end() {
+    int status = 0;
+    ::kill(id_, SIGTERM);
+    ::waitpid(std::exchange(id_, 0), &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
 
  private:
