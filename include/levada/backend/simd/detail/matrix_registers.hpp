@@ -76,7 +76,8 @@ class matrix_registers {
   /// `to[row][column]`. `walk` calls what it is given for each part of a sum: with the weights of all first operands,
   /// packed one after the other, and with the inputs, whose rows lie `pitch` elements apart.
   template <std::size_t First, std::size_t Second, class Walk>
-  LEVADA_INLINE static void products(std::size_t pitch, void* to, std::size_t to_pitch, const Walk& walk) {
+  LEVADA_INLINE static void products([[maybe_unused]] std::size_t pitch, [[maybe_unused]] void* to,
+                                     [[maybe_unused]] std::size_t to_pitch, [[maybe_unused]] const Walk& walk) {
     static_assert(First >= 1 && First <= 2 && Second >= 1 && Second <= 2);
     [[maybe_unused]] constexpr std::size_t side = 4 * columns;
 #if defined(__AMX_TILE__) && defined(__AMX_INT8__) && defined(__AMX_BF16__)

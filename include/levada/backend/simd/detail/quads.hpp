@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 
 #include <levada/backend/detail/quantized_weights.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
@@ -92,6 +94,10 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> neighbour_quads(const void* from
     return _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(all, parts), bytes);
   }
 #endif
+  std::int32_t quads[lanes_in<std::int32_t, Arch>];
+  for (std::size_t i = 0; i < std::size(quads); ++i)
+    std::memcpy(quads + i, static_cast<const std::byte*>(from) + Step * i, sizeof *quads);
+  return load<std::int32_t, Arch>(quads);
 }
 template <std::size_t Step, class Arch>
 inline constexpr std::size_t neighbour_bytes = std::is_base_of_v<isa::avx512vnni, Arch> && Step == 2 ? 64 : 32;
