@@ -47,22 +47,16 @@ struct remote_place {
   using pipeline = link<input_part<in>, part>;
 };
 
-/// The line, and behind it a stage that joins side data to its item, of type `T`. Without any: the line.
-template <class T, class Line, class... Side>
-constexpr auto joined_behind(Line line, type_list<Side...>) {
+/// The line, and behind it a stage that joins side data to its item, of type `T`, or takes them apart: `How`. Without
+/// any: the line.
+template <template <class, class...> class How, class T, class Line, class... Side>
+constexpr auto sides_behind(Line line, type_list<Side...>) {
   if constexpr (sizeof...(Side) == 0)
     return line;
   else
-    return std::move(line) | levada::stage<"side data">(join_sides<T, Side...>{});
+    return std::move(line) | levada::stage<"side data">(How<T, Side...>{});
 }
-/// The same with one that takes them apart, and with one before the line.
-template <class T, class Line, class... Side>
-constexpr auto parted_behind(Line line, type_list<Side...>) {
-  if constexpr (sizeof...(Side) == 0)
-    return line;
-  else
-    return std::move(line) | levada::stage<"side data">(part_sides<T, Side...>{});
-}
+/// The same with one before the line, which takes them apart.
 template <class T, class Line, class... Side>
 constexpr auto parted_before(Line line, type_list<Side...>) {
   if constexpr (sizeof...(Side) == 0)
@@ -97,7 +91,7 @@ struct way_of_part {
 
   /// The part as its node has it.
   static constexpr auto part_there(Part part) {
-    return joined_behind<made>(parted_before<given>(std::move(part), there{}), back{});
+    return sides_behind<join_sides, made>(parted_before<given>(std::move(part), there{}), back{});
   }
   using place =
       remote_place<Device, typename item_joined_with<given, there>::type, decltype(part_there(std::declval<Part>()))>;
@@ -105,7 +99,8 @@ struct way_of_part {
   /// The line as its driver has it, with `by` in the place of the part.
   template <class Line, class By>
   static constexpr auto line_here(Line before, By by) {
-    return parted_behind<made>(joined_behind<given>(std::move(before), there{}) | std::move(by), back{});
+    return sides_behind<part_sides, made>(sides_behind<join_sides, given>(std::move(before), there{}) | std::move(by),
+                                          back{});
   }
 };
 

@@ -18,6 +18,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <levada/core/detail/trace_context.hpp>
+#include <levada/run/detail/measure/meter.hpp>
 #include <levada/service/detail/grpc_calls.hpp>
 #include <levada/service/detail/infer_call.hpp>
 
@@ -93,7 +94,7 @@ class grpc_infer_call final : public infer_call {
     const auto [first, end] = said.equal_range("traceparent");
     if (first == end || std::next(first) != end) return;
     caller = trace_context::parse({first->second.data(), first->second.size()});
-    came_at = now();
+    came_at = meter::now();
   }
   void received(bool ok) noexcept {
     try {

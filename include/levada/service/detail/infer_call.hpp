@@ -2,7 +2,6 @@
 #pragma once
 // service/detail/infer_call.hpp: a request on its way through a session, and who works on it.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -45,13 +44,6 @@ class infer_call {
   std::size_t pushed = 0;    ///< of its items
   std::size_t answered = 0;  ///< of those
   std::uint64_t first_item = 0;
-
-  /// By the steady clock, in nanoseconds.
-  static std::uint64_t now() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-            .count());
-  }
 
  protected:
   ~infer_call() = default;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <levada/core/detail/storage.hpp>
+#include <levada/run/detail/measure/meter.hpp>
 #include <levada/run/detail/measure/trace_log.hpp>
 #include <levada/service/detail/infer_call.hpp>
 
@@ -20,7 +21,7 @@ class request_log {
   void add(const infer_call& call) noexcept {
     if (call.caller && call.pushed != 0 && !kept_.empty())
       kept_[static_cast<std::size_t>(written_++ % kept_.size())] = {*call.caller, call.first_item, call.pushed,
-                                                                    call.came_at, infer_call::now()};
+                                                                    call.came_at, meter::now()};
   }
   void copy_to(session_trace& to) const {
     const std::uint64_t count = written_ < kept_.size() ? written_ : kept_.size();

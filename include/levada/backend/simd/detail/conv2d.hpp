@@ -28,7 +28,7 @@ struct fastest_conv {
                                     conv_by_channels<Arch, Run, Epilogue>>;
   static constexpr bool multiplies_matrices() {
     if constexpr (takes_matrices<Arch, Run>)
-      return matrix_cost<Run>() < direct_cost<Run>(std::min(by_columns, by_channels));
+      return best_matrix_layout<Run>::cost < direct_cost<Run>(std::min(by_columns, by_channels));
     else
       return false;
   }

@@ -112,10 +112,6 @@ struct matrix_layout {
 };
 template <class Run>
 using best_matrix_layout = matrix_layout<Run, (matrix_layout<Run, true>::cost < matrix_layout<Run, false>::cost)>;
-template <class Run>
-constexpr std::size_t matrix_cost() {
-  return best_matrix_layout<Run>::cost;
-}
 
 template <class Arch, class Run, class Epilogue>
 class conv_by_matrices {

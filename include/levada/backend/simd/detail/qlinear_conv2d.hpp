@@ -81,7 +81,7 @@ template <class Arch, class Run>
 inline constexpr std::size_t quad_run_cost = [] {
   const std::size_t by_vectors =
       direct_cost<Run>(std::min(best_column_tiling<Arch, Run>().cost, best_channel_tiling<Arch, Run>().cost));
-  return takes_matrices<Arch, Run> ? std::min(by_vectors, matrix_cost<Run>()) : by_vectors;
+  return takes_matrices<Arch, Run> ? std::min(by_vectors, best_matrix_layout<Run>::cost) : by_vectors;
 }();
 
 template <class Arch, class In, class Op, class... Tail>

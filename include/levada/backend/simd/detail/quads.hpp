@@ -70,30 +70,26 @@ template <std::size_t Step, class Arch>
 LEVADA_INLINE inline vector<std::int32_t, Arch> neighbour_quads(const void* from) {
   static_assert((Step == 1 || Step == 2) && multiplies_quads<Arch>);
   // First the dwords that each part of 128 bits needs, then its bytes.
+#if XSIMD_WITH_AVX2
+  constexpr int s = Step;
+  const __m128i bytes = s == 1 ? _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6)
+                               : _mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9);
 #if XSIMD_WITH_AVX512BW
   if constexpr (std::is_base_of_v<isa::avx512vnni, Arch>) {
-    constexpr int s = Step;
     const __m512i parts = _mm512_setr_epi32(0, 1, 2, 3, s, s + 1, s + 2, s + 3, 2 * s, 2 * s + 1, 2 * s + 2, 2 * s + 3,
                                             3 * s, 3 * s + 1, 3 * s + 2, 3 * s + 3);
-    const __m512i bytes =
-        _mm512_broadcast_i32x4(s == 1 ? _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6)
-                                      : _mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9));
     const __m512i all = s == 1 ? _mm512_castsi256_si512(_mm256_loadu_si256(static_cast<const __m256i*>(from)))
                                : _mm512_loadu_si512(from);
-    return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(parts, all), bytes);
+    return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(parts, all), _mm512_broadcast_i32x4(bytes));
   }
 #endif
-#if XSIMD_WITH_AVX2
   if constexpr (std::is_base_of_v<isa::avxvnni, Arch>) {
-    constexpr int s = Step;
     const __m256i parts = _mm256_setr_epi32(0, 1, 2, 3, s, s + 1, s + 2, s + 3);
-    const __m256i bytes =
-        _mm256_broadcastsi128_si256(s == 1 ? _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6)
-                                           : _mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9));
     const __m256i all = _mm256_loadu_si256(static_cast<const __m256i*>(from));
-    return _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(all, parts), bytes);
+    return _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(all, parts), _mm256_broadcastsi128_si256(bytes));
   }
 #endif
+  // A unit that may not use the set knows it by its name alone.
   std::int32_t quads[lanes_in<std::int32_t, Arch>];
   for (std::size_t i = 0; i < std::size(quads); ++i)
     std::memcpy(quads + i, static_cast<const std::byte*>(from) + Step * i, sizeof *quads);
