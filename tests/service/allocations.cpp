@@ -82,7 +82,7 @@ TEST_CASE("a request takes nothing from the heap, in a session for all and in on
   const std::vector<lv::detail::item_tensor> known(tensors.begin(), tensors.end());
   const lv::detail::served_model model{"m", "1", known, known, true, 8};
   std::vector<std::unique_ptr<lv::detail::infer_worker>> workers;
-  for (const std::size_t traced : {0, 100}) {
+  for (const std::size_t traced : {std::size_t{0}, std::size_t{100}}) {
     const lv::detail::answering how{16, false, traced};
     workers.push_back(std::make_unique<lv::detail::shared_worker<app>>(counter(), how));
     workers.push_back(std::make_unique<lv::detail::sequence_worker<app>>(counter(), how, 4, std::chrono::minutes(1)));
