@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <levada/levada.hpp>
+#include <levada/run/detail/measure/meter.hpp>
 #include <levada/service/detail/infer_workers.hpp>
 
 #include <support/counting.hpp>
@@ -33,7 +34,7 @@ class asked final : public lv::detail::infer_call {
   void begin(const std::string& message, const lv::detail::served_model& model) {
     clear();
     caller = lv::trace_context{{1}, {1}, 1};
-    came_at = now();
+    came_at = lv::detail::meter::now();
     is_done_.store(false);
     request.read(std::as_bytes(std::span(message)), model);
     answer.begin(request, model);

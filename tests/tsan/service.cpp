@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <levada/run/deploy.hpp>
+#include <levada/run/detail/measure/meter.hpp>
 #include <levada/service/detail/infer_workers.hpp>
 
 namespace {
@@ -31,7 +32,7 @@ class asked final : public lv::detail::infer_call {
     message_ = std::move(message);
     clear();
     caller = lv::trace_context{{1}, {1}, 1};
-    came_at = now();
+    came_at = lv::detail::meter::now();
     is_done_.store(false);
     request.read(std::as_bytes(std::span(message_)), model);
     answer.begin(request, model);
