@@ -6,7 +6,6 @@
 // transformed weights, the results transformed back and transposed into the output's planes.
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <concepts>
 #include <cstdint>
@@ -115,17 +114,17 @@ class winograd_conv {
 
   template <class Parameters>
   winograd_conv(const Parameters& p, const Epilogue& epilogue) : epilogue_(epilogue) {
-    for (std::size_t f = 0; f < filters; ++f) {
-      const std::size_t first = f / lanes / vectors * vectors,
-                        width = std::min(vectors, filter_vectors - first) * lanes;
-      value* const to = weight_.data() + first * lanes * Run::channels + (f - first * lanes);
+    for (std::size_t v = 0; v < filter_vectors; ++v) {
+      const std::size_t first = v / vectors * vectors, width = std::min(vectors, filter_vectors - first) * lanes;
+      value* const to = weight_.data() + first * lanes * Run::channels + (v - first) * lanes;
+      const std::size_t there = std::min(lanes, Run::filters - v * lanes);
       for (std::size_t c = 0; c < Run::channels; ++c) {
-        std::array<double, 9> window{};
-        for (std::size_t i = 0; i < 9 && f < Run::filters; ++i) window[i] = Run::weight(p, f, c, i / 3, i % 3);
-        const auto transformed = winograd_weights<Results>(window);
-        for (std::size_t i = 0; i < all_products; ++i) to[i * filters * Run::channels + c * width] = transformed[i];
+        double window[3][3][lanes]{};
+        for (std::size_t f = 0; f < there; ++f)
+          for (std::size_t i = 0; i < 9; ++i) window[i / 3][i % 3][f] = Run::weight(p, v * lanes + f, c, i / 3, i % 3);
+        winograd_weights<Results>(window, to + c * width, filters * Run::channels);
       }
-      bias_[f] = f < Run::filters ? Run::bias(p, f) : value{0};
+      for (std::size_t f = 0; f < lanes; ++f) bias_[v * lanes + f] = f < there ? Run::bias(p, v * lanes + f) : value{0};
     }
   }
 

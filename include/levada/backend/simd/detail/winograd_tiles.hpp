@@ -5,7 +5,6 @@
 // window take 36 multiplications instead of 144, and 2 x 2 results 16 instead of 36. (Lavin and Gray, Fast Algorithms
 // for Convolutional Neural Networks, 2016; the points are 0, 1, -1, for the larger tiles 2 and -2, and infinity.)
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -106,9 +105,9 @@ void winograd_result(const float* in, std::size_t plane, const float* bias, floa
   });
 }
 
-/// The transform of the 3 x 3 weights of one channel and filter.
-template <std::size_t Results>
-std::array<float, winograd_sizes<Results>::products> winograd_weights(const std::array<double, 9>& g) {
+/// The transforms of the 3 x 3 weights of one channel and `Filters` filters, side by side and `plane` apart.
+template <std::size_t Results, std::size_t Filters>
+void winograd_weights(const double (&g)[3][3][Filters], float* out, std::size_t plane) {
   constexpr std::size_t side = winograd_sizes<Results>::side;
   constexpr double of_two[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
   constexpr double of_four[6][3] = {{1.0 / 4, 0, 0},
@@ -123,15 +122,16 @@ std::array<float, winograd_sizes<Results>::products> winograd_weights(const std:
     else
       return of_four;
   }();
-  std::array<float, side * side> result{};
+  double between[side][3][Filters];
   for (std::size_t y = 0; y < side; ++y)
-    for (std::size_t x = 0; x < side; ++x) {
-      double sum = 0;
-      for (std::size_t i = 0; i < 3; ++i)
-        for (std::size_t j = 0; j < 3; ++j) sum += matrix[y][i] * g[i * 3 + j] * matrix[x][j];
-      result[y * side + x] = static_cast<float>(sum);
-    }
-  return result;
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t f = 0; f < Filters; ++f)
+        between[y][j][f] = matrix[y][0] * g[0][j][f] + matrix[y][1] * g[1][j][f] + matrix[y][2] * g[2][j][f];
+  for (std::size_t y = 0; y < side; ++y)
+    for (std::size_t x = 0; x < side; ++x)
+      for (std::size_t f = 0; f < Filters; ++f)
+        out[(y * side + x) * plane + f] = static_cast<float>(
+            matrix[x][0] * between[y][0][f] + matrix[x][1] * between[y][1][f] + matrix[x][2] * between[y][2][f]);
 }
 
 /// Of `Tiles` tiles, `Stride` apart and with `channels` channels each, the products with the weights of `Vectors`
