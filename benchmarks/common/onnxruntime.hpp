@@ -102,6 +102,18 @@ inline std::vector<std::int64_t> extents_of(const OrtTensorTypeAndShapeInfo* ten
   return extents;
 }
 
+/// The name of an input or output: `of` is a member of the interface.
+template <class Of>
+std::string port_name(Of of, const OrtSession* network, std::size_t index) {
+  OrtAllocator* allocator = nullptr;
+  check(api().GetAllocatorWithDefaultOptions(&allocator));
+  char* name = nullptr;
+  check(of(network, index, allocator, &name));
+  const std::string copy = name;
+  allocator->Free(allocator, name);
+  return copy;
+}
+
 }  // namespace ort
 
 #endif

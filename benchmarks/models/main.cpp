@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -32,6 +31,7 @@
 #include "../../examples/common/run.hpp"
 #include "../common/interleaved.hpp"
 #include "../common/progress.hpp"
+#include "../common/tensors.hpp"
 #include "layers.hpp"
 #include "network.hpp"
 #include "onnxruntime.hpp"
@@ -41,32 +41,11 @@ namespace {
 
 using namespace models;
 
-/// Numbers between -1 and 1.
-void fill(network& n) {
-  std::uint32_t state = 1;
-  for (const std::span<float> input : n.inputs())
-    for (float& x : input) x = static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) * 0x1p-23f - 1;
-}
-
 /// Throws where outputs differ by more than rounding explains.
 void check(const std::string& name, const entry& of, network& one, network& other) {
-  const float tolerance = of.element == "float" ? 1e-4f : 0.03f;  // of the largest output
   one.run();
   other.run();
-  const auto expected = one.outputs(), got = other.outputs();
-  if (expected.size() != got.size()) throw levada::error(name + ": another number of outputs");
-  for (std::size_t o = 0; o < expected.size(); ++o) {
-    if (expected[o].size() != got[o].size()) throw levada::error(name + ": an output has another size");
-    float largest = 0, difference = 0;
-    for (std::size_t i = 0; i < got[o].size(); ++i) {
-      largest = std::max(largest, std::abs(expected[o][i]));
-      const float d = std::abs(expected[o][i] - got[o][i]);
-      difference = std::isfinite(d) ? std::max(difference, d) : INFINITY;
-    }
-    if (!(difference <= tolerance * largest))
-      throw levada::error(name + ": output " + std::to_string(o) + " differs by " + std::to_string(difference) +
-                          " of " + std::to_string(largest));
-  }
+  tensors::check(name, of.element == "float" ? 1e-4f : 0.03f, one.outputs(), other.outputs());
 }
 
 /// levada's, each item on two threads.
@@ -98,7 +77,7 @@ class contest {
   void add(const entry& e) {
     progress::show("the outputs of " + e.name + " " + e.element);
     const std::shared_ptr<deployed_network> ours = e.deploy();
-    fill(*ours);
+    tensors::fill(ours->inputs());
     enter("levada", e, ours, true, true);
     enter("levada_divided", e, std::make_shared<divided>(ours), false, true);
 #if LEVADA_HAS_ONNXRUNTIME
@@ -112,7 +91,7 @@ class contest {
 
   void enter_peer(const char* contender, const entry& e, network& ours, const std::shared_ptr<network>& peer,
                   bool on_one) {
-    fill(*peer);
+    tensors::fill(peer->inputs());
     check(std::string(contender) + " and levada, " + e.name, e, *peer, ours);
     enter(contender, e, peer, on_one, true);
   }
@@ -173,7 +152,7 @@ int show_layers(std::string_view only) {
   for (const entry& e : entries()) {
     if (!only.empty() && e.name != only) continue;
     const auto ours = e.deploy();
-    fill(*ours);
+    tensors::fill(ours->inputs());
     std::vector<layer_of_network> of_one;
     double seconds = 0, flops = 0;
     for (layer& l : ours->layers()) {

@@ -19,18 +19,6 @@
 
 namespace models {
 
-/// The name of an input or output: `of` is a member of the interface.
-template <class Of>
-std::string port_name(Of of, const OrtSession* session, std::size_t index) {
-  OrtAllocator* allocator = nullptr;
-  ort::check(ort::api().GetAllocatorWithDefaultOptions(&allocator));
-  char* name = nullptr;
-  ort::check(of(session, index, allocator, &name));
-  const std::string copy = name;
-  allocator->Free(allocator, name);
-  return copy;
-}
-
 /// Inputs and outputs of one run at a time.
 class bound_tensors {
  public:
@@ -50,7 +38,7 @@ class bound_tensors {
       ort::check(ort::api().CastTypeInfoToTensorInfo(type.get(), &tensor));
       ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
       ort::check(ort::api().GetTensorElementType(tensor, &element));
-      const std::string name = port_name(ort::api().SessionGetInputName, session, i);
+      const std::string name = ort::port_name(ort::api().SessionGetInputName, session, i);
       if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)
         number_ = ort::bound(constant_.data(), {}, where_.get());
       else
@@ -95,7 +83,7 @@ class bound_tensors {
     return extents;
   }
 
-  std::string output_name(std::size_t o) const { return port_name(ort::api().SessionGetOutputName, session_, o); }
+  std::string output_name(std::size_t o) const { return ort::port_name(ort::api().SessionGetOutputName, session_, o); }
 
   /// Those of a first run, for which ONNX Runtime allocates: it does not infer all of them before.
   std::vector<std::vector<std::int64_t>> output_extents(std::size_t outputs) {

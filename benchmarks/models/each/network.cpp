@@ -4,33 +4,21 @@
 
 #include LEVADA_NETWORK_HEADER
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <levada/plan/detail/words.hpp>
 
+#include "../../common/tensors.hpp"
 #include "../network.hpp"
 
 namespace {
 
 namespace lv = levada;
-
-/// Calls `use(tensor)` for each of an item: the one that it is, or those that it has by their names.
-template <class Item, class Use>
-void for_each_tensor(Item& item, Use use) {
-  if constexpr (lv::any_tensor<std::remove_const_t<Item>>)
-    use(item);
-  else
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (use(item.template at<I>()), ...);
-    }(std::make_index_sequence<Item::size>());
-}
 
 auto deployed() {
   const lv::safetensors weights{LEVADA_NETWORK::weights_file};
@@ -41,16 +29,8 @@ class on_simd final : public models::deployed_network {
   using app = decltype(deployed());
 
  public:
-  std::vector<std::span<float>> inputs() override {
-    std::vector<std::span<float>> all;
-    for_each_tensor(*item_, [&](auto& t) { all.emplace_back(t.data(), t.size()); });
-    return all;
-  }
-  std::vector<std::span<const float>> outputs() override {
-    std::vector<std::span<const float>> all;
-    for_each_tensor(*result_, [&](const auto& t) { all.emplace_back(t.data(), t.size()); });
-    return all;
-  }
+  std::vector<std::span<float>> inputs() override { return tensors::spans(*item_); }
+  std::vector<std::span<const float>> outputs() override { return tensors::spans(std::as_const(*result_)); }
 
   void run() override {
     one_thread_.push(*item_, *result_);
