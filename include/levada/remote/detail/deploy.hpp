@@ -16,6 +16,7 @@
 #include <levada/graph/detail/describe.hpp>
 #include <levada/graph/detail/graph_info.hpp>
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/remote/detail/by_cost.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
 #include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/identity.hpp>
@@ -91,11 +92,23 @@ struct remote_stage_maker {
   }
 };
 
-template <class... Way, class... Place>
-consteval auto ways_mistake(type_list<Place...> places) {
+/// The search places something there or nothing, as the costs are.
+template <class Way, class Option>
+inline constexpr bool may_be_idle = false;
+template <fixed_string Device, const cost_table& Table>
+inline constexpr bool may_be_idle<endpoints<Device>, node_costs<Device, Table>> = true;
+template <class Way, class... Options>
+consteval bool may_lead_nowhere(type_list<Options...>) {
+  return (may_be_idle<Way, Options> || ...);
+}
+
+template <class... Way, class... Place, class Options>
+consteval auto ways_mistake(type_list<Place...> places, Options options) {
   constexpr std::size_t lacking =
       first_true({(find_way<typename Place::device>(type_list<Way...>{}) == sizeof...(Way))..., true});
-  constexpr std::size_t idle = first_true({!leads_to_any<Way>(type_list<Place...>{})..., true});
+  constexpr std::size_t idle =
+      first_true({!(leads_to_any<Way>(type_list<Place...>{}) || may_lead_nowhere<Way>(Options{}))..., true});
+  static_cast<void>(options);
   static_cast<void>(places);
   if constexpr (lacking < sizeof...(Place))
     return part_on_another_machine_needs_the_endpoints_of_its_device<type_at<type_list<Place...>, lacking>::name>{};
@@ -130,13 +143,14 @@ template <class Given, class Target, class Ways, class... Options>
 struct driver_mistake;
 template <class Given, class Target, class... Way, class... Options>
 struct driver_mistake<Given, Target, type_list<Way...>, Options...> {
-  using pipeline = std::decay_t<Given>;
+  using pipeline = placed_by_cost<std::decay_t<Given>, Target, Options...>;
   static consteval auto find() {
     using of_pipeline = decltype(remote_pipeline_mistake<pipeline, Options...>());
     if constexpr (of_pipeline::is_mistake)
       return of_pipeline{};
-    else if constexpr (decltype(ways_mistake<Way...>(remote_places_of<pipeline>{}))::is_mistake)
-      return ways_mistake<Way...>(remote_places_of<pipeline>{});
+    else if constexpr (decltype(ways_mistake<Way...>(remote_places_of<pipeline>{},
+                                                     type_list<Options...>{}))::is_mistake)
+      return ways_mistake<Way...>(remote_places_of<pipeline>{}, type_list<Options...>{});
     else if constexpr (decltype(traffic_mistake<pipeline, Options...>())::is_mistake)
       return traffic_mistake<pipeline, Options...>();
     else
@@ -160,8 +174,9 @@ template <class Target, class... Options, class Pipeline, detail::leads_elsewher
 [[nodiscard]] auto deploy(Pipeline&& pipeline, const Way&... to) {
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
   detail::remote_stage_maker<Target, detail::version_of<Options...>, Way...> maker{{to...}};
-  return detail::deploy_with<Target>(detail::replace_remote_parts(std::move(own), maker),
-                                     detail::driver_options<type_list<Way...>, Options...>{});
+  return detail::deploy_with<Target>(
+      detail::replace_remote_parts(detail::place_by_cost<Target, Options...>(std::move(own)), maker),
+      detail::driver_options<type_list<Way...>, Options...>{});
 }
 /// A wrong deployment.
 template <class Target, class... Options, class Pipeline, detail::leads_elsewhere... Way>

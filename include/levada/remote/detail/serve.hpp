@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/remote/detail/by_cost.hpp>
 #include <levada/remote/detail/deploy_with.hpp>
 #include <levada/remote/detail/device.hpp>
 #include <levada/remote/detail/identity.hpp>
@@ -89,14 +90,16 @@ class app_node final : public serving_node {
 template <class Target, fixed_string Name, class... Options, class Pipeline>
   requires correct<typename detail::node_mistake<Pipeline, Target, remote<Name>, Options...>::type>
 [[nodiscard]] remote_node serve(Pipeline&& pipeline, const node_options& options) {
-  using found = typename detail::place_there<remote<Name>, std::decay_t<Pipeline>>::type;
+  using placed = detail::placed_by_cost<std::decay_t<Pipeline>, Target, Options...>;
+  using found = typename detail::place_there<remote<Name>, placed>::type;
   using in = typename found::in;
   using out = detail::items_behind<typename found::pipeline>;
   using compared =
       detail::remote_identity<Name, detail::version_of<Options...>::text, typename found::pipeline, in, out>;
   std::decay_t<Pipeline> own(std::forward<Pipeline>(pipeline));
   auto app = detail::deploy_with<typename detail::target_there<remote<Name>, Target>::type>(
-      input<in> | detail::part_on<remote<Name>::id>(std::move(own)), detail::options_there<Options...>{});
+      input<in> | detail::part_on<remote<Name>::id>(detail::place_by_cost<Target, Options...>(std::move(own))),
+      detail::options_of_node<Name, Options...>{});
   auto made = std::make_unique<detail::app_node<decltype(app)>>(std::move(app), compared::text.view(), options);
   made->start(*options.by, options.address, detail::longest_message(wire<in>::most_bytes, wire<out>::most_bytes));
   return remote_node(options.by, std::move(made));

@@ -9,6 +9,7 @@
 
 #include <levada/core/detail/type_list.hpp>
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/remote/detail/by_cost.hpp>
 #include <levada/remote/detail/mistakes.hpp>
 #include <levada/remote/detail/parts.hpp>
 #include <levada/run/deploy.hpp>
@@ -49,7 +50,7 @@ constexpr auto part_on(Line line) {
 
 template <class Given, class Target, class Device, class... Options>
 struct node_mistake {
-  using pipeline = std::decay_t<Given>;
+  using pipeline = placed_by_cost<std::decay_t<Given>, Target, Options...>;
   template <class... Kept>
   static consteval auto of_plan(type_list<Kept...>) {
     using place = typename place_there<Device, pipeline>::type;
@@ -68,7 +69,7 @@ struct node_mistake {
     else if constexpr (std::is_void_v<typename target_there<Device, Target>::type>)
       return node_needs_a_target_that_says_which_devices_it_has<Device::name, Target>{};
     else
-      return of_plan(options_there<Options...>{});
+      return of_plan(options_of_node<Device::name, Options...>{});
   }
   using type = decltype(find());
 };
