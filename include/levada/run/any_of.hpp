@@ -30,7 +30,7 @@ struct equal_parameters final : device_parameters {
 class equal_way final : public device_client {
  public:
   equal_way(device_client& session, std::size_t device, std::size_t units)
-      : device_client(session.time()), session_(session), device_(device), kept_(units) {}
+      : device_client(session.terms()), session_(session), device_(device), kept_(units) {}
 
   void open(device_queue& queue, std::size_t segment, std::size_t slots) {
     lane_ = owner<device_lane>(queue.open(segment, slots, *this).release());

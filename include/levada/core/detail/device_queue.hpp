@@ -41,10 +41,11 @@ class computed_memory {
   ~computed_memory() = default;
 };
 
-struct session_time {
-  bool is_own = false;                   ///< by a clock of its own, not by the machine's
+/// The options of a session that its devices have to know.
+struct session_terms {
+  bool has_own_clock = false;            ///< capture times are not of the machine's clock
   std::chrono::nanoseconds deadline{0};  ///< items that were captured longer ago are dropped; 0: none are
-  bool of_one_item = false;              ///< the session is a call of the app
+  bool is_one_item = false;              ///< the session is a call of the app
 };
 
 /// A session as its devices see it. They report items done or failed on a thread of their own, out of band and in any
@@ -67,8 +68,7 @@ class device_client {
 
   /// What travels with the item.
   virtual item_envelope envelope(std::uint64_t) noexcept { return {}; }
-  /// How the session reckons time.
-  const session_time& time() const { return time_; }
+  const session_terms& terms() const { return terms_; }
   /// The item was past its deadline where it is: it has no output, and is to be reported complete.
   virtual void overdue(std::size_t, std::uint64_t) noexcept {}
 
@@ -89,11 +89,11 @@ class device_client {
   }
 
  protected:
-  explicit device_client(const session_time& time = {}) : time_(time) {}
+  explicit device_client(const session_terms& terms = {}) : terms_(terms) {}
   ~device_client() = default;
 
  private:
-  const session_time time_;
+  const session_terms terms_;
 };
 
 /// A run of ops as a backend made it for its device: the base of its kernels. What else is in it, the device's driver

@@ -4,7 +4,6 @@
 // takes there, and what the ways there and back do.
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/plan/detail/placement.hpp>
+#include <levada/run/detail/measure/meter.hpp>
 
 namespace levada::detail {
 
@@ -34,12 +34,12 @@ class device_probe final : public device_client {
   device_trip run() {
     is_done_ = false;
     began_ = ended_ = 0;
-    const std::uint64_t start = now();
+    const std::uint64_t start = meter::now();
     lane_->submit(item_++);
     lane_->flush();
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_done_; });
-    const std::uint64_t end = now();
+    const std::uint64_t end = meter::now();
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     // Without a clock of the device's own all of it counts as computing.
     if (began_ == 0) began_ = start, ended_ = end;
@@ -50,14 +50,8 @@ class device_probe final : public device_client {
   }
 
  private:
-  static std::uint64_t now() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-            .count());
-  }
-
   // Of a device whose work the host computes: there is none.
-  void execute(std::size_t, std::uint64_t, computed_memory&) noexcept override { began_ = ended_ = now(); }
+  void execute(std::size_t, std::uint64_t, computed_memory&) noexcept override { began_ = ended_ = meter::now(); }
   const void* input(std::size_t, std::uint64_t, std::size_t which) noexcept override { return in_[which]; }
   void* output(std::size_t, std::uint64_t, std::size_t) noexcept override { return out_; }
   bool asks_times() const noexcept override { return true; }

@@ -43,11 +43,11 @@ class remote_lane final : public device_lane, public connection_events {
       : keeper_(keeper),
         segment_(segment),
         client_(&client),
-        is_of_call_(client.time().of_one_item),
+        is_of_call_(client.terms().is_one_item),
         kernel_(kernel),
         slots_(slots),
         fresh_(slots),
-        words_(client.time(), kernel.way->tells_captures) {}
+        words_(client.terms(), kernel.way->tells_captures) {}
   /// Nothing is in flight, and the keeper has forgotten it.
   ~remote_lane() override { connection_.reset(); }
 

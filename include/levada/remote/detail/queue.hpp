@@ -24,7 +24,7 @@ class remote_queue final : public device_queue {
   }
 
   std::unique_ptr<device_lane> open(std::size_t segment, std::size_t slots, device_client& client) override {
-    if (client.time().of_one_item)
+    if (client.terms().is_one_item)
       if (auto lane = lanes_.use_again([&](const remote_lane& l) { return l.is_for(segment, slots); },
                                        [&](remote_lane& l) { l.serve(client); }))
         return lane;

@@ -24,18 +24,18 @@ class session_words {
   using time_point = std::chrono::steady_clock::time_point;
 
   /// `tells_captures`: of items that have no deadline, too.
-  session_words(const session_time& time, bool tells_captures)
-      : is_own_(time.is_own),
-        deadline_(time.is_own ? std::chrono::nanoseconds{} : std::min(time.deadline, longest)),
+  session_words(const session_terms& terms, bool tells_captures)
+      : has_own_clock_(terms.has_own_clock),
+        deadline_(terms.has_own_clock ? std::chrono::nanoseconds{} : std::min(terms.deadline, longest)),
         tells_captures_(tells_captures || deadline_.count() != 0) {}
 
   /// That of a session with a clock of its own is the driver's to look at.
   std::chrono::nanoseconds deadline() const { return deadline_; }
   bool tells_captures() const { return tells_captures_; }
   /// Capture times go by the node's clock; those of a session with a clock of its own go as they are.
-  bool reckons_time() const { return tells_captures_ && !is_own_; }
+  bool reckons_time() const { return tells_captures_ && !has_own_clock_; }
   void add_capture(item_head& head, time_point at) const {
-    if (at != time_point()) head.add_capture(is_own_ ? time_on_wire(at) : node_clock_.there(at));
+    if (at != time_point()) head.add_capture(has_own_clock_ ? time_on_wire(at) : node_clock_.there(at));
   }
   void answer_time(std::uint64_t there, time_point now) { node_clock_.answer(there, now); }
 
@@ -75,7 +75,7 @@ class session_words {
  private:
   static constexpr std::chrono::nanoseconds longest{static_cast<std::int64_t>(most_nanoseconds)};
 
-  const bool is_own_;
+  const bool has_own_clock_;
   const std::chrono::nanoseconds deadline_;
   const bool tells_captures_;
   far_clock node_clock_;

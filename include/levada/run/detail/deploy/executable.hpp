@@ -87,7 +87,7 @@ bool call_inline_into(deployed<Executor>& app, Given&& given, Out& into) {
 template <class In, class Out, class Executor, class Given>
 bool call_through_into(std::shared_ptr<deployed<Executor>> app, Given&& given, Out& into) {
   session_settings settings;
-  settings.external_results = settings.of_one_item = true;
+  settings.external_results = settings.is_one_item = true;
   session<In, Out&, Executor> once(std::move(app), {}, settings);
   once.push(std::forward<Given>(given), into);
   once.close();
@@ -99,7 +99,7 @@ template <class In, class Out, bool Filters, class Executor, class Given>
 std::conditional_t<Filters && !std::is_void_v<Out>, std::optional<Out>, Out> call_through(
     std::shared_ptr<deployed<Executor>> app, Given&& given) {
   session_settings settings;
-  settings.of_one_item = true;
+  settings.is_one_item = true;
   session<In, Out, Executor> once(std::move(app), {}, settings);
   once.push(std::forward<Given>(given));
   once.close();

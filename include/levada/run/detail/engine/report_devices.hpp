@@ -102,7 +102,7 @@ class basic_device_reporter : public device_client, public worker_bringer {
   [[gnu::cold]] basic_device_reporter(const program& code, fixed_array<device_queue*> queues,
                                       permits& concurrency_limit, event_count& event, engine_host& host,
                                       bool borrows_input, const session_settings& settings)
-      : device_client(session_time{settings.clock != nullptr, settings.deadline, settings.of_one_item}),
+      : device_client(session_terms{settings.clock != nullptr, settings.deadline, settings.is_one_item}),
         worker_bringer(code, std::move(queues), static_cast<device_client&>(*this), concurrency_limit, event, host,
                        borrows_input, settings) {
     if (has_devices()) devices_.connect(segments_);

@@ -140,7 +140,7 @@ struct session_settings {
   bool unordered = false;
   bool deadline_at_output = false;
   bool divides = true;                       ///< units of lone items, where the plan does
-  bool of_one_item = false;                  ///< a call of the app
+  bool is_one_item = false;                  ///< a call of the app
   std::chrono::nanoseconds deadline{0};      ///< 0: none
   const virtual_clock* clock = nullptr;      ///< null: the machine's
   const overflow_policy* ports = nullptr;    ///< what each does; null: as the session
