@@ -32,7 +32,7 @@ LAYERS = {
     "fleet": "core graph plan run remote",
     "cluster": "core graph plan run remote",
     "onnx": "core graph kernel nn",
-    "interop": "core graph plan kernel nn image signal backend backend/* run onnx",
+    "interop": "core graph plan kernel nn image signal backend backend/* run onnx remote",
     "ops": "core graph kernel nn image signal backend backend/simd",
     "levada": "core graph plan kernel nn image signal backend backend/simd run",
 }

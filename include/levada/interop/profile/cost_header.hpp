@@ -48,6 +48,7 @@ class cost_header {
   bool has_whole(std::uint64_t question) const { return wholes_.contains(question); }
   void set_whole(std::uint64_t question, std::string plan, const cost& c) { wholes_[question] = {std::move(plan), c}; }
   void set(const transfer_cost& t) {
+    date_ = today();
     for (transfer_cost& known : transfers_)
       if (known.from == t.from && known.to == t.to) return static_cast<void>(known = t);
     transfers_.push_back(t);
