@@ -211,7 +211,8 @@ class conv_by_panels {
       unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
       unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
         const vec a(k[i]);
-        unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { sum[i][v] = multiply_add(x[v], a, sum[i][v]); });
+        unrolled<Vectors>([&](std::size_t v)
+                              LEVADA_INLINE { sum[i][v] = Run::template add_products<Arch>(x[v], a, sum[i][v]); });
       });
     }
     if (!last) {

@@ -113,7 +113,8 @@ class conv_by_rows {
         static_for<readers(row, Rows)>([&](auto number) LEVADA_INLINE {
           constexpr std::size_t r = reader(row, number), first_tap = window_row(row, r) * w.width;
           const vec k = weight(kept, first_tap + kx);
-          unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { sum[r][v] = multiply_add(in[v], k, sum[r][v]); });
+          unrolled<Vectors>([&](std::size_t v)
+                                LEVADA_INLINE { sum[r][v] = Run::template add_products<Arch>(in[v], k, sum[r][v]); });
         });
       };
       if constexpr (keeps_weights)
