@@ -12,8 +12,9 @@ namespace levada {
 /// Sixteen bits: sign, exponent and seven bits of the significand of a float. Storage only: convert to float, compute,
 /// convert back (round to nearest even).
 struct bfloat16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits;
 
+  /// As of a float, without a value: a tensor may begin where the numbers that are to be in it lie already.
   bfloat16() = default;
   constexpr explicit bfloat16(float value) : bits(narrow(std::bit_cast<std::uint32_t>(value))) {}
 

@@ -9,8 +9,9 @@ namespace levada {
 
 /// Sixteen bits of IEEE 754 binary16. Storage only: convert to float, compute, convert back (round to nearest even).
 struct half {
-  std::uint16_t bits = 0;
+  std::uint16_t bits;
 
+  /// As of a float, without a value: a tensor may begin where the numbers that are to be in it lie already.
   half() = default;
   constexpr explicit half(float value) : bits(narrow(std::bit_cast<std::uint32_t>(value))) {}
 
