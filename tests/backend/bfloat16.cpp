@@ -6,11 +6,14 @@
 #include "backend/compare.hpp"
 
 #include <levada/backend/detail/define/bfloat16.hpp>
+#include <levada/backend/detail/define/broadcast.hpp>
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/detail/define/pools.hpp>
+#include <levada/backend/detail/define/sums.hpp>
 #include <levada/backend/reference/detail/definition.hpp>
 #include <levada/backend/simd/detail/bfloat16_conv2d.hpp>
 #include <levada/backend/simd/detail/bfloat16_dense.hpp>
+#include <levada/backend/simd/detail/bfloat16_ops.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/cast.hpp>
@@ -61,15 +64,15 @@ TEST_CASE("inputs and weights are rounded, the sum of float once more, and a rel
   const tensor<float, 2> in{{3, 1 + 0x3p-8f}};  // the second rounds to 1 + 2^-6
   const auto exact = by_one_kernel<reference>(in, parameters, bfloat16_dense_op<2, float>{});
   CHECK(*exact == tensor<float, 2>{{4 + 0x1p-6f + 0x1p-10f, -4 - 0x1p-6f}});
-  const auto rounded = by_one_kernel<reference>(in, parameters, bfloat16_dense_op<2, bfloat16>{true});
+  const auto rounded = by_one_kernel<reference>(in, parameters, bfloat16_dense_op<2, bfloat16>{not_below_zero});
   CHECK(float((*rounded)[0]) == 4 + 0x1p-5f);  // the bias lifts it above the middle of 4 and this
   CHECK(float((*rounded)[1]) == 0);
-  CHECK(*rounded == *by_one_kernel<simd>(in, parameters, bfloat16_dense_op<2, bfloat16>{true}));
+  CHECK(*rounded == *by_one_kernel<simd>(in, parameters, bfloat16_dense_op<2, bfloat16>{not_below_zero}));
 }
 
 TEST_CASE("a dense layer of bfloat16 is the same on simd, whatever the lengths") {
   for_lengths([](auto n) {
-    check_equal<tensor<bfloat16, n>>(bfloat16_dense_op<3, bfloat16>{true});
+    check_equal<tensor<bfloat16, n>>(bfloat16_dense_op<3, bfloat16>{not_below_zero});
     check_equal<tensor<float, n>>(bfloat16_dense_op<10, float, no_bias>{});
   });
   check_equal<tensor<bfloat16, 64>>(bfloat16_dense_op<17, float>{});
@@ -77,16 +80,19 @@ TEST_CASE("a dense layer of bfloat16 is the same on simd, whatever the lengths")
   const tensor<float, 4 * 38> weight{};
   const tensor<float, 4> bias{{1, -2, 3, 4}};
   const void* const parameters[] = {weight.data(), bias.data()};
-  CHECK(*by_one_kernel<simd>(*in, parameters, flatten_op(), bfloat16_dense_op<4, float>{true}) ==
+  CHECK(*by_one_kernel<simd>(*in, parameters, flatten_op(), bfloat16_dense_op<4, float>{not_below_zero}) ==
         tensor<float, 4>{{1, 0, 3, 4}});
 }
 
 TEST_CASE("a convolution of bfloat16 is the same on simd: even and odd channels, strides, padding, dilation, groups") {
-  check_equal<tensor<bfloat16, 4, 9, 9>>(conv3<bfloat16>{{}, true});
-  check_equal<tensor<float, 3, 7, 18>>(conv3<float>{{}, true});
+  check_equal<tensor<bfloat16, 4, 9, 9>>(conv3<bfloat16>{{}, not_below_zero});
+  check_equal<tensor<float, 3, 7, 18>>(conv3<float>{{}, not_below_zero});
   check_equal<tensor<float, 2, 11, 40>>(
       bfloat16_conv2d_op<3, bfloat16, levada::size<5, 3>, stride<2>, dilation<1, 2>, padding<2, 0, 1, 3>, no_bias>{});
   check_equal<tensor<bfloat16, 4, 6, 6>>(bfloat16_conv2d_op<6, bfloat16, levada::size<3>, groups<2>>{});
+  check_equal<tensor<float, 5, 6, 19>>(bfloat16_conv2d_op<5, bfloat16, levada::size<3>, padding<1>, groups<5>>{});
+  check_equal<tensor<bfloat16, 4, 8, 10>>(bfloat16_conv2d_op<6, float, levada::size<1>>{});
+  check_equal<tensor<bfloat16, 2, 9, 18>>(bfloat16_conv2d_op<1, float, levada::size<3>, padding<1>>{});
 }
 
 TEST_CASE("matrix registers multiply convolutions of pairs of channels, where the machine has them") {
@@ -96,15 +102,16 @@ TEST_CASE("matrix registers multiply convolutions of pairs of channels, where th
     check_equal<In>(op);
   };
   check(std::type_identity<tensor<bfloat16, 32, 9, 17>>(),
-        bfloat16_conv2d_op<40, bfloat16, levada::size<3>, padding<1>>{{}, true});
+        bfloat16_conv2d_op<40, bfloat16, levada::size<3>, padding<1>>{{}, not_below_zero});
   check(std::type_identity<tensor<float, 48, 11, 14>>(),
         bfloat16_conv2d_op<16, float, levada::size<3>, stride<2>, padding<2, 1, 0, 1>>{});
   check(std::type_identity<tensor<bfloat16, 36, 6, 35>>(), bfloat16_conv2d_op<20, float, levada::size<1>>{});
 }
 
 TEST_CASE("pools, relus and changes of shape are computed in the same kernel, or pool bfloat16 themselves") {
-  check_equal<tensor<bfloat16, 8, 14, 14>>(bfloat16_conv2d_op<16, bfloat16, levada::size<5>, padding<2>>{{}, true},
-                                           max_pool2d_op<levada::size<3>>(), flatten_op());
+  check_equal<tensor<bfloat16, 8, 14, 14>>(
+      bfloat16_conv2d_op<16, bfloat16, levada::size<5>, padding<2>>{{}, not_below_zero},
+      max_pool2d_op<levada::size<3>>(), flatten_op());
   check_equal<tensor<float, 1, 12, 12>>(conv3<float>{}, relu_op(), max_pool2d_op<levada::size<2>>());
 
   const auto in = exact_tensor<tensor<bfloat16, 2, 5, 5>>();
@@ -114,11 +121,41 @@ TEST_CASE("pools, relus and changes of shape are computed in the same kernel, or
   for (std::size_t i = 0; i < pooled->size(); ++i) CHECK(float((*pooled)[i]) == (*of_float)[i]);
 }
 
+TEST_CASE("sums, relus, clips and pools of bfloat16 are those of float, rounded once") {
+  const auto check = []<class Op, class In>(const Op& op, const In& in, const result_range& range) {
+    const in_bfloat16_op<Op> narrow{{}, {}, op, range};
+    const auto expected = by_one_kernel<reference>(in, {}, narrow);
+    const auto computed = by_one_kernel<simd>(in, {}, narrow);
+    CHECK(largest_difference(*expected, *computed) == 0);
+    return std::move(*computed);
+  };
+  const std::tuple<tensor<bfloat16, 3>, tensor<bfloat16, 3>> two{{{bfloat16(1), bfloat16(1), bfloat16(-3)}},
+                                                                 {{bfloat16(0x1p-8f), bfloat16(0x3p-8f), bfloat16(1)}}};
+  const auto sum = check(nn::add.description, two, not_below_zero);
+  CHECK(float(sum[0]) == 1);  // halves to even
+  CHECK(float(sum[1]) == 1 + 0x1p-6f);
+  CHECK(float(sum[2]) == 0);
+
+  const auto some = []<class T>(std::type_identity<T>) { return *random_tensor<T>(); };
+  const std::type_identity<tensor<bfloat16, 2, 3, 7>> picture;
+  auto a = some(picture), b = some(picture);
+  a[3] = bfloat16(not_a_number), a[20] = bfloat16(infinity), b[41] = bfloat16(-infinity);
+  check(nn::add.description, std::tuple(a, b), {});
+  check(nn::sum.description, std::tuple(a, b, a), {-0.5f, 1});
+  check(nn::add.description, std::tuple(a, some(std::type_identity<tensor<bfloat16, 2, 1, 1>>())), not_below_zero);
+  check(relu_op(), a, {});
+  check(nn::clip(-0.25f, 0.3f).description, a, {});
+  check(avg_pool2d_op<levada::size<2>>(), *exact_tensor<tensor<bfloat16, 2, 4, 20>>(), not_below_zero);
+  check(nn::global_avg_pool2d.description, *exact_tensor<tensor<bfloat16, 3, 7, 7>>(), {});
+  const max_pool2d_op<levada::size<2>, padding<1>> pool;
+  CHECK(largest_difference(*by_one_kernel<reference>(a, {}, pool), *by_one_kernel<simd>(a, {}, pool)) == 0);
+}
+
 TEST_CASE("infinities and NaN reach what they reach in float") {
   auto in = exact_tensor<tensor<bfloat16, 2, 6, 20>>();
   (*in)(0, 1, 3) = bfloat16(infinity);
   (*in)(1, 4, 19) = bfloat16(not_a_number);
-  check_equal(*in, conv3<bfloat16>{{}, true});
+  check_equal(*in, conv3<bfloat16>{{}, not_below_zero});
 }
 
 TEST_CASE("sums of any numbers differ as sums of float do, results by a step of bfloat16") {

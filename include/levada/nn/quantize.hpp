@@ -21,6 +21,7 @@
 
 #include <levada/core/detail/units.hpp>
 #include <levada/graph/detail/pipeline.hpp>
+#include <levada/graph/detail/rebuilt.hpp>
 #include <levada/nn/activation.hpp>
 #include <levada/nn/move.hpp>
 #include <levada/nn/pool2d.hpp>
@@ -170,17 +171,6 @@ constexpr auto taken_apart(link<Left, Right> parts) {
 template <class... Stages>
 constexpr auto taken_apart(pipeline<Stages...> line) {
   return taken_apart(std::move(line.parts()));
-}
-
-/// Nothing before the first part.
-struct no_parts_yet {};
-template <class Next>
-constexpr Next followed_by(no_parts_yet, Next next) {
-  return next;
-}
-template <class Made, class Next>
-constexpr auto followed_by(Made made, Next next) {
-  return std::move(made) | std::move(next);
 }
 
 /// The parts of a region in line, and which of them have weights.

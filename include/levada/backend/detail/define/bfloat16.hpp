@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/detail/define/bfloat16.hpp: conv2d and dense of bfloat16 as their definitions: rounded numbers, computed in
-// float.
+// backend/detail/define/bfloat16.hpp: conv2d, dense and other ops of bfloat16 as their definitions: rounded numbers,
+// computed in float.
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <tuple>
+#include <utility>
 
 #include <levada/backend/detail/define/conv.hpp>
 #include <levada/backend/detail/definition.hpp>
+#include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/nn/bfloat16.hpp>
 
@@ -46,7 +50,7 @@ struct define_in_bfloat16 {
   static constexpr std::size_t scratch_bytes = in_bytes + (sizeof(sums_type) + 63) / 64 * 64;
 
   define_in_bfloat16(const Op& op, parameter_values p)
-      : defined_(typename Op::in_float(), rounded_parameters<In, Op>(p)), relu_(op.relu) {}
+      : defined_(typename Op::in_float(), rounded_parameters<In, Op>(p)), range_(op.range) {}
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const {
     auto& rounded = *reinterpret_cast<floats*>(scratch);
@@ -54,12 +58,77 @@ struct define_in_bfloat16 {
     for (std::size_t i = 0; i < In::elements; ++i) rounded[i] = static_cast<float>(bfloat16(in[i]));
     defined_(rounded, sums, nullptr);
     for (std::size_t i = 0; i < out_type::elements; ++i)
-      out[i] = static_cast<typename Op::result_type>(relu_ && sums[i] < 0 ? 0.0f : sums[i]);
+      out[i] = static_cast<typename Op::result_type>(range_(sums[i]));
   }
 
  private:
   Defined defined_;
-  bool relu_;
+  result_range range_;
+};
+
+/// Where the floats of a tensor of bfloat16 lie, or those of several. `Steps::widen` makes them.
+template <class Floats, class Steps>
+struct widened {
+  static constexpr std::size_t bytes = (sizeof(Floats) + 63) / 64 * 64;
+
+  template <class In>
+  static const Floats& of(const In& in, std::byte* scratch) {
+    auto& floats = *::new (static_cast<void*>(scratch)) Floats;
+    Steps::template widen<Floats::elements>(in.data(), floats.data());
+    return floats;
+  }
+};
+template <class... Floats, class Steps>
+struct widened<std::tuple<Floats...>, Steps> {
+  static constexpr std::size_t bytes = (widened<Floats, Steps>::bytes + ...);
+
+  template <class In>
+  static std::tuple<const Floats&...> of(const In& in, std::byte* scratch) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      std::byte* at = scratch;
+      return std::tuple<const Floats&...>{
+          widened<Floats, Steps>::of(std::get<I>(in), exchange_value(at, at + widened<Floats, Steps>::bytes))...};
+    }(std::index_sequence_for<Floats...>());
+  }
+};
+
+/// The kernel of `Op` of float between bfloat16. `Steps` widens numbers, and keeps results in a range and rounds them.
+template <class Backend, class In, class Op, class Steps>
+class computed_in_floats {
+  using floats = in_floats_t<In>;
+  using kernel = typename Backend::template kernel<floats, Op>;
+  using out_type = typename in_bfloat16_op<Op>::template output<In>;
+  using result = with_element_t<float, out_type>;
+  using inputs = widened<floats, Steps>;
+  static constexpr std::size_t out_bytes = widened<result, Steps>::bytes;
+
+ public:
+  static constexpr std::size_t scratch_bytes = inputs::bytes + out_bytes + kernel::scratch_bytes;
+
+  computed_in_floats(const in_bfloat16_op<Op>& op, parameter_values p) : kernel_(op.in_float, p), range_(op.range) {}
+
+  void operator()(const auto& in, out_type& out, std::byte* scratch) const {
+    std::byte* const behind = scratch + inputs::bytes;
+    auto& exact = *::new (static_cast<void*>(behind)) result;
+    kernel_(inputs::of(in, scratch), exact, behind + out_bytes);
+    Steps::template round<out_type::elements>(exact.data(), out.data(), range_);
+  }
+
+ private:
+  [[no_unique_address]] kernel kernel_;
+  result_range range_;
+};
+
+/// One number after the other.
+struct bfloat16_steps {
+  template <std::size_t Count>
+  static void widen(const bfloat16* from, float* to) {
+    for (std::size_t i = 0; i < Count; ++i) to[i] = static_cast<float>(from[i]);
+  }
+  template <std::size_t Count>
+  static void round(const float* from, bfloat16* to, const result_range& range) {
+    for (std::size_t i = 0; i < Count; ++i) to[i] = bfloat16(range(from[i]));
+  }
 };
 
 /// dense of float.
@@ -101,6 +170,13 @@ struct definition<Backend, In, bfloat16_dense_op<Outputs, To, Options...>>
           Backend, In, bfloat16_dense_op<Outputs, To, Options...>,
           detail::define_dense<Backend, with_element_t<float, In>, dense_op<Outputs, Options...>>> {
   using definition::define_in_bfloat16::define_in_bfloat16;
+};
+
+template <class Backend, class In, class Op>
+  requires op_takes<in_bfloat16_op<Op>, In> && op_kernel<Backend, detail::in_floats_t<In>, Op>
+struct definition<Backend, In, in_bfloat16_op<Op>>
+    : detail::computed_in_floats<Backend, In, Op, detail::bfloat16_steps> {
+  using definition::computed_in_floats::computed_in_floats;
 };
 
 }  // namespace levada

@@ -3,7 +3,7 @@
 // backend/simd/detail/bfloat16_conv2d.hpp: conv2d of bfloat16 (+ relu) (+ max_pool2d) (+ flatten or reshape) as one
 // kernel: a convolution like one of float (conv2d.hpp), of pairs of channels where the machine multiplies these and no
 // channel is left over, otherwise of floats that are rounded. (A pair filled up with a zero would make NaN of an
-// infinity.)
+// infinity.) Groups are computed one after the other, which keeps their floats in the nearest caches.
 
 #include <levada/backend/detail/define/bfloat16.hpp>
 #include <levada/backend/simd/detail/bfloat16_pairs.hpp>
@@ -38,34 +38,35 @@ struct pair_run : rounded_run<In, Conv, Tail...> {
   }
 };
 
+/// The convolution of one group, its parameters rounded already: those of conv2d.
 template <class Arch, class In, class Op, class... Tail>
-class simd_bfloat16_conv {
+class simd_bfloat16_group {
   static constexpr bool in_pairs = multiplies_pairs<Arch> && In::extents[0] % 2 == 0;
   using run = std::conditional_t<in_pairs, pair_run<In, Op, Tail...>, rounded_run<In, Op, Tail...>>;
   using way = simd_conv<Arch, run, simd_epilogue<Arch, float>>;
   using value = typename In::value_type;
-  using out_type = run_output_t<In, Op, Tail...>;
 
   static constexpr std::size_t plane = In::extents[1] * In::extents[2];
-  static constexpr std::size_t in_bytes = round_up(run::channels * plane * sizeof(float), 64),
-                               sum_bytes = round_up(out_type::elements * sizeof(float), 64);
+  static constexpr std::size_t in_bytes = round_up(run::channels * plane * sizeof(float), 64);
 
  public:
   static constexpr std::string_view method = method_of<way>;
+  static constexpr std::size_t results = run::filters * run::rows * run::columns;
+  static constexpr std::size_t sum_bytes = round_up(results * sizeof(float), 64);
   static constexpr std::size_t scratch_bytes = in_bytes + sum_bytes + way::scratch_bytes;
 
-  simd_bfloat16_conv(const Op& op, const Tail&..., const parameter_values& p)
-      : way_(parameter_values(rounded_parameters<In, Op>(p)), {}), relu_(op.relu) {}
+  explicit simd_bfloat16_group(const parameter_values& p) : way_(p, {}) {}
 
-  void operator()(const In& in, out_type& out, std::byte* scratch) const {
+  template <class To>
+  void operator()(const value* in, To* out, std::byte* scratch, const result_range& range) const {
     auto* const laid_out = reinterpret_cast<float*>(scratch);
     auto* const sums = reinterpret_cast<float*>(scratch + in_bytes);
     if constexpr (in_pairs)
-      for (std::size_t c = 0; c < run::channels; ++c) lay_out_pairs(in.data() + 2 * c * plane, laid_out + c * plane);
+      for (std::size_t c = 0; c < run::channels; ++c) lay_out_pairs(in + 2 * c * plane, laid_out + c * plane);
     else
-      lay_out(in.data(), laid_out);
+      lay_out(in, laid_out);
     way_(laid_out, sums, scratch + in_bytes + sum_bytes);
-    finish_sums<out_type::elements, Arch>(sums, out.data(), relu_);
+    finish_sums<results, Arch>(sums, out, range);
   }
 
  private:
@@ -83,13 +84,40 @@ class simd_bfloat16_conv {
   using whole = std::integral_constant<std::size_t, lanes_in<float, Arch>>;
 
   way way_;
-  bool relu_;
 };
 
-/// Groups are computed by the definition.
+/// Each group as a convolution of its own.
+template <class Arch, class In, class Op, class... Tail>
+class simd_bfloat16_conv {
+  static constexpr std::size_t groups = Op::groups, channels = In::extents[0] / groups;
+  using group_in = tensor<typename In::value_type, channels, In::extents[1], In::extents[2]>;
+  using group = simd_bfloat16_group<Arch, group_in, one_group<Op>, Tail...>;
+  using out_type = run_output_t<In, Op, Tail...>;
+
+ public:
+  static constexpr std::string_view method = method_of<group>;
+  static constexpr std::size_t scratch_bytes = group::scratch_bytes, weight_bytes = groups * sizeof(group);
+
+  simd_bfloat16_conv(const Op& op, const Tail&..., const parameter_values& p)
+      : simd_bfloat16_conv(op.range, rounded_parameters<In, Op>(p)) {}
+
+  void operator()(const In& in, out_type& out, std::byte* scratch) const {
+    for (std::size_t g = 0; g < groups; ++g)
+      groups_[g](in.data() + g * group_in::elements, out.data() + g * group::results, scratch, range_);
+  }
+
+ private:
+  simd_bfloat16_conv(const result_range& range, const parameter_values& rounded)
+      : groups_(groups, [&](std::size_t g) { return group(group_parameters<float, Op, channels>(rounded, g)); }),
+        range_(range) {}
+
+  fixed_array<group> groups_;
+  result_range range_;
+};
+
 template <class In, class Op, class... Tail>
-concept bfloat16_conv_run = run_takes<In, Op, Tail...> && Op::groups == 1 && op_tail_of<Tail...>().fuses &&
-                            !op_tail_of<Tail...>().bias && !op_tail_of<Tail...>().transformed;
+concept bfloat16_conv_run = run_takes<In, Op, Tail...> && op_tail_of<Tail...>().fuses && !op_tail_of<Tail...>().bias &&
+                            !op_tail_of<Tail...>().transformed;
 
 }  // namespace detail
 

@@ -28,7 +28,7 @@ class simd_bfloat16_dense {
  public:
   static constexpr std::size_t scratch_bytes = in_bytes + round_up(outputs * sizeof(float), 64);
 
-  simd_bfloat16_dense(const Op& op, const parameter_values& p) : relu_(op.relu) {
+  simd_bfloat16_dense(const Op& op, const parameter_values& p) : range_(op.range) {
     for (std::size_t o = 0; o < outputs; ++o)
       for (std::size_t i = 0; i < inputs; ++i) weight_[o * pitch + i] = bfloat16(p.get<float>(0)[o * inputs + i]);
     if constexpr (Op::has_bias) std::copy_n(p.get<float>(1), outputs, bias_.begin());
@@ -41,7 +41,7 @@ class simd_bfloat16_dense {
     constexpr std::size_t whole = outputs / tile * tile;
     for (std::size_t o = 0; o < whole; o += tile) sum_outputs<tile>(x, sums, o);
     if constexpr (whole != outputs) sum_outputs<outputs - whole>(x, sums, whole);
-    finish_sums<outputs, Arch>(sums, out.data(), relu_);
+    finish_sums<outputs, Arch>(sums, out.data(), range_);
   }
 
  private:
@@ -80,7 +80,7 @@ class simd_bfloat16_dense {
 
   tensor<bfloat16, outputs * pitch> weight_{};
   tensor<float, outputs> bias_{};
-  bool relu_;
+  result_range range_;
 };
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/core/detail/bfloat16.hpp>
+#include <levada/nn/bfloat16.hpp>
 
 namespace levada::detail {
 
@@ -90,13 +91,22 @@ LEVADA_INLINE inline vector<float, Arch> add_pair_products(const vector<float, A
                       multiply_add(float_of<Arch>(x & upper), float_of<Arch>(y & upper), sum));
 }
 
-/// Sums as an op gives them: nothing below zero behind a relu, and rounded where `To` is bfloat16.
+/// Numbers kept in a range; NaN stays NaN, by the order of the operands.
+template <class Arch>
+LEVADA_INLINE inline vector<float, Arch> kept_in(const result_range& range, const vector<float, Arch>& x) {
+  using vec = vector<float, Arch>;
+  return xsimd::min(vec(range.high), xsimd::max(vec(range.low), x));
+}
+
+/// Sums as an op gives them: in its range, and rounded where `To` is bfloat16.
 template <std::size_t Count, class Arch, class To>
-LEVADA_INLINE inline void finish_sums(const float* sums, To* to, bool relu) {
-  const auto kept = [&](const vector<float, Arch>& x) LEVADA_INLINE { return relu ? relu_of(x) : x; };
+LEVADA_INLINE inline void finish_sums(const float* sums, To* to, const result_range& range) {
   for_each_vector<float, Arch, Count>(
-      [&](std::size_t i) { store_rounded<lanes_in<float, Arch>>(to + i, kept(load<float, Arch>(sums + i))); },
-      [&](std::size_t i, auto n) { store_rounded<n>(to + i, kept(load_part<n, float, Arch>(sums + i))); });
+      [&](std::size_t i) LEVADA_INLINE {
+        store_rounded<lanes_in<float, Arch>>(to + i, kept_in<Arch>(range, load<float, Arch>(sums + i)));
+      },
+      [&](std::size_t i, auto n)
+          LEVADA_INLINE { store_rounded<n>(to + i, kept_in<Arch>(range, load_part<n, float, Arch>(sums + i))); });
 }
 
 }  // namespace levada::detail

@@ -69,6 +69,23 @@ struct one_group {
   static constexpr bool has_bias = Conv::has_bias;
 };
 
+/// The parameters of one group: its part of the weights and of each bias.
+template <class Value, class Conv, std::size_t Channels>
+class group_parameters {
+ public:
+  group_parameters(const parameter_values& p, std::size_t g) : count_(p.size()) {
+    constexpr std::size_t filters = one_group<Conv>::filters;
+    all_[0] = p.get<Value>(0) + g * filters * Channels * Conv::window.taps();
+    for (std::size_t i = 1; i < count_; ++i) all_[i] = p.get<Value>(i) + g * filters;
+  }
+
+  operator parameter_values() const { return parameter_values(std::span(all_).first(count_)); }
+
+ private:
+  std::array<const void*, 3> all_{};
+  std::size_t count_;
+};
+
 /// Each group as a convolution of its own: its channels, filters and outputs lie side by side in memory. (An array of
 /// the groups, 1,024 in some networks, would be an initialiser of as many expressions to compile.)
 template <class Arch, class In, class Conv, class... Tail>
@@ -86,7 +103,7 @@ class simd_grouped_conv {
 
   explicit simd_grouped_conv(const parameter_values& p, const Tail&... tail)
       : groups_(groups, [&, end = epilogue_of<Arch, value>(tail...)](std::size_t g) {
-          return group(part(p, g).values(), end);
+          return group(group_parameters<value, Conv, channels>(p, g), end);
         }) {}
 
   template <class Join = no_join>
@@ -99,20 +116,6 @@ class simd_grouped_conv {
   }
 
  private:
-  /// The parameters of one group: its part of the weights and of each bias.
-  struct group_parameters {
-    std::array<const void*, 3> all{};
-    std::size_t count;
-    parameter_values values() const { return parameter_values(std::span(all).first(count)); }
-  };
-  static group_parameters part(const parameter_values& p, std::size_t g) {
-    constexpr std::size_t filters = one_group<Conv>::filters;
-    group_parameters result{{}, p.size()};
-    result.all[0] = p.get<value>(0) + g * filters * channels * Conv::window.taps();
-    for (std::size_t i = 1; i < p.size(); ++i) result.all[i] = p.get<value>(i) + g * filters;
-    return result;
-  }
-
   fixed_array<group> groups_;
 };
 
