@@ -3,8 +3,8 @@
 // models/<contender>/<network>/<threads>/<float|int8>.
 //
 // - 1: one item after the other on one thread, in CPU time.
-// - 2: many items on two threads. levada streams them; `onnxruntime` is a session that two threads share;
-//   `onnxruntime_pool` is one that divides each item between two, as `levada_divided` does.
+// - 2: many items on two threads. levada streams them; a peer computes half of them on each; one with `_pool` divides
+//   each item between two, as `levada_divided` does.
 //
 // All give the same outputs before anything is timed; those of int8 differ where a sum is rounded elsewhere.
 // Repetitions are interleaved; a table of the medians ends the output. `--layers` prints instead the ten kernels that
@@ -34,7 +34,6 @@
 #include "../common/tensors.hpp"
 #include "layers.hpp"
 #include "network.hpp"
-#include "onnxruntime.hpp"
 #include "table.hpp"
 
 namespace {
@@ -80,26 +79,28 @@ class contest {
     tensors::fill(ours->inputs());
     enter("levada", e, ours, true, true);
     enter("levada_divided", e, std::make_shared<divided>(ours), false, true);
-#if LEVADA_HAS_ONNXRUNTIME
-    if (ort::find() == nullptr) return;
     std::vector<std::size_t> sizes;
     for (const std::span<float> input : ours->inputs()) sizes.push_back(input.size());
-    enter_peer("onnxruntime", e, *ours, std::make_shared<on_onnxruntime<1>>(e.file, sizes, e.constant), true);
-    enter_peer("onnxruntime_pool", e, *ours, std::make_shared<on_onnxruntime<2>>(e.file, sizes, e.constant), false);
-#endif
+    for (const peer& p : peers()) {
+      enter_peer(p.name, e, *ours, p.make(e, sizes, 1), true);
+      enter_peer(p.name + "_pool", e, *ours, p.make(e, sizes, 2), false);
+    }
   }
 
-  void enter_peer(const char* contender, const entry& e, network& ours, const std::shared_ptr<network>& peer,
+  void enter_peer(const std::string& contender, const entry& e, network& ours, const std::shared_ptr<network>& peer,
                   bool on_one) {
+    if (peer == nullptr) return;
     tensors::fill(peer->inputs());
-    check(std::string(contender) + " and levada, " + e.name, e, *peer, ours);
+    peer->take_inputs();
+    check(contender + " and levada, " + e.name, e, *peer, ours);
     enter(contender, e, peer, on_one, true);
   }
 
-  void enter(const char* contender, const entry& e, const std::shared_ptr<network>& n, bool on_one, bool on_two) {
+  void enter(const std::string& contender, const entry& e, const std::shared_ptr<network>& n, bool on_one,
+             bool on_two) {
     if (std::find(contenders_.begin(), contenders_.end(), contender) == contenders_.end())
-      contenders_.emplace_back(contender);
-    const std::string head = "models/" + std::string(contender) + "/" + e.name;
+      contenders_.push_back(contender);
+    const std::string head = "models/" + contender + "/" + e.name;
     if (on_one)
       benchmark::RegisterBenchmark((head + "/1/" + e.element).c_str(), [n, head](benchmark::State& state) {
         progress::show(head + "/1");
@@ -133,11 +134,7 @@ class contest {
 
 int compare(std::vector<char*> arguments, std::string_view only) {
   if (!interleaved::initialize(std::move(arguments), "0.05")) return 1;
-#if LEVADA_HAS_ONNXRUNTIME
-  if (ort::find() == nullptr) std::puts("Without ONNX Runtime: the library found is older than its header.");
-#else
-  std::puts("Without ONNX Runtime: its C header and library, in the folder ONNXRUNTIME_ROOT.");
-#endif
+  if (peers().empty()) std::puts("Without a peer: CMake says what each of them needs.");
   const contest all(only);
   with_table reporter;
   if (benchmark::RunSpecifiedBenchmarks(&reporter) == 0) return 1;

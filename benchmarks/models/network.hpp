@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace models {
@@ -26,6 +27,8 @@ class network {
   virtual ~network() = default;
 
   virtual std::vector<std::span<float>> inputs() = 0;
+  /// The inputs are filled: for who needs them in another layout, as its users would have them.
+  virtual void take_inputs() {}
   /// Of the last `run`.
   virtual std::vector<std::span<const float>> outputs() = 0;
 
@@ -34,6 +37,19 @@ class network {
   /// As many items, all of them the inputs, on two threads.
   virtual void run_on_two(std::size_t items) = 0;
 };
+
+/// Half of the items by each of two threads; or all by the first, where it has `Threads` itself.
+template <int Threads, class First, class Second>
+void run_halves(std::size_t items, const First& first, const Second& second) {
+  if constexpr (Threads > 1) {
+    for (std::size_t i = 0; i < items; ++i) first();
+  } else {
+    const std::jthread other([&] {
+      for (std::size_t i = 0; i < items / 2; ++i) second();
+    });
+    for (std::size_t i = items / 2; i < items; ++i) first();
+  }
+}
 
 /// levada's.
 class deployed_network : public network {
@@ -53,6 +69,19 @@ struct entry {
 };
 inline std::vector<entry>& entries() {
   static std::vector<entry> all;
+  return all;
+}
+
+/// Another library that computes networks.
+struct peer {
+  std::string name;
+  /// `threads`: of each item, 1 or 2. `sizes`: the elements of each input of floats. Null where it does not know what
+  /// the network has.
+  std::unique_ptr<network> (*make)(const entry&, const std::vector<std::size_t>& sizes, int threads);
+};
+/// Those that were found when this was built.
+inline std::vector<peer>& peers() {
+  static std::vector<peer> all;
   return all;
 }
 

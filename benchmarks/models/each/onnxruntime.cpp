@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-// models/onnxruntime.hpp: a network in ONNX Runtime, its inputs and outputs bound once to memory of ours.
-
-#if LEVADA_HAS_ONNXRUNTIME
+// Networks in ONNX Runtime, their inputs and outputs bound once to memory of ours.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <onnxruntime_c_api.h>
 
-#include "../common/onnxruntime.hpp"
-#include "network.hpp"
+#include "../../common/onnxruntime.hpp"
+#include "../network.hpp"
 
-namespace models {
+namespace {
+
+using models::network;
 
 /// Inputs and outputs of one run at a time.
 class bound_tensors {
@@ -134,14 +133,8 @@ class on_onnxruntime final : public network {
   void run() override { first_.run(); }
 
   void run_on_two(std::size_t items) override {
-    if constexpr (Threads > 1) {
-      for (std::size_t i = 0; i < items; ++i) first_.run();
-    } else {
-      const std::jthread other([&] {
-        for (std::size_t i = 0; i < items / 2; ++i) second_.run();
-      });
-      for (std::size_t i = items / 2; i < items; ++i) first_.run();
-    }
+    models::run_halves<Threads>(
+        items, [&] { first_.run(); }, [&] { second_.run(); });
   }
 
  private:
@@ -149,6 +142,18 @@ class on_onnxruntime final : public network {
   bound_tensors first_, second_;
 };
 
-}  // namespace models
+template <int Threads>
+std::unique_ptr<network> made(const models::entry& of, const std::vector<std::size_t>& sizes) {
+  return std::make_unique<on_onnxruntime<Threads>>(of.file, sizes, of.constant);
+}
 
-#endif
+[[maybe_unused]] const bool is_entered = [] {
+  models::peers().push_back(
+      {"onnxruntime", [](const models::entry& of, const std::vector<std::size_t>& sizes, int threads) {
+         if (ort::find() == nullptr) return std::unique_ptr<network>();  // older than its header
+         return threads == 1 ? made<1>(of, sizes) : made<2>(of, sizes);
+       }});
+  return true;
+}();
+
+}  // namespace
