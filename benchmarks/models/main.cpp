@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole networks: levada's `simd` beside the peers that are found, all from the same ONNX file. Names are
-// models/<contender>/<network>/<threads>/<float|int8>.
+// models/<contender>/<network>/<threads>/<float|int8|bf16>.
 //
 // - 1: one item after the other on one thread, in CPU time.
 // - 2: many items on two threads. levada streams them; a peer computes half of them on each; one with `_pool` divides
 //   each item between two, as `levada_divided` does.
 //
-// All give the same outputs before anything is timed; those of int8 differ where a sum is rounded elsewhere.
+// All give the same outputs before anything is timed; those of int8 differ where a sum is rounded elsewhere. Rows of
+// bf16 are the networks of float by `quantize<bfloat16>`, checked against the peers' floats: none of them
+// has convolutions of bfloat16 on the processor, and the table shows their floats beside these.
 // Repetitions are interleaved; a table of the medians ends the output. `--layers` prints instead the ten kernels that
 // lose most to the processor's peak, of all networks and of each.
 
@@ -83,7 +85,7 @@ class contest {
     for (const std::span<float> input : ours->inputs()) sizes.push_back(input.size());
     for (const peer& p : peers()) {
       enter_peer(p.name, e, *ours, p.make(e, sizes, 1), true);
-      enter_peer(p.name + "_pool", e, *ours, p.make(e, sizes, 2), false);
+      if (e.element != "bf16") enter_peer(p.name + "_pool", e, *ours, p.make(e, sizes, 2), false);
     }
   }
 
@@ -93,7 +95,7 @@ class contest {
     tensors::fill(peer->inputs());
     peer->take_inputs();
     check(contender + " and levada, " + e.name, e, *peer, ours);
-    enter(contender, e, peer, on_one, true);
+    if (e.element != "bf16") enter(contender, e, peer, on_one, true);
   }
 
   void enter(const std::string& contender, const entry& e, const std::shared_ptr<network>& n, bool on_one,

@@ -62,7 +62,7 @@ class deployed_network : public network {
 
 /// One of the networks that were built, each in a unit of its own.
 struct entry {
-  std::string name, element;  ///< "float" or "int8"
+  std::string name, element;  ///< "float", "int8" or "bf16"
   std::string file;           ///< of ONNX
   std::int64_t constant;      ///< that an input of integers is
   std::unique_ptr<deployed_network> (*deploy)();

@@ -13,7 +13,7 @@
 
 namespace models {
 
-/// Of models/<contender>/<network>/<threads>/<element>.
+/// Of models/<contender>/<network>/<threads>/<element>. Beside bfloat16 peers have their floats.
 class with_table : public interleaved::medians {
  public:
   /// Of `contenders` those of ours begin with "levada"; `levada_divided` and `onnxruntime_pool` have two threads for an
@@ -34,11 +34,12 @@ class with_table : public interleaved::medians {
 
   void print(const std::string& network, const std::string& element, const char* threads,
              const std::vector<std::string>& contenders) const {
+    const auto is_peer = [](const std::string& c) { return !c.starts_with("levada"); };
     const auto taken = [&](const std::string& by) {
-      const double t = 1e3 * seconds("models/" + by + "/" + network + "/" + threads + "/" + element);
+      const std::string of = is_peer(by) && element == "bf16" ? "float" : element;
+      const double t = 1e3 * seconds("models/" + by + "/" + network + "/" + threads + "/" + of);
       return t == 0 ? never : t;
     };
-    const auto is_peer = [](const std::string& c) { return !c.starts_with("levada"); };
     if (std::all_of(contenders.begin(), contenders.end(), [&](const auto& c) { return taken(c) == never; })) return;
     std::printf("%-18s", (element == "float" ? network : network + " " + element).c_str());
     double best = never;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network on levada's `simd`: compiled once for each, LEVADA_NETWORK being its name and that of its header's
-// namespace.
+// namespace. With bfloat16 the network of floats is computed with that.
 
 #include LEVADA_NETWORK_HEADER
 
@@ -8,9 +8,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <levada/nn/quantize_bfloat16.hpp>
 #include <levada/plan/detail/words.hpp>
 
 #include "../../common/tensors.hpp"
@@ -20,9 +22,21 @@ namespace {
 
 namespace lv = levada;
 
+constexpr std::string_view element = LEVADA_NETWORK_ELEMENT;
+
+/// (A template, so that the other way is not compiled.)
+template <class Graph>
+auto computed(Graph graph) {
+  if constexpr (element == "bf16")
+    return lv::quantize<lv::bfloat16>(std::move(graph));
+  else
+    return graph;
+}
+
 auto deployed() {
   const lv::safetensors weights{LEVADA_NETWORK::weights_file};
-  return lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>, lv::backends<lv::simd>>(LEVADA_NETWORK::graph(weights));
+  return lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>, lv::backends<lv::simd>>(
+      computed(LEVADA_NETWORK::graph(weights)));
 }
 
 class on_simd final : public models::deployed_network {
@@ -71,7 +85,7 @@ class on_simd final : public models::deployed_network {
 
 [[maybe_unused]] const bool is_entered = [] {
   models::entries().push_back(
-      {LEVADA_NETWORK_NAME, LEVADA_NETWORK_ELEMENT, LEVADA_NETWORK_FILE, LEVADA_NETWORK_CONSTANT,
+      {LEVADA_NETWORK_NAME, std::string(element), LEVADA_NETWORK_FILE, LEVADA_NETWORK_CONSTANT,
        []() -> std::unique_ptr<models::deployed_network> { return std::make_unique<on_simd>(); }});
   return true;
 }();
