@@ -7,8 +7,8 @@
 //   each item between two, as `levada_divided` does.
 //
 // All give the same outputs before anything is timed; those of int8 differ where a sum is rounded elsewhere. Rows of
-// bf16 are the networks of float by `quantize<bfloat16>`, checked against the peers' floats: none of them
-// has convolutions of bfloat16 on the processor, and the table shows their floats beside these.
+// bf16 are the networks of float by `quantize<bfloat16>`, checked against the peers' floats. ONNX Runtime has no
+// convolution of bfloat16 on the processor: the table shows the peers' floats beside them.
 // Repetitions are interleaved; a table of the medians ends the output. `--layers` prints instead the ten kernels that
 // lose most to the processor's peak, of all networks and of each.
 

@@ -21,8 +21,8 @@ macro(levada_bench_unit unit name shown element)
 endmacro()
 
 # levada_bench_network(NAME SCRIPT ARGS... [BFLOAT16] [DEPENDS FILE...] [ONNX ARGS...] [NUMBER N]): python3 SCRIPT ARGS
-# writes the network; ONNX has arguments of levada_add_onnx. Peers are given the number for inputs of integers. One whose
-# name ends in _int8 is the network before that, quantized. BFLOAT16: it is computed with that, too.
+# writes the network; ONNX has arguments of levada_add_onnx. Peers are given the number for inputs of integers. One
+# whose name ends in _int8 is the network before that, quantized. BFLOAT16: it is computed with that, too.
 function(levada_bench_network name script)
   cmake_parse_arguments(PARSE_ARGV 2 network "BFLOAT16" "NUMBER" "DEPENDS;ONNX")
   set(file ${CMAKE_CURRENT_BINARY_DIR}/models/${name}.onnx)

@@ -307,3 +307,15 @@ TEST_CASE("what another op, a port or the outside takes is float, and so is all 
                                                   lv::on<lv::cpu<2>>(nn::relu) | next)) ==
         "bfloat16_conv2d: bfloat16_relu: bfloat16_sum: bfloat16_conv2d");
 }
+
+TEST_CASE("convolutions of a graph are products of matrices where the machine has AMX") {
+  using picture = lv::tensor<float, 32, 14, 14>;
+  const lv::parameter_map w;
+  const auto part = lv::quantize<lv::bfloat16>(nn::conv2d<"a", 32, lv::size<3>, lv::padding<1>>(w) |
+                                               lv::residual(nn::conv2d<"b", 32, lv::size<3>, lv::padding<1>>(w)) |
+                                               nn::clip(0, 6) | nn::conv2d<"c", 64, lv::size<1>>(w));
+  using plan = decltype(lv::deploy<box, lv::backends<lv::simd>>(lv::input<picture> | part));
+  std::size_t products = 0;
+  for (const auto& unit : plan::plan.unit) products += unit.method == "matrix registers";
+  CHECK(products == (lv::isa::has_matrices<lv::isa::native> ? 3 : 0));
+}
