@@ -84,18 +84,19 @@ class contest {
     std::vector<std::size_t> sizes;
     for (const std::span<float> input : ours->inputs()) sizes.push_back(input.size());
     for (const peer& p : peers()) {
-      enter_peer(p.name, e, *ours, p.make(e, sizes, 1), true);
-      if (e.element != "bf16") enter_peer(p.name + "_pool", e, *ours, p.make(e, sizes, 2), false);
+      const bool is_timed = e.element != "bf16" || p.has_bfloat16;
+      enter_peer(p.name, e, *ours, p.make(e, sizes, 1), true, is_timed);
+      if (is_timed) enter_peer(p.name + "_pool", e, *ours, p.make(e, sizes, 2), false, true);
     }
   }
 
   void enter_peer(const std::string& contender, const entry& e, network& ours, const std::shared_ptr<network>& peer,
-                  bool on_one) {
+                  bool on_one, bool is_timed) {
     if (peer == nullptr) return;
     tensors::fill(peer->inputs());
     peer->take_inputs();
     check(contender + " and levada, " + e.name, e, *peer, ours);
-    if (e.element != "bf16") enter(contender, e, peer, on_one, true);
+    if (is_timed) enter(contender, e, peer, on_one, true);
   }
 
   void enter(const std::string& contender, const entry& e, const std::shared_ptr<network>& n, bool on_one,

@@ -78,6 +78,8 @@ struct peer {
   /// `threads`: of each item, 1 or 2. `sizes`: the elements of each input of floats. Null where it does not know what
   /// the network has.
   std::unique_ptr<network> (*make)(const entry&, const std::vector<std::size_t>& sizes, int threads);
+  /// Networks of bfloat16 are computed with that; by others with floats, to check ours by them.
+  bool has_bfloat16 = false;
 };
 /// Those that were found when this was built.
 inline std::vector<peer>& peers() {

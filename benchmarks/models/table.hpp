@@ -36,9 +36,11 @@ class with_table : public interleaved::medians {
              const std::vector<std::string>& contenders) const {
     const auto is_peer = [](const std::string& c) { return !c.starts_with("levada"); };
     const auto taken = [&](const std::string& by) {
-      const std::string of = is_peer(by) && element == "bf16" ? "float" : element;
-      const double t = 1e3 * seconds("models/" + by + "/" + network + "/" + threads + "/" + of);
-      return t == 0 ? never : t;
+      const auto of = [&](const std::string& computed) {
+        return 1e3 * seconds("models/" + by + "/" + network + "/" + threads + "/" + computed);
+      };
+      const double t = of(element), floats = is_peer(by) && element == "bf16" ? of("float") : 0;
+      return t != 0 ? t : floats != 0 ? floats : never;
     };
     if (std::all_of(contenders.begin(), contenders.end(), [&](const auto& c) { return taken(c) == never; })) return;
     std::printf("%-18s", (element == "float" ? network : network + " " + element).c_str());
