@@ -162,8 +162,6 @@ class onednn_program {
     stream_.wait();
     return to;
   }
-  void give(std::size_t value, const memory& result) { values_[value] = result; }
-
   using convolution = dnnl::convolution_forward;
 
   void add_convolution(const step& s) {
@@ -202,7 +200,7 @@ class onednn_program {
                                     {DNNL_ARG_WEIGHTS, packed(s.weight, weight_dims, best->weights_desc())},
                                     {DNNL_ARG_BIAS, packed(s.bias, {dim(filters)}, best->bias_desc())},
                                     {DNNL_ARG_DST, out}});
-    give(s.output, out);
+    values_[s.output] = out;
   }
   /// The least of some runs.
   double seconds(const convolution::primitive_desc& of) {
@@ -227,7 +225,7 @@ class onednn_program {
     for (const std::size_t v : s.inputs)
       if (sum_behind_[made_at_[v]] == at_) {
         const std::size_t other = v == s.inputs[0] ? s.inputs[1] : s.inputs[0];
-        give(s.output, *values_[v]);
+        values_[s.output] = *values_[v];
         values_[v].reset(), values_[other].reset();
         return;
       }
@@ -239,7 +237,7 @@ class onednn_program {
     const memory out = pool_.take(found.dst_desc());
     program_.emplace_back(dnnl::binary(found),
                           arguments{{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}, {DNNL_ARG_DST, out}});
-    give(s.output, out);
+    values_[s.output] = out;
   }
 
   void add_pool(const step& s) {
@@ -256,7 +254,7 @@ class onednn_program {
     const dnnl::pooling_forward::primitive_desc found(wanted, onednn_engine());
     const memory out = pool_.take(found.dst_desc());
     program_.emplace_back(dnnl::pooling_forward(found), arguments{{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}});
-    give(s.output, out);
+    values_[s.output] = out;
   }
 
   void add_dense(const step& s) {
@@ -277,7 +275,7 @@ class onednn_program {
                                     {DNNL_ARG_WEIGHTS, packed(s.weight, weight_dims, found.weights_desc())},
                                     {DNNL_ARG_BIAS, packed(s.bias, {weight_dims[0]}, found.bias_desc())},
                                     {DNNL_ARG_DST, out}});
-    give(s.output, memory(plain(dims_of(s.output)), onednn_engine(), out.get_data_handle()));
+    values_[s.output] = memory(plain(dims_of(s.output)), onednn_engine(), out.get_data_handle());
   }
 
   void add_concat(const step& s) {
@@ -289,7 +287,7 @@ class onednn_program {
     for (std::size_t i = 0; i < s.inputs.size(); ++i)
       with.emplace(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), *values_[s.inputs[i]]);
     program_.emplace_back(dnnl::concat(found), with);
-    give(s.output, out);
+    values_[s.output] = out;
   }
 
   const network_steps network_;
@@ -311,12 +309,15 @@ class on_onednn final : public network {
   on_onednn(const network_steps& steps, memory::data_type type)
       : inputs_(steps.values[0].elements()), outputs_(steps.values[steps.output].elements()) {
     [[maybe_unused]] const one_thread here;
-    first_.emplace(steps, type), second_.emplace(steps, type);
+    first_.emplace(steps, type);
+    if constexpr (Threads == 1) second_.emplace(steps, type);
   }
 
   std::vector<std::span<float>> inputs() override { return {{first_->input(), inputs_}}; }
   std::vector<std::span<const float>> outputs() override { return {{first_->output(), outputs_}}; }
-  void take_inputs() override { std::copy_n(first_->input(), inputs_, second_->input()); }
+  void take_inputs() override {
+    if (second_) std::copy_n(first_->input(), inputs_, second_->input());
+  }
 
   void run() override { run(*first_); }
   void run_on_two(std::size_t items) override {

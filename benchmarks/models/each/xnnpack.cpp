@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -165,27 +166,30 @@ class on_xnnpack final : public network {
       : input_(steps.values[0].elements()),
         of_(steps.values[0]),
         outputs_(steps.values[steps.output].elements()),
-        first_(steps, Threads),
-        second_(steps, Threads) {}
+        first_(steps, Threads) {
+    if constexpr (Threads == 1) second_.emplace(steps, Threads);
+  }
 
   std::vector<std::span<float>> inputs() override { return {input_}; }
   std::vector<std::span<const float>> outputs() override { return {{first_.output(), outputs_}}; }
   void take_inputs() override {
     const std::vector<float> given = xnn::channels_last(input_.data(), 1, of_.channels, of_.height * of_.width);
-    first_.take(given), second_.take(given);
+    first_.take(given);
+    if (second_) second_->take(given);
   }
 
   void run() override { first_.run(); }
   void run_on_two(std::size_t items) override {
     run_halves<Threads>(
-        items, [&] { first_.run(); }, [&] { second_.run(); });
+        items, [&] { first_.run(); }, [&] { second_->run(); });
   }
 
  private:
   std::vector<float> input_;
   value_extents of_;
   std::size_t outputs_;
-  xnnpack_runtime first_, second_;
+  xnnpack_runtime first_;
+  std::optional<xnnpack_runtime> second_;  ///< of the other thread, where each has its own
 };
 
 [[maybe_unused]] const bool is_entered = [] {
