@@ -110,8 +110,8 @@ TEST_CASE("element-wise ops of one shape have costs of their own, and lambdas by
     CHECK_MESSAGE(header.find("reference", kind + std::string("(float[32x32]) -> float[32x32], 1024 FLOP")) != nullptr,
                   kind);
   CHECK(header.table().kernels.size() == 5);
-  const auto* const copying = lv::find_transfer(header.table().transfers, lv::cpu<1>::id, lv::cpu<1>::id);
-  REQUIRE_MESSAGE(copying != nullptr, "what it takes to copy an item into its slot");
+  const auto copying = lv::find_transfer(header.table().transfers, lv::cpu<1>::id, lv::cpu<1>::id);
+  REQUIRE_MESSAGE(copying, "what it takes to copy an item into its slot");
   CHECK(copying->seconds_per_byte > 0);
 
   // Whoever looks them up knows the lambdas by the same signatures.

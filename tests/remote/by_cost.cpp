@@ -80,6 +80,25 @@ static_assert(parts_with<line_type, lv::costs<slow>, known> == parted{3, 0}, "th
 static_assert(parts_with<line_type, lv::costs<no_way>, known> == parted{3, 0}, "nobody has measured the way");
 static_assert(parts_with<line_type, known> == parted{3, 0}, "nobody asked for a search");
 
+constexpr lv::kernel_cost vague_kernels[] = {{"simd", "neg(float[6]) -> float[6], 6 FLOP", 1e-6},
+                                             {"simd", "erf(float[6]) -> float[6], 6 FLOP", 1e-3, 7.5e-4},
+                                             {"simd", "tanh(float[6]) -> float[6], 6 FLOP", 1e-6}};
+constexpr lv::cost_table vague{
+    .machine = "the driver", .kernels = vague_kernels, .transfers = fast_way, .rooflines = here_lines};
+static_assert(parts_with<line_type, lv::costs<vague>, known> == parted{3, 0},
+              "it saves 0.7 ms, of which 0.75 are vague");
+constexpr lv::cost_table some_unknown{.machine = "the driver", .kernels = here_kernels, .transfers = fast_way};
+static_assert(parts_with<line_type, lv::costs<some_unknown>, known> == parted{3, 0},
+              "nobody knows what ops that are fused take here");
+
+/// So many of the heavy op behind a light one.
+template <std::size_t Count>
+constexpr auto heavy_line = heavy_line<Count - 1> | lv::nn::erf;
+template <>
+constexpr auto heavy_line<0> = lv::input<row> | lv::nn::neg;
+static_assert(parts_with<decltype(heavy_line<47>), lv::costs<fast>, known> == parted{1, 1},
+              "48 ops are within the compilers' limits");
+
 // ---- items a second: the ways load the devices that take what they bring ----
 
 constexpr lv::transfer_cost loading_way[] = {{here, edge::id, 1e-3, 0}, {edge::id, here, 2e-4, 0}};
@@ -89,6 +108,42 @@ static_assert(parts_with<line_type, lv::costs<loading>, known> == parted{3, 0}, 
 static_assert(parts_with<line_type, lv::costs<loading, lv::objective::throughput>, known>.segments_there == 1,
               "two threads there, with half of 1.1 ms each, and 0.2 ms here");
 static_assert(parts_with<line_type, lv::costs<fast, lv::objective::devices>, known> == parted{3, 0});
+
+// ---- two such devices ----
+
+using far = lv::remote<"far">;
+using two_boxes = lv::target<lv::cpu<1>, lv::remote<"edge", lv::cpu<2>>, lv::remote<"far", lv::cpu<2>>>;
+using two_heavy = decltype(lv::input<row> | lv::nn::erf | lv::nn::tanh);
+constexpr lv::kernel_cost both_here[] = {{"simd", "erf(float[6]) -> float[6], 6 FLOP", 1e-3},
+                                         {"simd", "tanh(float[6]) -> float[6], 6 FLOP", 1e-3}};
+constexpr lv::kernel_cost both_near[] = {{"simd", "erf(float[6]) -> float[6], 6 FLOP", 1e-4},
+                                         {"simd", "tanh(float[6]) -> float[6], 6 FLOP", 4e-4}};
+constexpr lv::kernel_cost one_far[] = {{"simd", "tanh(float[6]) -> float[6], 6 FLOP", 1e-4}};
+template <int Microseconds>
+constexpr double way_seconds = 1e-6 * Microseconds;
+template <int Microseconds>
+inline constexpr lv::transfer_cost ways_to_both[] = {{here, edge::id, way_seconds<Microseconds>, 0},
+                                                     {edge::id, here, way_seconds<Microseconds>, 0},
+                                                     {here, far::id, way_seconds<Microseconds>, 0},
+                                                     {far::id, here, way_seconds<Microseconds>, 0}};
+template <int Microseconds>
+inline constexpr lv::cost_table of_both{
+    .machine = "the driver", .kernels = both_here, .transfers = ways_to_both<Microseconds>, .rooflines = here_lines};
+constexpr lv::cost_table near_table{.machine = "near", .kernels = both_near};
+constexpr lv::cost_table far_table{.machine = "far", .kernels = one_far};
+
+template <int Microseconds>
+using app_of_two = decltype(lv::deploy<two_boxes, v1, lv::costs<of_both<Microseconds>>,
+                                       lv::node_costs<"edge", near_table>, lv::node_costs<"far", far_table>>(
+    two_heavy{}, lv::endpoints<"edge">{nullptr, {"a"}}, lv::endpoints<"far">{nullptr, {"b"}}));
+template <int Microseconds, class Device>
+constexpr bool is_used = [] {
+  for (const lv::planned_segment& s : app_of_two<Microseconds>::plan.segment)
+    if (s.device == Device::id) return true;
+  return false;
+}();
+static_assert(is_used<10, edge> && is_used<10, far>, "each has what it is the best for");
+static_assert(is_used<300, edge> && !is_used<300, far>, "what goes from one to the other comes by here");
 
 // ---- what may not go ----
 

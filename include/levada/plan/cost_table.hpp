@@ -54,8 +54,7 @@ struct cost_table {
 /// The cost of moving values between two devices; of equal ones that of the first.
 constexpr crossing transfer_of(const cost_table& table, device_id from, device_id to) {
   if (from == to) return {};
-  const transfer_cost* const measured = find_transfer(table.transfers, from, to);
-  return measured != nullptr ? measured->way() : assumed_transfer;
+  return find_transfer(table.transfers, from, to).value_or(assumed_transfer);
 }
 
 /// The costs of the nodes of one graph on some backends, looked up in a table.

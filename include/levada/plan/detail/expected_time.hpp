@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -154,11 +155,11 @@ class time_sum {
   /// Items that are no bytes are moved.
   constexpr void add_copy_of_item() {
     constexpr device_id processor{device_kind::cpu};
-    const transfer_cost* const copying = find_transfer(plan_.transfer_costs, processor, processor);
+    const std::optional<crossing> copying = find_transfer(plan_.transfer_costs, processor, processor);
     const value_info& item = plan_.graph.values[0];
-    if (copying == nullptr || !item.trivial || item.bytes < least_copied_bytes) return;
+    if (!copying || !item.trivial || item.bytes < least_copied_bytes) return;
     time_.known.add(cost_origin::measured, "input");
-    add({"input", processor, copying->way().seconds_for(item.bytes), true});
+    add({"input", processor, copying->seconds_for(item.bytes), true});
   }
   constexpr void add_way(const planned_transfer& t) {
     std::string_view stage = "input";

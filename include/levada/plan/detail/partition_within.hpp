@@ -58,8 +58,7 @@ constexpr void leave_out_assumed_ways(placement_problem<N>& problem, std::span<c
   constexpr double never = 100;
   for (std::size_t a = 0; a < devices.size(); ++a)
     for (std::size_t b = 0; b < devices.size(); ++b)
-      if (a != b && find_transfer(table.transfers, devices[a].id, devices[b].id) == nullptr)
-        problem.crossings[a][b] = {never, 0};
+      if (a != b && !find_transfer(table.transfers, devices[a].id, devices[b].id)) problem.crossings[a][b] = {never, 0};
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include <levada/core/detail/device.hpp>
 #include <levada/plan/detail/constexpr_vector.hpp>
@@ -104,10 +105,9 @@ constexpr detail::constexpr_vector<planned_transfer> transfers_of(const plan_inf
     const value_info& item = plan.graph.values[v];
     const bool leaves_process = is_elsewhere_kind(from.kind) || is_elsewhere_kind(to.kind);
     const std::size_t bytes = leaves_process ? item.wire_bytes : item.bytes;
-    const transfer_cost* const by = find_transfer(plan.transfer_costs, from, to);
-    const crossing way = by != nullptr ? by->way() : assumed_transfer;
-    const double seconds = way.seconds_for(bytes);
-    found.push_back({v, from, to, bytes, 1, by != nullptr ? cost::measured(seconds) : cost::estimated(seconds)});
+    const std::optional<crossing> way = find_transfer(plan.transfer_costs, from, to);
+    const double seconds = way.value_or(assumed_transfer).seconds_for(bytes);
+    found.push_back({v, from, to, bytes, 1, way ? cost::measured(seconds) : cost::estimated(seconds)});
   };
   for (std::size_t s = 0; s < plan.segments; ++s) {
     const device_id device = plan.segment[s].device;

@@ -5,14 +5,17 @@
 //
 //   deploy<box, version<"1">, costs<box_costs>, node_costs<"edge", edge_costs>>(pipeline, endpoints<"edge">{...})
 //
-// The parts that may go there are offers of the search of plan/detail/partition_by_cost.hpp, of which it takes one at
-// most for each device. Both ends ask the same question, and have the same answer.
+// Beside one processor and one such device each part that may go is looked at (remote/detail/ranges_there.hpp). Where
+// more devices compute, the parts are offers of the search of plan/detail/partition_by_cost.hpp, of which it takes one
+// at most for each device. Where the driver's table leaves a kernel's cost unknown, nothing is known of a saving, and
+// nothing goes. Both ends ask the same question, and have the same answer.
 
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -70,15 +73,15 @@ template <fixed_string Name, class... Options>
 using options_of_node = decltype(with_own_costs<Name, Options...>(options_there<Options...>{}));
 
 template <class... Devices>
-consteval const device_info* processor_among(type_list<Devices...>) {
+consteval std::optional<device_info> processor_among(type_list<Devices...>) {
   for (const device_info& d : target_values<target<Devices...>>::list)
-    if (d.id.kind == device_kind::cpu) return &d;
-  return nullptr;
+    if (d.id.kind == device_kind::cpu) return d;
+  return {};
 }
 template <class Device>
-inline constexpr const device_info* processor_there = nullptr;
+inline constexpr std::optional<device_info> processor_there;
 template <fixed_string Name, class First, class... Rest>
-inline constexpr const device_info* processor_there<remote<Name, First, Rest...>> =
+inline constexpr std::optional<device_info> processor_there<remote<Name, First, Rest...>> =
     processor_among(type_list<First, Rest...>{});
 
 /// Whose parts the search may place elsewhere: time is what counts, and nothing of it is promised.
@@ -101,9 +104,17 @@ struct part_by_cost {
   template <class Device>
   static consteval bool is_known() {
     constexpr device_id here{device_kind::cpu};
-    return node_table<Device, Options...>() != nullptr && processor_there<Device> != nullptr &&
-           find_transfer(chooser::transfers, here, Device::id) != nullptr &&
-           find_transfer(chooser::transfers, Device::id, here) != nullptr;
+    return node_table<Device, Options...>() != nullptr && processor_there<Device>.has_value() &&
+           find_transfer(chooser::transfers, here, Device::id) && find_transfer(chooser::transfers, Device::id, here);
+  }
+  static constexpr bool is_elsewhere(std::size_t device) {
+    return is_elsewhere_kind(target_values<Target>::list[device].id.kind);
+  }
+  /// One device may take a part, and the processor has all else.
+  template <class... Devices>
+  static consteval bool is_processor_and_node() {
+    return (0 + ... + (is_known<Devices>() ? 1 : 0)) == 1 &&
+           (0 + ... + (is_elsewhere_kind(Devices::id.kind) ? 0 : 1)) == 1;
   }
   template <class... Element>
   static consteval bool has_split_after(stage_list<Element...>) {
@@ -115,7 +126,8 @@ struct part_by_cost {
     if constexpr (!(places_by_time<Options> || ...) || (promises_time<Options> || ...) || is_paced<Pipeline> ||
                   (pins_plan<Options> || ...))
       return {};
-    else if constexpr (!(is_known<Devices>() || ...) || has_split_after(line{}))
+    else if constexpr (!processor_among(type_list<Devices...>{}) || !(is_known<Devices>() || ...) ||
+                       has_split_after(line{}))
       return {};
     else
       return search(type_tag<target<Devices...>>{});
@@ -137,35 +149,57 @@ struct part_by_cost {
                             std::min({any_traffic, traffic_allowed_by<Options>...})};
     placement_problem<most_nodes> problem = deployment_problem(graph, devices_of<Target, slot_count_of<Options...>()>,
                                                                candidates, backends, chooser::table);
+    for (const offer<most_nodes>& o : problem.offers)
+      if (o.price.origin == cost_origin::unknown) return {};
     for (std::size_t n = 0; n < graph.nodes.size(); ++n)
       if (graph.nodes[n].how != form::sink) problem.bytes[n] = graph.values[graph.nodes[n].out].wire_bytes;
     problem.input_bytes = graph.values[0].wire_bytes;
+    // What goes between a node and another device comes by the processor.
+    const std::size_t host = problem.host;
+    for (std::size_t from = 0; from < devices; ++from)
+      for (std::size_t to = 0; to < devices; ++to) {
+        if (from == host || to == host || !(is_elsewhere(from) || is_elsewhere(to)) || from == to) continue;
+        const crossing in = problem.crossings[from][host], out = problem.crossings[host][to];
+        problem.crossings[from][to] = {in.seconds + out.seconds, in.seconds_per_byte + out.seconds_per_byte};
+      }
+
+    answer all{};
     std::size_t d = 0;
     (
         [&] {
           if constexpr (is_known<Devices>()) {
-            // One part takes all the room that there is.
-            problem.devices[d] = {processor_there<Devices>->max_threads, 1};
-            add_ranges(problem, graph, d, parts,
-                       prices_there<most_nodes>(graph, *processor_there<Devices>, candidates, backends,
-                                                *node_table<Devices, Options...>()),
-                       backends.size() + 1, rules);
+            const device_info& processor = *processor_there<Devices>;
+            const auto there = prices_there(graph, processor, candidates, backends, *node_table<Devices, Options...>());
+            if constexpr (is_processor_and_node<Devices...>()) {
+              const two_ends ends{problem.devices[host].workers, processor.max_threads, problem.crossings[host][d],
+                                  problem.crossings[d][host], chooser::goal};
+              all[d] = cheapest_range<most_nodes>(graph, parts, {problem, host}, there, ends, rules);
+            } else {
+              add_ranges<most_nodes>(problem, graph, d, processor.max_threads, parts, there, backends.size() + 1,
+                                     rules);
+            }
           }
           ++d;
         }(),
         ...);
-
-    const cover<most_nodes> best = best_cover(problem, chooser::goal, beam_of(chooser::goal, graph.nodes.size()));
+    if constexpr (is_processor_and_node<Devices...>())
+      return all;
+    else
+      return ranges_found(problem, parts);
+  }
+  template <std::size_t N>
+  static consteval answer ranges_found(const placement_problem<N>& problem, std::span<const part_of_line> parts) {
+    const cover<N> best = best_cover(problem, chooser::goal, beam_of(chooser::goal, problem.flow.nodes));
     answer all{};
     if (!best.complete) return all;
     for (const std::size_t o : best.chosen) {
-      const offer<most_nodes>& taken = problem.offers[o];
+      const offer<N>& taken = problem.offers[o];
       if (taken.candidate != part_elsewhere_offer) continue;
       range_of_parts& range = all[taken.place];
       const std::size_t first = taken.nodes.first(), behind = first + taken.nodes.size();
       for (std::size_t e = 0; e < parts.size(); ++e) {
         if (parts[e].first == first && parts[e].count != 0) range.first = e;
-        if (parts[e].first + parts[e].count == behind && parts[e].count != 0) range.behind = e + 1;
+        if (parts[e].behind() == behind && parts[e].count != 0) range.behind = e + 1;
       }
     }
     return all;
