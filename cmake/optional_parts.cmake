@@ -92,6 +92,18 @@ function(levada_add_program name)
   endif()
 endfunction()
 
+# levada_add_precompiled(NAME HEADER...): headers that are precompiled, the umbrella among them, and the instances that
+# units behind them do without.
+function(levada_add_precompiled name)
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/compiled_once.cpp)
+  target_link_libraries(${name} PRIVATE levada::levada levada_development)
+  target_precompile_headers(${name} PRIVATE ${ARGN} ${PROJECT_SOURCE_DIR}/tests/compiled_once.hpp)
+endfunction()
+function(levada_use_precompiled target name)
+  target_precompile_headers(${target} REUSE_FROM ${name})
+  target_link_libraries(${target} PRIVATE "$<FILTER:$<TARGET_OBJECTS:${name}>,EXCLUDE,pch|gch>")
+endfunction()
+
 # levada_precompile_umbrella(TARGET SOURCE...): the umbrella is compiled once for those of the sources that include it
 # themselves, so that each has still to include what it uses.
 function(levada_precompile_umbrella target)
@@ -112,12 +124,10 @@ function(levada_precompile_umbrella target)
     set(for_gnu -fpch-preprocess -Wno-uninitialized -Wno-maybe-uninitialized)
   endif()
   if(NOT TARGET levada_precompiled_umbrella)
-    add_library(levada_precompiled_umbrella OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/precompiled.cpp)
-    target_link_libraries(levada_precompiled_umbrella PRIVATE levada::levada levada_development)
+    levada_add_precompiled(levada_precompiled_umbrella <levada/levada.hpp>)
     target_compile_options(levada_precompiled_umbrella PRIVATE ${for_gnu})
-    target_precompile_headers(levada_precompiled_umbrella PRIVATE <levada/levada.hpp>)
   endif()
   target_compile_options(${target} PRIVATE ${for_gnu})
-  target_precompile_headers(${target} REUSE_FROM levada_precompiled_umbrella)
+  levada_use_precompiled(${target} levada_precompiled_umbrella)
   set_source_files_properties(${without} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
