@@ -3,7 +3,6 @@
 // run/hot_swap.hpp: a pipeline that is replaced while items stream through it. What was pushed before a swap finishes
 // on the old pipeline, what is pushed after it goes to the new one, and results come out in input order.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/core/detail/storage.hpp>

@@ -2,10 +2,10 @@
 #pragma once
 // run/multi_producer.hpp: many threads push into one session.
 
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/run/detail/session/push_calls.hpp>
 #include <levada/run/detail/workers/threading.hpp>

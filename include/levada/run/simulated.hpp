@@ -3,7 +3,6 @@
 // run/simulated.hpp: a device for tests. It computes in order on a thread of its own, in memory of its own, and reports
 // out of band and out of order, late, or with a failure, as a GPU may: so the backbone is exercised where no GPU is.
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/start_thread.hpp>

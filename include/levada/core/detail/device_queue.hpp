@@ -3,13 +3,13 @@
 // core/detail/device_queue.hpp: how a session hands items to a device other than the processor, and hears of them
 // again. The run time calls it, the header that brings a device implements it; neither knows the other.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/storage.hpp>

@@ -3,7 +3,6 @@
 // run/detail/deploy/executable.hpp: what `deploy` returns. The typed interface of an erased deployment: all code whose
 // type holds the whole pipeline is inlined away.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -13,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/result.hpp>
 #include <levada/graph/detail/mistake.hpp>
 #include <levada/run/any_pipeline.hpp>

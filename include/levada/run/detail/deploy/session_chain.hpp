@@ -3,7 +3,6 @@
 // run/detail/deploy/session_chain.hpp: the sessions of pipelines that replace each other, as one: run/hot_swap.hpp.
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/item_envelope.hpp>
 #include <levada/core/detail/slot_result.hpp>
 #include <levada/core/detail/storage.hpp>

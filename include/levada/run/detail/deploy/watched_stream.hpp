@@ -3,12 +3,12 @@
 // run/detail/deploy/watched_stream.hpp: streams, and pipelines known by their item types alone, of deployments that
 // promise their latency (run/promises.hpp).
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <stop_token>
 #include <utility>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/run/detail/deploy/erased_pipeline.hpp>
 #include <levada/run/detail/engine/engine.hpp>
 #include <levada/run/detail/measure/meter.hpp>

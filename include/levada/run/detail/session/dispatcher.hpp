@@ -3,13 +3,13 @@
 // run/detail/session/dispatcher.hpp: one thread that hands out the results of many sessions.
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/start_thread.hpp>
 #include <levada/run/detail/workers/event_count.hpp>
 #include <levada/run/detail/workers/thread_mark.hpp>
