@@ -30,6 +30,7 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/levada.pc.in ${PROJECT_BINARY_DIR}/le
 
 install(FILES ${PROJECT_BINARY_DIR}/levadaConfig.cmake ${PROJECT_BINARY_DIR}/levadaConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/levada_add_pipeline.cmake ${PROJECT_SOURCE_DIR}/cmake/levada_profile.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/levada_pack.cmake
               ${PROJECT_SOURCE_DIR}/cmake/levada_add_onnx.cmake ${PROJECT_SOURCE_DIR}/cmake/levada_add_kernels.cmake
               ${PROJECT_SOURCE_DIR}/cmake/list_kernels.cmake ${PROJECT_SOURCE_DIR}/cmake/join_kernels.cmake
         DESTINATION ${package_folder})

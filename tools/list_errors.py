@@ -82,6 +82,8 @@ REMEDIES = {
     "interop/onnx_runtime": "Install a library at least as new as the header, and give it a model of one input and one "
                             "output.",
     "interop/opencv": "Convert the `cv::Mat` to the type and the extents of the view.",
+    "interop/packed_weights": "The text is in the log, and the weights are packed at start. Write the file again: "
+                              "`save()`, `levada_pack`.",
     "interop/pipeline_library": "The reason is the system's, or how the library differs: build it with the same "
                                 "headers.",
     "interop/recording": "Read a recording as the type that it was written as. One that ends in the middle has the "

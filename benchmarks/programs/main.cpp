@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole programs: one network and its first item, on levada with the weights as a part of the program, and on ONNX
-// Runtime with the ONNX file. Both have one thread and are begun by turns. Names are programs/<contender>/<network>.
+// Whole programs: one network and its first item, on levada with the weights as a part of the program, packed in a
+// file (levada_pack) or at start (levada_unpacked), and on ONNX Runtime with the ONNX file. All have one thread and are
+// begun by turns. Names are programs/<contender>/<network>.
 //
 // - first: from `exec` until the first result has been read.
 // - resident: the most memory until then.
-// - program: its file, and that of the network where it is one of its own. Both are stripped.
+// - program: its file, and the one that it reads. Programs are stripped.
 // - libraries: the files of all others that it has mapped, libstdc++ and libc too.
 // - joules: of the whole processor until the first result, where they can be read.
 //
@@ -122,7 +123,7 @@ void print(const interleaved::medians& times, const std::vector<std::shared_ptr<
 int compare(std::vector<char*> arguments) {
   if (!interleaved::initialize(std::move(arguments), "0.05")) return 1;
   const auto all = contenders();
-  if (std::all_of(all.begin(), all.end(), [](const auto& c) { return c->name == "levada"; }))
+  if (std::none_of(all.begin(), all.end(), [](const auto& c) { return c->name == "onnxruntime"; }))
     std::puts("Without ONNX Runtime: its C header and library, in the folder ONNXRUNTIME_ROOT.");
   for (std::size_t i = 1; i < all.size(); ++i)
     if (all[i]->network == all[i - 1]->network) check(*all[i - 1], *all[i]);

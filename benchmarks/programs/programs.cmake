@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The programs of bench_programs: one for each network on levada, with its weights inside, and one on ONNX Runtime that
-# reads the ONNX file. Networks are those of models/models.cmake, which is read before this.
+# The programs of bench_programs: one for each network on levada, with its weights inside, which is run with the file
+# of its packed weights and without, and one on ONNX Runtime that reads the ONNX file. Networks are those of
+# models/models.cmake, which is read before this.
 if(NOT TARGET onnx_to_levada)
   return()
 endif()
@@ -31,8 +32,12 @@ foreach(network blazeface_front mobilenet_v2 resnet18)
   target_compile_definitions(program_${network} PRIVATE LEVADA_NETWORK=program_network_${network}
                                                         LEVADA_NETWORK_HEADER=<program_network_${network}.onnx.hpp>)
   target_link_options(program_${network} PRIVATE -s)
-  add_dependencies(bench_programs program_${network})
-  string(APPEND levada_program_lines "add(\"levada\", \"${network}\", {\"$<TARGET_FILE:program_${network}>\"});\n")
+  set(packed ${CMAKE_CURRENT_BINARY_DIR}/programs/${network}.packed)
+  levada_pack(program_${network} FILE ${packed} ARGUMENTS pack)
+  add_dependencies(bench_programs program_${network}_packed)
+  set(program "$<TARGET_FILE:program_${network}>")
+  string(APPEND levada_program_lines "add(\"levada_unpacked\", \"${network}\", {\"${program}\"});\n"
+         "add(\"levada\", \"${network}\", {\"${program}\", \"${packed}\"});\n")
   if(levada_peer)
     string(APPEND levada_program_lines
            "add(\"onnxruntime\", \"${network}\", {\"$<TARGET_FILE:${levada_peer}>\", \"${file}\"});\n")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program whose kernels are compiled for several instruction sets (levada_add_kernels with ISA): float, integers and
 // bfloat16 beside `reference`, which its own flags compile. It prints the set that it took; 1: a result differs;
-// 3: the processor has none of the sets, which it says.
+// 3: the processor has none of the sets, which it says. With a file it takes its packed weights from there, and 1 is
+// also that they are not those; `pack` before that writes the file.
 
 #include <cmath>
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 #include <levada/backend/reference/ops.hpp>
 #include <levada/graph/parameter_map.hpp>
+#include <levada/interop/packed_weights.hpp>
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 
@@ -50,17 +52,19 @@ lv::parameter_map parameters() {
   return weights;
 }
 
-auto floats(const lv::parameter_map& weights) {
+template <class Weights>
+auto floats(const Weights& weights) {
   return lv::input<picture> | lv::nn::conv2d<"conv", 16, lv::size<3>, lv::padding<1>>(weights) | lv::nn::relu |
          lv::nn::max_pool2d<2> | lv::residual(lv::nn::conv2d<"inner", 16, lv::size<1>>(weights)) | lv::nn::flatten |
          lv::nn::dense<"head", 10>(weights) | lv::nn::softmax;
 }
-template <lv::fixed_string Name, class Op>
-auto stage_of(const Op& op, const lv::parameter_map& weights) {
+template <lv::fixed_string Name, class Op, class Weights>
+auto stage_of(const Op& op, const Weights& weights) {
   return lv::op_stage<Name, Op>{op, lv::parameter_source_ref(weights)};
 }
 /// The lambda is compiled where it is, by the program's flags.
-auto integers(const lv::parameter_map& weights) {
+template <class Weights>
+auto integers(const Weights& weights) {
   using conv = lv::qlinear_conv2d_op<16, std::uint8_t, float, lv::size<3>, lv::padding<1>>;
   using inner = lv::qlinear_conv2d_op<16, std::uint8_t, float, lv::size<1>>;
   using dense = lv::qlinear_dense_op<10, float, float>;
@@ -104,9 +108,23 @@ bool facts_agree() {
   return true;
 }
 
+/// The packed weights of a file are those of this program on this processor.
+bool are_packed(int count, char** arguments, const lv::parameter_map& weights) {
+  if (count < 2) return true;
+  const lv::packed_weights packed(weights, arguments[count - 1]);
+  auto app = lv::deploy<box>(floats(packed));
+  auto exact = lv::deploy<box>(integers(packed));
+  std::printf("packed again: %zu\n", packed.packed_again());
+  if (count > 2) packed.save();
+  auto expected = lv::deploy<box>(floats(weights));
+  auto expected_exact = lv::deploy<box>(integers(weights));
+  const bool same = agree("packed float", app, expected, 0);
+  return agree("packed integers", exact, expected_exact, 0) && same && (packed.packed_again() == 0) == (count == 2);
+}
+
 }  // namespace
 
-int main() try {
+int main(int count, char** arguments) try {
   const lv::parameter_map weights = parameters();
   auto app = lv::deploy<box>(floats(weights));
   auto exact = lv::deploy<box>(integers(weights));
@@ -120,6 +138,7 @@ int main() try {
   auto naive_rounded = lv::deploy<box, naive>(bfloat16s(weights));
   same = agree("bfloat16", rounded, naive_rounded, 0) && same;
 #endif
+  same = are_packed(count, arguments, weights) && same;
   return facts_agree() && same ? 0 : 1;
 } catch (const lv::error& e) {
   std::fprintf(stderr, "%s\n", e.what());

@@ -108,6 +108,25 @@ class fixed_array {
   std::size_t size_ = 0;
 };
 
+/// So many objects within another. Each is made by `make(index)`: an initialiser of a thousand expressions would be one
+/// to compile. Trivially copyable where they are.
+template <class T, std::size_t N>
+  requires needs_no_destructor<T>
+class made_array {
+ public:
+  template <class Make>
+  explicit made_array(Make make) {
+    for (std::size_t i = 0; i < N; ++i) ::new (static_cast<void*>(of_.objects + i)) T(make(i));
+  }
+  const T& operator[](std::size_t i) const { return of_.objects[i]; }
+
+ private:
+  union memory {
+    memory() {}
+    T objects[N];
+  } of_;
+};
+
 /// One object on the heap, or none.
 template <class T>
 class owner {

@@ -119,6 +119,11 @@ template <class Kernel>
   requires requires { Kernel::weight_bytes; }
 inline constexpr std::size_t weight_bytes_of<Kernel> = Kernel::weight_bytes;
 
+/// A kernel whose bytes are all that it is, and come from nothing but its ops and their parameters. It may lie in a
+/// file for other programs. A backend says so of its own kernels.
+template <class Kernel>
+inline constexpr bool is_packed = false;
+
 /// How a kernel computes, where its backend has several ways of different accuracy.
 template <class Kernel>
 inline constexpr std::string_view method_of{};
@@ -215,6 +220,9 @@ class kernel_of_items<Kernel, In, Out> {
  private:
   [[no_unique_address]] Kernel kernel_;
 };
+
+template <class Kernel, class In, class Out>
+inline constexpr bool is_packed<kernel_of_items<Kernel, In, Out>> = is_packed<Kernel>;
 
 /// A backend computes that run on a batch as one: `Backend::batch_kernel<In, Ops...>` is complete.
 template <class Backend, class In, class... Ops>

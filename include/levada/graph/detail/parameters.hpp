@@ -14,6 +14,9 @@
 #include <levada/core/detail/shape.hpp>
 
 namespace levada {
+namespace detail {
+class kernel_store;
+}
 
 /// A named tensor as a source holds it: dense, row-major, little-endian, not necessarily aligned.
 struct stored_tensor {
@@ -26,7 +29,7 @@ struct stored_tensor {
 
 /// Where parameters come from: finds a stored tensor by its whole name ("conv1.weight"). A source that has `names()`, a
 /// range of what it has, is spelled out where a parameter is missing; one that looks under other names has
-/// `stored_name(name)`.
+/// `stored_name(name)`; one that has kernels which were made before has `kernels()`, a detail::kernel_store*.
 template <class T>
 concept parameter_source = requires(const T& source, std::string_view name) {
   { source.find(name) } -> std::same_as<std::optional<stored_tensor>>;
@@ -78,12 +81,15 @@ class parameter_source_ref {
   bool each_name(void* to, void (*take)(void* to, std::string_view name)) const {
     return calls_ != nullptr && calls_->each_name(source_, to, take);
   }
+  /// Null where the source has none.
+  detail::kernel_store* kernels() const { return calls_ != nullptr ? calls_->kernels(source_) : nullptr; }
 
  private:
   struct calls {
     std::optional<stored_tensor> (*find)(const void*, std::string_view);
     std::string (*stored_name)(const void*, std::string_view);
     bool (*each_name)(const void*, void*, void (*)(void*, std::string_view));
+    detail::kernel_store* (*kernels)(const void*);
   };
   template <class Source>
   static constexpr calls calls_of{
@@ -102,6 +108,12 @@ class parameter_source_ref {
         } else {
           return false;
         }
+      },
+      []([[maybe_unused]] const void* s) -> detail::kernel_store* {
+        if constexpr (requires(const Source& source) { source.kernels(); })
+          return static_cast<const Source*>(s)->kernels();
+        else
+          return nullptr;
       }};
 
   const void* source_ = nullptr;

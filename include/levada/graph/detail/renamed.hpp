@@ -69,6 +69,7 @@ class renamed_parameters {
   {
     return source_->names();
   }
+  detail::kernel_store* kernels() const { return parameter_source_ref(*source_).kernels(); }
 
  private:
   const Source* source_;

@@ -96,7 +96,7 @@ class simd_bfloat16_conv {
 
  public:
   static constexpr std::string_view method = method_of<group>;
-  static constexpr std::size_t scratch_bytes = group::scratch_bytes, weight_bytes = groups * sizeof(group);
+  static constexpr std::size_t scratch_bytes = group::scratch_bytes;
 
   simd_bfloat16_conv(const Op& op, const Tail&..., const parameter_values& p)
       : simd_bfloat16_conv(op.range, rounded_parameters<In, Op>(p)) {}
@@ -108,10 +108,10 @@ class simd_bfloat16_conv {
 
  private:
   simd_bfloat16_conv(const result_range& range, const parameter_values& rounded)
-      : groups_(groups, [&](std::size_t g) { return group(group_parameters<float, Op, channels>(rounded, g)); }),
+      : groups_([&](std::size_t g) { return group(group_parameters<float, Op, channels>(rounded, g)); }),
         range_(range) {}
 
-  fixed_array<group> groups_;
+  made_array<group, groups> groups_;
   result_range range_;
 };
 

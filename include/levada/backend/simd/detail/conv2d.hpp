@@ -86,8 +86,7 @@ class group_parameters {
   std::size_t count_;
 };
 
-/// Each group as a convolution of its own: its channels, filters and outputs lie side by side in memory. (An array of
-/// the groups, 1,024 in some networks, would be an initialiser of as many expressions to compile.)
+/// Each group as a convolution of its own: its channels, filters and outputs lie side by side in memory.
 template <class Arch, class In, class Conv, class... Tail>
 class simd_grouped_conv {
   using value = typename In::value_type;
@@ -98,11 +97,10 @@ class simd_grouped_conv {
 
  public:
   static constexpr std::string_view method = method_of<group>;
-  static constexpr std::size_t scratch_bytes = group::scratch_bytes, weight_bytes = groups * sizeof(group);
-  static constexpr std::size_t tiles = groups;
+  static constexpr std::size_t scratch_bytes = group::scratch_bytes, tiles = groups;
 
   explicit simd_grouped_conv(const parameter_values& p, const Tail&... tail)
-      : groups_(groups, [&, end = epilogue_of<Arch, value>(tail...)](std::size_t g) {
+      : groups_([&, end = epilogue_of<Arch, value>(tail...)](std::size_t g) {
           return group(group_parameters<value, Conv, channels>(p, g), end);
         }) {}
 
@@ -116,7 +114,7 @@ class simd_grouped_conv {
   }
 
  private:
-  fixed_array<group> groups_;
+  made_array<group, groups> groups_;
 };
 
 }  // namespace detail
@@ -166,8 +164,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
   using conv = detail::simd_grouped_conv<Arch, In, op_type, Tail...>;
 
  public:
-  static constexpr std::size_t scratch_bytes = conv::scratch_bytes, weight_bytes = conv::weight_bytes;
-  static constexpr std::size_t tiles = conv::tiles;
+  static constexpr std::size_t scratch_bytes = conv::scratch_bytes, tiles = conv::tiles;
   static constexpr std::string_view method = detail::method_of<conv>;
 
   simd_kernel(const op_type&, const Tail&... tail, parameter_values p) : conv_(p, tail...) {}

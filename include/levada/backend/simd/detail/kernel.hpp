@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include <levada/backend/detail/region_kind.hpp>
 #include <levada/core/detail/batch_tensor.hpp>
 #include <levada/core/detail/device.hpp>
 #include <levada/graph/detail/op_info.hpp>
+#include <levada/graph/detail/op_on.hpp>
 #include <levada/graph/op.hpp>
 #include <levada/kernel/detail/instruction_set.hpp>
 
@@ -61,6 +63,17 @@ using simd = simd_on<isa::native>;
 #endif
 
 namespace detail {
+
+// None of them has a pointer.
+template <class Arch, class In, class... Ops>
+inline constexpr bool is_packed<simd_kernel<Arch, In, Ops...>> =
+    std::is_trivially_copyable_v<simd_kernel<Arch, In, Ops...>>;
+template <class Arch, class In, class... Ops>
+inline constexpr bool is_packed<simd_batch_kernel<Arch, In, Ops...>> =
+    std::is_trivially_copyable_v<simd_batch_kernel<Arch, In, Ops...>>;
+template <class Arch, class Region>
+inline constexpr bool is_packed<simd_region_kernel<Arch, Region>> =
+    std::is_trivially_copyable_v<simd_region_kernel<Arch, Region>>;
 
 /// What kernels without weights and scratch have in common.
 template <class Arch, class Op>

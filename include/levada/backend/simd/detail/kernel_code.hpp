@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <levada/core/detail/type_list.hpp>
+#include <levada/graph/detail/kernel_store.hpp>
 #include <levada/graph/detail/op_on.hpp>
 #include <levada/graph/detail/op_region.hpp>
 #include <levada/graph/detail/parameters.hpp>
@@ -18,7 +19,7 @@ namespace levada::detail {
 
 /// The functions of one kernel.
 struct kernel_code {
-  void* (*make)(const void* const* ops, const parameter_values& p) = nullptr;
+  packed_kernel kernel;  ///< without a type where it is more than its bytes
   void (*destroy)(void* kernel) noexcept = nullptr;
   void (*run)(const void* kernel, const void* const* inputs, void* out, std::byte* scratch) = nullptr;
   /// Null where the kernel has no tiles. `some` are of as many as the plan knows.

@@ -10,6 +10,7 @@
 
 #include <levada/backend/simd/detail/kernel_code.hpp>
 #include <levada/backend/simd/detail/kernels_of_sets.hpp>
+#include <levada/graph/detail/packed_kernel_of.hpp>
 
 namespace levada::detail {
 
@@ -32,13 +33,9 @@ class set_functions {
   using out_type = typename work::out_type;
   static constexpr bool has_tiles = Kernel::tiles > 1;
 
-  struct alignas(alignof(own) < 64 ? 64 : alignof(own)) own_lines {
-    own kernel;
-  };
-  template <class... Ops, std::size_t... I>
-  static void* make_from(const void* const* ops, const parameter_values& p, type_list<Ops...>,
-                         std::index_sequence<I...>) {
-    return new own_lines{own(*static_cast<const Ops*>(ops[I])..., p)};
+  template <class... Ops>
+  static constexpr packed_kernel text_of(type_list<Ops...>) {
+    return packed_kernel_of<own, Ops...>;
   }
   template <class... In, std::size_t... I>
   static auto given(const void* const* inputs, type_list<In...>, std::index_sequence<I...>) {
@@ -46,7 +43,7 @@ class set_functions {
   }
   /// Calls `f(kernel, input, output)`, the inputs as the kernel wants them: several as a tuple.
   static void call(const void* kernel, const void* const* inputs, void* out, auto f) {
-    const own& of = static_cast<const own_lines*>(kernel)->kernel;
+    const own& of = *static_cast<const own*>(kernel);
     using list = typename work::input_list;
     const auto in = given(inputs, list{}, std::make_index_sequence<list::size>{});
     if constexpr (list::size == 1)
@@ -55,11 +52,7 @@ class set_functions {
       f(of, in, *static_cast<out_type*>(out));
   }
 
-  static void* make(const void* const* ops, const parameter_values& p) {
-    using list = typename work::op_list;
-    return make_from(ops, p, list{}, std::make_index_sequence<list::size>{});
-  }
-  static void destroy(void* kernel) noexcept { delete static_cast<own_lines*>(kernel); }
+  static void destroy(void* kernel) noexcept { static_cast<own*>(kernel)->~own(); }
   static void run(const void* kernel, const void* const* inputs, void* out, std::byte* scratch) {
     call(kernel, inputs, out, [&](const own& of, const auto& in, out_type& to) { of(in, to, scratch); });
   }
@@ -71,8 +64,8 @@ class set_functions {
   }
 
  public:
-  static constexpr kernel_code code{&make,        &destroy, &run, has_tiles ? &of_tiles : nullptr, own::scratch_bytes,
-                                    Kernel::tiles};
+  static constexpr kernel_code code{text_of(typename work::op_list{}), &destroy,           &run,
+                                    has_tiles ? &of_tiles : nullptr,   own::scratch_bytes, Kernel::tiles};
 };
 
 template <class Set, class Kernel>

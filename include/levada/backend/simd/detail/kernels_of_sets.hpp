@@ -9,9 +9,11 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <levada/backend/simd/detail/chosen_set.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
@@ -37,27 +39,43 @@ class called_kernel;
 template <class Kernel, class... Ops>
 class called_kernel<Kernel, type_list<Ops...>> {
  public:
-  called_kernel(const Ops&... ops, const parameter_values& p) : code_(&code_of_sets<Kernel>()) {
-    if (code_->scratch_bytes > Kernel::scratch_bytes || code_->tiles != Kernel::tiles)
-      throw error("levada: the units of kernels were compiled from other headers than the plan");
+  called_kernel(const Ops&... ops, const parameter_values& p) : called_kernel(code_of_sets<Kernel>()) {
+    const packed_kernel& made = code_->kernel;
+    const std::align_val_t aligned{made.alignment < 64 ? 64 : made.alignment};
     const void* const addresses[] = {std::addressof(ops)...};
-    kernel_ = code_->make(addresses, p);
+    std::unique_ptr<void, memory_end> memory(::operator new(made.bytes, aligned), {aligned});
+    made.construct(memory.get(), addresses, p);
+    kernel_ = {memory.release(), [aligned, destroy = code_->destroy](void* kernel) {
+                 destroy(kernel);
+                 ::operator delete(kernel, aligned);
+               }};
   }
-  called_kernel(const called_kernel&) = delete;
-  called_kernel& operator=(const called_kernel&) = delete;
-  ~called_kernel() { code_->destroy(kernel_); }
+  /// One that was made before, of which `packed_elsewhere()` says all.
+  explicit called_kernel(std::shared_ptr<const void> made) : called_kernel(code_of_sets<Kernel>()) {
+    kernel_ = std::move(made);
+  }
+  static const packed_kernel& packed_elsewhere() { return code_of_sets<Kernel>().kernel; }
 
  protected:
   void run(const void* const* inputs, void* out, std::byte* scratch) const {
-    code_->run(kernel_, inputs, out, scratch);
+    code_->run(kernel_.get(), inputs, out, scratch);
   }
   void run_tiles(const void* const* inputs, void* out, std::byte* scratch, tile_range some) const {
-    code_->of_tiles(kernel_, inputs, out, scratch, some);
+    code_->of_tiles(kernel_.get(), inputs, out, scratch, some);
   }
 
  private:
+  struct memory_end {
+    std::align_val_t aligned;
+    void operator()(void* memory) const { ::operator delete(memory, aligned); }
+  };
+  explicit called_kernel(const kernel_code& code) : code_(&code) {
+    if (code_->scratch_bytes > Kernel::scratch_bytes || code_->tiles != Kernel::tiles)
+      throw error("levada: the units of kernels were compiled from other headers than the plan");
+  }
+
   const kernel_code* code_;
-  void* kernel_;
+  std::shared_ptr<const void> kernel_;
 };
 
 template <class T>
@@ -100,6 +118,7 @@ class simd_of_sets<Backend, isa::one_of<Set...>, Work>
   static constexpr std::size_t tiles = std::min({detail::tiles_of<in_set<Set>>...});
 
   using called::called;
+  using called::packed_elsewhere;
 
   void operator()(const auto& in, out_type& out, std::byte* scratch) const {
     called::run(detail::addresses_of(in).data(), std::addressof(out), scratch);

@@ -51,7 +51,7 @@ class basic_collected_parameters {
                        : ""));
     if (found->extents != wanted.extents)
       throw error(place + " has shape " + text_of(found->extents) + ", not " + text_of(wanted.extents));
-    if (use_ == parameter_use::read && found->owner != nullptr && found->type == wanted.type &&
+    if (use_ == parameter_use::read && found->type == wanted.type &&
         reinterpret_cast<std::uintptr_t>(found->data) % parameter_alignment == 0) {
       pointers_[collected_] = found->data;
       owners_[collected_++] = std::move(found->owner);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -36,6 +37,14 @@ class erased_object {
     o.copy_ = &copy_bytes;
     return o;
   }
+  /// One that others may have, too, and nobody changes. It has no copies.
+  static erased_object shared(std::shared_ptr<const void> object) {
+    erased_object o;
+    o.object_ = const_cast<void*>(object.get());
+    o.owner_ = std::move(object);
+    o.destroy_ = [](void*, std::align_val_t) noexcept {};
+    return o;
+  }
 
   erased_object(erased_object&& other) noexcept { swap(other); }
   erased_object& operator=(erased_object&& other) noexcept {
@@ -61,10 +70,8 @@ class erased_object {
  private:
   static constexpr std::size_t cache_line = 64;
   template <class T>
-  static constexpr bool is_large = sizeof(T) >= (std::size_t{32} << 10) && alignof(T) <= cache_line;
-  template <class T>
   struct alignas(alignof(T) < cache_line ? cache_line : alignof(T)) own_lines
-      : std::conditional_t<is_large<T>, large_object, small_object> {
+      : std::conditional_t<is_large_object(sizeof(T), alignof(T)), large_object, small_object> {
     T object;
   };
 
@@ -86,6 +93,7 @@ class erased_object {
     swap_values(alignment_, other.alignment_);
     swap_values(destroy_, other.destroy_);
     swap_values(copy_, other.copy_);
+    owner_.swap(other.owner_);
   }
 
   void* object_ = nullptr;
@@ -93,6 +101,7 @@ class erased_object {
   std::align_val_t alignment_{1};
   void (*destroy_)(void*, std::align_val_t) noexcept = nullptr;
   void* (*copy_)(const void*, std::size_t, std::align_val_t) = nullptr;
+  std::shared_ptr<const void> owner_;  ///< of a shared one
 };
 
 }  // namespace levada::detail

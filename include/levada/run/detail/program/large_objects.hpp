@@ -83,9 +83,17 @@ struct large_object {
 #ifndef LEVADA_OBJECTS_ARE_WATCHED
   static void* operator new(std::size_t bytes, std::align_val_t) { return large_objects::of_process().take(bytes); }
   static void operator delete(void* object, std::align_val_t) { large_objects::of_process().give_back(object); }
+#else
+  static void* operator new(std::size_t bytes, std::align_val_t aligned) { return ::operator new(bytes, aligned); }
+  static void operator delete(void* object, std::align_val_t aligned) { ::operator delete(object, aligned); }
 #endif
 };
 struct small_object {};
+
+/// An object of so many bytes lies among the large ones.
+constexpr bool is_large_object(std::size_t bytes, std::size_t alignment) {
+  return bytes >= (std::size_t{32} << 10) && alignment <= 64;
+}
 
 }  // namespace levada::detail
 

@@ -19,8 +19,8 @@
 #include <levada/graph/detail/retry.hpp>
 #include <levada/graph/detail/stage.hpp>
 #include <levada/graph/op.hpp>
-#include <levada/run/detail/program/collected_parameters.hpp>
 #include <levada/run/detail/program/erased_object.hpp>
+#include <levada/run/detail/program/make_kernel.hpp>
 #include <levada/run/detail/program/stage_address.hpp>
 #include <levada/run/detail/program/unit_call.hpp>
 #include <levada/run/detail/program/unit_descriptor.hpp>
@@ -331,34 +331,6 @@ void run_all_tiles(unit_call& call) noexcept {
 /// A kernel as a unit that the plan divides.
 template <class Kernel, class In, class Out>
 inline constexpr tiles_code tiles_text = &compute_tiles<Kernel, In, Out>;
-
-/// An op with what it takes, one item of a batch: its parameters hang on that.
-template <class Op, class In>
-struct op_with_input {
-  using op = Op;
-  static constexpr const auto& parameters = Op::template parameters<In>;
-};
-
-template <class Op>
-void collect_parameters(collected_parameters& into, const stage_address& stage) {
-  for (const parameter_info& wanted : Op::parameters) into.collect(stage.name, *stage.weights, wanted);
-}
-
-/// Kernels that each session may have a copy of: those with stages inside, which may have state. Others are shared.
-template <class Kernel>
-inline constexpr bool is_copied_kernel = requires { Kernel::has_state; };
-
-/// The kernel of ops in a row. `Ops`: each an op_with_input.
-template <class Kernel, class... Ops>
-erased_object make_kernel(const stage_address* stages) {
-  collected_parameters parameters((std::size_t{0} + ... + Ops::parameters.size()));
-  [[maybe_unused]] const stage_address* next = stages;
-  (collect_parameters<Ops>(parameters, *next++), ...);
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return erased_object::make<Kernel, is_copied_kernel<Kernel>>(
-        *static_cast<const typename Ops::op*>(stages[I].object)..., parameters.values());
-  }(std::index_sequence_for<Ops...>{});
-}
 
 template <class Kernel, class In, class Out, class... Ops>
 inline constexpr auto make_text = &make_kernel<Kernel, Ops...>;

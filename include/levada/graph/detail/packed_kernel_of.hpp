@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// graph/detail/packed_kernel_of.hpp: from the type of a kernel to what is known of it without one, if its bytes are all that
+// it is.
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <levada/core/detail/spelled_type.hpp>
+#include <levada/graph/detail/kernel_store.hpp>
+#include <levada/graph/detail/op_on.hpp>
+#include <levada/graph/detail/parameters.hpp>
+
+namespace levada::detail {
+
+/// It is worth a place in a file: a page and more.
+template <class Kernel>
+inline constexpr bool is_stored = is_packed<Kernel> && sizeof(Kernel) >= 4096;
+
+template <class Kernel, class... Ops>
+void construct_kernel(void* at, const void* const* ops, const parameter_values& p) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ::new (at) Kernel(*static_cast<const Ops*>(ops[I])..., p);
+  }(std::index_sequence_for<Ops...>{});
+}
+
+consteval std::uint64_t hash_of_name(std::string_view name) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+template <class Kernel, class... Ops>
+inline constexpr packed_kernel packed_kernel_of{sizeof(Kernel), alignof(Kernel),
+                                                is_stored<Kernel> ? hash_of_name(apart::spelled_type<Kernel>()) : 0,
+                                                &construct_kernel<Kernel, Ops...>};
+
+}  // namespace levada::detail
