@@ -14,6 +14,9 @@ run(${CMAKE_COMMAND} -S ${project} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DLEVADA_ONNX_TOOL=${TOOL})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/network)
+if(NOT EXISTS ${WORK}/build/network.packed)
+  message(FATAL_ERROR "levada_pack made no file.")
+endif()
 
 # As a part of another project, from a folder of its own and without a tool that is there already. In the first tier the
 # rules are looked at; the others build the tool by them.

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // relu(2 x - 1) of four numbers, by a network whose weights are a file, for one row and for two, and by one that has
-// them within.
+// them within. With a file the first packs its weights there.
 
 #include <cstdio>
 
 #include <levada/graph/parameter_map.hpp>
+#include <levada/interop/packed_weights.hpp>
 #include <small.onnx.hpp>
 #include <within.onnx.hpp>
 
 namespace lv = levada;
 
-int main() {
+int main(int count, char** arguments) {
   const small::batch1::x_type x{0, 1, 2, 3};
   const small::batch2::x_type rows{0, 1, 2, 3, 3, 2, 1, 0};
   const lv::safetensors file{small::weights_file}, bytes = within::weights();
-  const auto by_file = lv::deploy<lv::target<lv::cpu<1>>>(small::batch1::graph(file));
+  const lv::packed_weights packed(file, count > 1 ? arguments[1] : "");
+  const auto by_file = lv::deploy<lv::target<lv::cpu<1>>>(small::batch1::graph(packed));
+  if (count > 1) packed.save();
   const auto of_two = lv::deploy<lv::target<lv::cpu<1>>>(small::batch2::graph(file));
   const auto by_bytes = lv::deploy<lv::target<lv::cpu<1>>>(within::graph(bytes));
   const small::batch1::y_result a = by_file(x);
