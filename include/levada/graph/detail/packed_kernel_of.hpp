@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// graph/detail/packed_kernel_of.hpp: from the type of a kernel to what is known of it without one, if its bytes are all that
-// it is.
+// graph/detail/packed_kernel_of.hpp: from the type of a kernel to what is known of it without one, if its bytes are all
+// that it is.
 
 #include <cstddef>
 #include <cstdint>
