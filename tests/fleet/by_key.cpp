@@ -25,7 +25,7 @@
 #include "remote/certificates.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace fleet_by_key {
 
 using namespace levada::test;
 using namespace std::chrono_literals;
@@ -41,8 +41,6 @@ std::string refusal(const auto& call) {
 auto deploy_counters(const levada::jetstream& to) {
   return levada::deploy<counter_box, counter_version>(counters(), to);
 }
-
-}  // namespace
 
 TEST_CASE("a stage with a state by key counts on a fleet as it does here") {
   if (!has_nats_server()) return;
@@ -319,3 +317,5 @@ TEST_CASE("an item of one key more than a partition has fails, and those of the 
         "levada: fleet \"counters\", worker " + works.name() + ", item 2: levada: a partition has 2 keys already");
   CHECK(session.pop()->value() == 2);
 }
+
+}  // namespace fleet_by_key

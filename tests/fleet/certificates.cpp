@@ -17,7 +17,7 @@
 #include "fleet/orders.hpp"
 #include "remote/certificates.hpp"
 
-namespace {
+namespace fleet_certificates {
 
 namespace lv = levada;
 using namespace levada::test;
@@ -60,8 +60,6 @@ bool is_served(const lv::jetstream& to) {
     return false;
   }
 }
-
-}  // namespace
 
 TEST_CASE("certificates of a fleet are read again where their files change, and sessions go on") {
   if (!has_nats_server()) return;
@@ -156,3 +154,5 @@ TEST_CASE("whom the system believes, a fleet does not") {
   CHECK(is_served(by(other_certificate)));
   ::unsetenv("SSL_CERT_FILE");
 }
+
+}  // namespace fleet_certificates

@@ -27,7 +27,7 @@
 #include "remote/certificates.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace fleet_fleet {
 
 namespace lv = levada;
 using namespace levada::test;
@@ -63,8 +63,6 @@ struct session_seen final : lv::detail::nats_hearer {
   }
   std::atomic<std::uint64_t> number{0};
 };
-
-}  // namespace
 
 TEST_CASE("a part on a fleet gives what it gives here, and each item has an outcome") {
   if (!has_nats_server()) return;
@@ -424,3 +422,5 @@ TEST_CASE("a worker that is killed delays its items, and loses none") {
       });
   CHECK(came.delivered == 300);
 }
+
+}  // namespace fleet_fleet

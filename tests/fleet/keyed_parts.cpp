@@ -16,7 +16,7 @@
 #include <levada/fleet/detail/keyed_inputs.hpp>
 #include <levada/fleet/detail/passed_messages.hpp>
 
-namespace {
+namespace fleet_keyed_parts {
 
 using namespace levada::detail;
 
@@ -32,8 +32,6 @@ nats_message message(fleet_message kind, std::uint64_t session, std::uint64_t fi
                          static_cast<int>(raw.size())) == NATS_OK);
   return nats_message(made);
 }
-
-}  // namespace
 
 TEST_CASE("a key has the same partition for ever") {
   const auto of = [](auto key) { return partition_of(bytes_of_key(key), 16); };
@@ -128,3 +126,5 @@ TEST_CASE("of a chain that is needed no more whose outcomes are done, up to the 
   chain.add({.sequence = 12, .item = 3});  // the reader has begun anew
   CHECK(chain.take(3)->sequence == 12);
 }
+
+}  // namespace fleet_keyed_parts

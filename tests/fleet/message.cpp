@@ -14,7 +14,7 @@
 #include <levada/fleet/detail/member_traits.hpp>
 #include <levada/fleet/detail/message.hpp>
 
-namespace {
+namespace fleet_messages {
 
 using namespace levada::detail;
 
@@ -41,8 +41,6 @@ std::string refusal(std::span<const std::byte> raw) {
     return e.what();
   }
 }
-
-}  // namespace
 
 TEST_CASE("a message is read as it was written") {
   const auto raw = written();
@@ -99,3 +97,5 @@ TEST_CASE("how often a message was delivered stands in the subject of its acknow
   CHECK(delivery_of("_INBOX.abc.1") == 0);
   CHECK(delivery_of("") == 0);
 }
+
+}  // namespace fleet_messages

@@ -20,7 +20,7 @@
 #include "fleet/orders.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace fleet_named {
 
 namespace lv = levada;
 using namespace levada::test;
@@ -36,8 +36,6 @@ std::string refusal_of(const auto& call) {
 }
 
 auto deploy_to(const lv::jetstream& to) { return lv::deploy<fleet_box, fleet_version>(orders(), to); }
-
-}  // namespace
 
 TEST_CASE("a session with a name goes on where its driver ended") {
   if (!has_nats_server()) return;
@@ -174,3 +172,5 @@ TEST_CASE("drivers of a session that are killed at random leave each item with o
     CHECK(deaths > 0);
   }
 }
+
+}  // namespace fleet_named

@@ -18,7 +18,7 @@
 #include "fleet/nats_server.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace fleet_named_by_key {
 
 namespace lv = levada;
 using namespace levada::test;
@@ -57,8 +57,6 @@ std::string refusal_of(const auto& call) {
   }
   return {};
 }
-
-}  // namespace
 
 TEST_CASE("by key a session with a name goes on where its driver ended, with every count") {
   if (!has_nats_server()) return;
@@ -205,3 +203,5 @@ TEST_CASE("by key drivers of a session that are killed at random, and workers, l
     CHECK(deaths > 0);
   }
 }
+
+}  // namespace fleet_named_by_key
