@@ -2,6 +2,7 @@
 #pragma once
 // programs/running_program.hpp: a program that was just begun, and what it takes of the machine.
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,7 @@ namespace programs {
 class running_program {
  public:
   /// The program and its arguments.
-  explicit running_program(const std::vector<std::string>& command) : name_(command.at(0)) {
+  explicit running_program(const std::vector<std::string>& command) : name_(command.at(0)), own_(command) {
     int in[2], out[2];
     if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) throw levada::error("no pipe");
     posix_spawn_file_actions_t files;
@@ -75,7 +76,7 @@ class running_program {
     throw levada::error(name_ + " is not there any more");
   }
 
-  /// Bytes of the libraries that it has mapped.
+  /// Bytes of the files that it has mapped, without those of its command.
   std::size_t libraries() const {
     std::ifstream maps("/proc/" + std::to_string(process_) + "/maps");
     std::set<std::string> files;
@@ -83,7 +84,9 @@ class running_program {
       if (const std::size_t path = line.find('/'); path != std::string::npos) files.insert(line.substr(path));
     std::size_t bytes = 0;
     for (const std::string& file : files)
-      if (!std::filesystem::equivalent(file, name_)) bytes += std::filesystem::file_size(file);
+      if (std::none_of(own_.begin(), own_.end(),
+                       [&](const auto& own) { return std::filesystem::equivalent(file, own); }))
+        bytes += std::filesystem::file_size(file);
     return bytes;
   }
 
@@ -100,6 +103,7 @@ class running_program {
 
  private:
   std::string name_;
+  std::vector<std::string> own_;
   pid_t process_ = -1;
   int to_ = -1, from_ = -1;
 };

@@ -67,7 +67,7 @@ struct session_seen final : lv::detail::nats_hearer {
 TEST_CASE("a part on a fleet gives what it gives here, and each item has an outcome") {
   if (!has_nats_server()) return;
   const nats_server server;
-  const lv::jetstream to{{server.url()}};
+  const lv::jetstream to = with_long_lease(server);
   const lv::fleet_worker works = lv::work<fleet_box, "orders", fleet_version>(orders(), to);
   auto app = deploy_to(to);
   constexpr auto plan = decltype(app)::plan;
@@ -254,7 +254,7 @@ TEST_CASE("a full disk of the server is one sentence, and nothing is missing whe
 TEST_CASE("items that a server has lost are sent to it again") {
   if (!has_nats_server()) return;
   const nats_server server;
-  const lv::jetstream to{{server.url()}};
+  const lv::jetstream to = with_long_lease(server);
   auto app = deploy_to(to);
   auto session = app.open<lv::dedicated>();
   for (int i = 0; i < 20; ++i) session.push(order{i});

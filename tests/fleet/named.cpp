@@ -40,7 +40,7 @@ auto deploy_to(const lv::jetstream& to) { return lv::deploy<fleet_box, fleet_ver
 TEST_CASE("a session with a name goes on where its driver ended") {
   if (!has_nats_server()) return;
   const nats_server server;
-  const lv::jetstream to{{server.url()}};
+  const lv::jetstream to = with_long_lease(server);
   auto app = deploy_to(to);
   {
     // No worker yet: all that is pushed is stored, and has no outcome.

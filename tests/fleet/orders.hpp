@@ -50,6 +50,13 @@ inline const worker_program working{"LEVADA_TEST_WORKER_FOR", [](const std::stri
                                           work<fleet_box, "orders", fleet_version>(orders(), servers_of(url));
                                       for (;;) ::pause();
                                     }};
+/// Whose workers keep what they have fetched, however long a busy machine leaves them out: no item is run twice.
+inline jetstream with_long_lease(const nats_server& server) {
+  jetstream to{{server.url()}};
+  to.lease = std::chrono::minutes(5);
+  return to;
+}
+
 inline process start_worker(const std::string& url) { return working.start(url); }
 
 /// What came of a stream of orders: each is accounted for once, and results are in order.
