@@ -106,6 +106,10 @@ TEST_CASE("matrix registers multiply convolutions of pairs of channels, where th
   check(std::type_identity<tensor<float, 48, 11, 14>>(),
         bfloat16_conv2d_op<16, float, levada::size<3>, stride<2>, padding<2, 1, 0, 1>>{});
   check(std::type_identity<tensor<bfloat16, 36, 6, 35>>(), bfloat16_conv2d_op<20, float, levada::size<1>>{});
+  check(std::type_identity<tensor<float, 3, 37, 70>>(),
+        bfloat16_conv2d_op<64, bfloat16, levada::size<7>, stride<2>, padding<3>>{{}, not_below_zero});
+  check(std::type_identity<tensor<bfloat16, 31, 9, 17>>(),
+        bfloat16_conv2d_op<16, float, levada::size<3>, padding<1>>{});
 }
 
 TEST_CASE("pools, relus and changes of shape are computed in the same kernel, or pool bfloat16 themselves") {
@@ -156,6 +160,10 @@ TEST_CASE("infinities and NaN reach what they reach in float") {
   (*in)(0, 1, 3) = bfloat16(infinity);
   (*in)(1, 4, 19) = bfloat16(not_a_number);
   check_equal(*in, conv3<bfloat16>{{}, not_below_zero});
+  auto odd = exact_tensor<tensor<bfloat16, 3, 6, 20>>();
+  (*odd)(2, 1, 3) = bfloat16(infinity);
+  (*odd)(2, 4, 19) = bfloat16(not_a_number);
+  check_equal(*odd, conv3<bfloat16>{{}, not_below_zero});
 }
 
 TEST_CASE("sums of any numbers differ as sums of float do, results by a step of bfloat16") {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/bfloat16_conv2d.hpp: conv2d of bfloat16 (+ relu) (+ max_pool2d) (+ flatten or reshape) as one
-// kernel: a convolution like one of float (conv2d.hpp), of pairs of channels where the machine multiplies these and no
-// channel is left over, otherwise of floats that are rounded. (A pair filled up with a zero would make NaN of an
-// infinity.) Groups are computed one after the other, which keeps their floats in the nearest caches.
+// kernel: a convolution like one of float (conv2d.hpp), of pairs of channels where the machine multiplies these,
+// otherwise of floats that are rounded. A channel that is left over is a pair with itself, of half its weights: a zero
+// in its place would make NaN of an infinity. Groups are computed one after the other, which keeps their floats in the
+// nearest caches.
 
 #include <levada/backend/detail/define/bfloat16.hpp>
 #include <levada/backend/simd/detail/bfloat16_pairs.hpp>
@@ -21,7 +22,7 @@ struct rounded_run : conv_run<with_element_t<float, In>, Conv, Tail...> {};
 /// Of pairs of channels.
 template <class In, class Conv, class... Tail>
 struct pair_run : rounded_run<In, Conv, Tail...> {
-  static constexpr std::size_t channels = In::extents[0] / 2;
+  static constexpr std::size_t single_channels = In::extents[0], channels = ceil_div(single_channels, 2);
   static constexpr matrix_element elements = matrix_element::bfloat16s;
 
   template <class Arch>
@@ -31,17 +32,17 @@ struct pair_run : rounded_run<In, Conv, Tail...> {
     return add_pair_products<Arch>(inputs, weights, sum);
   }
   static float weight(const parameter_values& p, std::size_t f, std::size_t c, std::size_t ky, std::size_t kx) {
-    const auto of = [&](std::size_t channel) {
-      return bfloat16(rounded_run<In, Conv, Tail...>::weight(p, f, channel, ky, kx));
-    };
-    return paired(of(2 * c), of(2 * c + 1));
+    const auto of = [&](std::size_t channel) { return rounded_run<In, Conv, Tail...>::weight(p, f, channel, ky, kx); };
+    const float first = of(2 * c);
+    if (2 * c + 1 == single_channels) return paired(bfloat16(first / 2), bfloat16(first / 2));
+    return paired(bfloat16(first), bfloat16(of(2 * c + 1)));
   }
 };
 
 /// The convolution of one group, its parameters rounded already: those of conv2d.
 template <class Arch, class In, class Op, class... Tail>
 class simd_bfloat16_group {
-  static constexpr bool in_pairs = multiplies_pairs<Arch> && In::extents[0] % 2 == 0;
+  static constexpr bool in_pairs = multiplies_pairs<Arch> && In::extents[0] > 1;
   using run = std::conditional_t<in_pairs, pair_run<In, Op, Tail...>, rounded_run<In, Op, Tail...>>;
   using way = simd_conv<Arch, run, simd_epilogue<Arch, float>>;
   using value = typename In::value_type;
@@ -62,7 +63,8 @@ class simd_bfloat16_group {
     auto* const laid_out = reinterpret_cast<float*>(scratch);
     auto* const sums = reinterpret_cast<float*>(scratch + in_bytes);
     if constexpr (in_pairs)
-      for (std::size_t c = 0; c < run::channels; ++c) lay_out_pairs(in + 2 * c * plane, laid_out + c * plane);
+      for (std::size_t c = 0; c < In::extents[0]; c += 2)
+        lay_out_pairs(in + c * plane, c + 1 == In::extents[0] ? 0 : plane, laid_out + c / 2 * plane);
     else
       lay_out(in, laid_out);
     way_(laid_out, sums, scratch + in_bytes + sum_bytes);
@@ -70,9 +72,10 @@ class simd_bfloat16_group {
   }
 
  private:
-  static void lay_out_pairs(const value* from, float* to) {
+  /// The second of a pair lies `apart` elements behind the first.
+  static void lay_out_pairs(const value* from, std::size_t apart, float* to) {
     const auto pairs = [&](std::size_t i, auto n) LEVADA_INLINE {
-      store_part<n>(to + i, paired<Arch>(load_rounded<n, Arch>(from + i), load_rounded<n, Arch>(from + plane + i)));
+      store_part<n>(to + i, paired<Arch>(load_rounded<n, Arch>(from + i), load_rounded<n, Arch>(from + apart + i)));
     };
     for_each_vector<float, Arch, plane>([&](std::size_t i) { pairs(i, whole()); }, pairs);
   }
