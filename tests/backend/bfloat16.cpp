@@ -14,6 +14,7 @@
 #include <levada/backend/simd/detail/bfloat16_conv2d.hpp>
 #include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/backend/simd/detail/bfloat16_ops.hpp>
+#include <levada/backend/simd/detail/bfloat16_sum.hpp>
 #include <levada/graph/parameter_map.hpp>
 #include <levada/levada.hpp>
 #include <levada/nn/cast.hpp>
@@ -153,6 +154,36 @@ TEST_CASE("sums, relus, clips and pools of bfloat16 are those of float, rounded 
   check(nn::global_avg_pool2d.description, *exact_tensor<tensor<bfloat16, 3, 7, 7>>(), {});
   const max_pool2d_op<levada::size<2>, padding<1>> pool;
   CHECK(largest_difference(*by_one_kernel<reference>(a, {}, pool), *by_one_kernel<simd>(a, {}, pool)) == 0);
+}
+
+TEST_CASE("a convolution with a residual sum gives what the two give one after the other") {
+  using sum_op = in_bfloat16_op<broadcast_op<detail::sum_of_two>>;
+  const auto check = []<class In, class Op>(std::type_identity<In>, const Op& op) {
+    using out = typename Op::template output<In>;
+    using kernel = simd::region_kernel<
+        op_region<type_list<In, out>, region_op<Op, In, 0>, region_op<sum_op, std::tuple<out, out>, 1, 2>>>;
+    static_assert(kernel::method == simd::kernel<In, Op>::method);
+    random_parameters parameters;
+    parameters.add<In, Op>();
+    const sum_op sum{{}, {}, {}, {-1, 2}};
+    const auto in = random_tensor<In>();
+    auto other = random_tensor<out>();
+    (*other)[1] = bfloat16(infinity), (*other)[2] = bfloat16(not_a_number);
+    const auto convolved = by_one_kernel<simd>(*in, parameters.all(), op);
+    const auto expected = by_one_kernel<simd>(std::tuple(*other, *convolved), {}, sum);
+    const on_heap<kernel> joined(op, sum, parameter_values(parameters.all()));
+    const aligned_bytes scratch(kernel::scratch_bytes);
+    const auto computed = unwritten<out>();
+    (*joined)(std::tie(*in, *other), *computed, scratch.data());
+    CHECK(largest_difference(*expected, *computed) == 0);
+  };
+  check(std::type_identity<tensor<bfloat16, 32, 7, 7>>(),
+        bfloat16_conv2d_op<40, bfloat16, levada::size<3>, padding<1>>{{}, not_below_zero});
+  check(std::type_identity<tensor<float, 48, 9, 33>>(), bfloat16_conv2d_op<17, bfloat16, levada::size<1>>{});
+  check(std::type_identity<tensor<bfloat16, 64, 15, 18>>(),
+        bfloat16_conv2d_op<32, bfloat16, levada::size<3>, stride<2>, padding<1>>{});
+  check(std::type_identity<tensor<bfloat16, 4, 6, 11>>(),
+        bfloat16_conv2d_op<6, bfloat16, levada::size<3>, groups<2>>{{}, not_below_zero});
 }
 
 TEST_CASE("infinities and NaN reach what they reach in float") {

@@ -318,4 +318,5 @@ TEST_CASE("convolutions of a graph are products of matrices where the machine ha
   std::size_t products = 0;
   for (const auto& unit : plan::plan.unit) products += unit.method == "matrix registers";
   CHECK(products == (lv::isa::has_matrices<lv::isa::native> ? 3 : 0));
+  CHECK_MESSAGE(plan::plan.unit.size() == 3, "the sum is a part of b");
 }

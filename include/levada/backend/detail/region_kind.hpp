@@ -101,6 +101,16 @@ constexpr bool is_gated_region(const region_info& region) {
   return is_joined_region(region_info(region.ops().subspan(1)));
 }
 
+/// A convolution of bfloat16, and the sum of its results with another tensor.
+template <class = void>
+constexpr bool is_bfloat16_sum(const region_info& region) {
+  if (region.size() != 2 || region[0].kind != "bfloat16_conv2d" || region[1].kind != "bfloat16_add") return false;
+  if (region[1].takes.size() != 2 || region.operands_from(1, 0) != 1) return false;
+  const tensor_info& results = region[1].gives;
+  const auto is_alike = [&](const tensor_info& t) { return t.type == element::bf16 && t.extents == results.extents; };
+  return is_alike(results) && is_alike(region[0].gives) && is_alike(region[1].takes[0]) && is_alike(region[1].takes[1]);
+}
+
 /// The largest tensor of a region: its last axis is the row.
 template <class = void>
 constexpr shape rows_of(const region_info& region) {

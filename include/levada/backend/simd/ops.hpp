@@ -26,6 +26,7 @@
 #include <levada/backend/simd/detail/bfloat16_conv2d.hpp>
 #include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/backend/simd/detail/bfloat16_ops.hpp>
+#include <levada/backend/simd/detail/bfloat16_sum.hpp>
 #include <levada/backend/simd/detail/blur.hpp>
 #include <levada/backend/simd/detail/broadcast.hpp>
 #include <levada/backend/simd/detail/conv1d.hpp>

@@ -6,6 +6,7 @@
 #include <levada/backend/simd/detail/bfloat16_conv2d.hpp>
 #include <levada/backend/simd/detail/bfloat16_dense.hpp>
 #include <levada/backend/simd/detail/bfloat16_ops.hpp>
+#include <levada/backend/simd/detail/bfloat16_sum.hpp>
 #include <levada/backend/simd/detail/qlinear_add.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_dense.hpp>

@@ -39,6 +39,45 @@ struct pair_run : rounded_run<In, Conv, Tail...> {
   }
 };
 
+/// What becomes of a sum: it is kept in the op's range. `at`: its place among the results.
+template <class Arch>
+struct sum_in_range {
+  result_range range;
+
+  template <class Count>
+  LEVADA_INLINE vector<float, Arch> operator()(const vector<float, Arch>& x, std::size_t, Count) const {
+    return kept_in<Arch>(range, x);
+  }
+};
+/// The same, rounded, with a number of another tensor, and kept in the range of that op.
+template <class Arch>
+struct sum_with_another {
+  result_range range, range_of_sum;
+  const bfloat16* other;
+
+  template <class Count>
+  LEVADA_INLINE vector<float, Arch> operator()(const vector<float, Arch>& x, std::size_t at, Count) const {
+    const auto mine = rounded_to_bfloat16<Arch>(kept_in<Arch>(range, x));
+    return kept_in<Arch>(range_of_sum, mine + load_rounded<Count::value, Arch>(other + at));
+  }
+};
+
+/// Results of matrix registers, of which a channel has `Places`, end so while they are in the nearest cache.
+template <class Arch, class End, std::size_t Places>
+struct ended_results {
+  const End& end;
+
+  template <class Count>
+  LEVADA_INLINE vector<float, Arch> operator()(const vector<float, Arch>& x, std::size_t filter, std::size_t at,
+                                               Count count) const {
+    return end(x, filter * Places + at, count);
+  }
+  template <std::size_t N, class To>
+  LEVADA_INLINE void store(To* to, const vector<float, Arch>& x) const {
+    store_rounded<N>(to, x);
+  }
+};
+
 /// The convolution of one group, its parameters rounded already: those of conv2d.
 template <class Arch, class In, class Op, class... Tail>
 class simd_bfloat16_group {
@@ -47,28 +86,36 @@ class simd_bfloat16_group {
   using way = simd_conv<Arch, run, simd_epilogue<Arch, float>>;
   using value = typename In::value_type;
 
-  static constexpr std::size_t plane = In::extents[1] * In::extents[2];
+  static constexpr bool ends_at_once = std::same_as<way, conv_by_matrices<Arch, run, simd_epilogue<Arch, float>>>;
+  static constexpr std::size_t plane = In::extents[1] * In::extents[2], places = run::rows * run::columns;
   static constexpr std::size_t in_bytes = round_up(run::channels * plane * sizeof(float), 64);
 
  public:
   static constexpr std::string_view method = method_of<way>;
-  static constexpr std::size_t results = run::filters * run::rows * run::columns;
-  static constexpr std::size_t sum_bytes = round_up(results * sizeof(float), 64);
+  static constexpr std::size_t results = run::filters * places;
+  static constexpr std::size_t sum_bytes = ends_at_once ? 0 : round_up(results * sizeof(float), 64);
   static constexpr std::size_t scratch_bytes = in_bytes + sum_bytes + way::scratch_bytes;
 
   explicit simd_bfloat16_group(const parameter_values& p) : way_(p, {}) {}
 
-  template <class To>
-  void operator()(const value* in, To* out, std::byte* scratch, const result_range& range) const {
+  template <class To, class End>
+  void operator()(const value* in, To* out, std::byte* scratch, const End& end) const {
     auto* const laid_out = reinterpret_cast<float*>(scratch);
-    auto* const sums = reinterpret_cast<float*>(scratch + in_bytes);
     if constexpr (in_pairs)
       for (std::size_t c = 0; c < In::extents[0]; c += 2)
         lay_out_pairs(in + c * plane, c + 1 == In::extents[0] ? 0 : plane, laid_out + c / 2 * plane);
     else
       lay_out(in, laid_out);
-    way_(laid_out, sums, scratch + in_bytes + sum_bytes);
-    finish_sums<results, Arch>(sums, out, range);
+    if constexpr (ends_at_once) {
+      way_(laid_out, out, scratch + in_bytes, ended_results<Arch, End, places>{end});
+    } else {
+      auto* const sums = reinterpret_cast<float*>(scratch + in_bytes);
+      way_(laid_out, sums, scratch + in_bytes + sum_bytes);
+      const auto ended = [&](std::size_t i, auto n) LEVADA_INLINE {
+        store_rounded<n>(out + i, end(load_part<n, float, Arch>(sums + i), i, n));
+      };
+      for_each_vector<float, Arch, results>([&](std::size_t i) { ended(i, whole()); }, ended);
+    }
   }
 
  private:
@@ -105,14 +152,28 @@ class simd_bfloat16_conv {
       : simd_bfloat16_conv(op.range, rounded_parameters<In, Op>(p)) {}
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const {
-    for (std::size_t g = 0; g < groups; ++g)
-      groups_[g](in.data() + g * group_in::elements, out.data() + g * group::results, scratch, range_);
+    compute(in, out, scratch, [&](std::size_t) { return sum_in_range<Arch>{range_}; });
+  }
+  /// Each result is added to that of `other`.
+  void operator()(const In& in, const out_type& other, const result_range& range_of_sum, out_type& out,
+                  std::byte* scratch) const {
+    compute(in, out, scratch, [&](std::size_t first) {
+      return sum_with_another<Arch>{range_, range_of_sum, other.data() + first};
+    });
   }
 
  private:
   simd_bfloat16_conv(const result_range& range, const parameter_values& rounded)
       : groups_([&](std::size_t g) { return group(group_parameters<float, Op, channels>(rounded, g)); }),
         range_(range) {}
+
+  /// `end_of`: of the results of a group, by the first of them.
+  template <class EndOf>
+  void compute(const In& in, out_type& out, std::byte* scratch, EndOf end_of) const {
+    for (std::size_t g = 0; g < groups; ++g)
+      groups_[g](in.data() + g * group_in::elements, out.data() + g * group::results, scratch,
+                 end_of(g * group::results));
+  }
 
   made_array<group, groups> groups_;
   result_range range_;

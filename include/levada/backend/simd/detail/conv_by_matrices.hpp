@@ -156,7 +156,9 @@ class conv_by_matrices {
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
-  void operator()(const value* in, out_value* out, std::byte* scratch, no_join = {}, const value* = nullptr,
+  /// A join stores its results by itself: `join.store<n>(to, x)`.
+  template <class Out = out_value, class Join = no_join>
+  void operator()(const value* in, Out* out, std::byte* scratch, const Join& join = {}, const value* = nullptr,
                   tile_range some = {0, tiles}) const {
     auto* const packed = reinterpret_cast<value*>(scratch);
     value* const results = packed + packed_elements;
@@ -170,9 +172,9 @@ class conv_by_matrices {
     const tile_range of{2 * pairs.begin, std::min(2 * pairs.end, filter_blocks)};
     const std::size_t end = std::min(groups.end * row_group, Run::rows);
     std::size_t y = groups.begin * row_group;
-    for (; y + row_group <= end; y += row_group) rows<row_group>(in, out, results, last, y, of);
+    for (; y + row_group <= end; y += row_group) rows<row_group>(in, out, results, last, y, of, join);
     if constexpr (Run::rows % row_group != 0)
-      if (y != end) rows<Run::rows % row_group>(in, out, results, last, y, of);
+      if (y != end) rows<Run::rows % row_group>(in, out, results, last, y, of, join);
   }
 
  private:
@@ -222,18 +224,19 @@ class conv_by_matrices {
   }
 
   /// `Rows` rows of the output from row `y`, of some blocks of filters.
-  template <std::size_t Rows>
-  void rows(const value* in, out_value* out, value* results, out_value* last, std::size_t y, tile_range of) const {
+  template <std::size_t Rows, class Out, class Join>
+  void rows(const value* in, Out* out, value* results, out_value* last, std::size_t y, tile_range of,
+            const Join& join) const {
     in += y * layout::next_row;
     std::size_t f = of.begin;
     for (; f + 2 <= of.end; f += 2) {
       blocks<2, Rows>(in, results, f);
-      write<Rows>(results, out, last, f * registers::rows, 2 * registers::rows, y);
+      write<Rows>(results, out, last, f * registers::rows, 2 * registers::rows, y, join);
     }
     if constexpr (filter_blocks % 2 != 0) {
       if (f == of.end) return;
       blocks<1, Rows>(in, results, f);
-      write<Rows>(results, out, last, f * registers::rows, registers::rows, y);
+      write<Rows>(results, out, last, f * registers::rows, registers::rows, y, join);
     }
   }
 
@@ -256,18 +259,28 @@ class conv_by_matrices {
                                                });
   }
 
-  template <std::size_t Rows>
-  void write(const value* results, out_value* out, out_value* last, std::size_t first, std::size_t count,
-             std::size_t y) const {
+  template <std::size_t Rows, class Out, class Join>
+  void write(const value* results, Out* out, [[maybe_unused]] out_value* last, std::size_t first, std::size_t count,
+             std::size_t y, [[maybe_unused]] const Join& join) const {
     constexpr std::size_t plane = Run::rows * Run::columns, pixels = layout::pixels(Rows);
+    constexpr bool in_a_row = Rows == 1 || layout::width == Run::columns;
     for (std::size_t f = first; f < std::min(first + count, Run::filters); ++f, results += result_pitch) {
-      out_value* const to = out + f * plane + y * Run::columns;
+      Out* const to = out + f * plane + y * Run::columns;
       const vec bias(bias_[f]);
       const auto result = [&](std::size_t p) LEVADA_INLINE {
-        const vec sum = vec::load_aligned(results + p) + bias;
+        const vec sum = vec::load_unaligned(results + p) + bias;
         return epilogue_.of_filter(Run::relu ? relu_of(sum) : sum, f);
       };
-      if constexpr (Rows == 1 || layout::width == Run::columns) {
+      if constexpr (!std::same_as<Join, no_join>) {
+        for (std::size_t r = 0; r < (in_a_row ? 1 : Rows); ++r) {
+          const auto joined = [&](std::size_t x, auto n) LEVADA_INLINE {
+            const std::size_t at = r * Run::columns + x;
+            join.template store<n>(to + at, join(result(r * layout::width + x), f, y * Run::columns + at, n));
+          };
+          for_each_vector<value, Arch, in_a_row ? pixels : Run::columns>(
+              [&](std::size_t x) LEVADA_INLINE { joined(x, std::integral_constant<std::size_t, lanes>()); }, joined);
+        }
+      } else if constexpr (in_a_row) {
         for_each_vector<value, Arch, pixels>([&](std::size_t p) LEVADA_INLINE { store_as(to + p, result(p)); },
                                              [&](std::size_t p, auto n)
                                                  LEVADA_INLINE { store_part_as<n>(to + p, result(p)); });
