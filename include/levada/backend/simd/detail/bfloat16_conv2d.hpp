@@ -15,13 +15,15 @@ namespace levada {
 
 namespace detail {
 
-/// The convolution and its tail, of rounded floats.
-template <class In, class Conv, class... Tail>
-struct rounded_run : conv_run<with_element_t<float, In>, Conv, Tail...> {};
+/// The convolution and its tail, of rounded floats; results are rounded to `To` when they are stored.
+template <class In, class Conv, class To, class... Tail>
+struct rounded_run : conv_run<with_element_t<float, In>, Conv, Tail...> {
+  using result = To;
+};
 
 /// Of pairs of channels.
-template <class In, class Conv, class... Tail>
-struct pair_run : rounded_run<In, Conv, Tail...> {
+template <class In, class Conv, class To, class... Tail>
+struct pair_run : rounded_run<In, Conv, To, Tail...> {
   static constexpr std::size_t single_channels = In::extents[0], channels = ceil_div(single_channels, 2);
   static constexpr matrix_element elements = matrix_element::bfloat16s;
 
@@ -32,90 +34,70 @@ struct pair_run : rounded_run<In, Conv, Tail...> {
     return add_pair_products<Arch>(inputs, weights, sum);
   }
   static float weight(const parameter_values& p, std::size_t f, std::size_t c, std::size_t ky, std::size_t kx) {
-    const auto of = [&](std::size_t channel) { return rounded_run<In, Conv, Tail...>::weight(p, f, channel, ky, kx); };
+    const auto of = [&](std::size_t channel) {
+      return rounded_run<In, Conv, To, Tail...>::weight(p, f, channel, ky, kx);
+    };
     const float first = of(2 * c);
     if (2 * c + 1 == single_channels) return paired(bfloat16(first / 2), bfloat16(first / 2));
     return paired(bfloat16(first), bfloat16(of(2 * c + 1)));
   }
 };
 
-/// What becomes of a sum: it is kept in the op's range. `at`: its place among the results.
+/// Sums are kept in the op's range.
 template <class Arch>
 struct sum_in_range {
   result_range range;
 
-  template <class Count>
-  LEVADA_INLINE vector<float, Arch> operator()(const vector<float, Arch>& x, std::size_t, Count) const {
+  LEVADA_INLINE vector<float, Arch> of_filter(const vector<float, Arch>& x, std::size_t) const {
+    return kept_in<Arch>(range, x);
+  }
+  LEVADA_INLINE vector<float, Arch> of_filters(const vector<float, Arch>& x, std::size_t) const {
     return kept_in<Arch>(range, x);
   }
 };
-/// The same, rounded, with a number of another tensor, and kept in the range of that op.
-template <class Arch>
+
+/// A join: a result, rounded, and a number of another tensor are kept in the range of their sum. A channel has `Places`
+/// results.
+template <class Arch, std::size_t Places>
 struct sum_with_another {
-  result_range range, range_of_sum;
+  result_range range;
   const bfloat16* other;
 
   template <class Count>
-  LEVADA_INLINE vector<float, Arch> operator()(const vector<float, Arch>& x, std::size_t at, Count) const {
-    const auto mine = rounded_to_bfloat16<Arch>(kept_in<Arch>(range, x));
-    return kept_in<Arch>(range_of_sum, mine + load_rounded<Count::value, Arch>(other + at));
-  }
-};
-
-/// Results of matrix registers, of which a channel has `Places`, end so while they are in the nearest cache.
-template <class Arch, class End, std::size_t Places>
-struct ended_results {
-  const End& end;
-
-  template <class Count>
   LEVADA_INLINE vector<float, Arch> operator()(const vector<float, Arch>& x, std::size_t filter, std::size_t at,
-                                               Count count) const {
-    return end(x, filter * Places + at, count);
-  }
-  template <std::size_t N, class To>
-  LEVADA_INLINE void store(To* to, const vector<float, Arch>& x) const {
-    store_rounded<N>(to, x);
+                                               Count) const {
+    return kept_in<Arch>(range,
+                         rounded_to_bfloat16<Arch>(x) + load_rounded<Count::value, Arch>(other + filter * Places + at));
   }
 };
 
 /// The convolution of one group, its parameters rounded already: those of conv2d.
-template <class Arch, class In, class Op, class... Tail>
+template <class Arch, class In, class Op, class To, class... Tail>
 class simd_bfloat16_group {
   static constexpr bool in_pairs = multiplies_pairs<Arch> && In::extents[0] > 1;
-  using run = std::conditional_t<in_pairs, pair_run<In, Op, Tail...>, rounded_run<In, Op, Tail...>>;
-  using way = simd_conv<Arch, run, simd_epilogue<Arch, float>>;
+  using run = std::conditional_t<in_pairs, pair_run<In, Op, To, Tail...>, rounded_run<In, Op, To, Tail...>>;
+  using way = simd_conv<Arch, run, sum_in_range<Arch>>;
   using value = typename In::value_type;
 
-  static constexpr bool ends_at_once = std::same_as<way, conv_by_matrices<Arch, run, simd_epilogue<Arch, float>>>;
-  static constexpr std::size_t plane = In::extents[1] * In::extents[2], places = run::rows * run::columns;
+  static constexpr std::size_t plane = In::extents[1] * In::extents[2];
   static constexpr std::size_t in_bytes = round_up(run::channels * plane * sizeof(float), 64);
 
  public:
   static constexpr std::string_view method = method_of<way>;
-  static constexpr std::size_t results = run::filters * places;
-  static constexpr std::size_t sum_bytes = ends_at_once ? 0 : round_up(results * sizeof(float), 64);
-  static constexpr std::size_t scratch_bytes = in_bytes + sum_bytes + way::scratch_bytes;
+  static constexpr std::size_t places = run::rows * run::columns, results = run::filters * places;
+  static constexpr std::size_t scratch_bytes = in_bytes + way::scratch_bytes;
 
-  explicit simd_bfloat16_group(const parameter_values& p) : way_(p, {}) {}
+  simd_bfloat16_group(const parameter_values& p, const result_range& range) : way_(p, {range}) {}
 
-  template <class To, class End>
-  void operator()(const value* in, To* out, std::byte* scratch, const End& end) const {
+  template <class Join>
+  void operator()(const value* in, To* out, std::byte* scratch, const Join& join) const {
     auto* const laid_out = reinterpret_cast<float*>(scratch);
     if constexpr (in_pairs)
       for (std::size_t c = 0; c < In::extents[0]; c += 2)
         lay_out_pairs(in + c * plane, c + 1 == In::extents[0] ? 0 : plane, laid_out + c / 2 * plane);
     else
       lay_out(in, laid_out);
-    if constexpr (ends_at_once) {
-      way_(laid_out, out, scratch + in_bytes, ended_results<Arch, End, places>{end});
-    } else {
-      auto* const sums = reinterpret_cast<float*>(scratch + in_bytes);
-      way_(laid_out, sums, scratch + in_bytes + sum_bytes);
-      const auto ended = [&](std::size_t i, auto n) LEVADA_INLINE {
-        store_rounded<n>(out + i, end(load_part<n, float, Arch>(sums + i), i, n));
-      };
-      for_each_vector<float, Arch, results>([&](std::size_t i) { ended(i, whole()); }, ended);
-    }
+    way_(laid_out, out, scratch + in_bytes, join);
   }
 
  private:
@@ -141,7 +123,7 @@ template <class Arch, class In, class Op, class... Tail>
 class simd_bfloat16_conv {
   static constexpr std::size_t groups = Op::groups, channels = In::extents[0] / groups;
   using group_in = tensor<typename In::value_type, channels, In::extents[1], In::extents[2]>;
-  using group = simd_bfloat16_group<Arch, group_in, one_group<Op>, Tail...>;
+  using group = simd_bfloat16_group<Arch, group_in, one_group<Op>, typename Op::result_type, Tail...>;
   using out_type = run_output_t<In, Op, Tail...>;
 
  public:
@@ -152,31 +134,29 @@ class simd_bfloat16_conv {
       : simd_bfloat16_conv(op.range, rounded_parameters<In, Op>(p)) {}
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const {
-    compute(in, out, scratch, [&](std::size_t) { return sum_in_range<Arch>{range_}; });
+    compute(in, out, scratch, [](std::size_t) { return no_join(); });
   }
   /// Each result is added to that of `other`.
   void operator()(const In& in, const out_type& other, const result_range& range_of_sum, out_type& out,
                   std::byte* scratch) const {
     compute(in, out, scratch, [&](std::size_t first) {
-      return sum_with_another<Arch>{range_, range_of_sum, other.data() + first};
+      return sum_with_another<Arch, group::places>{range_of_sum, other.data() + first};
     });
   }
 
  private:
   simd_bfloat16_conv(const result_range& range, const parameter_values& rounded)
-      : groups_([&](std::size_t g) { return group(group_parameters<float, Op, channels>(rounded, g)); }),
-        range_(range) {}
+      : groups_([&](std::size_t g) { return group(group_parameters<float, Op, channels>(rounded, g), range); }) {}
 
-  /// `end_of`: of the results of a group, by the first of them.
-  template <class EndOf>
-  void compute(const In& in, out_type& out, std::byte* scratch, EndOf end_of) const {
+  /// `join_of`: of a group, by the first of its results.
+  template <class JoinOf>
+  void compute(const In& in, out_type& out, std::byte* scratch, JoinOf join_of) const {
     for (std::size_t g = 0; g < groups; ++g)
       groups_[g](in.data() + g * group_in::elements, out.data() + g * group::results, scratch,
-                 end_of(g * group::results));
+                 join_of(g * group::results));
   }
 
   made_array<group, groups> groups_;
-  result_range range_;
 };
 
 template <class In, class Op, class... Tail>

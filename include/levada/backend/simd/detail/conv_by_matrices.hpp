@@ -156,9 +156,8 @@ class conv_by_matrices {
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
-  /// A join stores its results by itself: `join.store<n>(to, x)`.
-  template <class Out = out_value, class Join = no_join>
-  void operator()(const value* in, Out* out, std::byte* scratch, const Join& join = {}, const value* = nullptr,
+  template <class Join = no_join>
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {}, const value* = nullptr,
                   tile_range some = {0, tiles}) const {
     auto* const packed = reinterpret_cast<value*>(scratch);
     value* const results = packed + packed_elements;
@@ -224,8 +223,8 @@ class conv_by_matrices {
   }
 
   /// `Rows` rows of the output from row `y`, of some blocks of filters.
-  template <std::size_t Rows, class Out, class Join>
-  void rows(const value* in, Out* out, value* results, out_value* last, std::size_t y, tile_range of,
+  template <std::size_t Rows, class Join>
+  void rows(const value* in, out_value* out, value* results, out_value* last, std::size_t y, tile_range of,
             const Join& join) const {
     in += y * layout::next_row;
     std::size_t f = of.begin;
@@ -259,13 +258,13 @@ class conv_by_matrices {
                                                });
   }
 
-  template <std::size_t Rows, class Out, class Join>
-  void write(const value* results, Out* out, [[maybe_unused]] out_value* last, std::size_t first, std::size_t count,
-             std::size_t y, [[maybe_unused]] const Join& join) const {
+  template <std::size_t Rows, class Join>
+  void write(const value* results, out_value* out, [[maybe_unused]] out_value* last, std::size_t first,
+             std::size_t count, std::size_t y, [[maybe_unused]] const Join& join) const {
     constexpr std::size_t plane = Run::rows * Run::columns, pixels = layout::pixels(Rows);
     constexpr bool in_a_row = Rows == 1 || layout::width == Run::columns;
     for (std::size_t f = first; f < std::min(first + count, Run::filters); ++f, results += result_pitch) {
-      Out* const to = out + f * plane + y * Run::columns;
+      out_value* const to = out + f * plane + y * Run::columns;
       const vec bias(bias_[f]);
       const auto result = [&](std::size_t p) LEVADA_INLINE {
         const vec sum = vec::load_unaligned(results + p) + bias;
@@ -275,7 +274,7 @@ class conv_by_matrices {
         for (std::size_t r = 0; r < (in_a_row ? 1 : Rows); ++r) {
           const auto joined = [&](std::size_t x, auto n) LEVADA_INLINE {
             const std::size_t at = r * Run::columns + x;
-            join.template store<n>(to + at, join(result(r * layout::width + x), f, y * Run::columns + at, n));
+            store_part_as<n>(to + at, join(result(r * layout::width + x), f, y * Run::columns + at, n));
           };
           for_each_vector<value, Arch, in_a_row ? pixels : Run::columns>(
               [&](std::size_t x) LEVADA_INLINE { joined(x, std::integral_constant<std::size_t, lanes>()); }, joined);

@@ -19,10 +19,9 @@
 namespace levada::detail {
 
 template <class Run>
-inline constexpr bool takes_panels =
-    std::same_as<typename Run::value, float> && std::same_as<typename Run::result, float> && Run::window.taps() == 1 &&
-    Run::window.top == 0 && Run::window.left == 0 && Run::window.bottom == 0 && Run::window.right == 0 &&
-    Run::pool.height * Run::pool.width == 1;
+inline constexpr bool takes_panels = std::same_as<typename Run::value, float> && Run::window.taps() == 1 &&
+                                     Run::window.top == 0 && Run::window.left == 0 && Run::window.bottom == 0 &&
+                                     Run::window.right == 0 && Run::pool.height * Run::pool.width == 1;
 
 /// The size of a tile of conv_by_panels, and what it costs per channel for all pixels and filters.
 struct panel_tiling {
@@ -51,6 +50,7 @@ template <class Arch, class Run, class Epilogue>
 class conv_by_panels {
  public:
   using value = float;
+  using out_value = typename Run::result;
   static constexpr std::string_view method = "product of packed panels";
 
  private:
@@ -97,8 +97,8 @@ class conv_by_panels {
 
   /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
-  void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {}, const value* scale = nullptr,
-                  tile_range some = {0, tiles}) const {
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
+                  const value* scale = nullptr, tile_range some = {0, tiles}) const {
     value* const packed = reinterpret_cast<value*>(scratch);
     value* const sums = packed + packed_elements;
     const tile_range of = axes::rows(some), columns = axes::columns(some);
@@ -163,7 +163,7 @@ class conv_by_panels {
 
   /// Of the panel from pixel `p`, number `g` of its group: the channels from `c`.
   template <class Join>
-  void of_panel(const value* packed, value* sums, value* out, std::size_t c, tile_range filters, std::size_t p,
+  void of_panel(const value* packed, value* sums, out_value* out, std::size_t c, tile_range filters, std::size_t p,
                 std::size_t g, const Join& join) const {
     if (rest == 0 || p < whole * panel)
       of_vectors<tiling.vectors, lanes>(packed, sums, out, c, filters, p, g, join);
@@ -173,7 +173,7 @@ class conv_by_panels {
 
   /// Of the last of the `Vectors` of a panel `Last` lanes count.
   template <std::size_t Vectors, std::size_t Last, class Join>
-  void of_vectors(const value* packed, value* sums, value* out, std::size_t c, tile_range filters, std::size_t p,
+  void of_vectors(const value* packed, value* sums, out_value* out, std::size_t c, tile_range filters, std::size_t p,
                   std::size_t g, const Join& join) const {
     // Each panel of a group brings its share of the weights that pass the group next.
     const std::size_t channels = channels_from(c), tile_bytes = tiling.filters * channels * sizeof(value);
@@ -190,8 +190,8 @@ class conv_by_panels {
 
   /// `Filters` by `Vectors` vectors of outputs: the channels from `c`, added to what is in `kept` already.
   template <std::size_t Filters, std::size_t Vectors, std::size_t Last, class Join>
-  [[gnu::noinline]] void tile(const value* from, value* kept, value* out, std::size_t c, std::size_t f, std::size_t p,
-                              [[maybe_unused]] std::uintptr_t next, const Join& join) const {
+  [[gnu::noinline]] void tile(const value* from, value* kept, out_value* out, std::size_t c, std::size_t f,
+                              std::size_t p, [[maybe_unused]] std::uintptr_t next, const Join& join) const {
     constexpr std::size_t wide = Vectors * lanes;
     const bool last = !in_channel_blocks || c + channel_block >= Run::channels;
     // Planes lie far apart: no prefetcher foresees where a tile is written.

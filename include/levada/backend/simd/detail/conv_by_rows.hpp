@@ -14,14 +14,14 @@
 namespace levada::detail {
 
 template <class Run>
-inline constexpr bool takes_rows =
-    std::same_as<typename Run::value, float> && std::same_as<typename Run::result, float> && Run::channels == 1 &&
-    Run::filters == 1 && Run::pool.height * Run::pool.width == 1 && !scales_input<Run>;
+inline constexpr bool takes_rows = std::same_as<typename Run::value, float> && Run::channels == 1 &&
+                                   Run::filters == 1 && Run::pool.height * Run::pool.width == 1 && !scales_input<Run>;
 
 template <class Arch, class Run, class Epilogue>
 class conv_by_rows {
  public:
   using value = float;
+  using out_value = typename Run::result;
 
  private:
   static constexpr window2d w = Run::window;
@@ -71,7 +71,7 @@ class conv_by_rows {
   }
 
   template <class Join = no_join>
-  void operator()(const value* in, value* out, std::byte* scratch, const Join& join = {},
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
                   const value* = nullptr) const {
     value* const rows = reinterpret_cast<value*>(scratch);
     for (std::size_t r = 0; r < padded_rows; ++r) {
@@ -90,7 +90,8 @@ class conv_by_rows {
 
  private:
   template <std::size_t Rows, class Kept, class Join>
-  LEVADA_INLINE void some_rows(const value* rows, const Kept& kept, value* out, std::size_t y, const Join& join) const {
+  LEVADA_INLINE void some_rows(const value* rows, const Kept& kept, out_value* out, std::size_t y,
+                               const Join& join) const {
     constexpr std::size_t last = (vectors - 1) / tile_vectors * tile_vectors;
     for (std::size_t v = 0; v < last; v += tile_vectors)
       tile<Rows, tile_vectors, lanes>(rows, kept, out, y, v * lanes, join);
@@ -99,7 +100,7 @@ class conv_by_rows {
 
   /// `Rows` rows by `Vectors` vectors, of which the last has `Last` lanes that count.
   template <std::size_t Rows, std::size_t Vectors, std::size_t Last, class Kept, class Join>
-  LEVADA_INLINE void tile(const value* rows, const Kept& kept, value* out, std::size_t y, std::size_t x,
+  LEVADA_INLINE void tile(const value* rows, const Kept& kept, out_value* out, std::size_t y, std::size_t x,
                           const Join& join) const {
     vec sum[Rows][Vectors];
     unrolled<Rows, Vectors>([&](std::size_t r, std::size_t v) LEVADA_INLINE { sum[r][v] = vec(bias_); });

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/core/detail/bfloat16.hpp>
 #include <levada/kernel/detail/instruction_set.hpp>
 
 /// For lambdas whose arrays must become registers.
@@ -319,11 +320,17 @@ LEVADA_INLINE inline vector<To, Arch> load_part_as(const From* p) {
   return load_as<To, Arch>(values);
 }
 
+/// The first `N` lanes, rounded: backend/simd/detail/bfloat16_pairs.hpp.
+template <std::size_t N, class Arch>
+void store_rounded(bfloat16* to, const vector<float, Arch>& x);
+
 /// The lanes converted to type `To` and stored.
 template <class To, class From, class Arch>
 LEVADA_INLINE inline void store_as(To* p, const vector<From, Arch>& v) {
   if constexpr (std::is_same_v<To, From>) {
     v.store_unaligned(p);
+  } else if constexpr (std::is_same_v<To, bfloat16>) {
+    store_rounded<lanes_in<From, Arch>>(p, v);
   } else {
     constexpr std::size_t n = lanes_in<From, Arch>;
     alignas(Arch::alignment()) From values[n];
@@ -340,6 +347,8 @@ template <std::size_t N, class To, class From, class Arch>
 LEVADA_INLINE inline void store_part_as(To* p, const vector<From, Arch>& v) {
   if constexpr (std::is_same_v<To, From>) {
     store_part<N>(p, v);
+  } else if constexpr (std::is_same_v<To, bfloat16>) {
+    store_rounded<(N < lanes_in<From, Arch> ? N : lanes_in<From, Arch>)>(p, v);
   } else if constexpr (N >= lanes_in<From, Arch>) {
     store_as(p, v);
   } else {
