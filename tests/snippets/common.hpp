@@ -20,7 +20,8 @@ extern const picture shot;
 extern const std::vector<picture> pictures;
 
 /// The network of the README, shorter.
-inline auto classifier(const lv::parameter_map& from) {
+template <lv::parameter_source Weights>
+auto classifier(const Weights& from) {
   return lv::input<picture> | lv::transform<"normalise">([](auto px) { return to_float(px) / 255.0f; }) |
          lv::nn::conv2d<"conv1", 8, lv::size<5, 5>, lv::padding<2>>(from) | lv::nn::relu | lv::nn::max_pool2d<2> |
          lv::nn::flatten | lv::nn::dense<"dense", 10>(from) |

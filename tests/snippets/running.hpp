@@ -7,7 +7,9 @@
 
 #include <levada/interop/as_future.hpp>
 #include <levada/interop/html_report.hpp>
+#include <levada/interop/packed_weights.hpp>
 #include <levada/interop/report.hpp>
+#include <levada/interop/safetensors.hpp>
 #include <levada/run/async_session.hpp>
 #include <levada/run/callback_session.hpp>
 #include <levada/run/event_session.hpp>
@@ -20,6 +22,7 @@ extern const decltype(classifier(weights)) pipeline;
 extern classifier_app app;
 extern decltype(app.open()) session;
 extern int into;
+extern const bool packs;
 inline auto film() {
   return lv::deploy<box>(lv::source<"film">([n = 0]() mutable { return n < 3 ? std::optional(n++) : std::nullopt; }) |
                          lv::stage<"next">(+[](const int& x) { return x + 1; }));
