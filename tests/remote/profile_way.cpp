@@ -29,7 +29,20 @@ const lv::profile_options quick{.seconds_each = 1e-3, .rounds = 1, .seconds_whol
 
 }  // namespace
 
-TEST_CASE("the way is measured by bytes, and is a part of the header of costs") {
+TEST_CASE("a way has half of an empty item's time, and a time for each byte") {
+  std::vector<std::size_t> asked;
+  const lv::way_costs found = lv::detail::measure_way(edge::id, [&](std::size_t there, std::size_t back) {
+    asked.push_back(there + back);
+    return 40e-6 + 2e-9 * static_cast<double>(there) + 0.5e-9 * static_cast<double>(back);
+  });
+  CHECK(found.there.seconds == doctest::Approx(20e-6));
+  CHECK(found.back.seconds == doctest::Approx(20e-6));
+  CHECK(found.there.seconds_per_byte == doctest::Approx(2e-9));
+  CHECK(found.back.seconds_per_byte == doctest::Approx(0.5e-9));
+  CHECK(std::ranges::max(asked) == std::size_t{1} << 20);
+}
+
+TEST_CASE("the way is measured, and is a part of the header of costs") {
   const temporary_file to("box.costs.hpp");
   const auto by = std::make_shared<lv::grpc_transport>(lv::plain_text{});
   lv::profile<box>(lv::input<row> | lv::nn::neg, std::vector<row>(1), to.path, quick);
@@ -43,11 +56,10 @@ TEST_CASE("the way is measured by bytes, and is a part of the header of costs") 
   CHECK(found.there.to == edge::id);
   CHECK(found.back.from == edge::id);
   CHECK(found.back.to == here);
+  // How long it takes is the machine's: beside other work an empty item may take longer than a large one.
   for (const lv::transfer_cost& way : {found.there, found.back}) {
     CHECK(way.seconds > 1e-6);  // wake-ups of threads
-    CHECK(way.seconds < 1);
-    CHECK(way.seconds_per_byte > 1e-12);  // no memory is as fast
-    CHECK(way.seconds_per_byte < 1e-6);
+    CHECK(way.seconds_per_byte >= 0);
   }
 
   lv::detail::cost_header header(to.path, lv::detail::machine_text());

@@ -131,13 +131,15 @@ class way_meter {
   std::unique_ptr<device_probe> probe_;
 };
 
-/// Half of what is the same for any item, and a line by bytes for each direction.
-inline way_costs measure_way(device_id node, way_meter& by) {
-  const double half = by.measure(0, 0) / 2;
+/// Half of what is the same for any item, and a line by bytes for each direction. `seconds(there, back)`: of an item of
+/// so many bytes that gives so many.
+template <class Seconds>
+way_costs measure_way(device_id node, Seconds seconds) {
+  const double half = seconds(std::size_t{0}, std::size_t{0}) / 2;
   measured_ways there{{0, half}}, back{{0, half}};
   for (const std::size_t bytes : {way_probe::most / 16, way_probe::most / 4, way_probe::most}) {
-    there.emplace_back(static_cast<double>(bytes), by.measure(bytes, 0) - half);
-    back.emplace_back(static_cast<double>(bytes), by.measure(0, bytes) - half);
+    there.emplace_back(static_cast<double>(bytes), seconds(bytes, std::size_t{0}) - half);
+    back.emplace_back(static_cast<double>(bytes), seconds(std::size_t{0}, bytes) - half);
   }
   const auto per_byte = [](const measured_ways& ways) { return line_through(ways, assumed_transfer).seconds_per_byte; };
   constexpr device_id here{device_kind::cpu, 0};
@@ -165,7 +167,8 @@ way_costs profile_way(const endpoints<Device>& to, const std::string& path, cons
   using op = typename decltype(part.part)::op_type;
   const detail::remote_kernel_of<detail::way_probe, op> kernel(part.part.description, parameter_values({}));
   detail::way_meter meter(kernel, options);
-  const way_costs taken = detail::measure_way(remote<Device>::id, meter);
+  const way_costs taken = detail::measure_way(
+      remote<Device>::id, [&](std::size_t there, std::size_t back) { return meter.measure(there, back); });
   detail::cost_header costs(path, detail::machine_text());
   costs.set(taken.there);
   costs.set(taken.back);
