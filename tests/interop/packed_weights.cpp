@@ -23,22 +23,16 @@
 #include <levada/ops.hpp>
 
 #include "files.hpp"
+#include "numbers.hpp"
 
 namespace interop_packed_weights {
 
 namespace lv = levada;
 using lv::detail::bytes_hash;
+using lv::test::numbers;
 
 using picture = lv::tensor<float, 8, 12, 10>;
 using box = lv::target<lv::cpu<1>>;
-
-template <class T>
-T numbers(int step) {
-  T made;
-  for (std::size_t i = 0; i < T::elements; ++i)
-    made[i] = static_cast<float>((static_cast<int>(i) * step) % 23 - 11) / 8.0f;
-  return made;
-}
 
 lv::parameter_map parameters(int step) {
   lv::parameter_map weights;

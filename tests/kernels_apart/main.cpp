@@ -11,19 +11,14 @@
 #include <levada/levada.hpp>
 #include <levada/ops.hpp>
 
+#include "../numbers.hpp"
+
 namespace lv = levada;
+using lv::test::numbers;
 
 namespace {
 
 using picture = lv::tensor<float, 3, 12, 10>;
-
-template <class T>
-T numbers(int step) {
-  T made;
-  for (std::size_t i = 0; i < T::elements; ++i)
-    made[i] = static_cast<float>((static_cast<int>(i) * step) % 23 - 11) / 8.0f;
-  return made;
-}
 
 auto network(const lv::parameter_map& weights) {
   return lv::input<picture> | lv::transform<"halve">([](auto x) { return x * 0.5f; }) |

@@ -24,7 +24,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -90,7 +89,7 @@ class mapped_kernels {
     if (hash != hash_of_table(head, table_)) fail("it is damaged");
     for (const packed_entry& e : table_)
       if (e.at % packed_page != 0 || e.at > size || e.bytes > size - e.at) fail("it is cut off");
-    void* const at = size != 0 ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0) : MAP_FAILED;
+    void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
     if (at == MAP_FAILED) fail(system_text(errno));
     memory_ = {static_cast<const std::byte*>(at), size};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// core/detail/bytes_hash.hpp: a number for many bytes, at the rate of memory: it tells them from others by chance, and
-// from no one who tries.
+// core/detail/bytes_hash.hpp: numbers for bytes, a few or many at the rate of memory: they tell bytes from others by
+// chance, and from no one who tries.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,21 @@
 #include <span>
 
 namespace levada::detail {
+
+/// FNV-1a of characters or bytes. Its low bits depend on the low bits of its input alone.
+template <class Bytes>
+constexpr std::uint64_t fnv1a(const Bytes& bytes) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const auto b : bytes) hash = (hash ^ static_cast<unsigned char>(b)) * 1099511628211u;
+  return hash;
+}
+
+/// Each bit of the result depends on all of `x`: the mixer of SplitMix64.
+constexpr std::uint64_t mixed_bits(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
 
 /// The hash of some runs of bytes, one after the other; their lengths are part of it. Four words at a time, each into a
 /// sum of its own: a multiplication need not wait for the one before.
@@ -30,7 +45,7 @@ class bytes_hash {
 
   std::uint64_t value() const {
     std::uint64_t all = 0;
-    for (const std::uint64_t sum : sum_) all = finished(step(all, sum));
+    for (const std::uint64_t sum : sum_) all = mixed_bits(step(all, sum));
     return all;
   }
 
@@ -42,11 +57,6 @@ class bytes_hash {
   static constexpr std::uint64_t step(std::uint64_t sum, std::uint64_t word) {
     const std::uint64_t all = (sum ^ word) * factor;  // a bit of the word in all bits above it, and these below
     return all ^ (all >> 32);
-  }
-  static constexpr std::uint64_t finished(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
   }
   void add_block(const std::byte* at) {
     std::uint64_t word[words];

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <span>
 
+#include <levada/core/detail/bytes_hash.hpp>
+
 namespace levada::detail {
 
 template <class Key>
@@ -18,14 +20,7 @@ key_bytes<Key> bytes_of_key(const Key& key) {
   return std::bit_cast<key_bytes<Key>>(key);
 }
 
-/// FNV-1a, whose low bits depend on the low bits of its input alone, and a mixer behind it (of SplitMix64).
-constexpr std::uint64_t hash_of_key(std::span<const std::byte> key) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const std::byte b : key) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211u;
-  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
-  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
-  return hash ^ (hash >> 31);
-}
+constexpr std::uint64_t hash_of_key(std::span<const std::byte> key) { return mixed_bits(fnv1a(key)); }
 constexpr std::size_t partition_of(std::span<const std::byte> key, std::size_t partitions) {
   return static_cast<std::size_t>(hash_of_key(key) % partitions);
 }

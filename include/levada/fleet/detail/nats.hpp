@@ -16,6 +16,7 @@
 
 #include <nats/nats.h>
 
+#include <levada/core/detail/bytes_hash.hpp>
 #include <levada/core/detail/log.hpp>
 #include <levada/fleet/detail/handshake_files.hpp>
 #include <levada/fleet/detail/jetstream.hpp>
@@ -74,11 +75,7 @@ inline std::string new_inbox(const std::string& who) {
 }
 
 /// A number that nobody else has, made of such a name.
-inline std::uint64_t new_number(const std::string& who) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : new_inbox(who)) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
+inline std::uint64_t new_number(const std::string& who) { return fnv1a(new_inbox(who)); }
 
 /// Whether others wait for a message: it goes at once, by a call of the system of its own; else with what comes within
 /// the millisecond, which is cheaper for both ends.

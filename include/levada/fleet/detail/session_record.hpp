@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <levada/core/detail/bytes_hash.hpp>
 #include <levada/fleet/detail/fleet_names.hpp>
 #include <levada/fleet/detail/keyed_inputs.hpp>
 #include <levada/fleet/detail/message.hpp>
@@ -26,11 +27,7 @@
 namespace levada::detail {
 
 /// A number for the name of a session, as its subjects have it; its drivers differ in the bits that are 0.
-constexpr std::uint64_t number_of_session(std::string_view name) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash >> driver_bits << driver_bits;
-}
+constexpr std::uint64_t number_of_session(std::string_view name) { return fnv1a(name) >> driver_bits << driver_bits; }
 
 /// How far a session with a name is.
 struct session_place {

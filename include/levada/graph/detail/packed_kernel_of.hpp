@@ -4,11 +4,10 @@
 // that it is.
 
 #include <cstddef>
-#include <cstdint>
 #include <new>
-#include <string_view>
 #include <utility>
 
+#include <levada/core/detail/bytes_hash.hpp>
 #include <levada/core/detail/spelled_type.hpp>
 #include <levada/graph/detail/kernel_store.hpp>
 #include <levada/graph/detail/op_on.hpp>
@@ -27,15 +26,9 @@ void construct_kernel(void* at, const void* const* ops, const parameter_values& 
   }(std::index_sequence_for<Ops...>{});
 }
 
-consteval std::uint64_t hash_of_name(std::string_view name) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
-
 template <class Kernel, class... Ops>
 inline constexpr packed_kernel packed_kernel_of{sizeof(Kernel), alignof(Kernel),
-                                                is_stored<Kernel> ? hash_of_name(apart::spelled_type<Kernel>()) : 0,
+                                                is_stored<Kernel> ? fnv1a(apart::spelled_type<Kernel>()) : 0,
                                                 &construct_kernel<Kernel, Ops...>};
 
 }  // namespace levada::detail
