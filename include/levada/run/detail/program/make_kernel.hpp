@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <levada/core/detail/bytes_hash.hpp>
+#include <levada/core/detail/clear_padding.hpp>
 #include <levada/graph/detail/kernel_store.hpp>
 #include <levada/graph/detail/packed_kernel_of.hpp>
 #include <levada/graph/op.hpp>
@@ -83,9 +84,7 @@ template <class Op>
 void add_op(bytes_hash& to, const void* op) {
   if constexpr (!std::is_empty_v<Op>) {
     Op copy = *static_cast<const Op*>(op);
-#if __has_builtin(__builtin_clear_padding)  // else its kernel may not be found again
-    __builtin_clear_padding(&copy);
-#endif
+    clear_padding(copy);
     to.add(std::as_bytes(std::span(&copy, 1)));
   }
 }
