@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   }
   if (ranks.rank() == by_hand) return answer(), 0;
   if (ranks.rank() == 1) return lv::serve<box>(line<small, 1>(), ranks), 0;
-  if (ranks.rank() == 2) return lv::serve<box>(line<large, 2>(), ranks), 0;
+  if (ranks.rank() == 2) return lv::serve<box, lv::slots<in_flight>>(line<large, 2>(), ranks), 0;
   for (const auto& [name, run] :
        {std::pair{"round_trip/8_bytes", &round_trip}, std::pair{"throughput/1_MiB", &throughput}})
     benchmark::RegisterBenchmark(name, [&ranks, run = run](benchmark::State& state) { run(state, ranks); })

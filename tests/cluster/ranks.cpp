@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a pipeline on the ranks of an MPI program: rank 0 runs the cases, the others serve; the last has no part.
-// mpirun -n 5
+// Parts of a pipeline on the ranks of an MPI program: rank 0 runs the cases, the others serve; rank 4 has no part.
+// mpirun -n 6
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -84,6 +87,19 @@ std::string expected(int number, int x) {
   return (x + 1) % 10 == 0 ? std::string() : std::to_string(number) + ":" + std::to_string(x + 1);
 }
 
+/// Items so large that they are sent from their slots, while others are received. Rank 5 fails for each tenth.
+using page = lv::tensor<std::int32_t, 300'000>;
+using large_box = lv::target<lv::cpu<1>, lv::mpi<5, lv::cpu<1>>>;
+
+auto pages() {
+  return lv::input<int> | lv::stage<"fill", page>([](int n, page& to) { to.fill(n); }) |
+         lv::on<lv::mpi<5>>(lv::stage<"sum", page>([sum = 0](const page& given, page& to) mutable {
+           if (given[0] % 10 == 9) throw std::runtime_error("a tenth");
+           sum += given[0];
+           for (std::size_t i = 0; i < to.size(); ++i) to[i] = given[i] + sum;
+         }));
+}
+
 lv::cluster* ranks = nullptr;
 
 std::vector<int> numbers(int count) {
@@ -154,11 +170,58 @@ TEST_CASE("what is cancelled on the way ends, and the next session begins anew")
   CHECK(session.pop()->value() == expected(0, 5));
 }
 
+TEST_CASE("large items go there and back while others are received, and failures are among them") {
+  const auto app = lv::deploy<large_box, lv::slots<4>>(pages(), *ranks);
+  int next = 0, sum = 0;
+  for (auto&& r : app.stream(numbers(200))) {
+    if (next % 10 == 9) {
+      CHECK(!r);
+    } else {
+      REQUIRE(r);
+      sum += next;
+      const page& p = r.value();
+      REQUIRE(std::count(p.begin(), p.end(), next + sum) == static_cast<std::ptrdiff_t>(p.size()));
+    }
+    ++next;
+  }
+  CHECK(next == 200);
+}
+
+TEST_CASE("threads get an ordered mutex in turns, and one that only tries waits for none") {
+  lv::detail::ordered_mutex mutex;
+  constexpr int threads = 3, rounds = 2000;
+  int count = 0;
+  {
+    std::vector<std::jthread> all;
+    for (int t = 0; t < threads; ++t)
+      all.emplace_back([&] {
+        for (int i = 0; i < rounds; ++i) {
+          const std::lock_guard lock(mutex);
+          ++count;
+        }
+      });
+  }
+  CHECK(count == threads * rounds);
+  REQUIRE(mutex.try_lock());
+  CHECK(!mutex.try_lock());
+  // Who asks first has it first, though this thread asks again at once.
+  std::atomic<bool> has_had{false};
+  std::jthread other([&] {
+    const std::lock_guard lock(mutex);
+    has_had.store(true);
+  });
+  while (!mutex.is_waited_for()) std::this_thread::yield();
+  mutex.unlock();
+  mutex.lock();
+  CHECK(has_had.load());
+  mutex.unlock();
+}
+
 TEST_CASE("a rank that was not started, one that does not serve, and one of another program") {
   using larger = lv::target<lv::cpu<1>, lv::mpi<9, lv::cpu<1>>>;
   CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<larger>(
                            lv::input<int> | lv::on<lv::mpi<9>>(lv::stage<"same">([](int x) { return x; })), *ranks)),
-                       "levada: rank 9 has a part of the pipeline, and mpirun started 5 ranks", lv::remote_error);
+                       "levada: rank 9 has a part of the pipeline, and mpirun started 6 ranks", lv::remote_error);
   using silent = lv::target<lv::cpu<1>, lv::mpi<4, lv::cpu<1>>>;
   ranks->patience = std::chrono::milliseconds(20);
   CHECK_THROWS_WITH_AS(static_cast<void>(lv::deploy<silent>(
@@ -179,6 +242,7 @@ int main(int count, char** arguments) {
   lv::cluster all(count, arguments);
   if (all.rank() != 0) {
     lv::serve<box>(line(), all);
+    lv::serve<large_box>(pages(), all);
     return 0;
   }
   ranks = &all;

@@ -19,7 +19,7 @@
 #include "remote/kept_calls.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_calls {
 
 namespace lv = levada;
 using levada::test::counting_transport;
@@ -48,8 +48,6 @@ struct odd_lane {
   void trace(const lv::trace_context&) noexcept {}
   bool may_serve_again() const { return true; }
 };
-
-}  // namespace
 
 TEST_CASE("calls one after the other have one connection") {
   const auto by = std::make_shared<counting_transport>();
@@ -151,3 +149,5 @@ TEST_CASE("what no call wants for a while ends, with all else at the end") {
   }
   CHECK(odd_lane::alive.load() == 0);
 }
+
+}  // namespace remote_calls

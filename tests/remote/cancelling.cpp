@@ -16,7 +16,7 @@
 #include "fuzz/frame_property.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_cancelling {
 
 namespace lv = levada;
 using levada_test::words;
@@ -47,8 +47,6 @@ lv::item_counts ended(Session& session) {
   }
   return session.counts();
 }
-
-}  // namespace
 
 TEST_CASE(
     "a cancelled session does not wait for its node, which runs nothing "
@@ -133,3 +131,5 @@ TEST_CASE("whenever a session is cancelled, each item is delivered or cancelled"
     CHECK(counts.in_flight == 0);
   }
 }
+
+}  // namespace remote_cancelling

@@ -31,7 +31,7 @@
 #include "remote/certificates.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_grpc {
 
 namespace lv = levada;
 
@@ -149,8 +149,6 @@ const bool is_driver = [] {
   const lv::remote_node node = lv::serve<box, "edge", v1>(doubled(), {by, address});
   for (;;) ::pause();
 }();
-
-}  // namespace
 
 TEST_CASE("nodes that are killed lose no item, and none comes twice") {
   REQUIRE(is_driver);
@@ -370,3 +368,5 @@ TEST_CASE("an address where nobody is says so") {
   CHECK(text.starts_with("levada: remote device \"edge\" has no node: 127.0.0.1:9: "));
   CHECK(text.find("onnect") != std::string::npos);
 }
+
+}  // namespace remote_grpc

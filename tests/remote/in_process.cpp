@@ -28,7 +28,7 @@
 #include "remote/lost_nodes.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_in_process {
 
 namespace lv = levada;
 using namespace std::chrono_literals;
@@ -79,8 +79,6 @@ std::string text_of(const std::exception_ptr& why) {
     return "another exception";
   }
 }
-
-}  // namespace
 
 TEST_CASE("a part on another machine gives what it gives here") {
   const auto by = fresh();
@@ -424,8 +422,6 @@ TEST_CASE("what a part on another machine filters is missing at once, and what f
   CHECK(session.counts().filtered == 4);
 }
 
-namespace {
-
 /// Four samples go there as one item, and one number comes back.
 auto sums_of_batches() {
   return lv::input<int> | lv::batch<4> | lv::on<lv::remote<"edge">>(lv::stage<"sum">([](const std::array<int, 4>& b) {
@@ -451,8 +447,6 @@ using of_words = decltype(lv::input<words> |
 static_assert(keeps<of_words, lv::traffic<lv::wire<words>::most_bytes + sizeof(std::size_t)>>);
 static_assert(!keeps<of_words, lv::traffic<sizeof(words) + sizeof(std::size_t)>>);
 
-}  // namespace
-
 TEST_CASE("items are batched on their way to another machine, within what they may take of it") {
   const auto by = fresh();
   const lv::remote_node node = lv::serve<box, "edge", v1>(sums_of_batches(), {by, "a"});
@@ -464,3 +458,5 @@ TEST_CASE("items are batched on their way to another machine, within what they m
   for (auto&& r : app.stream(items)) CHECK(r.value() == 8 * (8 * next++) + 28);
   CHECK(next == 200);
 }
+
+}  // namespace remote_in_process

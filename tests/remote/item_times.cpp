@@ -21,7 +21,7 @@
 #include "remote/odd_ends.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_item_times {
 
 namespace lv = levada;
 using namespace lv::literals;
@@ -42,8 +42,6 @@ auto seen_there() {
   return lv::input<int> | lv::on<lv::remote<"edge">>(lv::stage<"see">(
                               [](const int&, const lv::item_envelope& e) { return count(e.captured); }));
 }
-
-}  // namespace
 
 TEST_CASE("a far clock is known by the answer that came soonest") {
   using lv::detail::far_clock;
@@ -156,8 +154,6 @@ TEST_CASE("a driver asks what time it is there, and no item leaves before it kno
   CHECK(lv::test::eventually([&] { return end.is_closed(); }));
 }
 
-namespace {
-
 std::atomic<int> calls{0};
 std::atomic<bool> held{false};  ///< the stage waits while it is so
 
@@ -179,8 +175,6 @@ std::string captured_at(time_point at, int item) {
   for (std::size_t i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(lv::detail::time_on_wire(at) >> 8 * i));
   return bytes + lv::test::bytes_of(item);
 }
-
-}  // namespace
 
 TEST_CASE("a node does not run what is past its deadline, and says so") {
   lv::in_process by;
@@ -288,3 +282,5 @@ TEST_CASE("the deadline of a session with a clock of its own is looked at by its
   session.drain();
   CHECK(session.counts().drops.overdue == 1);
 }
+
+}  // namespace remote_item_times

@@ -22,7 +22,7 @@
 #include "remote/odd_ends.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_misbehaviour {
 
 namespace lv = levada;
 using lv::detail::frame_kind;
@@ -62,8 +62,6 @@ class kept_lines final : public lv::log_sink {
 };
 
 int int_of(const std::string& bytes) { return *reinterpret_cast<const int*>(bytes.data()); }
-
-}  // namespace
 
 TEST_CASE("a node refuses what is no greeting, and those that greet with something else") {
   lv::in_process by;
@@ -225,3 +223,5 @@ TEST_CASE("an address in the process is one node's") {
   CHECK_THROWS_WITH_AS(static_cast<void>(lv::serve<box, "edge", v1>(doubled(), {by, "a"})),
                        "levada: in_process: \"a\" is taken", lv::remote_error);
 }
+
+}  // namespace remote_misbehaviour

@@ -15,7 +15,7 @@
 
 #include "files.hpp"
 
-namespace {
+namespace remote_profile_way {
 
 namespace lv = levada;
 using levada::test::contents_of;
@@ -26,8 +26,6 @@ using box = lv::target<lv::cpu<1>, lv::remote<"edge", lv::cpu<1>>>;
 using row = lv::tensor<float, 6>;
 constexpr lv::device_id here{lv::device_kind::cpu};
 const lv::profile_options quick{.seconds_each = 1e-3, .rounds = 1, .seconds_wholes = 0, .progress = {}};
-
-}  // namespace
 
 TEST_CASE("a way has half of an empty item's time, and a time for each byte") {
   std::vector<std::size_t> asked;
@@ -83,3 +81,5 @@ TEST_CASE("where no node serves the way, nothing is measured") {
   CHECK_THROWS_AS(lv::profile_way(nowhere, to.path, quick), lv::remote_error);
   CHECK(contents_of(to.path).empty());
 }
+
+}  // namespace remote_profile_way

@@ -19,7 +19,7 @@
 #include "remote/lost_nodes.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_side_data {
 
 namespace lv = levada;
 using lv::test::text_item;
@@ -69,8 +69,6 @@ auto brought(const Pipeline& p, int count) {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("a stage there reads what was attached here, and nothing else goes there") {
   const auto p = attached() | lv::on<edge>(lv::stage<"read">([](const int& x, const scale& s) { return x + s.by; }));
@@ -206,3 +204,5 @@ TEST_CASE("programs whose side data differ refuse each other") {
                        "`items int32, with 16 bytes aligned 8`, and the node `items int32, with float`",
                        lv::remote_error);
 }
+
+}  // namespace remote_side_data

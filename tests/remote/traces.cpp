@@ -19,7 +19,7 @@
 #include "remote/odd_ends.hpp"
 #include "run/progress.hpp"
 
-namespace {
+namespace remote_traces {
 
 namespace lv = levada;
 using namespace lv::literals;
@@ -39,8 +39,6 @@ constexpr std::string_view hello =
 constexpr std::string_view parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 bool is_read(std::string_view text) { return lv::trace_context::parse(text).has_value(); }
-
-}  // namespace
 
 TEST_CASE("a traceparent is read as W3C says, and written as it was") {
   constexpr auto context = lv::trace_context::parse(parent);
@@ -142,3 +140,5 @@ TEST_CASE("a node closes drivers whose trace is none") {
   lv::wire_reader from(pieces);
   CHECK_THROWS_WITH_AS(lv::detail::trace_from_wire(from), "levada: a trace that is none", lv::wire_error);
 }
+
+}  // namespace remote_traces

@@ -20,7 +20,7 @@
 #include "fuzz/frame_property.hpp"
 #include "fuzz/mutate.hpp"
 
-namespace {
+namespace remote_wire {
 
 namespace lv = levada;
 using levada_test::words;
@@ -66,8 +66,6 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   const auto raw = std::as_bytes(std::span(text));
   return {raw.begin(), raw.end()};
 }
-
-}  // namespace
 
 TEST_CASE("a wire form has words that no compiler chooses") {
   CHECK(form_of<int>() == "int32");
@@ -164,3 +162,5 @@ TEST_CASE("messages with random changes are read as they are, or refused") {
   CHECK(accepted > 5'000);
   CHECK(refused > 5'000);
 }
+
+}  // namespace remote_wire

@@ -108,15 +108,16 @@ class mpi_lane {
 
   /// Items are there whose results were not reported.
   bool waits() const { return under_way_.load() != 0; }
-  /// Reports what has come. Says whether it pays to look again at once.
-  bool look() noexcept {
+  /// Reports what has come. Says whether it pays to look again at once; `if_held` where another thread calls MPI.
+  bool look(bool if_held) noexcept {
     std::unique_lock lock(world_.calls(), std::try_to_lock);
-    if (!lock) return true;  // somebody is at it
+    if (!lock) return if_held;
     if (done_ == started_) return false;
     slot& s = *queue_[done_ % queue_.size()];  // results come in the order of items
     int is_there = 0;
     MPI_Status status;
-    world_.check(MPI_Test(s.result.request(), &is_there, &status));
+    for (int tests = 0; is_there == 0 && tests < looks_at_once; ++tests)
+      world_.check(MPI_Test(s.result.request(), &is_there, &status));
     if (is_there == 0) return waits_a_moment();
     in_vain_ = 0;
     world_.check(MPI_Wait(s.sent.request(), MPI_STATUS_IGNORE));  // it was taken, since its result is there

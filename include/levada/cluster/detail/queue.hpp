@@ -94,8 +94,8 @@ class mpi_queue final : public device_queue {
     }
     bool is_silent() const override { return true; }
     bool look() noexcept override {
-      by_.looks_.fetch_add(1, std::memory_order_relaxed);
-      return lane_.look();
+      by_.looks_.store(by_.looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      return lane_.look(true);
     }
     mpi_lane& lane() { return lane_; }
 
@@ -132,7 +132,7 @@ class mpi_queue final : public device_queue {
         if (!lanes_[i]->waits()) continue;
         at_ = lanes_[i];
         lock.unlock();
-        again = at_->look() || again;
+        again = at_->look(false) || again;  // it sleeps where another thread calls MPI
         lock.lock();
         at_ = nullptr;
         changed_.notify_all();

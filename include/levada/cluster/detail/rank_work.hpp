@@ -111,7 +111,8 @@ class rank_work {
     {
       const std::lock_guard lock(world_.calls());
       int is_there = 0;
-      world_.check(MPI_Improbe(0, MPI_ANY_TAG, world_.comm(), &is_there, &message, &status));
+      for (int looks = 0; is_there == 0 && looks < looks_at_once; ++looks)
+        world_.check(MPI_Improbe(0, MPI_ANY_TAG, world_.comm(), &is_there, &message, &status));
       if (is_there == 0) return false;
       if (status.MPI_TAG == words_tag) said = receive_word(world_, message, status);
     }
@@ -151,20 +152,22 @@ class rank_work {
     found->second->session.take(static_cast<std::uint64_t>(status.MPI_TAG),
                                 [&] { return receive_item(message, status); });
   }
+  /// `to` is the item's place: the functions are two, since not every compiler elides the copy in a nested block.
+  item receive_item(MPI_Message& message, const MPI_Status&)
+    requires goes_as_it_lies<item>
+  {
+    item to;
+    const std::lock_guard lock(world_.calls());
+    world_.check(MPI_Mrecv(&to, static_cast<int>(sizeof to), MPI_BYTE, &message, MPI_STATUS_IGNORE));
+    return to;
+  }
   item receive_item(MPI_Message& message, const MPI_Status& status) {
-    if constexpr (goes_as_it_lies<item>) {
-      item to;
-      const std::lock_guard lock(world_.calls());
-      world_.check(MPI_Mrecv(&to, static_cast<int>(sizeof to), MPI_BYTE, &message, MPI_STATUS_IGNORE));
-      return to;
-    } else {
-      std::unique_lock lock(world_.calls());
-      const std::vector<std::byte> bytes = receive_bytes(world_, message, status);
-      lock.unlock();
-      const std::span<const std::byte> pieces[] = {bytes};
-      wire_reader from(pieces);
-      return item_from_wire<item>(from);
-    }
+    std::unique_lock lock(world_.calls());
+    const std::vector<std::byte> bytes = receive_bytes(world_, message, status);
+    lock.unlock();
+    const std::span<const std::byte> pieces[] = {bytes};
+    wire_reader from(pieces);
+    return item_from_wire<item>(from);
   }
 
   mpi_world& world_;

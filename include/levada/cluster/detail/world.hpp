@@ -9,7 +9,9 @@
 #endif
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <mutex>
@@ -24,6 +26,32 @@ namespace levada::detail {
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::terminate();  // it does not return
 }
+
+/// Threads hold it in the order in which they asked: beside one that makes call after call, some of them long, others
+/// get their turn.
+class ordered_mutex {
+ public:
+  void lock() {
+    const std::uint32_t mine = next_.fetch_add(1);
+    for (std::uint32_t serving = serving_.load(); serving != mine; serving = serving_.load()) serving_.wait(serving);
+  }
+  bool try_lock() {
+    std::uint32_t serving = serving_.load();
+    return next_.compare_exchange_strong(serving, serving + 1);
+  }
+  void unlock() {
+    serving_.fetch_add(1);
+    serving_.notify_all();
+  }
+  /// Asked by the thread that holds it.
+  bool is_waited_for() const { return next_.load() != serving_.load() + 1; }
+
+ private:
+  std::atomic<std::uint32_t> next_{0}, serving_{0};
+};
+
+/// How often a thread that holds MPI looks for a message: what comes behind the first look is seen sooner.
+inline constexpr int looks_at_once = 4;
 
 class mpi_world {
  public:
@@ -55,7 +83,7 @@ class mpi_world {
   int size() const { return size_; }
   MPI_Comm comm() const { return comm_; }
   /// Held by whoever calls MPI.
-  std::mutex& calls() { return calls_; }
+  ordered_mutex& calls() { return calls_; }
 
   /// What a call gave.
   void check(int result) const {
@@ -87,7 +115,7 @@ class mpi_world {
  private:
   int rank_ = 0, size_ = 0;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  std::mutex calls_;
+  ordered_mutex calls_;
   std::vector<bool> lanes_;  ///< those that are taken
 };
 

@@ -107,9 +107,14 @@ class filtering_session {
   std::vector<std::byte> written_;
 };
 
+/// Where a result takes longer to copy than a thread to wake, it is sent from its slot, by another thread than the one
+/// that receives.
+template <class Out>
+inline constexpr bool is_sent_from_slot = sizeof(Out) > (std::size_t{1} << 16);
+
 /// The session of an app behind a driver.
 template <class App, class Sender>
-using session_of_driver =
-    std::conditional_t<filters_items(App::plan.graph), filtering_session<App, Sender>, driven_session<App, Sender>>;
+using session_of_driver = std::conditional_t<filters_items(App::plan.graph) || is_sent_from_slot<typename App::output>,
+                                             filtering_session<App, Sender>, driven_session<App, Sender>>;
 
 }  // namespace levada::detail

@@ -140,8 +140,10 @@ class helped_session : public session_engines {
       const std::uint32_t seen = hints();
       if (done() || can_help()) return true;
       if (engine_.look_at_devices()) {  // those behind a change of rate have threads for that
+        do {                            // the clock takes longer than some looks
+          if (done() || can_help()) return true;
+        } while (engine_.look_at_devices());
         until = thread_time() + longest;
-        continue;
       }
       for (int i = 0; i < 16 && hints() == seen; ++i) spin_pause();
     } while (thread_time() < until);
