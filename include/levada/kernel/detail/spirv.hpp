@@ -257,8 +257,11 @@ constexpr spirv::writer::room assembled_in_room() {
 }
 
 template <const auto& Program, module_options Options>
+inline constexpr spirv::writer::room module_room = assembled_in_room<Program, Options>();
+
+template <const auto& Program, module_options Options>
 constexpr auto assembled() {
-  constexpr auto whole = assembled_in_room<Program, Options>();
+  constexpr const spirv::writer::room& whole = module_room<Program, Options>;
   static_assert(!whole.is_full);
   std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word
   for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.elements[i];

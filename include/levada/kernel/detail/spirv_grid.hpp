@@ -299,8 +299,11 @@ constexpr spirv::writer::room assembled_grid_in_room() {
 }
 
 template <const auto& Program, bool DebugNames>
+inline constexpr spirv::writer::room grid_room = assembled_grid_in_room<Program, DebugNames>();
+
+template <const auto& Program, bool DebugNames>
 constexpr auto assembled_grid() {
-  constexpr auto whole = assembled_grid_in_room<Program, DebugNames>();
+  constexpr const spirv::writer::room& whole = grid_room<Program, DebugNames>;
   static_assert(!whole.is_full,
                 "the module of a kernel has at most 32,768 words: split the kernel, or loop with g.fold");
   std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word

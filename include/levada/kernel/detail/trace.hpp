@@ -156,7 +156,7 @@ class recording {
   }
 };
 
-/// One evaluation with room for any kernel; what comes of it is then cut to size.
+/// With room for any kernel; what comes of it is then cut to size.
 template <class F, std::uint32_t Salt, class... In>
 constexpr ir::scratch_program recorded() {
   recording<F, Salt, In...> r;
@@ -164,9 +164,13 @@ constexpr ir::scratch_program recorded() {
   return r.kernel.finished();
 }
 
+/// One evaluation: a constant that is a local of a function is evaluated by clang with each call of it, too.
 template <class F, std::uint32_t Salt, class... In>
-constexpr auto traced_program() {
-  constexpr ir::scratch_program whole = recorded<F, Salt, In...>();
+inline constexpr ir::scratch_program recorded_holder = recorded<F, Salt, In...>();
+
+template <const ir::scratch_program& Whole, class F, class... In>
+constexpr auto cut_to_size() {
+  constexpr const ir::scratch_program& whole = Whole;
   static_assert(!whole.is_full, "a kernel has at most 2048 instructions and 16 outputs: split it, or loop over less");
   ir::program<whole.size, whole.output_count> p{};
   ir::instruction* const code = p.code.data();
@@ -187,13 +191,13 @@ constexpr auto checked_program() {
   if constexpr (std::is_void_v<result>) {
     return ir::program<1, 1>{};
   } else if constexpr (captures_nothing<F>) {
-    return traced_program<F, 0, In...>();
+    return cut_to_size<recorded_holder<F, 0, In...>, F, In...>();
   } else if constexpr (captures_plain_words<F>) {
-    constexpr auto p = traced_program<F, 0, In...>();
-    static_assert(p.uniform_bytes <= 124, "the captures of a kernel take at most 124 bytes: they are push constants");
-    static_assert(p == traced_program<F, 0x40000000u, In...>(),
+    static_assert(sizeof(F) <= 124, "the captures of a kernel take at most 124 bytes: they are push constants");
+    static_assert(cut_to_size<recorded_holder<F, 0, In...>, F, In...>() ==
+                      cut_to_size<recorded_holder<F, 0x40000000u, In...>, F, In...>(),
                   "a kernel captures a plain value, which would be baked in: capture uniform{value} instead");
-    return p;
+    return cut_to_size<recorded_holder<F, 0, In...>, F, In...>();
   } else {
     return ir::program<1, 1>{};
   }

@@ -365,9 +365,13 @@ consteval std::uint64_t grid_source_hash() {
   return 0;
 }
 
+/// As `recorded_holder`.
+template <class Grid, class In, class Out, class F, std::uint32_t Salt>
+inline constexpr scratch_grid_program recorded_grid_holder = recorded_grid<Grid, In, Out, F, Salt>();
+
 template <class Grid, class In, class Out, class F, std::uint32_t Salt>
 constexpr auto traced_grid_program() {
-  constexpr scratch_grid_program whole = recorded_grid<Grid, In, Out, F, Salt>();
+  constexpr const scratch_grid_program& whole = recorded_grid_holder<Grid, In, Out, F, Salt>;
   static_assert(
       !whole.code.is_full,
       "a kernel has at most 2048 instructions, 16 loops inside each other, 16 shared arrays and 64 variables: "
@@ -409,12 +413,10 @@ constexpr auto checked_grid_program() {
   if constexpr (captures_nothing<F>) {
     return traced_grid_program<Grid, In, Out, F, 0>();
   } else if constexpr (captures_plain_words<F>) {
-    constexpr auto p = traced_grid_program<Grid, In, Out, F, 0>();
-    static_assert(p.uniform_bytes <= 128,
-                  "the captures of a grid kernel take at most 128 bytes: they are push constants");
-    static_assert(p == traced_grid_program<Grid, In, Out, F, 0x40000000u>(),
+    static_assert(sizeof(F) <= 128, "the captures of a grid kernel take at most 128 bytes: they are push constants");
+    static_assert(traced_grid_program<Grid, In, Out, F, 0>() == traced_grid_program<Grid, In, Out, F, 0x40000000u>(),
                   "a kernel captures a plain value, which would be baked in: capture uniform{value} instead");
-    return p;
+    return traced_grid_program<Grid, In, Out, F, 0>();
   } else {
     return ir::grid_program<1, 1, 0, 0>{};
   }
