@@ -15,6 +15,44 @@ namespace {
 template <class In, class Conv, class... Tail>
 constexpr bool by_panels = simd::kernel<In, Conv, Tail...>::method == std::string_view("product of packed panels");
 
+/// The way along the filters, whichever is fastest for these shapes: its picture as it is, and scaled.
+template <class In, class Conv>
+void check_along_filters(const Conv& conv) {
+  constexpr auto check = []<class Picture>(std::type_identity<Picture>, const In& in, const In& unscaled,
+                                           const float* scale, const random_parameters& parameters, const Conv& c) {
+    using way = detail::conv_by_channels<xsimd::default_arch, detail::conv_run<Picture, Conv, relu_op>,
+                                         detail::simd_epilogue<xsimd::default_arch, float>>;
+    using out = run_output_t<In, Conv, relu_op>;
+    const on_heap<way> k(parameter_values(parameters.all()), detail::simd_epilogue<xsimd::default_arch, float>());
+    const auto computed = unwritten<out>();
+    (*k)(unscaled.data(), computed->data(), aligned_bytes(way::scratch_bytes).data(), detail::no_join(), scale);
+    const auto expected = by_single_kernels<reference>(in, parameters.all(), c, relu_op());
+    check_difference(largest_difference(*expected, *computed), (In::extents[0] + 2) * epsilon, __PRETTY_FUNCTION__);
+  };
+  random_parameters parameters;
+  parameters.add<In, Conv>();
+  const auto in = random_tensor<In>();
+  check(std::type_identity<In>(), *in, *in, nullptr, parameters, conv);
+  const auto scale = random_tensor<tensor<float, In::extents[0]>>();
+  const auto scaled = std::make_unique<In>(*in);
+  for (std::size_t i = 0; i < In::elements; ++i) (*scaled)[i] *= (*scale)[i / (In::elements / In::extents[0])];
+  check(std::type_identity<detail::scaled_picture<In>>(), *scaled, *in, scale->data(), parameters, conv);
+}
+
+TEST_CASE("a convolution of 1 x 1 along the filters packs the pixels of its tiles") {
+  // Rows that are joined; tiles and a rest; one tile alone; few channels or filters, which are not packed.
+  check_along_filters<planes<37, 7, 7>>(conv2d_op<270, sized<1>>());
+  check_along_filters<planes<19, 5, 31>>(conv2d_op<257, sized<1>, no_bias>());
+  check_along_filters<planes<21, 2, 3>>(conv2d_op<273, sized<1>>());
+  check_along_filters<planes<5, 10, 10>>(conv2d_op<33, sized<1>>());
+  check_along_filters<planes<40, 14, 14>>(conv2d_op<35, sized<1>>());
+  // Strides; strips of rows, the last of them smaller; channels in blocks.
+  check_along_filters<planes<23, 9, 29>>(conv2d_op<260, sized<1>, stride<2>>());
+  check_along_filters<planes<23, 2, 10>>(conv2d_op<256, sized<1>, stride<2, 3>>());
+  check_along_filters<planes<311, 14, 21>>(conv2d_op<259, sized<1>>());
+  check_along_filters<planes<4200, 2, 5>>(conv2d_op<261, sized<1>>());
+}
+
 TEST_CASE("a convolution of 1 x 1 is a product of packed panels") {
   static_assert(by_panels<planes<64, 14, 14>, conv2d_op<48, sized<1>>>);
   static_assert(!by_panels<planes<64, 14, 14>, conv2d_op<48, sized<1>, padding<1>>>);

@@ -106,6 +106,8 @@ TEST_CASE("tiles of a convolution along the filters are rows, or filters where t
   check_way<detail::conv_by_channels, planes<64, 90, 94>>(conv2d_op<17, sized<3>, padding<1>>());
   check_way<detail::conv_by_channels, planes<517, 7, 7>>(conv2d_op<150, sized<3>, padding<1>>());
   check_way<detail::conv_by_channels, planes<20, 22, 26>>(conv2d_op<20, sized<3>>(), max_pool2d_op<sized<2>>());
+  check_way<detail::conv_by_channels, planes<530, 14, 14>>(conv2d_op<270, sized<1>>());
+  check_way<detail::conv_by_channels, planes<37, 7, 7>>(conv2d_op<262, sized<1>>());
 }
 
 TEST_CASE("tiles of a convolution along the width are rows") {

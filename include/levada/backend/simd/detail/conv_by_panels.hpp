@@ -19,9 +19,7 @@
 namespace levada::detail {
 
 template <class Run>
-inline constexpr bool takes_panels = std::same_as<typename Run::value, float> && Run::window.taps() == 1 &&
-                                     Run::window.top == 0 && Run::window.left == 0 && Run::window.bottom == 0 &&
-                                     Run::window.right == 0 && Run::pool.height * Run::pool.width == 1;
+inline constexpr bool takes_panels = std::same_as<typename Run::value, float> && is_pointwise<Run>;
 
 /// The size of a tile of conv_by_panels, and what it costs per channel for all pixels and filters.
 struct panel_tiling {

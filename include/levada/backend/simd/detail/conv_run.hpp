@@ -101,6 +101,12 @@ struct conv_run {
 template <class Run>
 inline constexpr bool scales_input = requires { requires Run::scales; };
 
+/// The window is one element and no pool follows: outputs are products of pixels and weights alone.
+template <class Run>
+inline constexpr bool is_pointwise =
+    Run::window.taps() == 1 && Run::window.top == 0 && Run::window.left == 0 && Run::window.bottom == 0 &&
+    Run::window.right == 0 && Run::pool.height * Run::pool.width == 1;
+
 /// How `count` things fall into blocks of `block` and a rest, at the cost of each.
 template <class Cost>
 constexpr std::size_t blocks_cost(std::size_t count, std::size_t block, Cost cost) {
