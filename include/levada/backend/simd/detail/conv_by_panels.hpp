@@ -75,6 +75,8 @@ class conv_by_panels {
   /// Of panels, the last of which may not be full, and tiles of filters.
   using axes = tile_axes<panels, ceil_div(Run::filters, tiling.filters)>;
   static constexpr bool is_streamed = streams_weights<Run::filters * Run::channels * sizeof(value)>;
+  /// Such a picture does not stay in a second-level cache beside what is written.
+  static constexpr bool fetches_pixels = is_dense && Run::channels * plane * sizeof(value) > (std::size_t{512} << 10);
   static constexpr std::size_t packed_elements = group * panel_elements,
                                sum_elements = in_channel_blocks ? group * Run::filters * panel : 0;
 
@@ -109,7 +111,8 @@ class conv_by_panels {
         for (std::size_t f = filters.begin; f < filters.end; f += filter_block)
           for (std::size_t g = 0; g < count; ++g)
             of_panel(packed + g * panel_elements, sums + g * Run::filters * panel, out, c,
-                     {f, std::min(f + filter_block, filters.end)}, (first + g) * panel, g, join);
+                     {f, std::min(f + filter_block, filters.end)}, (first + g) * panel, g,
+                     f == 0 ? packed_next(in, c, first, g, of.end) : nullptr, join);
       }
     }
   }
@@ -117,6 +120,15 @@ class conv_by_panels {
  private:
   static std::size_t channels_from(std::size_t c) {
     return in_channel_blocks ? std::min(channel_block, Run::channels - c) : Run::channels;
+  }
+
+  /// What is packed next in the place of panel `first` + `g` and the channels from `c`, if anything is: its first
+  /// channel. The first tiles bring it, a vector of each channel each.
+  static const value* packed_next([[maybe_unused]] const value* in, [[maybe_unused]] std::size_t c, std::size_t first,
+                                  std::size_t g, std::size_t end) {
+    if constexpr (in_channel_blocks)
+      if (c + channel_block < Run::channels) return in + (c + channel_block) * plane + (first + g) * panel;
+    return first + group + g < end ? in + (first + group + g) * panel : nullptr;
   }
 
   /// Panels that are packed together: a page of the picture is visited once for them, and they fit the cache's ways.
@@ -162,17 +174,17 @@ class conv_by_panels {
   /// Of the panel from pixel `p`, number `g` of its group: the channels from `c`.
   template <class Join>
   void of_panel(const value* packed, value* sums, out_value* out, std::size_t c, tile_range filters, std::size_t p,
-                std::size_t g, const Join& join) const {
+                std::size_t g, const value* ahead, const Join& join) const {
     if (rest == 0 || p < whole * panel)
-      of_vectors<tiling.vectors, lanes>(packed, sums, out, c, filters, p, g, join);
+      of_vectors<tiling.vectors, lanes>(packed, sums, out, c, filters, p, g, ahead, join);
     else if constexpr (rest != 0)
-      of_vectors<ceil_div(rest, lanes), (rest - 1) % lanes + 1>(packed, sums, out, c, filters, p, g, join);
+      of_vectors<ceil_div(rest, lanes), (rest - 1) % lanes + 1>(packed, sums, out, c, filters, p, g, ahead, join);
   }
 
   /// Of the last of the `Vectors` of a panel `Last` lanes count.
   template <std::size_t Vectors, std::size_t Last, class Join>
   void of_vectors(const value* packed, value* sums, out_value* out, std::size_t c, tile_range filters, std::size_t p,
-                  std::size_t g, const Join& join) const {
+                  std::size_t g, const value* ahead, const Join& join) const {
     // Each panel of a group brings its share of the weights that pass the group next.
     const std::size_t channels = channels_from(c), tile_bytes = tiling.filters * channels * sizeof(value);
     auto next = reinterpret_cast<std::uintptr_t>(weight_.data() + c * Run::filters + filters.end * channels) +
@@ -180,16 +192,18 @@ class conv_by_panels {
     for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters, next += tile_bytes / group) {
       value* const kept = sums + f * Vectors * lanes;
       if (f + tiling.filters <= Run::filters)
-        tile<tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, join);
+        tile<tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, ahead, join);
       else if constexpr (Run::filters % tiling.filters != 0)
-        tile<Run::filters % tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, join);
+        tile<Run::filters % tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, ahead, join);
+      ahead = ahead != nullptr && f < (tiling.vectors - 1) * tiling.filters ? ahead + lanes : nullptr;
     }
   }
 
   /// `Filters` by `Vectors` vectors of outputs: the channels from `c`, added to what is in `kept` already.
   template <std::size_t Filters, std::size_t Vectors, std::size_t Last, class Join>
   [[gnu::noinline]] void tile(const value* from, value* kept, out_value* out, std::size_t c, std::size_t f,
-                              std::size_t p, [[maybe_unused]] std::uintptr_t next, const Join& join) const {
+                              std::size_t p, [[maybe_unused]] std::uintptr_t next, const value* ahead,
+                              const Join& join) const {
     constexpr std::size_t wide = Vectors * lanes;
     const bool last = !in_channel_blocks || c + channel_block >= Run::channels;
     // Planes lie far apart: no prefetcher foresees where a tile is written.
@@ -203,8 +217,11 @@ class conv_by_panels {
     });
     const std::size_t channels = channels_from(c);
     const value* k = weight_.data() + c * Run::filters + f * channels;  // one tile behind the other
+    [[maybe_unused]] auto pixels_ahead = reinterpret_cast<std::uintptr_t>(ahead != nullptr ? ahead : from);
+    [[maybe_unused]] const std::size_t ahead_step = ahead != nullptr ? plane * sizeof(value) : 0;
     for (std::size_t n = 0; n < channels; ++n, from += wide, k += Filters) {
       if constexpr (is_streamed) fetch_ahead(next += ceil_div(Filters * sizeof(value), group));
+      if constexpr (fetches_pixels) fetch_ahead(pixels_ahead), pixels_ahead += ahead_step;
       vec x[Vectors];
       unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
       unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
