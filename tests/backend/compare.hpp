@@ -179,14 +179,18 @@ inline void check_difference(double difference, double tolerance, const char* wh
   CHECK(difference <= tolerance);
 }
 
-/// `simd` computes the run as one kernel and agrees with `reference`, op by op, within `tolerance`.
-template <class In, class... Ops>
-void check_agreement(const In& in, double tolerance, const Ops&... ops) {
+/// The backend computes the run as one kernel and agrees with `reference`, op by op, within `tolerance`.
+template <class Backend, class In, class... Ops>
+void check_agreement_of(const In& in, double tolerance, const Ops&... ops) {
   random_parameters parameters;
   parameters.add<In, Ops...>();
   const auto expected = by_single_kernels<reference>(in, parameters.all(), ops...);
-  const auto computed = by_one_kernel<simd>(in, parameters.all(), ops...);
+  const auto computed = by_one_kernel<Backend>(in, parameters.all(), ops...);
   check_difference(largest_difference(*expected, *computed), tolerance, __PRETTY_FUNCTION__);
+}
+template <class In, class... Ops>
+void check_agreement(const In& in, double tolerance, const Ops&... ops) {
+  check_agreement_of<simd>(in, tolerance, ops...);
 }
 template <class In, class... Ops>
 void check_agreement(double tolerance, const Ops&... ops) {

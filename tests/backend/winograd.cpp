@@ -2,8 +2,7 @@
 // Convolutions of `simd` by Winograd's transforms, against sums in double; and which are computed so.
 //
 // A result comes of inputs that its window does not read, so that its error goes by the largest input of each channel:
-// at most `most_epsilons` epsilon of the sum over the channels of that times the filter's absolute weights, and less
-// where tiles are small.
+// at most `most_epsilons` epsilon of the sum over the channels of that times the filter's absolute weights.
 
 #include <levada/graph/parameter_map.hpp>
 #include <levada/interop/report.hpp>
@@ -16,8 +15,6 @@ using namespace levada;
 using namespace levada::testing;
 
 namespace {
-
-constexpr double most_epsilons = 32, most_epsilons_of_small = 4;
 
 template <class In, class Conv>
 using run_of = detail::conv_run<In, Conv>;
@@ -67,7 +64,7 @@ void check_winograd() {
   (*k)(in->data(), out->data(), scratch.data());
   const double worst = errors_in_epsilons(*in, Conv(), parameters.all(), *out);
   CAPTURE(__PRETTY_FUNCTION__);
-  CHECK(worst <= (Results == 4 ? most_epsilons : most_epsilons_of_small));
+  CHECK(worst <= most_epsilons(Results));
 }
 
 template <std::size_t Filters, class... Options>
