@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // remote/detail/filtering_session.hpp: the session of an app whose items come from elsewhere, as in driven_session.hpp,
-// where the app may give nothing for an item: the other end hears of that, too.
+// with a completion for each: the other end hears where the app gives nothing for an item, too, and results are sent
+// from their slots.
 
 #include <chrono>
 #include <cstddef>
