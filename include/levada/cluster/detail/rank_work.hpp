@@ -152,7 +152,7 @@ class rank_work {
     found->second->session.take(static_cast<std::uint64_t>(status.MPI_TAG),
                                 [&] { return receive_item(message, status); });
   }
-  /// `to` is the item's place: the functions are two, since not every compiler elides the copy in a nested block.
+  /// `to` is the item's place. Two functions, as in `item_from_wire`.
   item receive_item(MPI_Message& message, const MPI_Status&)
     requires goes_as_it_lies<item>
   {

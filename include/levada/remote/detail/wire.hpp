@@ -201,17 +201,19 @@ struct wire_code {
   }
 };
 
-/// Constructs the item in its place. Throws wire_error where bytes are left.
+/// Constructs the item in its place. Throws wire_error where bytes are left. Two functions: g++ 12 copies a result that
+/// is named in a nested block.
+template <class T>
+  requires goes_as_it_lies<T>
+T item_from_wire(wire_reader& from) {
+  if (from.left() != sizeof(T)) throw wire_error("levada: an item has another number of bytes than its type");
+  return from.template read<T>();
+}
 template <class T>
 T item_from_wire(wire_reader& from) {
-  if constexpr (goes_as_it_lies<T>) {
-    if (from.left() != sizeof(T)) throw wire_error("levada: an item has another number of bytes than its type");
-    return from.template read<T>();
-  } else {
-    T item = wire<T>::read(from);
-    if (from.left() != 0) throw wire_error("levada: a message goes on behind its item");
-    return item;
-  }
+  T item = wire<T>::read(from);
+  if (from.left() != 0) throw wire_error("levada: a message goes on behind its item");
+  return item;
 }
 
 template <has_wire_form T>
