@@ -122,13 +122,17 @@ class conv_by_panels {
     return in_channel_blocks ? std::min(channel_block, Run::channels - c) : Run::channels;
   }
 
-  /// What is packed next in the place of panel `first` + `g` and the channels from `c`, if anything is: its first
-  /// channel. The first tiles bring it, a vector of each channel each.
-  static const value* packed_next([[maybe_unused]] const value* in, [[maybe_unused]] std::size_t c, std::size_t first,
-                                  std::size_t g, std::size_t end) {
-    if constexpr (in_channel_blocks)
-      if (c + channel_block < Run::channels) return in + (c + channel_block) * plane + (first + g) * panel;
-    return first + group + g < end ? in + (first + group + g) * panel : nullptr;
+  /// What is packed next in the place of panel `first` + `g` and the channels from `c`, if anything is and it is
+  /// brought ahead: its first channel. The first tiles bring it, a vector of each channel each.
+  static const value* packed_next([[maybe_unused]] const value* in, [[maybe_unused]] std::size_t c,
+                                  [[maybe_unused]] std::size_t first, [[maybe_unused]] std::size_t g,
+                                  [[maybe_unused]] std::size_t end) {
+    if constexpr (fetches_pixels) {
+      if constexpr (in_channel_blocks)
+        if (c + channel_block < Run::channels) return in + (c + channel_block) * plane + (first + g) * panel;
+      if (first + group + g < end) return in + (first + group + g) * panel;
+    }
+    return nullptr;
   }
 
   /// Panels that are packed together: a page of the picture is visited once for them, and they fit the cache's ways.
