@@ -27,7 +27,7 @@ namespace run_any_of {
 namespace lv = levada;
 using namespace levada::literals;
 
-using both = lv::test::two_devices;
+using both = lv::test::either_device;
 using box = lv::target<lv::cpu<2>, both>;
 
 TEST_CASE("what equal devices compute comes out in order, as in a loop") {

@@ -78,7 +78,7 @@ void check_closing_at_any_moment(const App& app, int rounds, Close close) {
   }
 }
 
-inline constexpr auto whole = [](auto& session, int) { session.close(); };
+inline constexpr auto all_ports = [](auto& session, int) { session.close(); };
 inline constexpr auto one_port = [](auto& session, int round) {
   if (round % 2 == 0)
     session.template close<"left">();

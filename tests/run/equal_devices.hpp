@@ -17,7 +17,7 @@
 
 namespace levada::test {
 
-using two_devices = any_of<simulated<0>, simulated<1>>;
+using either_device = any_of<simulated<0>, simulated<1>>;
 
 /// How both devices behave while this lives.
 struct equal_devices_that {
@@ -62,9 +62,9 @@ inline std::vector<int> in_a_loop(int count) {
 template <class Executor>
 void streams_through_equal_devices(int count) {
   const nothing_leaks guard;
-  const auto app = deploy<target<cpu<2>, two_devices>, run_by<Executor>>(through_equal_devices());
+  const auto app = deploy<target<cpu<2>, either_device>, run_by<Executor>>(through_equal_devices());
   constexpr const auto& plan = decltype(app)::plan;
-  static_assert(plan.segments == 3 && plan.segment[1].device == two_devices::id);
+  static_assert(plan.segments == 3 && plan.segment[1].device == either_device::id);
   std::vector<tracked<0>> items;
   for (int i = 0; i < count; ++i) items.emplace_back(i);
   for (const std::size_t window : {1u, 4u, 9u}) {
