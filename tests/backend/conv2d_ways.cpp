@@ -79,4 +79,18 @@ TEST_CASE("each channel of a depthwise convolution is computed by rows") {
   check_conv<planes<2, 12, 21>>(conv2d_op<2, sized<9>, padding<4>, groups<2>>(), relu_op());
 }
 
+TEST_CASE("pictures of many rows and vectors are read in place, and narrow ones are stored by whole vectors") {
+  check_conv<planes<2, 40, 70>>(conv2d_op<2, sized<3>, padding<1>, groups<2>>(), relu_op());
+  check_conv<planes<2, 41, 75>>(conv2d_op<2, sized<3>, stride<2>, padding<1>, groups<2>>(), relu_op());
+  check_conv<planes<2, 20, 130>>(conv2d_op<2, sized<5>, stride<2>, padding<2>, groups<2>>());
+  // A stride of one extent, dilation, a padding wider than a vector.
+  check_conv<planes<2, 30, 41>>(conv2d_op<2, sized<3>, stride<2, 1>, padding<1>, groups<2>>());
+  check_conv<planes<2, 9, 83>>(conv2d_op<2, sized<3, 2>, stride<1, 2>, dilation<2, 3>, padding<1, 35>, groups<2>>());
+  check_conv<planes<2, 5, 21>>(conv2d_op<2, sized<3>, padding<1, 37>, groups<2>>());
+  // Fewer columns than a vector has lanes, down to one.
+  check_conv<planes<3, 20, 3>>(conv2d_op<3, sized<3>, padding<1>, groups<3>>(), relu_op());
+  check_conv<planes<3, 19, 1>>(conv2d_op<3, sized<3>, padding<1>, groups<3>>());
+  check_conv<planes<3, 9, 5>>(conv2d_op<3, sized<5>, stride<2>, padding<2>, groups<3>>(), relu_op());
+}
+
 }  // namespace

@@ -107,10 +107,16 @@ class simd_grouped_conv {
   template <class Join = no_join>
   void operator()(const value* in, value* out, std::size_t out_elements, std::byte* scratch, const Join& join = {},
                   tile_range some = {0, tiles}) const {
-    for (std::size_t g = some.begin; g < some.end; ++g)
-      groups_[g](in + g * group_in::elements, out + g * (out_elements / groups), scratch,
-                 [&](const auto& x, std::size_t filter, std::size_t at, auto count)
-                     LEVADA_INLINE { return join(x, g * one_group<Conv>::filters + filter, at, count); });
+    for (std::size_t g = some.begin; g < some.end; ++g) {
+      const auto run = [&](const auto& of_group) LEVADA_INLINE {
+        groups_[g](in + g * group_in::elements, out + g * (out_elements / groups), scratch, of_group);
+      };
+      if constexpr (std::same_as<Join, no_join>)
+        run(join);
+      else
+        run([&](const auto& x, std::size_t filter, std::size_t at, auto count)
+                LEVADA_INLINE { return join(x, g * one_group<Conv>::filters + filter, at, count); });
+    }
   }
 
  private:

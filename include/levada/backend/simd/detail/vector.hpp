@@ -3,6 +3,7 @@
 // backend/simd/detail/vector.hpp: what the kernels need of a vector register beside xsimd: parts of vectors, a real
 // fused multiply-add, reductions under one name, conversions, permutations, loops that vanish.
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +14,13 @@
 #include <levada/core/detail/bfloat16.hpp>
 #include <levada/kernel/detail/instruction_set.hpp>
 
-/// For lambdas whose arrays must become registers.
+/// For lambdas whose arrays must become registers. Without optimisation nothing does, and a compiler that inlines them
+/// takes several times as long.
+#ifdef __OPTIMIZE__
 #define LEVADA_INLINE __attribute__((always_inline))
+#else
+#define LEVADA_INLINE
+#endif
 
 namespace levada::detail {
 
@@ -174,6 +180,44 @@ LEVADA_INLINE inline void fetch_ahead(std::uintptr_t address) {
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
 }
 
+/// The compiler's own vector type: it has conversions and permutations for every instruction set, which xsimd lacks.
+template <class T, std::size_t N>
+struct raw_vector {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+
+/// Whether the instruction set loads some lanes of a vector by itself.
+template <class T, class Arch>
+inline constexpr bool loads_some_lanes =
+    std::is_same_v<T, float> && (isa::is_avx512<Arch> || std::is_base_of_v<xsimd::avx, Arch>);
+
+/// Which lanes are loaded: `first` to `end - 1`.
+template <class T, class Arch>
+  requires loads_some_lanes<T, Arch>
+LEVADA_INLINE inline auto some_lanes(std::size_t first, std::size_t end) {
+  if constexpr (isa::is_avx512<Arch>) {
+    return static_cast<std::uint16_t>((1u << end) - (1u << std::min(first, end)));
+  } else {
+    using raw = typename raw_vector<std::int32_t, 8>::type;
+    static constexpr std::int32_t set_in_the_middle[24] = {0,  0,  0,  0,  0, 0, 0, 0, -1, -1, -1, -1,
+                                                           -1, -1, -1, -1, 0, 0, 0, 0, 0,  0,  0,  0};
+    raw from_first, to_end;
+    std::memcpy(&from_first, set_in_the_middle + 8 - first, sizeof from_first);
+    std::memcpy(&to_end, set_in_the_middle + 16 - end, sizeof to_end);
+    return from_first & to_end;
+  }
+}
+/// These lanes of the vector at `p`, zeros in the others; nothing else is read.
+template <class T, class Arch, class Lanes>
+LEVADA_INLINE inline vector<T, Arch> load_lanes(const T* p, const Lanes& lanes) {
+#if XSIMD_WITH_AVX512F
+  if constexpr (isa::is_avx512<Arch>) return _mm512_maskz_loadu_ps(lanes, p);
+#endif
+#if XSIMD_WITH_AVX
+  if constexpr (!isa::is_avx512<Arch>) return _mm256_maskload_ps(p, std::bit_cast<__m256i>(lanes));
+#endif
+}
+
 /// The first `N` lanes from memory, zeros in the rest; nothing else is read.
 template <std::size_t N, class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> load_part(const T* p) {
@@ -215,12 +259,6 @@ LEVADA_INLINE inline void for_each_vector(Whole&& whole, Part&& part) {
   for (std::size_t i = 0; i + step <= N; i += step) whole(i);
   if constexpr (rest != 0) part(N - rest, std::integral_constant<std::size_t, rest>());
 }
-
-/// The compiler's own vector type: it has conversions and permutations for every instruction set, which xsimd lacks.
-template <class T, std::size_t N>
-struct raw_vector {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));
-};
 
 /// The low bytes of `N` lanes. (g++ 12 takes the vector apart for what is one instruction.)
 template <class To, std::size_t N>
