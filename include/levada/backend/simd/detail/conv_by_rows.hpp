@@ -173,7 +173,8 @@ class conv_by_rows {
     });
     unrolled<Rows, Vectors>([&](std::size_t r, std::size_t v) LEVADA_INLINE {
       const std::size_t column = x + v * lanes, at = (y + r) * Run::columns + column;
-      const vec ordered = in_order(sum[r][v]), result = Run::relu ? relu_of(ordered) : ordered;
+      const vec ordered = picked_vectors == 0 ? sum[r][v] : in_order<Arch>(sum[r][v]),
+                result = Run::relu ? relu_of(ordered) : ordered;
       constexpr std::integral_constant<std::size_t, lanes> all;
       constexpr std::integral_constant<std::size_t, Run::columns % lanes> rest;
       if (!AtBorder || rest == 0 || column + lanes <= Run::columns) {
@@ -217,7 +218,8 @@ class conv_by_rows {
         } else {
           const vec next = load_from(from + lanes, kx, v, 1);
           loaded = load_from(from, kx, v, 0);
-          loaded = kx * w.dilation_x % 2 == 0 ? every_second<0>(loaded, next) : every_second<1>(loaded, next);
+          loaded =
+              kx * w.dilation_x % 2 == 0 ? every_second<0, Arch>(loaded, next) : every_second<1, Arch>(loaded, next);
         }
         keep<value, Arch>(loaded);
         return loaded;
@@ -249,34 +251,6 @@ class conv_by_rows {
     std::size_t column_;
     decltype(on_picture(0)) some_[SomeLanes ? w.width : 1][Vectors][w.stride_x == 2 ? 2 : 1];
   };
-  /// Elements 0, 2, ... or 1, 3, ... of `a` and `b`, in the order that takes one instruction: for each 128 bits of both
-  /// two of `a` and two of `b`.
-  template <std::size_t Odd>
-  LEVADA_INLINE static vec every_second(const vec& a, const vec& b) {
-    return shuffled(a, b, [](std::size_t i) {
-      const std::size_t place = i / 4 * 4 + i % 2 * 2 + Odd;
-      return i % 4 < 2 ? place : lanes + place;
-    });
-  }
-  /// The sums of such elements in the order of results.
-  LEVADA_INLINE static vec in_order(const vec& sum) {
-    if constexpr (picked_vectors == 0)
-      return sum;
-    else
-      return shuffled(sum, sum, [](std::size_t i) {
-        const std::size_t in_half = i % (lanes / 2);
-        return in_half / 2 * 4 + in_half % 2 + (i < lanes / 2 ? 0 : 2);
-      });
-  }
-  template <class Place>
-  LEVADA_INLINE static vec shuffled(const vec& a, const vec& b, Place place) {
-    using raw = typename raw_vector<value, lanes>::type;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) LEVADA_INLINE {
-      return std::bit_cast<vec>(
-          __builtin_shufflevector(std::bit_cast<raw>(a), std::bit_cast<raw>(b), static_cast<int>(place(I))...));
-    }(std::make_index_sequence<lanes>());
-  }
-
   /// The weight of a tap in all lanes.
   template <class Kept>
   LEVADA_INLINE vec weight([[maybe_unused]] const Kept& kept, std::size_t tap) const {

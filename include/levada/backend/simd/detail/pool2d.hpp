@@ -69,19 +69,29 @@ class simd_pool {
   }
 
  private:
+  /// Rows `first` to `end - 1` of a plane joined.
   static void join_rows(const value* plane, std::size_t first, std::size_t end, value* down) {
+    const value* const from = plane + first * width;
+    // At a border there are fewer of them.
+    if (end - first == w.height)
+      join_rows(from, std::integral_constant<std::size_t, w.height>(), down);
+    else
+      join_rows(from, end - first, down);
+  }
+  template <class Count>
+  LEVADA_INLINE static void join_rows(const value* from, Count count, value* down) {
+    const auto joined = [&](const auto& load_row) LEVADA_INLINE {
+      vec all = load_row(from);
+      for (std::size_t y = 1; y < count; ++y) all = by::join(all, load_row(from + y * width));
+      return all;
+    };
     for_each_vector<value, Arch, width>(
-        [&](std::size_t x) {
-          vec joined = load<value, Arch>(plane + first * width + x);
-          for (std::size_t y = first + 1; y < end; ++y)
-            joined = by::join(joined, load<value, Arch>(plane + y * width + x));
-          joined.store_unaligned(down + x);
+        [&](std::size_t x) LEVADA_INLINE {
+          joined([&](const value* row) LEVADA_INLINE { return load<value, Arch>(row + x); }).store_unaligned(down + x);
         },
-        [&](std::size_t x, auto n) {
-          vec joined = load_part<n, value, Arch>(plane + first * width + x);
-          for (std::size_t y = first + 1; y < end; ++y)
-            joined = by::join(joined, load_part<n, value, Arch>(plane + y * width + x));
-          store_part<n>(down + x, joined);
+        [&](std::size_t x, auto n) LEVADA_INLINE {
+          store_part<n>(down + x,
+                        joined([&](const value* row) LEVADA_INLINE { return load_part<n, value, Arch>(row + x); }));
         });
   }
 

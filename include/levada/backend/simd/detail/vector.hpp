@@ -186,6 +186,17 @@ struct raw_vector {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
+/// The lanes `place(0)`, `place(1)`, ... of `a` and of `b` behind it.
+template <class T, class Arch, class Place>
+LEVADA_INLINE inline vector<T, Arch> shuffled(const vector<T, Arch>& a, const vector<T, Arch>& b, Place place) {
+  constexpr std::size_t lanes = lanes_in<T, Arch>;
+  using raw = typename raw_vector<T, lanes>::type;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) LEVADA_INLINE {
+    return std::bit_cast<vector<T, Arch>>(
+        __builtin_shufflevector(std::bit_cast<raw>(a), std::bit_cast<raw>(b), static_cast<int>(place(I))...));
+  }(std::make_index_sequence<lanes>());
+}
+
 /// Whether the instruction set loads some lanes of a vector by itself.
 template <class T, class Arch>
 inline constexpr bool loads_some_lanes =
@@ -223,11 +234,9 @@ template <std::size_t N, class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> load_part(const T* p) {
   if constexpr (N >= lanes_in<T, Arch>) {
     return load<T, Arch>(p);
+  } else if constexpr (loads_some_lanes<T, Arch>) {
+    return load_lanes<T, Arch>(p, some_lanes<T, Arch>(0, N));
   } else {
-#if XSIMD_WITH_AVX512F
-    if constexpr (std::is_base_of_v<xsimd::avx512f, Arch> && std::is_same_v<T, float>)
-      return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << N) - 1), p);
-#endif
     alignas(Arch::alignment()) T values[lanes_in<T, Arch>]{};
     std::memcpy(values, p, N * sizeof(T));
     return vector<T, Arch>::load_aligned(values);
