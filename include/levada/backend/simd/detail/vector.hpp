@@ -220,7 +220,7 @@ LEVADA_INLINE inline auto some_lanes(std::size_t first, std::size_t end) {
 }
 /// These lanes of the vector at `p`, zeros in the others; nothing else is read.
 template <class T, class Arch, class Lanes>
-LEVADA_INLINE inline vector<T, Arch> load_lanes(const T* p, const Lanes& lanes) {
+LEVADA_INLINE inline vector<T, Arch> load_lanes([[maybe_unused]] const T* p, [[maybe_unused]] const Lanes& lanes) {
 #if XSIMD_WITH_AVX512F
   if constexpr (isa::is_avx512<Arch>) return _mm512_maskz_loadu_ps(lanes, p);
 #endif
