@@ -95,7 +95,7 @@ class conv_by_rows {
                   const value* = nullptr) const {
     value* const rows = reinterpret_cast<value*>(scratch);
     if constexpr (in_place) {
-      std::fill_n(rows, Run::width, value{0});
+      if (!has_few_tiles) std::fill_n(rows, Run::width, value{0});
     } else {
       for (std::size_t r = 0; r < padded_rows; ++r) {
         value* const to = rows + r * row_type::pitch;
@@ -124,7 +124,7 @@ class conv_by_rows {
     return padded_row < w.top || padded_row >= w.top + Run::height;
   }
 
-  /// `scratch`: the rows with their padding; in place one row of zeros.
+  /// `scratch`: the rows with their padding; in place one row of zeros, which few tiles do not read.
   template <std::size_t Rows, bool AreLast, class Kept, class Join>
   LEVADA_INLINE void some_rows(const value* in, const value* scratch, const Kept& kept, out_value* out, std::size_t y,
                                const Join& join) const {
@@ -251,6 +251,7 @@ class conv_by_rows {
     std::size_t column_;
     decltype(on_picture(0)) some_[SomeLanes ? w.width : 1][Vectors][w.stride_x == 2 ? 2 : 1];
   };
+
   /// The weight of a tap in all lanes.
   template <class Kept>
   LEVADA_INLINE vec weight([[maybe_unused]] const Kept& kept, std::size_t tap) const {
