@@ -95,7 +95,7 @@ class contest {
     if (peer == nullptr) return;
     tensors::fill(peer->inputs());
     peer->take_inputs();
-    check(contender + " and levada, " + e.name, e, *peer, ours);
+    check(contender + " and levada, " + e.name + " " + e.element, e, *peer, ours);
     if (is_timed) enter(contender, e, peer, on_one, true);
   }
 

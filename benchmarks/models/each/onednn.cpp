@@ -338,11 +338,17 @@ class on_onednn final : public network {
   std::optional<onednn_program> first_, second_;
 };
 
+/// Of the processor, or of those that ONEDNN_MAX_CPU_ISA leaves.
+bool has_bfloat16() {
+  const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+}
+
 [[maybe_unused]] const bool is_entered = [] {
   peers().push_back({"onednn",
                      [](const entry& of, const std::vector<std::size_t>&, int threads) {
                        std::unique_ptr<network> made;
-                       if (of.element == "int8") return made;
+                       if (of.element == "int8" || (of.element == "bf16" && !has_bfloat16())) return made;
                        const auto steps = read_steps(of.file);
                        if (!steps) return made;
                        const auto type = of.element == "bf16" ? memory::data_type::bf16 : memory::data_type::f32;
@@ -352,7 +358,7 @@ class on_onednn final : public network {
                          made = std::make_unique<on_onednn<2>>(*steps, type);
                        return made;
                      },
-                     true});
+                     has_bfloat16()});
   return true;
 }();
 

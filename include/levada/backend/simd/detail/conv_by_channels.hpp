@@ -301,32 +301,55 @@ class conv_by_channels {
             (end - first_channel) * w.taps() * share;
     const value* const tile =
         in.data + ((conv_y - in.first_row) * tiles_of_row + column / tiling.pixels) * (packs_tiles ? tile_pitch : 0);
-    for (std::size_t c = first_channel; c < end; ++c) {
-      const value* row = packs_tiles ? tile + c * Pixels
-                                     : in.data + c * plane + (taps.row - in.first_row) * pitch + column * w.stride_x;
-      const value* k = weight + (c * w.height + taps.first) * w.width * Vectors * lanes;
-      for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
-        const auto tap = [&](std::size_t kx) LEVADA_INLINE {
-          if constexpr (is_streamed) fetch_ahead(next += share);
-          vec a[Vectors];
-          unrolled<Vectors>([&](std::size_t i)
-                                LEVADA_INLINE { a[i] = load_once<value, Arch>(k + (kx * Vectors + i) * lanes); });
-          unrolled<Pixels, pool.width, Vectors>([&](std::size_t q, std::size_t px, std::size_t i) LEVADA_INLINE {
-            const vec b(row[(q * pool.stride_x + px) * (packs_tiles ? 1 : w.stride_x) + kx * w.dilation_x]);
-            sum[q][px][i] = Run::template add_products<Arch>(b, a[i], sum[q][px][i]);
-          });
-        };
-        // Unrolled, neighbouring taps share broadcasts. With several vectors these are used often enough, and g++ would
-        // keep more of them than there are registers: it is not told that the rows are the same.
-        if constexpr (Vectors == 1)
-          for_each_tap<w.width>(tap);
-        else
-          for (std::size_t kx = 0; kx < w.width; ++kx) {
-            tap(kx);
-            asm("" : "+r"(row));
-          }
-        row += w.dilation_y * pitch;
-        k += w.width * Vectors * lanes;
+    // One tap of a channel.
+    const auto add = [&](const value* row, const value* k) LEVADA_INLINE {
+      vec a[Vectors];
+      unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { a[i] = load_once<value, Arch>(k + i * lanes); });
+      unrolled<Pixels, pool.width>([&](std::size_t q, std::size_t px) LEVADA_INLINE {
+        const vec b(row[(q * pool.stride_x + px) * (packs_tiles ? 1 : w.stride_x)]);
+        unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE {
+          sum[q][px][i] = Run::template add_products<Arch>(b, a[i], sum[q][px][i]);
+        });
+        if constexpr (Vectors > 1) outlive<value, Arch>(b);
+      });
+      if constexpr (Vectors > 1) unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { outlive<value, Arch>(a[i]); });
+    };
+    if constexpr (is_pointwise<Run>) {
+      constexpr std::size_t pitch_of_channel = packs_tiles ? Pixels : plane;
+      const value* row = (packs_tiles ? tile : in.data + (taps.row - in.first_row) * pitch + column * w.stride_x) +
+                         first_channel * pitch_of_channel;
+      const value* k = weight + first_channel * Vectors * lanes;
+      std::size_t c = first_channel;
+      for (; c + channel_step <= end; c += channel_step) {
+        if constexpr (is_streamed) fetch_ahead<channel_step * share>(next);
+        unrolled<channel_step>([&](std::size_t j)
+                                   LEVADA_INLINE { add(row + j * pitch_of_channel, k + j * Vectors * lanes); });
+        row += channel_step * pitch_of_channel;
+        k += channel_step * Vectors * lanes;
+      }
+      if constexpr (Run::channels % channel_step != 0)
+        for (; c < end; ++c, row += pitch_of_channel, k += Vectors * lanes) add(row, k);
+    } else {
+      for (std::size_t c = first_channel; c < end; ++c) {
+        const value* row = in.data + c * plane + (taps.row - in.first_row) * pitch + column * w.stride_x;
+        const value* k = weight + (c * w.height + taps.first) * w.width * Vectors * lanes;
+        for (std::size_t ky = taps.first; ky < taps.end; ++ky) {
+          const auto tap = [&](std::size_t kx) LEVADA_INLINE {
+            if constexpr (is_streamed) fetch_ahead<share>(next);
+            add(row + kx * w.dilation_x, k + kx * Vectors * lanes);
+          };
+          // Unrolled, neighbouring taps share broadcasts. With several vectors these are used often enough, and g++
+          // would keep more of them than there are registers: it is not told that the rows are the same.
+          if constexpr (Vectors == 1)
+            for_each_tap<w.width>(tap);
+          else
+            for (std::size_t kx = 0; kx < w.width; ++kx) {
+              tap(kx);
+              asm("" : "+r"(row));
+            }
+          row += w.dilation_y * pitch;
+          k += w.width * Vectors * lanes;
+        }
       }
     }
   }

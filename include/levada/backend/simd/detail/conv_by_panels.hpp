@@ -62,21 +62,24 @@ class conv_by_panels {
   using vec = vector<value, Arch>;
 
   /// Channels whose part of a panel stays in the first-level cache beside the weights that pass.
-  static constexpr std::size_t channel_block =
-      ceil_div(Run::channels, ceil_div(Run::channels* panel * sizeof(value), std::size_t{16} << 10));
+  static constexpr std::size_t channel_block = round_up(
+      ceil_div(Run::channels, ceil_div(Run::channels* panel * sizeof(value), std::size_t{16} << 10)), channel_step);
   static constexpr bool in_channel_blocks = channel_block < Run::channels;
   static constexpr std::size_t panel_elements = channel_block * panel;
+  static constexpr bool is_streamed = streams_weights<Run::filters * Run::channels * sizeof(value)>;
+  /// Such a picture does not stay in a second-level cache beside what is written.
+  static constexpr bool fetches_pixels = is_dense && Run::channels * plane * sizeof(value) > (std::size_t{512} << 10);
   /// Panels that are packed at a time, and filters whose weights pass them: each a part of a small second-level cache.
-  static constexpr std::size_t group =
-      std::clamp<std::size_t>((std::size_t{192} << 10) / (panel_elements * sizeof(value)), 1, panels);
+  /// Where weights stay there, it has the next panels and the results beside them.
+  static constexpr std::size_t bytes_of_group =
+      panel_elements * sizeof(value) +
+      (is_streamed ? 0 : fetches_pixels * panel_elements * sizeof(value) + Run::filters * panel * sizeof(out_value));
+  static constexpr std::size_t group = std::clamp<std::size_t>((std::size_t{192} << 10) / bytes_of_group, 1, panels);
   static constexpr std::size_t filter_block =
       tiling.filters *
       std::max<std::size_t>(1, (std::size_t{128} << 10) / (channel_block * tiling.filters * sizeof(value)));
   /// Of panels, the last of which may not be full, and tiles of filters.
   using axes = tile_axes<panels, ceil_div(Run::filters, tiling.filters)>;
-  static constexpr bool is_streamed = streams_weights<Run::filters * Run::channels * sizeof(value)>;
-  /// Such a picture does not stay in a second-level cache beside what is written.
-  static constexpr bool fetches_pixels = is_dense && Run::channels * plane * sizeof(value) > (std::size_t{512} << 10);
   static constexpr std::size_t packed_elements = group * panel_elements,
                                sum_elements = in_channel_blocks ? group * Run::filters * panel : 0;
 
@@ -210,30 +213,42 @@ class conv_by_panels {
                               const Join& join) const {
     constexpr std::size_t wide = Vectors * lanes;
     const bool last = !in_channel_blocks || c + channel_block >= Run::channels;
+    out_value* const to = out + f * pixels + p;
     // Planes lie far apart: no prefetcher foresees where a tile is written.
     if (last)
-      unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
-        __builtin_prefetch(out + (f + i) * pixels + p + (Vectors - 1) * lanes + Last - 1, 1);
-      });
+      unrolled<Filters>([&](std::size_t i)
+                            LEVADA_INLINE { __builtin_prefetch(to + i * pixels + wide - lanes + Last - 1, 1); });
     vec sum[Filters][Vectors];
     unrolled<Filters, Vectors>([&](std::size_t i, std::size_t v) LEVADA_INLINE {
       sum[i][v] = in_channel_blocks && c != 0 ? vec::load_aligned(kept + i * wide + v * lanes) : vec(bias_[f + i]);
     });
     const std::size_t channels = channels_from(c);
     const value* k = weight_.data() + c * Run::filters + f * channels;  // one tile behind the other
-    [[maybe_unused]] auto pixels_ahead = reinterpret_cast<std::uintptr_t>(ahead != nullptr ? ahead : from);
-    [[maybe_unused]] const std::size_t ahead_step = ahead != nullptr ? plane * sizeof(value) : 0;
-    for (std::size_t n = 0; n < channels; ++n, from += wide, k += Filters) {
-      if constexpr (is_streamed) fetch_ahead(next += ceil_div(Filters * sizeof(value), group));
-      if constexpr (fetches_pixels) fetch_ahead(pixels_ahead), pixels_ahead += ahead_step;
+    [[maybe_unused]] auto pixels_ahead = reinterpret_cast<std::uintptr_t>(ahead);
+    const auto add = [&](const value* pixels_of, const value* k_of) LEVADA_INLINE {
       vec x[Vectors];
-      unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { x[v] = load_once<value, Arch>(from + v * lanes); });
+      unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { x[v] = load_once<value, Arch>(pixels_of + v * lanes); });
       unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
-        const vec a(k[i]);
+        const vec a(k_of[i]);
         unrolled<Vectors>([&](std::size_t v)
                               LEVADA_INLINE { sum[i][v] = Run::template add_products<Arch>(x[v], a, sum[i][v]); });
+        outlive<value, Arch>(a);
       });
+      unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { outlive<value, Arch>(x[v]); });
+    };
+    std::size_t n = 0;
+    for (; n + channel_step <= channels; n += channel_step, from += channel_step * wide, k += channel_step * Filters) {
+      if constexpr (is_streamed) fetch_ahead<channel_step * ceil_div(Filters * sizeof(value), group)>(next);
+      if constexpr (fetches_pixels)
+        if (pixels_ahead != 0)
+          unrolled<channel_step>([&](std::size_t) LEVADA_INLINE {
+            fetch_ahead(pixels_ahead);
+            pixels_ahead += plane * sizeof(value);
+          });
+      unrolled<channel_step>([&](std::size_t j) LEVADA_INLINE { add(from + j * wide, k + j * Filters); });
     }
+    if constexpr (Run::channels % channel_step != 0)
+      for (; n < channels; ++n, from += wide, k += Filters) add(from, k);
     if (!last) {
       unrolled<Filters, Vectors>([&](std::size_t i, std::size_t v)
                                      LEVADA_INLINE { sum[i][v].store_aligned(kept + i * wide + v * lanes); });
@@ -243,7 +258,7 @@ class conv_by_panels {
       static_for<Vectors>([&](auto v) LEVADA_INLINE {
         const vec result = Run::relu ? relu_of(sum[i][v]) : sum[i][v];
         constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
-        store_part_as<count>(out + (f + i) * pixels + p + v * lanes,
+        store_part_as<count>(to + i * pixels + v * lanes,
                              join(epilogue_.of_filter(result, f + i), f + i, p + v * lanes, count));
       });
     });

@@ -137,6 +137,15 @@ LEVADA_INLINE inline void keep([[maybe_unused]] vector<T, Arch>& a) {
 #endif
 }
 
+/// Keeps a factor in its register behind its multiply-adds. Without, g++ 12 puts a sum there where the factor is needed
+/// no more; where all registers are taken, other sums then move to memory and back.
+template <class T, class Arch>
+LEVADA_INLINE inline void outlive([[maybe_unused]] const vector<T, Arch>& a) {
+#if defined(__x86_64__) || defined(__i386__)
+  asm("" : : "v"(a.data));
+#endif
+}
+
 /// The sum of all lanes.
 template <class T, class Arch>
 LEVADA_INLINE inline T sum_of(const vector<T, Arch>& a) {
@@ -169,6 +178,10 @@ LEVADA_INLINE inline vector<T, Arch> load_once(const T* p) {
   return loaded;
 }
 
+/// Channels of one round of a product's innermost loop. Two threads of a core share the instructions that it starts: of
+/// those that do not multiply there should be few.
+inline constexpr std::size_t channel_step = 4;
+
 /// So many bytes of weights do not stay in a second-level cache from item to item: they are better fetched before they
 /// are needed.
 template <std::size_t Bytes>
@@ -178,6 +191,13 @@ inline constexpr bool streams_weights = Bytes > (std::size_t{256} << 10);
 LEVADA_INLINE inline void fetch_ahead(std::uintptr_t address) {
   // Nothing is read there. NOLINTNEXTLINE(performance-no-int-to-ptr)
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
+}
+
+/// Brings `Bytes` from that address on, which is moved behind them.
+template <std::size_t Bytes>
+LEVADA_INLINE inline void fetch_ahead(std::uintptr_t& address) {
+  unrolled<ceil_div(Bytes, 64)>([&](std::size_t i) LEVADA_INLINE { fetch_ahead(address + i * 64); });
+  address += Bytes;
 }
 
 /// The compiler's own vector type: it has conversions and permutations for every instruction set, which xsimd lacks.

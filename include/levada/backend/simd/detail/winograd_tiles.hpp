@@ -143,16 +143,23 @@ void winograd_product(const float* tiles, const float* weights, std::size_t chan
   constexpr std::size_t lanes = lanes_in<float, Arch>;
   vec sum[Tiles][Vectors];
   unrolled<Tiles, Vectors>([&](std::size_t q, std::size_t i) LEVADA_INLINE { sum[q][i] = vec(0.0f); });
-  for (std::size_t c = 0; c < channels; ++c, ++tiles, weights += Vectors * lanes) {
-    unrolled<ceil_div(Ahead, 64)>([&](std::size_t i) LEVADA_INLINE { fetch_ahead(next + i * 64); });
-    next += Ahead;
+  const auto add = [&](const float* tile, const float* weight) LEVADA_INLINE {
     vec a[Vectors];
-    unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { a[i] = load_once<float, Arch>(weights + i * lanes); });
+    unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { a[i] = load_once<float, Arch>(weight + i * lanes); });
     unrolled<Tiles>([&](std::size_t q) LEVADA_INLINE {
-      const vec b(tiles[q * Stride]);
+      const vec b(tile[q * Stride]);
       unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { sum[q][i] = multiply_add(b, a[i], sum[q][i]); });
+      if constexpr (Vectors > 1) outlive<float, Arch>(b);
     });
+    if constexpr (Vectors > 1) unrolled<Vectors>([&](std::size_t i) LEVADA_INLINE { outlive<float, Arch>(a[i]); });
+  };
+  std::size_t c = 0;
+  for (; c + channel_step <= channels; c += channel_step, tiles += channel_step) {
+    if constexpr (Ahead != 0) fetch_ahead<channel_step * Ahead>(next);
+    unrolled<channel_step>([&](std::size_t j) LEVADA_INLINE { add(tiles + j, weights + j * Vectors * lanes); });
+    weights += channel_step * Vectors * lanes;
   }
+  for (; c < channels; ++c, ++tiles, weights += Vectors * lanes) add(tiles, weights);
   unrolled<Tiles, Vectors>([&](std::size_t q, std::size_t i)
                                LEVADA_INLINE { sum[q][i].store_aligned(out + (q * Vectors + i) * lanes); });
 }
