@@ -2,6 +2,7 @@
 // The ways in which `simd` computes convolutions of 1 x 1 and of single channels, against `reference`: tails of panels,
 // vectors, rows and blocks of channels; and which convolutions are computed so.
 
+#include <concepts>
 #include <string_view>
 #include <type_traits>
 
@@ -15,15 +16,21 @@ namespace {
 template <class In, class Conv, class... Tail>
 constexpr bool by_panels = simd::kernel<In, Conv, Tail...>::method == std::string_view("product of packed panels");
 
+template <class In, class Conv>
+using run_of = detail::conv_run<In, Conv, relu_op>;
+using epilogue = detail::simd_epilogue<xsimd::default_arch, float>;
+template <class In, class Conv>
+constexpr bool by_columns = std::same_as<detail::simd_conv<xsimd::default_arch, run_of<In, Conv>, epilogue>,
+                                         detail::conv_by_columns<xsimd::default_arch, run_of<In, Conv>, epilogue>>;
+
 /// The way along the filters, whichever is fastest for these shapes: its picture as it is, and scaled.
 template <class In, class Conv>
 void check_along_filters(const Conv& conv) {
   constexpr auto check = []<class Picture>(std::type_identity<Picture>, const In& in, const In& unscaled,
                                            const float* scale, const random_parameters& parameters, const Conv& c) {
-    using way = detail::conv_by_channels<xsimd::default_arch, detail::conv_run<Picture, Conv, relu_op>,
-                                         detail::simd_epilogue<xsimd::default_arch, float>>;
+    using way = detail::conv_by_channels<xsimd::default_arch, run_of<Picture, Conv>, epilogue>;
     using out = run_output_t<In, Conv, relu_op>;
-    const on_heap<way> k(parameter_values(parameters.all()), detail::simd_epilogue<xsimd::default_arch, float>());
+    const on_heap<way> k(parameter_values(parameters.all()), epilogue());
     const auto computed = unwritten<out>();
     (*k)(unscaled.data(), computed->data(), aligned_bytes(way::scratch_bytes).data(), detail::no_join(), scale);
     const auto expected = by_single_kernels<reference>(in, parameters.all(), c, relu_op());
@@ -66,6 +73,17 @@ TEST_CASE("a convolution of 1 x 1 is a product of packed panels") {
 TEST_CASE("a product of packed panels takes many channels in blocks, and weights of many filters once for a group") {
   check_conv<planes<533, 3, 7>>(conv2d_op<9, sized<1>>(), relu_op());
   check_conv<planes<530, 7, 7>>(conv2d_op<262, sized<1>>());
+}
+
+TEST_CASE("a convolution along the width copies a strip of rows at a time") {
+  static_assert(by_columns<planes<3, 224, 224>, conv2d_op<32, sized<3>, stride<2>, padding<1>>>);
+  check_conv<planes<3, 150, 200>>(conv2d_op<5, sized<3>, padding<1>>(), relu_op());
+  check_conv<planes<3, 161, 210>>(conv2d_op<4, sized<3>, stride<2>, padding<1>>());
+  check_conv<planes<2, 300, 130>>(conv2d_op<3, sized<5, 3>, padding<2>, dilation<3, 1>>(), relu_op());
+  check_conv<planes<3, 152, 202>>(conv2d_op<4, sized<3>>(), relu_op(), max_pool2d_op<size<2>>());
+  // Rows of padding that no tap reads beside; a strip of one row.
+  check_conv<planes<1, 400, 200>>(conv2d_op<2, sized<3>, padding<5, 1>>());
+  check_conv<planes<2, 4, 40000>>(conv2d_op<2, sized<3>, padding<1>>());
 }
 
 TEST_CASE("each channel of a depthwise convolution is computed by rows") {

@@ -24,8 +24,11 @@ template <class Arch, class Run, class Epilogue, bool MayBeTransformed>
 struct fastest_conv {
   static constexpr std::size_t by_channels = best_channel_tiling<Arch, Run>().cost,
                                by_columns = best_column_tiling<Arch, Run>().cost;
-  using direct = std::conditional_t<(by_columns < by_channels), conv_by_columns<Arch, Run, Epilogue>,
-                                    conv_by_channels<Arch, Run, Epilogue>>;
+  /// Results along the filters are transposed, which takes as long as so many taps: measured.
+  static constexpr std::size_t taps = Run::channels * Run::window.taps(),
+                               transposed = Run::pool.height * Run::pool.width == 1 ? 8 : 0;
+  using direct = std::conditional_t<(by_columns * taps < by_channels * (taps + transposed)),
+                                    conv_by_columns<Arch, Run, Epilogue>, conv_by_channels<Arch, Run, Epilogue>>;
   static constexpr bool multiplies_matrices() {
     if constexpr (takes_matrices<Arch, Run>)
       return best_matrix_layout<Run>::cost < direct_cost<Run>(std::min(by_columns, by_channels));

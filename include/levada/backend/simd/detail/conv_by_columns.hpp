@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/conv_by_columns.hpp: convolution with a vector along the width: for few filters on wide pictures.
-// The rows are copied with their padding and split into phases (columns.hpp), so that the outputs of one vector read
-// one contiguous run for each tap even when the convolution strides or a pool follows. A tile is some filters by some
-// vectors; the columns and rows that a pool joins are accumulated side by side and joined in registers.
+// Some rows at a time are copied with their padding and split into phases (columns.hpp), so that the outputs of one
+// vector read one contiguous run for each tap even when the convolution strides or a pool follows. A tile is some
+// filters by some vectors; the columns and rows that a pool joins are accumulated side by side and joined in registers.
 
 #include <levada/backend/simd/detail/columns.hpp>
 #include <levada/backend/simd/detail/conv_run.hpp>
@@ -50,7 +50,18 @@ class conv_by_columns {
   using vec = vector<value, Arch>;
   using row_type = column_row<Arch, value, Run::width, w.left, w.stride_x * pool.stride_x, Run::columns,
                               (pool.width - 1) * w.stride_x + w.reach_x()>;
-  static constexpr std::size_t plane = Run::height * row_type::pitch;
+  /// The input rows that so many output rows read.
+  static constexpr std::size_t rows_read(std::size_t rows) {
+    return std::min(Run::height, ((rows - 1) * pool.stride_y + pool.height - 1) * w.stride_y + w.reach_y());
+  }
+  /// Output rows whose copied input stays in a small second-level cache.
+  static constexpr std::size_t strip_rows = [] {
+    constexpr std::size_t elements = (std::size_t{256} << 10) / sizeof(value);
+    std::size_t rows = 1;
+    while (rows < Run::rows && Run::channels * rows_read(rows + 1) * row_type::pitch <= elements) ++rows;
+    return rows;
+  }();
+  static constexpr std::size_t plane = rows_read(strip_rows) * row_type::pitch;
 
  public:
   static constexpr std::size_t scratch_bytes = round_up((Run::channels * plane + row_type::slack) * sizeof(value), 64);
@@ -72,27 +83,42 @@ class conv_by_columns {
   template <class Join = no_join>
   void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
                   [[maybe_unused]] const value* scale = nullptr, tile_range some = {0, tiles}) const {
-    value* rows = reinterpret_cast<value*>(scratch);
-    const std::size_t top = some.begin * pool.stride_y * w.stride_y,
-                      bottom = ((some.end - 1) * pool.stride_y + pool.height - 1) * w.stride_y + w.reach_y();
-    const std::size_t first = top - std::min(top, w.top), end = std::min(bottom - std::min(bottom, w.top), Run::height);
-    for (std::size_t c = 0; c < Run::channels; ++c)
-      for (std::size_t r = c * Run::height + first; r < c * Run::height + end; ++r)
-        if constexpr (scales_input<Run>)
-          row_type::fill_scaled(rows + r * row_type::pitch, in + r * Run::width, scale[c]);
-        else
-          row_type::fill(rows + r * row_type::pitch, in + r * Run::width, value{0});
-    constexpr std::size_t whole = Run::filters / tiling.filters * tiling.filters;
-    for (std::size_t y = some.begin; y < some.end; ++y) {
-      for (std::size_t f = 0; f < whole; f += tiling.filters) row<tiling.filters>(rows, out, y, f, join);
-      if constexpr (whole != Run::filters) row<Run::filters - whole>(rows, out, y, whole, join);
-    }
+    for (std::size_t y = some.begin; y < some.end; y += strip_rows)
+      strip(in, out, reinterpret_cast<value*>(scratch), join, scale, {y, std::min(y + strip_rows, some.end)});
   }
 
  private:
+  /// Rows of the input that lie one behind the other from row `first` of each channel on.
+  struct copied_rows {
+    const value* data;
+    std::size_t first;
+  };
+
+  template <class Join>
+  void strip(const value* in, out_value* out, value* rows, const Join& join, [[maybe_unused]] const value* scale,
+             tile_range of) const {
+    const std::size_t top = of.begin * pool.stride_y * w.stride_y, first = top - std::min(top, w.top),
+                      end = std::min(Run::height, first + rows_read(of.end - of.begin));
+    for (std::size_t c = 0; c < Run::channels; ++c)
+      for (std::size_t r = first; r < end; ++r) {
+        value* const to = rows + c * plane + (r - first) * row_type::pitch;
+        const value* const from = in + (c * Run::height + r) * Run::width;
+        if constexpr (scales_input<Run>)
+          row_type::fill_scaled(to, from, scale[c]);
+        else
+          row_type::fill(to, from, value{0});
+      }
+    const copied_rows copied{rows, first};
+    constexpr std::size_t whole = Run::filters / tiling.filters * tiling.filters;
+    for (std::size_t y = of.begin; y < of.end; ++y) {
+      for (std::size_t f = 0; f < whole; f += tiling.filters) row<tiling.filters>(copied, out, y, f, join);
+      if constexpr (whole != Run::filters) row<Run::filters - whole>(copied, out, y, whole, join);
+    }
+  }
+
   /// One row of the output for `Filters` filters.
   template <std::size_t Filters, class Join>
-  void row(const value* rows, out_value* out, std::size_t y, std::size_t f, const Join& join) const {
+  void row(copied_rows rows, out_value* out, std::size_t y, std::size_t f, const Join& join) const {
     constexpr std::size_t all = ceil_div(Run::columns, lanes), last = (all - 1) / tiling.vectors * tiling.vectors;
     for (std::size_t v = 0; v < last; v += tiling.vectors)
       tile<Filters, tiling.vectors, lanes>(rows, out, y, f, v * lanes, join);
@@ -101,12 +127,12 @@ class conv_by_columns {
 
   /// `Filters` by `Vectors` vectors of outputs, of which the last has `Last` lanes that count.
   template <std::size_t Filters, std::size_t Vectors, std::size_t Last, class Join>
-  LEVADA_INLINE void tile(const value* rows, out_value* out, std::size_t y, std::size_t f, std::size_t x,
+  LEVADA_INLINE void tile(copied_rows rows, out_value* out, std::size_t y, std::size_t f, std::size_t x,
                           const Join& join) const {
     vec largest[Filters][Vectors];
     for (std::size_t py = 0; py < pool.height; ++py) {
       vec sum[Filters][Vectors][pool.width];
-      accumulate<Filters, Vectors>(rows + x, y * pool.stride_y + py, f, sum);
+      accumulate<Filters, Vectors>(rows, x, y * pool.stride_y + py, f, sum);
       unrolled<Filters, Vectors, pool.width>([&](std::size_t i, std::size_t v, std::size_t px) LEVADA_INLINE {
         largest[i][v] = px == 0 && py == 0 ? sum[i][v][px] : maximum(largest[i][v], sum[i][v][px]);
       });
@@ -123,14 +149,15 @@ class conv_by_columns {
   }
 
   template <std::size_t Filters, std::size_t Vectors>
-  LEVADA_INLINE void accumulate(const value* rows, std::size_t conv_y, std::size_t f,
+  LEVADA_INLINE void accumulate(copied_rows rows, std::size_t column, std::size_t conv_y, std::size_t f,
                                 vec (&sum)[Filters][Vectors][pool.width]) const {
     unrolled<Filters, Vectors, pool.width>([&](std::size_t i, std::size_t v, std::size_t px)
                                                LEVADA_INLINE { sum[i][v][px] = vec(bias_[f + i]); });
     const auto taps = Run::taps_of(conv_y);
+    if (taps.first >= taps.end) return;
     const value* weight = weight_.data() + f * Run::channels * w.taps();
     for (std::size_t c = 0; c < Run::channels; ++c) {
-      const value* in = rows + c * plane + taps.row * row_type::pitch;
+      const value* in = rows.data + column + c * plane + (taps.row - rows.first) * row_type::pitch;
       const value* k = weight + (c * w.height + taps.first) * w.width * Filters;
       // g++ 12 takes broadcast integers for no operands from memory: it would make all of a window's before it joins
       // the rows of a pool, and keep them in memory. It is not told that the weights are the same.
@@ -141,9 +168,15 @@ class conv_by_columns {
           unrolled<Vectors, pool.width>([&](std::size_t v, std::size_t px) LEVADA_INLINE {
             x[v][px] = load_once<value, Arch>(in + row_type::at(px * w.stride_x + kx * w.dilation_x) + v * lanes);
           });
-          unrolled<Filters, Vectors, pool.width>([&](std::size_t i, std::size_t v, std::size_t px) LEVADA_INLINE {
-            sum[i][v][px] = Run::template add_products<Arch>(x[v][px], vec(k[kx * Filters + i]), sum[i][v][px]);
+          unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
+            const vec a(k[kx * Filters + i]);
+            unrolled<Vectors, pool.width>([&](std::size_t v, std::size_t px) LEVADA_INLINE {
+              sum[i][v][px] = Run::template add_products<Arch>(x[v][px], a, sum[i][v][px]);
+            });
+            outlive<value, Arch>(a);
           });
+          unrolled<Vectors, pool.width>([&](std::size_t v, std::size_t px)
+                                            LEVADA_INLINE { outlive<value, Arch>(x[v][px]); });
         });
         in += w.dilation_y * row_type::pitch;
         k += w.width * Filters;
