@@ -53,11 +53,12 @@ TEST_CASE("a convolution of 1 x 1 along the filters packs the pixels of its tile
   check_along_filters<planes<21, 2, 3>>(conv2d_op<273, sized<1>>());
   check_along_filters<planes<5, 10, 10>>(conv2d_op<33, sized<1>>());
   check_along_filters<planes<40, 14, 14>>(conv2d_op<35, sized<1>>());
-  // Strides; strips of rows, the last of them smaller; channels in blocks.
+  // Strides; strips of rows, the last of them smaller; channels in blocks, which are whole rounds.
   check_along_filters<planes<23, 9, 29>>(conv2d_op<260, sized<1>, stride<2>>());
   check_along_filters<planes<23, 2, 10>>(conv2d_op<256, sized<1>, stride<2, 3>>());
   check_along_filters<planes<311, 14, 21>>(conv2d_op<259, sized<1>>());
   check_along_filters<planes<4200, 2, 5>>(conv2d_op<261, sized<1>>());
+  check_along_filters<planes<8204, 2, 5>>(conv2d_op<64, sized<1>>());
 }
 
 TEST_CASE("a convolution of 1 x 1 is a product of packed panels") {
