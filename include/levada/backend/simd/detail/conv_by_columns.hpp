@@ -82,7 +82,7 @@ class conv_by_columns {
   /// `scale`: the factor of each channel, where the run scales its input.
   template <class Join = no_join>
   void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
-                  [[maybe_unused]] const value* scale = nullptr, tile_range some = {0, tiles}) const {
+                  const value* scale = nullptr, tile_range some = {0, tiles}) const {
     for (std::size_t y = some.begin; y < some.end; y += strip_rows)
       strip(in, out, reinterpret_cast<value*>(scratch), join, scale, {y, std::min(y + strip_rows, some.end)});
   }
