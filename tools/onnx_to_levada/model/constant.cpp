@@ -123,6 +123,10 @@ constant constant::of(element type, extents dims, const std::vector<T>& numbers)
   return {type, std::move(dims), std::move(bytes)};
 }
 
+bool is_zero(const constant& known) {
+  return std::ranges::all_of(known.as<double>(), [](double x) { return x == 0; });
+}
+
 template std::vector<double> constant::as() const;
 template std::vector<std::int64_t> constant::as() const;
 template constant constant::of(element, extents, const std::vector<double>&);

@@ -80,6 +80,9 @@ class constant {
   std::size_t size_ = 0;
 };
 
+/// Whether all elements are zero, of either sign.
+bool is_zero(const constant& known);
+
 /// IEEE 754 binary16 and bfloat16, from and to float, rounded to nearest even.
 float from_half(std::uint16_t bits);
 std::uint16_t to_half(float value);

@@ -8,7 +8,7 @@
 namespace levada::onnx {
 namespace {
 
-std::vector<tensor_type> no_types(const op_call& call) { call.fail("its branches were not looked at"); }
+std::vector<tensor_type> no_branch_types(const op_call& call) { call.fail("its branches were not looked at"); }
 
 /// A route by its first input. Both branches take all inputs; what they give is one tensor, or a tuple.
 void lower_if(lowering& to, const op_call& call) {
@@ -32,10 +32,10 @@ void lower_if(lowering& to, const op_call& call) {
             to.add("nn::part<" + std::to_string(i) + ">", {chosen}, call.out(i).type, stored_dims(call.out(i).dims)));
 }
 
-constexpr op_definition definitions[] = {{"If", no_types, nullptr, lower_if}};
+constexpr op_definition conditional_definitions[] = {{"If", no_branch_types, nullptr, lower_if}};
 
 }  // namespace
 
-std::span<const op_definition> conditional_ops() { return definitions; }
+std::span<const op_definition> conditional_ops() { return conditional_definitions; }
 
 }  // namespace levada::onnx

@@ -511,7 +511,7 @@ void lower_where(lowering& to, const op_call& call) {
                    broadcast_of(call, broadcast_of(call, to[condition].dims, to[a].dims), to[b].dims)));
 }
 
-std::vector<op_definition> definitions() {
+std::vector<op_definition> element_wise_definitions() {
   std::vector<op_definition> ops;
   for (const unary_form& form : unary_forms) {
     const bool to_bool = form.name == "Not" || form.name == "IsNaN";
@@ -543,7 +543,7 @@ std::vector<op_definition> definitions() {
 }  // namespace
 
 std::span<const op_definition> element_wise_ops() {
-  static const std::vector<op_definition> ops = definitions();
+  static const std::vector<op_definition> ops = element_wise_definitions();
   return ops;
 }
 

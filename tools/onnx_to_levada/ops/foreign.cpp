@@ -9,7 +9,7 @@
 namespace levada::onnx {
 namespace {
 
-std::vector<tensor_type> no_types(const op_call& call) { call.fail("its types are what the model says"); }
+std::vector<tensor_type> no_foreign_types(const op_call& call) { call.fail("its types are what the model says"); }
 
 /// A tensor, or a tuple of several.
 std::string types_text(const std::vector<std::string>& types) {
@@ -45,10 +45,10 @@ void lower_foreign(lowering& to, const op_call& call) {
   }
 }
 
-constexpr op_definition definitions[] = {{foreign_op, no_types, nullptr, lower_foreign, foreign_domain}};
+constexpr op_definition foreign_definitions[] = {{foreign_op, no_foreign_types, nullptr, lower_foreign, foreign_domain}};
 
 }  // namespace
 
-std::span<const op_definition> foreign_ops() { return definitions; }
+std::span<const op_definition> foreign_ops() { return foreign_definitions; }
 
 }  // namespace levada::onnx

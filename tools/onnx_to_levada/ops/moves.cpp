@@ -583,7 +583,7 @@ void lower_trilu(lowering& to, const op_call& call) {
              {to.in(call, 0)});
 }
 
-constexpr op_definition definitions[] = {
+constexpr op_definition move_definitions[] = {
     {"Reshape", infer_reshape, fold_reshape, lower_reshape},
     {"Flatten", infer_flatten, fold_reshape, lower_reshape},
     {"Squeeze", infer_squeeze, fold_reshape, lower_reshape},
@@ -608,6 +608,6 @@ constexpr op_definition definitions[] = {
 
 }  // namespace
 
-std::span<const op_definition> move_ops() { return definitions; }
+std::span<const op_definition> move_ops() { return move_definitions; }
 
 }  // namespace levada::onnx

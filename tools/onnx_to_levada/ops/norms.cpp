@@ -119,7 +119,7 @@ void lower_lrn(lowering& to, const op_call& call) {
   per_item(to, call, item, item, [&](int from) { return to.add(op, {from}, type, item); });
 }
 
-constexpr op_definition definitions[] = {
+constexpr op_definition norm_definitions[] = {
     {"BatchNormalization", infer_norm, nullptr, lower_batch_norm},
     {"InstanceNormalization", infer_norm, nullptr, lower_instance_norm},
     {"GroupNormalization", infer_norm, nullptr, lower_group_norm},
@@ -130,6 +130,6 @@ constexpr op_definition definitions[] = {
 
 }  // namespace
 
-std::span<const op_definition> norm_ops() { return definitions; }
+std::span<const op_definition> norm_ops() { return norm_definitions; }
 
 }  // namespace levada::onnx

@@ -288,7 +288,7 @@ void lower_einsum(lowering& to, const op_call& call) {
           arranged(to, call, to.shaped(made, extents_of(batch + left + right)), batch + left + right, e.output));
 }
 
-constexpr op_definition definitions[] = {
+constexpr op_definition product_definitions[] = {
     {"MatMul", infer_matmul, fold_matmul, lower_matmul},
     {"Gemm", infer_gemm, nullptr, lower_gemm},
     {"Einsum", infer_einsum, nullptr, lower_einsum},
@@ -297,6 +297,6 @@ constexpr op_definition definitions[] = {
 
 }  // namespace
 
-std::span<const op_definition> product_ops() { return definitions; }
+std::span<const op_definition> product_ops() { return product_definitions; }
 
 }  // namespace levada::onnx

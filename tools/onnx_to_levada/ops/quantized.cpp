@@ -106,7 +106,7 @@ bool has_one_quantization(const op_call& call, std::size_t scale) {
          call.in(scale + 1).known->elements() == 1;
 }
 
-constexpr op_definition definitions[] = {
+constexpr op_definition quantized_definitions[] = {
     {"QuantizeLinear", infer_quantize, fold_quantize, lower_quantize},
     {"DequantizeLinear", infer_dequantize, fold_dequantize, lower_dequantize},
     {"QLinearAdd", infer_qlinear_add, nullptr, lower_qlinear_add, "com.microsoft"},
@@ -152,6 +152,6 @@ bool is_convolution_of_int8(const op_call& call) {
          as_int8(*call.in(w).known, call.has(w_zero_point) ? &*call.in(w_zero_point).known : nullptr).has_value();
 }
 
-std::span<const op_definition> quantized_ops() { return definitions; }
+std::span<const op_definition> quantized_ops() { return quantized_definitions; }
 
 }  // namespace levada::onnx

@@ -167,7 +167,7 @@ void lower_recurrent(lowering& to, const op_call& call) {
   }
 }
 
-constexpr op_definition definitions[] = {
+constexpr op_definition recurrent_definitions[] = {
     {"LSTM", infer_recurrent, nullptr, lower_recurrent},
     {"GRU", infer_recurrent, nullptr, lower_recurrent},
     {"RNN", infer_recurrent, nullptr, lower_recurrent},
@@ -175,6 +175,6 @@ constexpr op_definition definitions[] = {
 
 }  // namespace
 
-std::span<const op_definition> recurrent_ops() { return definitions; }
+std::span<const op_definition> recurrent_ops() { return recurrent_definitions; }
 
 }  // namespace levada::onnx

@@ -224,7 +224,7 @@ void lower_cum_sum(lowering& to, const op_call& call) {
           to.add("nn::cum_sum<" + std::to_string(axis) + options + ">", {to.in_shape(call, 0, d)}, call.type(), d));
 }
 
-std::vector<op_definition> definitions() {
+std::vector<op_definition> reduction_definitions() {
   std::vector<op_definition> ops;
   for (const reduction_form& form : reduction_forms) {
     const bool folds = !form.name.starts_with("ReduceLog");
@@ -245,7 +245,7 @@ std::vector<op_definition> definitions() {
 }  // namespace
 
 std::span<const op_definition> reduction_ops() {
-  static const std::vector<op_definition> ops = definitions();
+  static const std::vector<op_definition> ops = reduction_definitions();
   return ops;
 }
 

@@ -164,7 +164,7 @@ std::vector<constant> fold_signal_window(const op_call& call) {
   return {constant::of(type.type, type.dims, numbers)};
 }
 
-constexpr op_definition definitions[] = {
+constexpr op_definition shape_definitions[] = {
     {"Shape", infer_shape, fold_shape, nullptr, "", true},
     {"Size", infer_size, fold_size, nullptr, "", true},
     {"Constant", infer_constant, fold_constant},
@@ -180,6 +180,6 @@ constexpr op_definition definitions[] = {
 
 }  // namespace
 
-std::span<const op_definition> shape_ops() { return definitions; }
+std::span<const op_definition> shape_ops() { return shape_definitions; }
 
 }  // namespace levada::onnx

@@ -137,9 +137,6 @@ std::string conv_options(const op_call& call, const window& w, bool has_bias) {
   return options_of(w) + (groups == 1 ? "" : ", lv::groups<" + std::to_string(groups) + ">") +
          (has_bias ? "" : ", lv::no_bias");
 }
-bool is_zero(const constant& known) {
-  return std::ranges::all_of(known.bytes(), [](std::byte b) { return b == std::byte{0}; });
-}
 void lower_conv(lowering& to, const op_call& call) {
   const window w = conv_window(call);
   two_axes_at_most(call, w);
@@ -470,7 +467,7 @@ void lower_grid_sample(lowering& to, const op_call& call) {
              {to.in(call, 0), to.in(call, 1)});
 }
 
-constexpr op_definition definitions[] = {
+constexpr op_definition window_definitions[] = {
     {"Conv", infer_conv, nullptr, lower_conv},
     {"QLinearConv", infer_qlinear_conv, nullptr, lower_qlinear_conv},
     {"ConvTranspose", infer_conv_transpose, nullptr, lower_conv_transpose},
@@ -486,6 +483,6 @@ constexpr op_definition definitions[] = {
 
 }  // namespace
 
-std::span<const op_definition> window_ops() { return definitions; }
+std::span<const op_definition> window_ops() { return window_definitions; }
 
 }  // namespace levada::onnx

@@ -22,10 +22,6 @@ constant numbers_of(const network& net, const mask_term& term, element type) {
   return mapped(known, type, [&](auto x) { return (x != 0) == *term.hides ? term.number : 0.0; });
 }
 
-bool is_zero(const constant& numbers) {
-  return std::ranges::all_of(numbers.as<double>(), [](double x) { return x == 0; });
-}
-
 /// In each row of keys one is above that number.
 bool has_key_above(const constant& numbers, double least) {
   const std::vector<double> all = numbers.as<double>();
