@@ -8,7 +8,7 @@ Tested against tests/compile_cost/pinned.json (at most 10 % more):
   - the preprocessed lines of <levada/levada.hpp> over those of oneTBB's flow graph plus xsimd.
 Reported beside them: seconds and peak memory of the compiler.
 
-compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--kernels] [--growth OPS] [--pin]
+compile_cost.py [--compiler CXX] [--clang CXX] [--report] [--kernels] [--growth OPS [--level=-O0]] [--pin]
     --kernels  only what kernels and their SPIR-V modules cost, 1, 10 and 50 in a unit, on top of the header
     --growth   only residual blocks of so many ops and of half as many: they compile, and memory grows linearly
     --report   adds fifty plain stages, and the time of the include against the same two headers, \
@@ -190,18 +190,18 @@ def residual_blocks(ops):
     return BLOCKS.format(blocks="".join(BLOCK.format(i=i) for i in range(ops // OPS_OF_A_BLOCK)))
 
 
-def growth_is_linear(compiler, ops):
+def growth_is_linear(compiler, ops, level):
     """Twice as many ops compile with the compiler's default limits, in about twice the memory at most."""
     seconds, memory, size = [], [], []
     with tempfile.TemporaryDirectory() as name:
         unit = Path(name) / "unit.o"
         for count in (ops // 2, ops):
-            _, spent, peak = compile_unit(compiler, "-O2", "-x", "c++", "-c", "-o", str(unit), "-",
+            _, spent, peak = compile_unit(compiler, level, "-x", "c++", "-c", "-o", str(unit), "-",
                                           unit=residual_blocks(count))
             seconds.append(spent)
             memory.append(peak)
             size.append(unit.stat().st_size)
-            print(f"{count} ops: {spent:.2f} s, {peak:.0f} MiB and {size[-1]} bytes of object in {compiler} -O2")
+            print(f"{count} ops: {spent:.2f} s, {peak:.0f} MiB and {size[-1]} bytes of object in {compiler} {level}")
     print(f"twice as many ops: {seconds[1] / seconds[0]:.2f} times the seconds, "
           f"{memory[1] / memory[0]:.2f} times the memory (at most {MEMORY_GROWTH_LIMIT}), "
           f"{size[1] / size[0]:.2f} times the object (at most {OBJECT_GROWTH_LIMIT})")
@@ -236,13 +236,14 @@ def main():
     arguments.add_argument("--report", action="store_true")
     arguments.add_argument("--kernels", action="store_true")
     arguments.add_argument("--growth", type=int, metavar="OPS")
+    arguments.add_argument("--level", choices=["-O0", "-O2"], default="-O2")
     arguments.add_argument("--pin", action="store_true")
     options = arguments.parse_args()
     if options.kernels:
         report_kernels(options.compiler)
         return 0
     if options.growth:
-        return 0 if growth_is_linear(options.compiler, options.growth) else 1
+        return 0 if growth_is_linear(options.compiler, options.growth, options.level) else 1
 
     counted = measure(options.compiler, options.clang)
     if not counted:
