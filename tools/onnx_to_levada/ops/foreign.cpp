@@ -45,7 +45,8 @@ void lower_foreign(lowering& to, const op_call& call) {
   }
 }
 
-constexpr op_definition foreign_definitions[] = {{foreign_op, no_foreign_types, nullptr, lower_foreign, foreign_domain}};
+constexpr op_definition foreign_definitions[] = {
+    {foreign_op, no_foreign_types, nullptr, lower_foreign, foreign_domain}};
 
 }  // namespace
 
