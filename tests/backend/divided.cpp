@@ -7,6 +7,7 @@
 
 #include "backend/conv2d.hpp"
 
+#include <levada/backend/simd/detail/conv_transpose2d.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_depthwise.hpp>
 
@@ -116,6 +117,10 @@ TEST_CASE("tiles of a convolution along the width are rows") {
   check_way<detail::conv_by_columns, planes<3, 28, 28>>(conv2d_op<5, sized<5>, padding<2>>(),
                                                         max_pool2d_op<sized<2>>());
   check_way<detail::conv_by_columns, planes<2, 31, 29>>(conv2d_op<4, sized<3>, dilation<3, 2>, padding<3>>());
+}
+
+TEST_CASE("tiles of a transposed convolution are rows") {
+  check_divided<planes<5, 7, 19>>(conv_transpose2d_op<7, sized<3>, stride<2>, padding<1>>(), relu_op());
 }
 
 TEST_CASE("tiles of a convolution of groups are these") {

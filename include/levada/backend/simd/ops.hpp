@@ -30,6 +30,7 @@
 #include <levada/backend/simd/detail/blur.hpp>
 #include <levada/backend/simd/detail/broadcast.hpp>
 #include <levada/backend/simd/detail/conv1d.hpp>
+#include <levada/backend/simd/detail/conv_transpose2d.hpp>
 #include <levada/backend/simd/detail/definition.hpp>
 #include <levada/backend/simd/detail/matmul.hpp>
 #include <levada/backend/simd/detail/move.hpp>
