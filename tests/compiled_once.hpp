@@ -34,6 +34,7 @@ LEVADA_ONCE class basic_worker_bringer<void>;
 LEVADA_ONCE class basic_item_finisher<void>;
 LEVADA_ONCE class basic_branch_runner<void>;
 LEVADA_ONCE class basic_unit_runner<void>;
+LEVADA_ONCE class basic_value_places<void>;
 LEVADA_ONCE class basic_engine_parts<void>;
 LEVADA_ONCE class basic_device_lanes<void>;
 LEVADA_ONCE class basic_switched_meter<void>;

@@ -2,8 +2,8 @@
 #pragma once
 // run/detail/engine/engine_parts.hpp: the parts of an engine, side by side: what each is for is said in its own header.
 // Each header of this folder that runs items adds the calls of its topic to those of the one before:
-// run_units < run_branches < finish_items < bring_workers < report_devices < claim_grains < run_grains < single_items
-// < push_items < pop_results < engine.
+// value_places < run_units < run_branches < finish_items < bring_workers < report_devices < claim_grains < run_grains
+// < single_items < push_items < pop_results < engine.
 //
 // Classes of run/ that no type of a user goes into are templates all the same: `engine` is `basic_engine<>`. A compiler
 // instantiates only those of their functions that a program calls. As plain classes they took a tenth of the time of

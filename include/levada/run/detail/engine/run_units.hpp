@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/engine/run_units.hpp: where each value of an item is; a unit is called for items of a grain, and those
-// that are lost there are ended.
+// run/detail/engine/run_units.hpp: a unit is called for items of a grain, and those that are lost there are ended.
 
 #include <algorithm>
 #include <atomic>
@@ -10,47 +9,24 @@
 #include <iterator>
 #include <utility>
 
-#include <levada/run/detail/engine/engine_parts.hpp>
+#include <levada/run/detail/engine/value_places.hpp>
 #include <levada/run/detail/program/call_of.hpp>
 #include <levada/run/detail/program/program.hpp>
 
 namespace levada::detail {
 
-/// Knows where the values of items are, and calls units for them.
+/// Calls units for items.
 template <class = void>
-class basic_unit_runner : public engine_parts {
+class basic_unit_runner : public basic_value_places<> {
  protected:
   template <class... Arguments>
   [[gnu::cold]] explicit basic_unit_runner(const program& code, Arguments&&... arguments)
-      : engine_parts(code, std::forward<Arguments>(arguments)...) {
+      : basic_value_places<>(code, std::forward<Arguments>(arguments)...) {
     for (std::size_t s = 0; s < segments_.size(); ++s)
       for (std::size_t u = code.segments[s].first; u < code.segments[s].end; ++u)
         paths_[u] = path_of_unit(segments_[s], u);
     for (std::size_t u = 0; u < paths_.size(); ++u) is_chained_[u] = is_chained(code.units[u]);
   }
-
-  // ---- where values are ----
-
-  /// A value that crosses a border, or the place that the caller gave for it.
-  [[gnu::always_inline]] std::byte* in_slot(std::size_t v, std::size_t at) const {
-    if (is_external(v)) [[unlikely]]
-      return ring_.output[at] + code_.values[v].within;
-    return ring_.slot(at) + code_.values[v].offset;
-  }
-  /// Items are the caller's own objects.
-  bool is_borrowed(std::size_t v) const { return code_.values[v].of_input && !destroys_input_; }
-  const void* borrowed(std::size_t v, std::size_t at) const {
-    return static_cast<const std::byte*>(ring_.input[at]) + code_.values[v].within;
-  }
-  /// The segment's device has a copy of what lies in the item's slot, behind its scratchpad.
-  bool is_copied(const segment& seg, std::size_t v) const {
-    const program_value& value = code_.values[v];
-    return seg.code.device.kind == device_kind::simulated && value.where == placement::slot && value.copied_bytes != 0;
-  }
-  std::size_t place_of_copy(const segment& seg, std::size_t v) const {
-    return seg.code.device_bytes - ring_.slot_bytes + code_.values[v].offset;
-  }
-  bool is_external(std::size_t v) const { return !ring_.output.empty() && code_.values[v].is_result; }
 
   /// Of the items of a grain from the given one on: `call_of`.
   struct grain_places {
@@ -88,8 +64,6 @@ class basic_unit_runner : public engine_parts {
     bool some_ended() const { return g.some_ended; }
   };
 
-  // ---- units ----
-
   bool needs_gathering(const program_unit& unit) const;
   const void** gather(const segment& seg, const grain& g, const program_unit& unit, std::size_t i,
                       const void** next) const;
@@ -99,11 +73,9 @@ class basic_unit_runner : public engine_parts {
                           const void** gathered = nullptr) noexcept;
   void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept;
   bool may_divide(const grain& g, const program_unit& unit) const;
-  value_path path_of(const segment& seg, std::size_t v) const;
   [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
   [[gnu::cold]] bool is_chained(const program_unit& first) const;
   [[gnu::cold]] bool is_all_chained() const;
-  bool is_shared_place(std::size_t v) const;
   void end_inputs_of_kernels(std::size_t s, sequence item);
   void settle_lost(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
   void tell_of_failure(std::size_t at) noexcept;
@@ -111,9 +83,6 @@ class basic_unit_runner : public engine_parts {
   void drop_late_items(segment& seg, grain& g, const program_unit& unit, std::size_t first, std::size_t count);
   void end_item(segment& seg, grain& g, const program_unit& unit, std::size_t i, item_state as);
   std::size_t index_of(const program_unit& unit) const;
-  std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const;
-  void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i);
-  void destroy_value(std::size_t v, std::size_t at);
 };
 using unit_runner = basic_unit_runner<>;
 
@@ -219,23 +188,6 @@ inline bool basic_unit_runner<T>::may_divide(const grain& g, const program_unit&
 }
 
 template <class T>
-inline value_path basic_unit_runner<T>::path_of(const segment& seg, std::size_t v) const {
-  const program_value& value = code_.values[v];
-  if (is_copied(seg, v)) return {nullptr, place_of_copy(seg, v), 0};
-  switch (value.where) {
-    case placement::slot:
-      return {ring_.slot(0) + value.offset, 0, ring_.slot_bytes};
-    case placement::item:
-      return {nullptr, value.offset, seg.code.item_bytes};
-    case placement::grain:
-      return {nullptr, seg.code.grain * seg.code.item_bytes + value.offset, 0};
-    case placement::none:
-      break;
-  }
-  return {};
-}
-
-template <class T>
 inline unit_path basic_unit_runner<T>::path_of_unit(const segment& seg, std::size_t u) const {
   const program_unit& unit = code_.units[u];
   unit_path path;
@@ -268,11 +220,6 @@ inline bool basic_unit_runner<T>::is_all_chained() const {
   std::size_t u = 0;
   while (u < is_chained_.size() && is_chained_[u] && code_.units[u].chain_one != nullptr) u = code_.units[u].chain_end;
   return segments_.size() == 1 && u != 0 && u == is_chained_.size();
-}
-
-template <class T>
-inline bool basic_unit_runner<T>::is_shared_place(std::size_t v) const {
-  return code_.values[v].where == placement::grain;
 }
 
 /// What a device's kernels have read to the end is destroyed, as behind a unit that runs here.
@@ -336,28 +283,6 @@ inline void basic_unit_runner<T>::end_item(segment& seg, grain& g, const program
 template <class T>
 inline std::size_t basic_unit_runner<T>::index_of(const program_unit& unit) const {
   return static_cast<std::size_t>(&unit - code_.units.begin());
-}
-
-template <class T>
-inline std::byte* basic_unit_runner<T>::place(const segment& seg, const grain& g, std::size_t v, std::size_t i,
-                                              std::size_t& stride) const {
-  const value_path path = path_of(seg, v);
-  stride = path.stride;
-  if (is_external(v) && !is_copied(seg, v)) [[unlikely]]
-    return in_slot(v, g.slot + i);
-  return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
-}
-
-template <class T>
-inline void basic_unit_runner<T>::destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i) {
-  if (is_borrowed(v)) return;
-  std::size_t stride;
-  code_.values[v].destroy(place(seg, g, v, i, stride));
-}
-
-template <class T>
-inline void basic_unit_runner<T>::destroy_value(std::size_t v, std::size_t at) {
-  if (code_.has_result && code_.values[v].destroy != nullptr) code_.values[v].destroy(in_slot(v, at));
 }
 
 }  // namespace levada::detail
