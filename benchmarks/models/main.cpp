@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole networks: levada's `simd` beside the peers that are found, all from the same ONNX file. Names are
-// models/<contender>/<network>/<threads>/<float|int8|bf16>.
+// models/<contender>/<network>/<threads>/<float|int8|bf16>. `levada_direct` and `onednn_direct` have no transforms of
+// Winograd, which the other peers never have.
 //
 // - 1: one item after the other on one thread, in CPU time.
 // - 2: many items on two threads. levada streams them; a peer computes half of them on each; one with `_pool` divides
@@ -68,7 +69,11 @@ class contest {
  public:
   explicit contest(std::string_view only) {
     for (const entry& e : entries())
-      if (only.empty() || e.name == only) networks_.emplace_back(e.name, e.element), add(e);
+      if (!e.is_direct && (only.empty() || e.name == only)) {
+        networks_.emplace_back(e.name, e.element), add(e);
+        for (const entry& d : entries())
+          if (d.is_direct && d.name == e.name && d.element == e.element) add_direct(d);
+      }
   }
 
   const std::vector<std::pair<std::string, std::string>>& networks() const { return networks_; }
@@ -84,10 +89,20 @@ class contest {
     std::vector<std::size_t> sizes;
     for (const std::span<float> input : ours->inputs()) sizes.push_back(input.size());
     for (const peer& p : peers()) {
+      if (p.is_direct) continue;
       const bool is_timed = e.element != "bf16" || p.has_bfloat16;
       enter_peer(p.name, e, *ours, p.make(e, sizes, 1), true, is_timed);
       if (is_timed) enter_peer(p.name + "_pool", e, *ours, p.make(e, sizes, 2), false, true);
     }
+  }
+
+  void add_direct(const entry& e) {
+    progress::show("the outputs of " + e.name + " " + e.element + " without transforms");
+    const std::shared_ptr<deployed_network> ours = e.deploy();
+    tensors::fill(ours->inputs());
+    enter("levada_direct", e, ours, true, true);
+    for (const peer& p : peers())
+      if (p.is_direct) enter_peer(p.name, e, *ours, p.make(e, {}, 1), true, true);
   }
 
   void enter_peer(const std::string& contender, const entry& e, network& ours, const std::shared_ptr<network>& peer,

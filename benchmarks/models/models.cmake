@@ -8,23 +8,24 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(levada_with_writer ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
                        PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/onnx_models ${Python3_EXECUTABLE})
 
-# The network of the file `name` in a unit of its own.
-macro(levada_bench_unit unit name shown element)
+# The network of the file `name` in a unit of its own; `direct`: 1 without transforms of convolutions.
+macro(levada_bench_unit unit name shown element direct)
   add_library(bench_models_${unit} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/benchmarks/models/each/network.cpp)
   target_link_libraries(bench_models_${unit} PRIVATE bench_network_${name} levada_development)
   target_compile_definitions(
     bench_models_${unit} PRIVATE LEVADA_NETWORK=bench_network_${name} LEVADA_NETWORK_NAME="${shown}"
                                  LEVADA_NETWORK_ELEMENT="${element}" LEVADA_NETWORK_FILE="${file}"
-                                 LEVADA_NETWORK_CONSTANT=${network_NUMBER}
+                                 LEVADA_NETWORK_CONSTANT=${network_NUMBER} LEVADA_NETWORK_DIRECT=${direct}
                                  LEVADA_NETWORK_HEADER=<bench_network_${name}.onnx.hpp>)
   target_link_libraries(bench_models PRIVATE bench_models_${unit})
 endmacro()
 
-# levada_bench_network(NAME SCRIPT ARGS... [BFLOAT16] [DEPENDS FILE...] [ONNX ARGS...] [NUMBER N]): python3 SCRIPT ARGS
-# writes the network; ONNX has arguments of levada_add_onnx. Peers are given the number for inputs of integers. One
-# whose name ends in _int8 is the network before that, quantized. BFLOAT16: it is computed with that, too.
+# levada_bench_network(NAME SCRIPT ARGS... [BFLOAT16] [DIRECT] [DEPENDS FILE...] [ONNX ARGS...] [NUMBER N]): python3
+# SCRIPT ARGS writes the network; ONNX has arguments of levada_add_onnx. Peers are given the number for inputs of
+# integers. One whose name ends in _int8 is the network before that, quantized. BFLOAT16: it is computed with that, too.
+# DIRECT: also without Winograd's transforms.
 function(levada_bench_network name script)
-  cmake_parse_arguments(PARSE_ARGV 2 network "BFLOAT16" "NUMBER" "DEPENDS;ONNX")
+  cmake_parse_arguments(PARSE_ARGV 2 network "BFLOAT16;DIRECT" "NUMBER" "DEPENDS;ONNX")
   set(file ${CMAKE_CURRENT_BINARY_DIR}/models/${name}.onnx)
   set(script ${PROJECT_SOURCE_DIR}/benchmarks/models/${script})
   string(REPLACE "<file>" "${file}" arguments "${network_UNPARSED_ARGUMENTS}")
@@ -42,9 +43,12 @@ function(levada_bench_network name script)
   endif()
   string(REGEX REPLACE "_int8$" "" shown ${name})
   levada_add_onnx(bench_network_${name} MODEL ${file} ${network_ONNX})
-  levada_bench_unit(${name} ${name} ${shown} ${element})
+  levada_bench_unit(${name} ${name} ${shown} ${element} 0)
   if(network_BFLOAT16)
-    levada_bench_unit(${name}_bf16 ${name} ${shown} bf16)
+    levada_bench_unit(${name}_bf16 ${name} ${shown} bf16 0)
+  endif()
+  if(network_DIRECT)
+    levada_bench_unit(${name}_direct ${name} ${shown} ${element} 1)
   endif()
 endfunction()
 
@@ -67,7 +71,10 @@ file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/models)
 foreach(network resnet18 resnet50 mobilenet_v1 mobilenet_v2 squeezenet)
   set(also)
   if(network MATCHES "^(resnet18|mobilenet_v2)$")
-    set(also BFLOAT16)
+    list(APPEND also BFLOAT16)
+  endif()
+  if(network MATCHES "^resnet")
+    list(APPEND also DIRECT)
   endif()
   levada_bench_network(${network} networks.py ${network} <file> ${also})
   levada_bench_network(${network}_int8 networks.py ${network} <file> int8)

@@ -65,6 +65,7 @@ struct entry {
   std::string name, element;  ///< "float", "int8" or "bf16"
   std::string file;           ///< of ONNX
   std::int64_t constant;      ///< that an input of integers is
+  bool is_direct;             ///< by convolutions that are not transformed, beside the same network
   std::unique_ptr<deployed_network> (*deploy)();
 };
 inline std::vector<entry>& entries() {
@@ -80,6 +81,8 @@ struct peer {
   std::unique_ptr<network> (*make)(const entry&, const std::vector<std::size_t>& sizes, int threads);
   /// Networks of bfloat16 are computed with that; by others with floats, to check ours by them.
   bool has_bfloat16 = false;
+  /// Its convolutions are not transformed: it is beside ours that are not, where it would else transform them.
+  bool is_direct = false;
 };
 /// Those that were found when this was built.
 inline std::vector<peer>& peers() {

@@ -17,14 +17,14 @@ namespace models {
 class with_table : public interleaved::medians {
  public:
   /// Of `contenders` those of ours begin with "levada"; `levada_divided` and `onnxruntime_pool` have two threads for an
-  /// item, the others one.
+  /// item, the others one. `levada_direct` is beside all peers but oneDNN that may transform convolutions.
   /// Networks by name and element.
   void print(const std::vector<std::pair<std::string, std::string>>& networks,
              const std::vector<std::string>& contenders) const {
     for (const char* const threads : {"1", "2"}) {
       std::printf("\nms an item, %s thread%s\n%-18s", threads, threads[0] == '1' ? "" : "s", "network");
       for (const std::string& c : contenders) std::printf(" %20s", c.c_str());
-      std::printf(" %20s %20s\n", "of the best peer", "an item on two");
+      std::printf(" %20s %20s %20s\n", "of the best peer", "an item on two", "all direct");
       for (const auto& [network, element] : networks) print(network, element, threads, contenders);
     }
   }
@@ -44,13 +44,15 @@ class with_table : public interleaved::medians {
     };
     if (std::all_of(contenders.begin(), contenders.end(), [&](const auto& c) { return taken(c) == never; })) return;
     std::printf("%-18s", (element == "float" ? network : network + " " + element).c_str());
-    double best = never;
+    double best = never, best_direct = never;
     for (const std::string& c : contenders) {
       taken(c) == never ? std::printf(" %20s", "-") : std::printf(" %20.4f", taken(c));
       if (is_peer(c)) best = std::min(best, taken(c));
+      if (is_peer(c) && c != "onednn" && c != "onednn_pool") best_direct = std::min(best_direct, taken(c));
     }
     print_ratio(taken("levada"), best);
     print_ratio(taken("levada_divided"), taken("onnxruntime_pool"));
+    print_ratio(taken("levada_direct"), best_direct);
     std::printf("\n");
   }
   static void print_ratio(double ours, double theirs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network on levada's `simd`: compiled once for each, LEVADA_NETWORK being its name and that of its header's
-// namespace. With bfloat16 the network of floats is computed with that.
+// namespace. With bfloat16 the network of floats is computed with that. LEVADA_NETWORK_DIRECT: on `simd_direct`.
 
 #include LEVADA_NETWORK_HEADER
 
@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ namespace {
 namespace lv = levada;
 
 constexpr std::string_view element = LEVADA_NETWORK_ELEMENT;
+constexpr bool is_direct = LEVADA_NETWORK_DIRECT;
+using backend = std::conditional_t<is_direct, lv::simd_direct, lv::simd>;
 
 /// (A template, so that the other way is not compiled.)
 template <class Graph>
@@ -35,7 +38,7 @@ auto computed(Graph graph) {
 
 auto deployed() {
   const lv::safetensors weights{LEVADA_NETWORK::weights_file};
-  return lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>, lv::backends<lv::simd>>(
+  return lv::deploy<lv::target<lv::cpu<2>>, lv::slots<4>, lv::backends<backend>>(
       computed(LEVADA_NETWORK::graph(weights)));
 }
 
@@ -85,7 +88,7 @@ class on_simd final : public models::deployed_network {
 
 [[maybe_unused]] const bool is_entered = [] {
   models::entries().push_back(
-      {LEVADA_NETWORK_NAME, std::string(element), LEVADA_NETWORK_FILE, LEVADA_NETWORK_CONSTANT,
+      {LEVADA_NETWORK_NAME, std::string(element), LEVADA_NETWORK_FILE, LEVADA_NETWORK_CONSTANT, is_direct,
        []() -> std::unique_ptr<models::deployed_network> { return std::make_unique<on_simd>(); }});
   return true;
 }();

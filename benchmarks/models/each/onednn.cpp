@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks of pictures in oneDNN, of float or bfloat16: relus, clips and the sums of residual blocks behind their
 // convolutions, layouts that oneDNN chooses, memory used again. Of direct convolution and Winograd's the faster one is
-// taken, which is measured when the network is made. ONEDNN_MAX_CPU_ISA holds it to an older processor.
+// taken, which is measured when the network is made; `onednn_direct` has direct ones alone. ONEDNN_MAX_CPU_ISA holds it
+// to an older processor.
 
 #include <algorithm>
 #include <chrono>
@@ -61,8 +62,12 @@ class memory_pool {
 
 class onednn_program {
  public:
-  onednn_program(const network_steps& network, memory::data_type type)
-      : network_(network), type_(type), values_(network.values.size()), input_(plain(dims_of(0)), onednn_engine()) {
+  onednn_program(const network_steps& network, memory::data_type type, bool is_direct)
+      : network_(network),
+        type_(type),
+        is_direct_(is_direct),
+        values_(network.values.size()),
+        input_(plain(dims_of(0)), onednn_engine()) {
     find_uses();
     values_[0] = input_;
     if (type_ != memory::data_type::f32) values_[0] = converted(input_, memory::desc(dims_of(0), type_, tag::nchw));
@@ -188,7 +193,7 @@ class onednn_program {
           onto ? onto->get_desc() : any(dims_of(s.output)), {dim(s.stride_y), dim(s.stride_x)},
           {dim(s.top), dim(s.left)}, {dim(s.bottom), dim(s.right)});
       const convolution::primitive_desc found(wanted, attributes(behind), onednn_engine(), true);
-      if (!found) continue;
+      if (!found || (is_direct_ && how != dnnl::algorithm::convolution_direct)) continue;
       const double taken = seconds(found);
       if (!best || taken < least) best = found, least = taken;
     }
@@ -292,6 +297,7 @@ class onednn_program {
 
   const network_steps network_;
   const memory::data_type type_;
+  const bool is_direct_;
   dnnl::stream stream_{onednn_engine()};
   memory_pool pool_;
   std::vector<std::optional<memory>> values_;
@@ -306,11 +312,11 @@ class onednn_program {
 template <int Threads>
 class on_onednn final : public network {
  public:
-  on_onednn(const network_steps& steps, memory::data_type type)
+  on_onednn(const network_steps& steps, memory::data_type type, bool is_direct)
       : inputs_(steps.values[0].elements()), outputs_(steps.values[steps.output].elements()) {
     [[maybe_unused]] const one_thread here;
-    first_.emplace(steps, type);
-    if constexpr (Threads == 1) second_.emplace(steps, type);
+    first_.emplace(steps, type, is_direct);
+    if constexpr (Threads == 1) second_.emplace(steps, type, is_direct);
   }
 
   std::vector<std::span<float>> inputs() override { return {{first_->input(), inputs_}}; }
@@ -344,21 +350,19 @@ bool has_bfloat16() {
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
 }
 
+template <bool IsDirect>
+std::unique_ptr<network> made_of(const entry& of, const std::vector<std::size_t>&, int threads) {
+  if (of.element == "int8" || (of.element == "bf16" && !has_bfloat16())) return nullptr;
+  const auto steps = read_steps(of.file);
+  if (!steps) return nullptr;
+  const auto type = of.element == "bf16" ? memory::data_type::bf16 : memory::data_type::f32;
+  if (threads == 1) return std::make_unique<on_onednn<1>>(*steps, type, IsDirect);
+  return std::make_unique<on_onednn<2>>(*steps, type, IsDirect);
+}
+
 [[maybe_unused]] const bool is_entered = [] {
-  peers().push_back({"onednn",
-                     [](const entry& of, const std::vector<std::size_t>&, int threads) {
-                       std::unique_ptr<network> made;
-                       if (of.element == "int8" || (of.element == "bf16" && !has_bfloat16())) return made;
-                       const auto steps = read_steps(of.file);
-                       if (!steps) return made;
-                       const auto type = of.element == "bf16" ? memory::data_type::bf16 : memory::data_type::f32;
-                       if (threads == 1)
-                         made = std::make_unique<on_onednn<1>>(*steps, type);
-                       else
-                         made = std::make_unique<on_onednn<2>>(*steps, type);
-                       return made;
-                     },
-                     has_bfloat16()});
+  peers().push_back({"onednn", made_of<false>, has_bfloat16()});
+  peers().push_back({"onednn_direct", made_of<true>, false, true});
   return true;
 }();
 
