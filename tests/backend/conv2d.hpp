@@ -14,19 +14,25 @@ namespace levada::testing {
 /// input times the filter's absolute weights.
 constexpr double most_epsilons(std::size_t results) { return results == 4 ? 32 : 4; }
 
+/// Of a convolution that is not transformed.
+template <class In, class Conv>
+constexpr double direct_tolerance() {
+  return static_cast<double>(Conv::template parameters<In>[0].extents.elements() / Conv::filters + 2) *
+         static_cast<double>(std::numeric_limits<typename In::value_type>::epsilon());
+}
+template <class In, class Conv>
+constexpr double conv_tolerance(std::string_view method) {
+  const double more = method.starts_with("Winograd") ? most_epsilons(method.ends_with("F(4x4, 3x3)") ? 4 : 2) : 1;
+  return more * direct_tolerance<In, Conv>();
+}
+
 template <class In, class Conv, class... Tail>
 void check_conv(const Conv& conv, const Tail&... tail) {
-  using value = typename In::value_type;
-  const double products = static_cast<double>(Conv::template parameters<In>[0].extents.elements() / Conv::filters + 2);
-  const double tolerance = products * static_cast<double>(std::numeric_limits<value>::epsilon());
   const auto in = random_tensor<In>();
   constexpr std::string_view method = detail::method_of<typename simd::kernel<In, Conv, Tail...>>;
-  if constexpr (method.starts_with("Winograd")) {
-    check_agreement_of<simd_direct>(*in, tolerance, conv, tail...);
-    check_agreement(*in, tolerance * most_epsilons(method.ends_with("F(4x4, 3x3)") ? 4 : 2), conv, tail...);
-  } else {
-    check_agreement(*in, tolerance, conv, tail...);
-  }
+  if constexpr (method.starts_with("Winograd"))
+    check_agreement_of<simd_direct>(*in, direct_tolerance<In, Conv>(), conv, tail...);
+  check_agreement(*in, conv_tolerance<In, Conv>(method), conv, tail...);
 }
 
 template <std::size_t C, std::size_t H, std::size_t W>
