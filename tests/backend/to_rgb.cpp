@@ -93,3 +93,39 @@ TEST_CASE("a buffer is converted as its view is, and one that was given back is 
   CHECK_THROWS_AS(by_one_kernel<reference>(buffer, {}, op()), error);
   CHECK_THROWS_AS(by_one_kernel<simd>(buffer, {}, op()), error);
 }
+
+namespace {
+
+/// A camera's picture to planes by one kernel. Between two levels a rounding error may tip a value.
+template <std::size_t Height, std::size_t Width, std::size_t ToHeight, std::size_t ToWidth>
+void check_planes(const resize_rule& rule = {}) {
+  const resize_op<ToHeight, ToWidth, resize_mode::bilinear, layout::hwc> resize{{}, rule};
+  const normalize_op<3> normalize({0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}, 1 / 255.0f);
+  for (const std::size_t padding : std::array<std::size_t, 2>{0, 13}) {
+    const picture_memory<image_view<pixel::nv12, Height, Width>> memory(padding);
+    check_agreement(memory.view(), 1, to_rgb_op<ycbcr_matrix::bt601, ycbcr_range::limited>(), resize, to_chw_op());
+    check_agreement(memory.view(), 1 / (0.224 * 255) + 8 * epsilon, to_rgb_op<ycbcr_matrix::bt709, ycbcr_range::full>(),
+                    resize, to_chw_op(), normalize);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("nv12 that becomes small planes is one kernel") {
+  check_planes<2, 32, 1, 16>();
+  check_planes<6, 34, 9, 17>();
+  check_planes<20, 66, 7, 16>();
+  check_planes<54, 96, 16, 32>();  // three pixels a column: nothing lies between two
+  check_planes<30, 150, 11, 17>();
+}
+
+TEST_CASE("nv12 becomes small planes by any rule of where pixels lie") {
+  using enum coordinate_mode;
+  for (const auto mode : {pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn})
+    check_planes<30, 66, 11, 16>({.coordinates = mode});
+  check_planes<30, 66, 11, 16>({.scale_y = 1.3, .scale_x = 0.3});
+  check_planes<30, 66, 11, 16>({.scale_x = 0.1});  // neighbouring columns lie farther apart than these extents say
+  check_planes<16, 512, 5, 16>();                  // and here so far that none is shuffled
+  check_planes<30, 66, 11, 16>(
+      {.coordinates = tf_crop_and_resize, .top = -0.1, .left = 0.3, .bottom = 0.8, .right = 1.2, .extrapolation = 7});
+}

@@ -15,6 +15,7 @@
 #include <levada/backend/simd/detail/image.hpp>
 #include <levada/backend/simd/detail/move.hpp>
 #include <levada/backend/simd/detail/norm.hpp>
+#include <levada/backend/simd/detail/nv12_to_planes.hpp>
 #include <levada/backend/simd/detail/padded_conv.hpp>
 #include <levada/backend/simd/detail/pool2d.hpp>
 #include <levada/backend/simd/detail/pooled_dense.hpp>

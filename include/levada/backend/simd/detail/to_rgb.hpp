@@ -125,8 +125,11 @@ struct chroma_terms {
   /// From Cb, Cr, Cb, Cr, ..., a pair for every two pixels.
   template <const ycbcr_factors& Factors>
   LEVADA_INLINE static chroma_terms of(const floats& pairs) {
+    return of<Factors>(every_other<0>(pairs), every_other<1>(pairs));
+  }
+  template <const ycbcr_factors& Factors>
+  LEVADA_INLINE static chroma_terms of(const floats& cb, const floats& cr) {
     constexpr std::int32_t base = ycbcr_factors::one / 2 - Factors.luma * Factors.offset;
-    const floats cb = every_other<0>(pairs), cr = every_other<1>(pairs);
     const auto term = [](std::int32_t f) LEVADA_INLINE { return floats(real(f)); };
     return {multiply_add(cr, term(Factors.red_cr), term(base - 128 * Factors.red_cr)),
             multiply_add(
@@ -141,6 +144,14 @@ struct chroma_terms {
     return {level(multiply_add(luma, factor, red)) | level(multiply_add(luma, factor, green)) << 8 |
             level(multiply_add(luma, factor, blue)) << 16};
   }
+  /// The same as whole numbers in floats.
+  template <const ycbcr_factors& Factors>
+  LEVADA_INLINE std::array<floats, 3> colours(const floats& luma) const {
+    const floats factor(real(Factors.luma));
+    const auto whole = [](const floats& v) LEVADA_INLINE { return xsimd::trunc(held(v)); };
+    return {whole(multiply_add(luma, factor, red)), whole(multiply_add(luma, factor, green)),
+            whole(multiply_add(luma, factor, blue))};
+  }
 
  private:
   using words = typename rgb_words<Arch>::words;
@@ -149,11 +160,12 @@ struct chroma_terms {
     return static_cast<float>(factor) / static_cast<float>(ycbcr_factors::one);
   }
 
+  LEVADA_INLINE static floats held(const floats& v) { return xsimd::min(xsimd::max(v, floats(0.0f)), floats(255.0f)); }
   LEVADA_INLINE static words level(const floats& v) {
-    const auto held = convert<std::int32_t>(xsimd::min(xsimd::max(v, floats(0.0f)), floats(255.0f)));
+    const auto whole = convert<std::int32_t>(held(v));
     words w;
-    static_assert(sizeof w == sizeof held);
-    std::memcpy(&w, &held, sizeof w);
+    static_assert(sizeof w == sizeof whole);
+    std::memcpy(&w, &whole, sizeof w);
     return w;
   }
 
