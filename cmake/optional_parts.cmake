@@ -18,6 +18,7 @@ levada_part(EIGEN libeigen3-dev "Eigen/|levada/(interop|backend)/eigen" Eigen3::
 levada_part(ONEDNN libdnnl-dev "dnnl|oneapi/dnnl|levada/(interop|backend)/onednn" DNNL::dnnl dnnl)
 levada_part(VULKAN libvulkan-dev "vulkan/|levada/backend/spirv" Vulkan::Headers Vulkan)
 levada_part(OPENCV libopencv-imgproc-dev "opencv2/|levada/interop/opencv" opencv_imgproc opencv_imgproc)
+levada_part(LIBYUV libyuv-dev "libyuv" libyuv::libyuv libyuv)
 levada_part(PNG libpng-dev "png\\.h" PNG::PNG PNG)
 levada_part(ZLIB zlib1g-dev "zlib\\.h" ZLIB::ZLIB ZLIB)
 levada_part(CLI11 libcli11-dev "CLI/" CLI11::CLI11 CLI11)
