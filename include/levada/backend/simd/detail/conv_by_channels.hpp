@@ -97,13 +97,14 @@ class conv_by_channels {
   static constexpr std::size_t tiles_of_row = ceil_div(all_columns, tiling.pixels),
                                tile_pitch = Run::channels * tiling.pixels + 64 / sizeof(value);
 
-  // Channels whose weights for one tile take no more than twice the strip's share, in whole rounds.
+  // Channels whose weights for one tile take no more than twice the strip's share; with windows of several taps, of
+  // which each tile reads all, half a first-level cache. In whole rounds.
   static constexpr bool pools = pool.height * pool.width > 1;
+  static constexpr std::size_t block_bytes = is_pointwise<Run> ? 2 * cache_bytes : 16 << 10;
   static constexpr std::size_t bytes_of_channel = w.taps() * tiling.vectors * lanes * sizeof(value);
   static constexpr std::size_t channel_block =
-      pools
-          ? Run::channels
-          : round_up(ceil_div(Run::channels, ceil_div(Run::channels* bytes_of_channel, 2 * cache_bytes)), channel_step);
+      pools ? Run::channels
+            : round_up(ceil_div(Run::channels, ceil_div(Run::channels* bytes_of_channel, block_bytes)), channel_step);
   static constexpr bool in_channel_blocks = channel_block < Run::channels;
 
   // So many rows of results are transposed at once; channels in blocks keep the results of a strip.
