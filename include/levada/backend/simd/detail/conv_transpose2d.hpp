@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstring>
 #include <string_view>
 
 #include <levada/backend/simd/detail/conv_run.hpp>
@@ -37,7 +36,7 @@ constexpr phase_tiling best_phase_tiling(std::size_t filters, std::size_t vector
   std::size_t least = 0;
   for (std::size_t f = 1; f <= std::min(filters, sums); ++f)
     for (std::size_t v = 1; v <= std::min(vectors, sums); ++v) {
-      if (f * v * phases > sums && f * v != 1) continue;
+      if (f * v * phases > sums) continue;
       const std::size_t tap = std::max(tap_cost(f * v * taps, v * shifts + f * taps), 9 * ceil_div(taps, phases));
       const std::size_t cost = ceil_div(filters, f) * ceil_div(vectors, v) * tap;
       if (least == 0 || cost < least) best = {f, v}, least = cost;
@@ -91,11 +90,7 @@ class conv_by_phases {
             for (std::size_t kx = 0; kx < w.width; ++kx)
               for (std::size_t i = f; i < std::min(f + tiling.filters, filters); ++i)
                 *to++ = p.get<value>(0)[(((g * channels + c) * filters + i) * w.height + ky) * w.width + kx];
-    for (std::size_t f = 0; f < Conv::filters; ++f) {
-      bias_[f] = 0;
-      if constexpr (Conv::has_bias) bias_[f] += p.get<value>(1)[f];
-      if constexpr (tail.bias) bias_[f] += p.get<value>(Conv::has_bias ? 2 : 1)[f];
-    }
+    for (std::size_t f = 0; f < Conv::filters; ++f) bias_[f] = conv_run<In, Conv, Tail...>::bias(p, f);
   }
 
   void operator()(const value* in, value* out, tile_range some = {0, tiles}) const {
@@ -219,8 +214,8 @@ class conv_by_phases {
     }
   }
   LEVADA_INLINE static void zip(vec& a, vec& b) {
-    const vec low = shuffled(a, b, [](std::size_t i) { return i / 2 + i % 2 * lanes; });
-    b = shuffled(a, b, [](std::size_t i) { return (lanes + i) / 2 + i % 2 * lanes; });
+    const vec low = interleaved<false, value, Arch>(a, b);
+    b = interleaved<true, value, Arch>(a, b);
     a = low;
   }
 

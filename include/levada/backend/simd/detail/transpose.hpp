@@ -2,6 +2,8 @@
 #pragma once
 // backend/simd/detail/transpose.hpp: rows of channels, as kernels compute them, to planes, as tensors hold them.
 
+#include <bit>
+
 #include <levada/backend/simd/detail/vector.hpp>
 
 namespace levada::detail {
@@ -18,26 +20,18 @@ struct square {
     for (std::size_t step = 1; step < side; step *= 2) {
       raw next[side];
       unrolled<side / 2>([&](std::size_t i) LEVADA_INLINE {
-        next[2 * i] = zip<0>(row[i], row[i + side / 2], std::make_index_sequence<side / 2>());
-        next[2 * i + 1] = zip<side / 2>(row[i], row[i + side / 2], std::make_index_sequence<side / 2>());
+        next[2 * i] = zip<false>(row[i], row[i + side / 2]);
+        next[2 * i + 1] = zip<true>(row[i], row[i + side / 2]);
       });
       unrolled<side>([&](std::size_t i) LEVADA_INLINE { row[i] = next[i]; });
     }
   }
 
  private:
-  template <std::size_t From, std::size_t... I>
-  LEVADA_INLINE static raw zip(raw a, raw b, std::index_sequence<I...>) {
-    return interleave(a, b, std::integer_sequence<int, static_cast<int>(From + I)...>());
-  }
-  template <int... I>
-  LEVADA_INLINE static raw interleave(raw a, raw b, std::integer_sequence<int, I...>) {
-    return pick(a, b, std::make_integer_sequence<int, static_cast<int>(side)>(), std::integer_sequence<int, I...>());
-  }
-  template <int... Place, int First, int... Rest>
-  LEVADA_INLINE static raw pick(raw a, raw b, std::integer_sequence<int, Place...>,
-                                std::integer_sequence<int, First, Rest...>) {
-    return __builtin_shufflevector(a, b, (First + Place / 2 + Place % 2 * static_cast<int>(side))...);
+  template <bool Upper>
+  LEVADA_INLINE static raw zip(const raw& a, const raw& b) {
+    using vec = vector<T, Arch>;
+    return std::bit_cast<raw>(interleaved<Upper, T, Arch>(std::bit_cast<vec>(a), std::bit_cast<vec>(b)));
   }
 };
 

@@ -217,6 +217,13 @@ LEVADA_INLINE inline vector<T, Arch> shuffled(const vector<T, Arch>& a, const ve
   }(std::make_index_sequence<lanes>());
 }
 
+/// The lower halves of `a` and `b` with their lanes in turn, or the upper ones.
+template <bool Upper, class T, class Arch>
+LEVADA_INLINE inline vector<T, Arch> interleaved(const vector<T, Arch>& a, const vector<T, Arch>& b) {
+  constexpr std::size_t lanes = lanes_in<T, Arch>, first = Upper ? lanes / 2 : 0;
+  return shuffled(a, b, [](std::size_t i) { return first + i / 2 + i % 2 * lanes; });
+}
+
 /// Whether the instruction set loads some lanes of a vector by itself.
 template <class T, class Arch>
 inline constexpr bool loads_some_lanes =
