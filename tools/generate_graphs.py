@@ -8,9 +8,9 @@ are lines, graphs themselves, or branches of a fork; some stand on a simulated d
 takes
 is an output."""
 
-import argparse
 import random
-from pathlib import Path
+
+import generated_tests
 
 HEAD = """// Written by tools/generate_graphs.py: random graphs as types, against loops.
 
@@ -106,16 +106,5 @@ class Graph:
                 f"{ports}{loop}  return {{{', '.join(self.outputs)}}};\n  }});\n}}\n")
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("first", type=int)
-    arguments.add_argument("count", type=int)
-    arguments.add_argument("source", type=Path)
-    options = arguments.parse_args()
-    options.source.parent.mkdir(parents=True, exist_ok=True)
-    graphs = range(options.first, options.first + options.count)
-    options.source.write_text(HEAD + "".join(Graph(seed).text() for seed in graphs), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    generated_tests.write(__doc__, HEAD, Graph)

@@ -7,11 +7,11 @@ FOLDER/rates_FIRST.cpp has those whose balance equations have a solution, each w
 with the
 sentence that its compiler has to say (tools/check_must_not_compile.py)."""
 
-import argparse
 import math
 import random
 from fractions import Fraction
-from pathlib import Path
+
+import generated_tests
 
 HEAD = """\
 // Written by tools/generate_rate_graphs.py: random pipelines that change their rate as types, against simulations.
@@ -294,18 +294,13 @@ def wrong_program(seed):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("first", type=int)
-    arguments.add_argument("count", type=int)
-    arguments.add_argument("folder", type=Path)
-    options = arguments.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    seeds = range(options.first, options.first + options.count)
-    (options.folder / f"rates_{options.first}.cpp").write_text(
+    seeds, folder = generated_tests.seeds_and_place(__doc__)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"rates_{seeds.start}.cpp").write_text(
         HEAD + "".join(test_case(seed) for seed in seeds if seed % 4 != 3), encoding="utf-8")
     for seed in seeds:
         if seed % 4 == 3:
-            (options.folder / f"wrong_rates_{seed}.cpp").write_text(wrong_program(seed), encoding="utf-8")
+            (folder / f"wrong_rates_{seed}.cpp").write_text(wrong_program(seed), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@
 Ops take one or two of all that was there before, by names; some stand on a simulated device, some behind a callable.
 Two backends take regions by chance: of other shapes for each graph, with one to three outputs."""
 
-import argparse
 import random
-from pathlib import Path
+
+import generated_tests
 
 HEAD = """// Written by tools/generate_region_graphs.py: random graphs of ops, by backends of regions and op by op.
 
@@ -51,16 +51,5 @@ class Graph:
                 f"  gives_what_reference_gives<{', '.join(shapes)}>(pipeline);\n}}\n")
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("first", type=int)
-    arguments.add_argument("count", type=int)
-    arguments.add_argument("source", type=Path)
-    options = arguments.parse_args()
-    options.source.parent.mkdir(parents=True, exist_ok=True)
-    graphs = range(options.first, options.first + options.count)
-    options.source.write_text(HEAD + "".join(Graph(seed).text() for seed in graphs), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    generated_tests.write(__doc__, HEAD, Graph)

@@ -6,9 +6,9 @@ A case is named by its kind and its seed, which says all of it: the op, its exte
 the numbers. Sixteen in a row have every kind. Sums are small, so that `reference` takes milliseconds; extents lie about
 the lengths of vectors and blocks of registers."""
 
-import argparse
 import random
-from pathlib import Path
+
+import generated_tests
 
 HEAD = """// Written by tools/generate_shapes.py: ops of random shapes, simd against reference.
 
@@ -308,16 +308,5 @@ class Case:
         return f"check_agreement<tensor<{element}, {', '.join(map(str, extents))}>>({bound}, {op})"
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("first", type=int)
-    arguments.add_argument("count", type=int)
-    arguments.add_argument("source", type=Path)
-    options = arguments.parse_args()
-    options.source.parent.mkdir(parents=True, exist_ok=True)
-    seeds = range(options.first, options.first + options.count)
-    options.source.write_text(HEAD + "".join(Case(seed).text() for seed in seeds), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    generated_tests.write(__doc__, HEAD, Case)
