@@ -51,6 +51,10 @@ struct instance_norm_op {
   template <class In>
   static constexpr auto parameters = equal_parameters(element_of<typename In::value_type>, shape(In::extents[0]),
                                                       parameter_name("scale", "weight"), "bias");
+
+  /// Elements that are normalised together.
+  template <class In>
+  static constexpr std::size_t row = In::elements / In::extents[0];
 };
 
 /// The axes from `Axis` on normalised together: parameters "scale" (or "weight") and "bias" of the shape of these axes.
@@ -73,6 +77,10 @@ struct layer_norm_op {
       equal_parameters(element_of<typename In::value_type>,
                        shape::of(std::span<const std::size_t>(In::extents).subspan(detail::axis_of(Axis, In::rank))),
                        parameter_name("scale", "weight"), "bias");
+
+  /// Elements that are normalised together.
+  template <class In>
+  static constexpr std::size_t row = parameters<In>[0].extents.elements();
 };
 
 namespace nn {

@@ -64,6 +64,7 @@ struct parameter_op {
   static constexpr std::string_view expects = "a tensor of numbers whose shape broadcasts with that of the parameter";
   static constexpr bool in_place = true, joins_parameter = true;
 
+  using op_of_two = broadcast_op<F>;
   template <class In>
   using parameter = tensor<typename In::value_type, Dims...>;
   template <class In>
@@ -90,6 +91,7 @@ struct matmul_parameter_op {
   static constexpr std::string_view expects =
       "a float or double tensor whose inner axis is that of the parameter and whose batch broadcasts";
 
+  using op_of_two = matmul_op;
   template <class In>
   using parameter = tensor<typename In::value_type, Dims...>;
   template <class In>

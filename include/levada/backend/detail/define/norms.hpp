@@ -51,11 +51,12 @@ void normalise(const T* in, T* out, std::size_t length, T epsilon) {
 }
 
 /// Rows normalised, then scaled: element i of row r by parameter `r % Parameters` (one a row) or i (one an element).
-template <class Backend, class In, class Op, std::size_t Row>
+template <class Backend, class In, class Op>
 struct define_row_norm {
   using value = typename In::value_type;
 
   static constexpr std::size_t scratch_bytes = 0;
+  static constexpr std::size_t row = Op::template row<In>;
   static constexpr std::size_t parameters = Op::template parameters<In>[0].extents.elements();
   static constexpr bool one_a_row = std::same_as<Op, instance_norm_op>;
 
@@ -65,10 +66,10 @@ struct define_row_norm {
   }
 
   void operator()(const In& in, In& out, std::byte*) const {
-    for (std::size_t r = 0; r < In::elements / Row; ++r) {
-      normalise<Backend>(in.data() + r * Row, out.data() + r * Row, Row, epsilon_);
-      for (std::size_t i = 0; i < Row; ++i) {
-        value& y = out[r * Row + i];
+    for (std::size_t r = 0; r < In::elements / row; ++r) {
+      normalise<Backend>(in.data() + r * row, out.data() + r * row, row, epsilon_);
+      for (std::size_t i = 0; i < row; ++i) {
+        value& y = out[r * row + i];
         y = y * scale_[one_a_row ? r : i] + bias_[one_a_row ? r : i];
       }
     }
@@ -81,20 +82,10 @@ struct define_row_norm {
 
 }  // namespace detail
 
-template <class Backend, class In>
-  requires op_takes<instance_norm_op, In>
-struct definition<Backend, In, instance_norm_op>
-    : detail::define_row_norm<Backend, In, instance_norm_op, In::elements / In::extents[0]> {
-  using detail::define_row_norm<Backend, In, instance_norm_op, In::elements / In::extents[0]>::define_row_norm;
-};
-
-template <class Backend, class In, std::ptrdiff_t Axis>
-  requires op_takes<layer_norm_op<Axis>, In>
-struct definition<Backend, In, layer_norm_op<Axis>>
-    : detail::define_row_norm<Backend, In, layer_norm_op<Axis>,
-                              layer_norm_op<Axis>::template parameters<In>[0].extents.elements()> {
-  using detail::define_row_norm<Backend, In, layer_norm_op<Axis>,
-                                layer_norm_op<Axis>::template parameters<In>[0].extents.elements()>::define_row_norm;
+template <class Backend, class In, class Op>
+  requires op_takes<Op, In> && requires { Op::template row<In>; }
+struct definition<Backend, In, Op> : detail::define_row_norm<Backend, In, Op> {
+  using definition::define_row_norm::define_row_norm;
 };
 
 template <class Backend, class In>

@@ -12,18 +12,19 @@ namespace levada {
 
 namespace detail {
 
-/// The kernel of `Op` on `In` as one of `Two`, an op of two inputs, of which it keeps the parameter; `Of` says whose
-/// kernel that is.
-template <template <class, class> class Of, class In, class Op, class Two>
+/// The kernel of `Op` on `In` as one of an op of two inputs, of which it keeps the parameter; `Of` says whose kernel
+/// that is.
+template <template <class, class> class Of, class In, class Op>
 class parameter_kernel_of {
   using operands = typename Op::template operands<In>;
-  using kernel = Of<typename operands::type, Two>;
+  using op_of_two = typename Op::op_of_two;
+  using kernel = Of<typename operands::type, op_of_two>;
   using parameter = typename Op::template parameter<In>;
 
  public:
   static constexpr std::size_t scratch_bytes = kernel::scratch_bytes;
 
-  parameter_kernel_of(const Op&, parameter_values p) : kernel_(Two{}, p) {
+  parameter_kernel_of(const Op&, parameter_values p) : kernel_(op_of_two{}, p) {
     std::memcpy(parameter_.data(), p.get<typename parameter::value_type>(0), sizeof parameter_.values);
   }
 
@@ -45,19 +46,9 @@ struct defined_by {
 
 }  // namespace detail
 
-template <class Backend, class In, class F, parameter_place Place, std::size_t... Dims>
-  requires op_takes<parameter_op<F, Place, Dims...>, In>
-struct definition<Backend, In, parameter_op<F, Place, Dims...>>
-    : detail::parameter_kernel_of<detail::defined_by<Backend>::template kernel, In, parameter_op<F, Place, Dims...>,
-                                  broadcast_op<F>> {
-  using definition::parameter_kernel_of::parameter_kernel_of;
-};
-
-template <class Backend, class In, parameter_place Place, std::size_t... Dims>
-  requires op_takes<matmul_parameter_op<Place, Dims...>, In>
-struct definition<Backend, In, matmul_parameter_op<Place, Dims...>>
-    : detail::parameter_kernel_of<detail::defined_by<Backend>::template kernel, In, matmul_parameter_op<Place, Dims...>,
-                                  matmul_op> {
+template <class Backend, class In, class Op>
+  requires op_takes<Op, In> && requires { typename Op::op_of_two; }
+struct definition<Backend, In, Op> : detail::parameter_kernel_of<detail::defined_by<Backend>::template kernel, In, Op> {
   using definition::parameter_kernel_of::parameter_kernel_of;
 };
 

@@ -39,8 +39,8 @@ struct with_bias<conv2d_op<Filters, Options...>> {
   using type = conv2d_op<Filters, std::conditional_t<std::same_as<Options, no_bias>, same, Options>...>;
 };
 
-/// Rows of `Row` elements normalised and scaled, element by element or each row by one number.
-template <class Arch, class In, class Op, std::size_t Row>
+/// Rows normalised and scaled, element by element or each row by one number.
+template <class Arch, class In, class Op>
 class simd_row_norm {
  public:
   using value = typename In::value_type;
@@ -53,16 +53,17 @@ class simd_row_norm {
   }
 
   void operator()(const In& in, In& out, std::byte*) const {
-    for (std::size_t r = 0; r < In::elements / Row; ++r) row(in.data() + r * Row, out.data() + r * Row, r);
+    for (std::size_t r = 0; r < In::elements / row; ++r) normalise(in.data() + r * row, out.data() + r * row, r);
   }
 
  private:
   using vec = vector<value, Arch>;
+  static constexpr std::size_t row = Op::template row<In>;
   static constexpr std::size_t parameters = Op::template parameters<In>[0].extents.elements();
   static constexpr bool one_a_row = std::same_as<Op, instance_norm_op>;
-  static constexpr value length = static_cast<value>(Row);
+  static constexpr value length = static_cast<value>(row);
 
-  void row(const value* in, value* out, std::size_t r) const {
+  void normalise(const value* in, value* out, std::size_t r) const {
     const value mean = sum(in, [](const auto& x) { return x; }) / length;
     const value variance = sum(in,
                                [mean](const auto& x) {
@@ -74,7 +75,7 @@ class simd_row_norm {
     const auto scaled = [&](const vec& x, const vec& scale, const vec& bias) {
       return multiply_add((x - vec(mean)) / vec(spread), scale, bias);
     };
-    for_each_vector<value, Arch, Row>(
+    for_each_vector<value, Arch, row>(
         [&](std::size_t i) {
           scaled(load<value, Arch>(in + i), parameter<vec::size>(scale_, r, i), parameter<vec::size>(bias_, r, i))
               .store_unaligned(out + i);
@@ -95,15 +96,15 @@ class simd_row_norm {
 
   template <class F>
   LEVADA_INLINE static value sum(const value* in, F f) {
-    constexpr std::size_t whole = Row / vec::size * vec::size;
+    constexpr std::size_t whole = row / vec::size * vec::size;
     value total = 0;
     if constexpr (whole != 0) {
       vec sums(value{0});
       for (std::size_t i = 0; i < whole; i += vec::size) sums = sums + f(load<value, Arch>(in + i));
       total = sum_of(sums);
     }
-    if constexpr (whole != Row)
-      for (std::size_t i = whole; i < Row; ++i) total += f(in[i]);
+    if constexpr (whole != row)
+      for (std::size_t i = whole; i < row; ++i) total += f(in[i]);
     return total;
   }
 
@@ -204,18 +205,14 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
 
 template <class Arch, class In>
   requires op_takes<instance_norm_op, In>
-struct simd_kernel<Arch, In, instance_norm_op>
-    : detail::simd_row_norm<Arch, In, instance_norm_op, In::elements / In::extents[0]> {
-  using detail::simd_row_norm<Arch, In, instance_norm_op, In::elements / In::extents[0]>::simd_row_norm;
+struct simd_kernel<Arch, In, instance_norm_op> : detail::simd_row_norm<Arch, In, instance_norm_op> {
+  using simd_kernel::simd_row_norm::simd_row_norm;
 };
 
 template <class Arch, class In, std::ptrdiff_t Axis>
   requires op_takes<layer_norm_op<Axis>, In>
-struct simd_kernel<Arch, In, layer_norm_op<Axis>>
-    : detail::simd_row_norm<Arch, In, layer_norm_op<Axis>,
-                            layer_norm_op<Axis>::template parameters<In>[0].extents.elements()> {
-  using detail::simd_row_norm<Arch, In, layer_norm_op<Axis>,
-                              layer_norm_op<Axis>::template parameters<In>[0].extents.elements()>::simd_row_norm;
+struct simd_kernel<Arch, In, layer_norm_op<Axis>> : detail::simd_row_norm<Arch, In, layer_norm_op<Axis>> {
+  using simd_kernel::simd_row_norm::simd_row_norm;
 };
 
 template <class Arch, class In>

@@ -33,16 +33,14 @@ inline constexpr bool vectorizes_parameter<Arch, parameter_op<F, Place, Dims...>
 template <class Arch, class In, class F, parameter_place Place, std::size_t... Dims>
   requires detail::vectorizes_parameter<Arch, parameter_op<F, Place, Dims...>, In>
 struct simd_kernel<Arch, In, parameter_op<F, Place, Dims...>>
-    : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, parameter_op<F, Place, Dims...>,
-                                  broadcast_op<F>> {
+    : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, parameter_op<F, Place, Dims...>> {
   using simd_kernel::parameter_kernel_of::parameter_kernel_of;
 };
 
 template <class Arch, class In, parameter_place Place, std::size_t... Dims>
   requires op_takes<matmul_parameter_op<Place, Dims...>, In>
 struct simd_kernel<Arch, In, matmul_parameter_op<Place, Dims...>>
-    : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, matmul_parameter_op<Place, Dims...>,
-                                  matmul_op> {
+    : detail::parameter_kernel_of<detail::on_vectors<Arch>::template kernel, In, matmul_parameter_op<Place, Dims...>> {
   using simd_kernel::parameter_kernel_of::parameter_kernel_of;
 };
 
