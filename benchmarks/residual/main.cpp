@@ -126,45 +126,46 @@ void report(benchmark::State& state, const kernels::compared& c, double items) {
   state.counters["ratio"] = c.ratio;
 }
 
-template <std::size_t Channels, std::size_t Side>
-void called(benchmark::State& state) {
+/// `measure(app, hand, items)` of a block.
+template <std::size_t Channels, std::size_t Side, class Measure>
+void compare(benchmark::State& state, Measure measure) {
   const block<Channels, Side> b;
   using item = typename block<Channels, Side>::item;
   const auto app = lv::deploy<box, slots_for<item>>(b.pipeline());
   by_hand<item> hand(b.weights());
   check(app, hand, b.items().front());
-  const auto out = std::make_unique<item>();
-  report(state,
-         kernels::alternate<kernels::processor_clock>(
-             state,
-             [&] {
-               for (const item& i : b.items()) app(i, *out), benchmark::DoNotOptimize(out->data());
-             },
-             [&] {
-               for (const item& i : b.items()) hand(i, *out), benchmark::DoNotOptimize(out->data());
-             }),
-         static_cast<double>(b.items().size()));
+  report(state, measure(app, hand, b.items()), static_cast<double>(b.items().size()));
+}
+
+template <std::size_t Channels, std::size_t Side>
+void called(benchmark::State& state) {
+  compare<Channels, Side>(state, [&]<class Item>(const auto& app, auto& hand, const std::vector<Item>& items) {
+    const auto out = std::make_unique<Item>();
+    return kernels::alternate<kernels::processor_clock>(
+        state,
+        [&] {
+          for (const Item& i : items) app(i, *out), benchmark::DoNotOptimize(out->data());
+        },
+        [&] {
+          for (const Item& i : items) hand(i, *out), benchmark::DoNotOptimize(out->data());
+        });
+  });
 }
 
 template <std::size_t Channels, std::size_t Side>
 void streamed(benchmark::State& state) {
-  const block<Channels, Side> b;
-  using item = typename block<Channels, Side>::item;
-  const auto app = lv::deploy<box, slots_for<item>>(b.pipeline());
-  by_hand<item> hand(b.weights());
-  check(app, hand, b.items().front());
-  std::vector<item> out(b.items().size());
-  report(state,
-         kernels::alternate(
-             state,
-             [&] {
-               for (auto&& r : app.stream(b.items())) benchmark::DoNotOptimize(r->data());
-             },
-             [&] {
-               for (std::size_t i = 0; i < out.size(); ++i) hand(b.items()[i], out[i]);
-               benchmark::DoNotOptimize(out.data());
-             }),
-         static_cast<double>(out.size()));
+  compare<Channels, Side>(state, [&]<class Item>(const auto& app, auto& hand, const std::vector<Item>& items) {
+    std::vector<Item> out(items.size());
+    return kernels::alternate(
+        state,
+        [&] {
+          for (auto&& r : app.stream(items)) benchmark::DoNotOptimize(r->data());
+        },
+        [&] {
+          for (std::size_t i = 0; i < out.size(); ++i) hand(items[i], out[i]);
+          benchmark::DoNotOptimize(out.data());
+        });
+  });
 }
 
 template <std::size_t Channels, std::size_t Side>
