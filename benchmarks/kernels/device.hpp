@@ -77,18 +77,7 @@ class submission {
   void run() {
     using lv::detail::vulkan_struct;
     const VkSemaphore timeline = timeline_.get();
-    ++value_;
-    auto values = vulkan_struct<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    values.signalSemaphoreValueCount = 1;
-    values.pSignalSemaphoreValues = &value_;
-    auto submit = vulkan_struct<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-    submit.pNext = &values;
-    submit.commandBufferCount = 1;
-    submit.pCommandBuffers = &commands_;
-    submit.signalSemaphoreCount = 1;
-    submit.pSignalSemaphores = &timeline;
-    const VkQueue queue = on_->queue(lv::detail::vulkan_roles::compute);
-    on_->check(on_->vk.vkQueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
+    on_->submit(lv::detail::vulkan_roles::compute, commands_, timeline, ++value_);
     auto wait = vulkan_struct<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
     wait.semaphoreCount = 1;
     wait.pSemaphores = &timeline;

@@ -261,11 +261,8 @@ inline constexpr spirv::writer::room module_room = assembled_in_room<Program, Op
 
 template <const auto& Program, module_options Options>
 constexpr auto assembled() {
-  constexpr const spirv::writer::room& whole = module_room<Program, Options>;
-  static_assert(!whole.is_full);
-  std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word
-  for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.elements[i];
-  return std::bit_cast<std::array<std::uint32_t, whole.size>>(words);
+  static_assert(!module_room<Program, Options>.is_full);
+  return spirv::cut_to_size<module_room<Program, Options>>();
 }
 
 }  // namespace ir

@@ -7,8 +7,6 @@
 // the workgroup's size and count are `grid.group` and `grid.group_counts()`. Invocations past the grid do nothing;
 // where there are barriers they come along, read clamped into the buffers, and store nothing.
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -303,12 +301,9 @@ inline constexpr spirv::writer::room grid_room = assembled_grid_in_room<Program,
 
 template <const auto& Program, bool DebugNames>
 constexpr auto assembled_grid() {
-  constexpr const spirv::writer::room& whole = grid_room<Program, DebugNames>;
-  static_assert(!whole.is_full,
+  static_assert(!grid_room<Program, DebugNames>.is_full,
                 "the module of a kernel has at most 32,768 words: split the kernel, or loop with g.fold");
-  std::uint32_t words[whole.size];  // not a std::array: its operator costs more than the word
-  for (std::size_t i = 0; i < whole.size; ++i) words[i] = whole.elements[i];
-  return std::bit_cast<std::array<std::uint32_t, whole.size>>(words);
+  return spirv::cut_to_size<grid_room<Program, DebugNames>>();
 }
 
 }  // namespace ir

@@ -3,6 +3,10 @@
 // kernel/detail/spirv_writer.hpp: words of SPIR-V 1.3, and the instructions that compute. Numbers and names are those
 // of the SPIR-V specification, version 1.3, and of the extended instruction set GLSL.std.450.
 
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -313,6 +317,14 @@ class writer {
   // The ids of the four scalar types, of the extended instruction set, and of the first instruction.
   std::uint32_t first_scalar_ = 0, extended_set_ = 0, first_value_ = 0, next_id_ = 0;
 };
+
+/// The words of a module that was made with room for any.
+template <const writer::room& Whole>
+constexpr auto cut_to_size() {
+  std::uint32_t words[Whole.size];  // not a std::array: its operator costs more than the word
+  for (std::size_t i = 0; i < Whole.size; ++i) words[i] = Whole.elements[i];
+  return std::bit_cast<std::array<std::uint32_t, Whole.size>>(words);
+}
 
 }  // namespace ir::spirv
 }  // namespace levada

@@ -156,6 +156,20 @@ class vulkan_context {
     if (result != VK_SUCCESS) throw vulkan_error(index_, function, result);
   }
 
+  /// The timeline comes to `value` when the commands are done.
+  void submit(std::size_t role, VkCommandBuffer commands, VkSemaphore timeline, std::uint64_t value) const {
+    auto values = vulkan_struct<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &value;
+    auto info = vulkan_struct<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    info.pNext = &values;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline;
+    check(vk.vkQueueSubmit(queue(role), 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+  }
+
   /// Creates an object of this device: `make(vk.vkCreateBuffer, vk.vkDestroyBuffer, info, "vkCreateBuffer")`.
   template <class Handle, class Info>
   vulkan_handle<Handle> make(VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*, Handle*),

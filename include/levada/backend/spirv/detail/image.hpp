@@ -27,24 +27,15 @@ struct each_pixel {
 
   template <class G>
   static constexpr auto channel(const G& g) {
-    if constexpr (planes)
-      return g.z();
-    else
-      return g.x();
+    return planes ? g.z() : g.x();
   }
   template <class G>
   static constexpr auto row(const G& g) {
-    if constexpr (planes)
-      return g.y();
-    else
-      return g.z();
+    return planes ? g.y() : g.z();
   }
   template <class G>
   static constexpr auto column(const G& g) {
-    if constexpr (planes)
-      return g.x();
-    else
-      return g.y();
+    return planes ? g.x() : g.y();
   }
 };
 template <layout Layout, class Buffer, class C, class Y, class X>

@@ -256,17 +256,7 @@ class vulkan_queue final : public device_queue {
     const std::lock_guard lock(mutex_);
     if (!broken_.empty()) throw vulkan_error(context_.index(), broken_);
     const std::uint64_t done = issued_[role] + 1;
-    const VkSemaphore timeline = timelines_[role].get();
-    auto values = vulkan_struct<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    values.signalSemaphoreValueCount = 1;
-    values.pSignalSemaphoreValues = &done;
-    auto info = vulkan_struct<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-    info.pNext = &values;
-    info.commandBufferCount = 1;
-    info.pCommandBuffers = &commands;
-    info.signalSemaphoreCount = 1;
-    info.pSignalSemaphores = &timeline;
-    context_.check(context_.vk.vkQueueSubmit(context_.queue(role), 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+    context_.submit(role, commands, timelines_[role].get(), done);
     return issued_[role] = done;
   }
 
