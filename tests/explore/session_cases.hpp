@@ -36,6 +36,27 @@ void streamed(auto pipeline, int count) {
   require(next == count, "a result is missing");
 }
 
+/// Two streams, one behind the other; `beside`: while another thread does the same.
+template <int Threads, class... Options>
+void streamed_twice(auto pipeline, int count, bool beside = false) {
+  const auto app = deployed<Threads, Options...>(pipeline());
+  const auto stream_twice = [&] {
+    std::vector<int> items;
+    for (int i = 0; i < count; ++i) items.push_back(i);
+    for (int round = 0; round < 2; ++round) {
+      int next = 0;
+      auto results = app.stream(items);
+      for (const auto& r : results) require(r.has_value() && *r == next++, "another result");
+      require(next == count, "a result is missing");
+      check_counts(results.counts(), static_cast<std::uint64_t>(count));
+    }
+  };
+  detail::thread other;
+  if (beside) other = detail::thread(stream_twice);
+  stream_twice();
+  if (beside) other.join();
+}
+
 /// One thread pushes, another pops.
 template <int Threads, class... Options>
 void by_two_threads(auto pipeline, int count, bool by_trying = false) {
@@ -350,6 +371,7 @@ inline constexpr session_case small_cases[] = {
     {"three tickets, three workers", [] { streamed<3, slots<4>>(three_slow, 3); }},
     {"serial, parallel, serial", [] { streamed<2, slots<4>>(mixed_slow, 3); }},
     {"two segments", [] { streamed<2, slots<4>>(segments_slow, 3); }},
+    {"two streams", [] { streamed_twice<2, slots<4>>(two_slow, 2); }},
     {"pusher and popper, two tickets", [] { by_two_threads<2, slots<2>>(two_slow, 3); }},
     {"pusher and popper, two segments", [] { by_two_threads<2, slots<2>>(segments_slow, 3); }},
     {"pusher and popper, one permit", [] { by_two_threads<1, slots<4>>(two_slow, 3); }},
@@ -393,6 +415,8 @@ inline constexpr session_case large_cases[] = {
     {"stream, three serial, three threads", [] { streamed<3>(three_serial, 8); }},
     {"stream, serial, parallel, serial", [] { streamed<2>(mixed, 7); }},
     {"stream, two segments", [] { streamed<2>(segments, 4); }},
+    {"stream, one behind the other", [] { streamed_twice<2, slots<4>>(two_serial, 5); }},
+    {"stream, two threads", [] { streamed_twice<3, slots<4>>(two_slow, 3, true); }},
     {"stream, few slots", [] { streamed<2, slots<2>>(two_serial, 5); }},
     {"stream, slow items, three threads", [] { streamed<3>(three_slow, 8); }},
     {"two threads, two serial", [] { by_two_threads<2>(two_serial, 4); }},

@@ -210,6 +210,18 @@ TEST_CASE("a stream does not allocate for its items") {
   }));
 }
 
+TEST_CASE("a stream behind another does not allocate") {
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(pipeline());
+  const std::vector<payload> items(3);
+  check_nothing_begins(steady([&](std::uint64_t) {
+    for (int round = 0; round < 1'000; ++round) {
+      std::uint64_t n = 0;
+      for (auto& r : app.stream(items)) n += r.has_value();
+      CHECK(n == items.size());
+    }
+  }));
+}
+
 TEST_CASE("a stream through a device does not allocate for its items") {
   const auto app = lv::deploy<lv::target<lv::cpu<2>, lv::simulated<0>>>(
       pipeline() | lv::on<lv::simulated<0>>(lv::stage<"far">([](const long& v) { return v; })) |

@@ -144,6 +144,8 @@ class owner {
   T* get() const { return object_; }
   T& operator*() const { return *object_; }
   T* operator->() const { return object_; }
+  /// The object is the caller's from here on.
+  T* release() { return exchange_value(object_, nullptr); }
 
  private:
   T* object_ = nullptr;

@@ -23,7 +23,7 @@ class basic_grain_claimer : public device_reporter {
   sequence share_of(const segment& seg, sequence waiting) const;
   void begin_grain(std::size_t s, grain& g, sequence begin, sequence count);
   void fetch(const segment& seg, const grain& g) const;
-  const std::byte* in_row(sequence item) const { return row_.first + item * row_.bytes; }
+  const std::byte* in_row(sequence item) const { return row_.first + (item - first_) * row_.bytes; }
   void place_from_row(const grain& g);
 
   /// How many of those items are of one version.

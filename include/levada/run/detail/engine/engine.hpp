@@ -41,7 +41,7 @@ class basic_engine final : public result_outlet {
   /// Fresh copies of the stage states; nothing may be in flight.
   void reset_states() { states_.reset(code_); }
 
-  item_counts counts() const { return tally_.counts(ring_.pushed); }
+  item_counts counts() const { return tally_.counts(ring_.pushed, first_); }
 
   // ---- what it measures of itself ----
 
@@ -61,6 +61,7 @@ class basic_engine final : public result_outlet {
     Trace t;
     for (const program_unit& unit : code_.units) t.stages.push_back(unit.name);
     if (meter* m = meter_.made()) m->write_trace_to(t);
+    for (auto& event : t.events) event.item -= first_;
     return t;
   }
   template <class Statistics = session_statistics>
@@ -135,6 +136,29 @@ class basic_engine final : public result_outlet {
     return again;
   }
 
+  // ---- one stream behind the other ----
+
+  bool borrows_input() const { return !destroys_input_; }
+  /// All items have ended: gives up the states of their stages. Says whether others may come, behind `begin_again`;
+  /// not where it was measured, where parameters have versions, or where it would keep much memory.
+  bool end_for_another() noexcept {
+    if (!is_usual_ || completed_ || versions_ || has_devices() || meter_.made() != nullptr) return false;
+    if (!states_.can_reset() || bytes_of_items(code_) > most_bytes_kept) return false;
+    free_kept();
+    states_.end();
+    return true;
+  }
+  /// Items are numbered on: a worker that is still here may look at any number. What is known of the time that they
+  /// take stays so.
+  void begin_again() {
+    states_.begin_again();
+    tally_.begin_again();
+    first_ = pushed();
+    row_ = {};
+    segments_.front().forget_caller();
+    closed_.store(false);
+  }
+
   // ---- ends ----
 
   /// Items that are not finished become cancelled, at their next unit; no more are taken.
@@ -157,6 +181,16 @@ class basic_engine final : public result_outlet {
     if (!all_finished()) return false;
     pass_over();
     return all_counted();
+  }
+
+ private:
+  static constexpr std::size_t most_bytes_kept = 1'048'576;
+
+  /// Of slots and scratchpads.
+  static std::size_t bytes_of_items(const program& code) {
+    std::size_t all = code.slots * code.slot_bytes;
+    for (const program_segment& s : code.segments) all += s.grains * s.scratch_bytes;
+    return all;
   }
 };
 using engine = basic_engine<>;

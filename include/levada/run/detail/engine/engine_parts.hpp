@@ -110,7 +110,8 @@ class basic_engine_parts {
   const bool goes_short_;       ///< grains of cheap items may go from end to end at once
   const bool looks_at_output_;  ///< whether results are past their deadline
   slot_ring ring_;
-  item_row row_;  ///< what comes in, if it comes so
+  sequence first_ = 0;  ///< of the items of this stream: those before were of others that had this engine
+  item_row row_;        ///< what comes in, if it comes so
   failure_hook on_failure_;
   bool hands_out_all_ = false;
   session_states states_;

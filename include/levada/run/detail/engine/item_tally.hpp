@@ -50,17 +50,24 @@ struct alignas(64) basic_item_tally {
     of(drop_reason::partial).fetch_add(count);
   }
 
-  /// All of them, where so many were pushed: that is looked at last.
-  item_counts counts(const atomic<std::uint64_t>& pushed) const {
+  /// All of them, where so many were pushed behind the first `before`: that is looked at last.
+  item_counts counts(const atomic<std::uint64_t>& pushed, std::uint64_t before = 0) const {
     item_counts c;
     c.delivered = delivered.load(), c.failed = failed.load(), c.filtered = filtered.load();
     const auto dropped = [&](drop_reason why) { return drops[static_cast<std::size_t>(why)].load(); };
     c.drops = {dropped(drop_reason::replaced), dropped(drop_reason::rejected), dropped(drop_reason::partnerless),
                dropped(drop_reason::partial),  dropped(drop_reason::overdue),  dropped(drop_reason::overdue_at_output)};
     c.dropped = c.drops.sum(), c.cancelled = cancelled.load(), c.refused = refused.load();
-    c.pushed = pushed.load() + c.drops.replaced + c.drops.rejected + c.drops.partnerless;
+    c.pushed = pushed.load() - before + c.drops.replaced + c.drops.rejected + c.drops.partnerless;
     c.in_flight = c.pushed - c.delivered - c.failed - c.filtered - c.dropped - c.cancelled;
     return c;
+  }
+
+  /// Of items to come; none is in flight.
+  void begin_again() {
+    for (atomic<std::uint64_t>* count : {&delivered, &failed, &filtered, &cancelled, &at_admission, &refused})
+      count->store(0, std::memory_order_relaxed);
+    for (atomic<std::uint64_t>& count : drops) count.store(0, std::memory_order_relaxed);
   }
 
   atomic<std::uint64_t> delivered{0};

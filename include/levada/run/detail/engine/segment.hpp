@@ -48,7 +48,7 @@ struct basic_segment {
         branches(of.forks ? of.grains : 0),
         done(slots) {
     for (std::size_t i = 0; i < grains.size(); ++i) grains[i].memory = memory.get() + i * of.scratch_bytes;
-    cheap_ns.store(own_cheap_ns(), std::memory_order_relaxed);
+    forget_caller();
     limit.store(1, std::memory_order_relaxed);
     // Where nothing of an item lies in the scratchpad, cheap items may come in longer grains.
     longest = of.item_bytes == 0 ? std::clamp(longest_grain_bytes / slot_bytes, of.grain, slots) : of.grain;
@@ -189,6 +189,8 @@ struct basic_segment {
     return is_single_stage() ? cheap_single_stage_ns
                              : cheap_item_ns + ticket_ns * static_cast<std::uint32_t>(code.tickets);
   }
+  /// Nothing is known of what the thread takes that feeds and fetches.
+  void forget_caller() { cheap_ns.store(own_cheap_ns(), std::memory_order_relaxed); }
   /// Its items are known to take less than their way to another processor.
   [[gnu::always_inline]] bool is_cheap() const {
     const std::uint32_t ns = item_ns.load(std::memory_order_relaxed);

@@ -55,6 +55,18 @@ class erased_object {
     if (object_ != nullptr) destroy_(object_, alignment_);
   }
 
+  /// Becomes a copy of `from` once more, of which it is a copy, where its bytes are all that is copied. Says whether it
+  /// did.
+  bool copy_again(const erased_object& from) {
+    if (object_ == nullptr || copy_ != &copy_bytes) return false;
+    std::memcpy(object_, from.object_, bytes_);
+    return true;
+  }
+  /// The object ends, unless nobody would see that.
+  void end() noexcept {
+    if (copy_ != &copy_bytes) *this = erased_object();
+  }
+
   void* get() const { return object_; }
   bool copyable() const { return copy_ != nullptr; }
   erased_object copy() const {

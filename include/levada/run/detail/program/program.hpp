@@ -193,6 +193,21 @@ struct basic_session_states {
     for (std::size_t i = 0; i < copies.size(); ++i) objects[i] = copies[i].get();
   }
 
+  bool can_reset() const {
+    for (const program_state& s : code_.states)
+      if (!s.prototype.copyable()) return false;
+    return true;
+  }
+  /// Ends the copies, in the order in which a session does. None is used until `begin_again`.
+  void end() noexcept {
+    for (std::size_t i = copies.size(); i != 0;) copies[--i].end();
+  }
+  void begin_again() {
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      if (!copies[i].copy_again(code_.states[i].prototype)) copies[i] = code_.states[i].prototype.copy();
+    for (std::size_t i = 0; i < copies.size(); ++i) objects[i] = copies[i].get();
+  }
+
   fixed_array<erased_object> copies;
   fixed_array<void*> objects;  ///< null: not this session's
   bool used = false;           ///< a stage may have run

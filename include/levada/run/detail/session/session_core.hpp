@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -43,13 +44,14 @@ class session_core final : public helped_session<Executor> {
  public:
   [[gnu::cold]] session_core(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop,
                              const session_settings& settings = {}, admission_queue* before = nullptr)
-      : base(std::move(of), borrows_input, settings, before),
+      : base(alone(std::move(of)), borrows_input, settings, before),
         backbone_(backbone_for(*deployment_)),
         gate_(this),
         own_workers_(settings.unordered   ? static_cast<std::size_t>(deployment_->concurrency_limit.count())
                      : settings.dedicated ? 1
-                                          : 0),
-        on_stop_(std::move(stop), cancel_session<session_engines>{this}) {
+                                          : 0) {
+    cancel_on(std::move(stop));
+    app().kept.end();  // one that was left meanwhile
     if (!deployment_->last_code().has_result) this->invite_always();
     if (settings.watched != nullptr) this->results().watch(*settings.watched);
     if (deployment_->measures.load()) this->measure(true);
@@ -69,6 +71,33 @@ class session_core final : public helped_session<Executor> {
     for_each_engine([](engine& e) { e.wait_for_devices(); });
     absence_.end();
     end_own_workers();
+  }
+
+  /// Of a stream: the session that the last one has left, where that had the same settings; else a new one.
+  static owner<session_core> begin(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop) {
+    owner<session_core> left = of->kept.take();
+    if (left && left->engine_.borrows_input() != borrows_input) left = owner<session_core>();
+    if (!left) return owner<session_core>(new session_core(std::move(of), borrows_input, std::move(stop)));
+    left->begin_again(of);
+    left->cancel_on(std::move(stop));
+    if (left->deployment_->measures.load()) left->measure(true);
+    return left;
+  }
+  /// With settings of its own: always a new one.
+  static owner<session_core> begin(std::shared_ptr<deployment<Executor>> of, bool borrows_input, std::stop_token stop,
+                                   const session_settings& settings) {
+    return owner<session_core>(new session_core(std::move(of), borrows_input, std::move(stop), settings));
+  }
+  /// The stream is over: what it has of its own ends, and the rest is left to the next one. Only where its session is
+  /// the one of its deployment: threads of others have short ways where there is no other. A worker that is here stays
+  /// for a moment, as for items that may come.
+  static void leave(owner<session_core> ended) noexcept {
+    ended->on_stop_.reset();
+    if (!ended->deployment_->concurrency_limit.has_one_session() || !ended->end_for_another()) return;
+    const std::shared_ptr<deployed_code> of = std::move(ended->owned_deployment_);  // perhaps the last that has it
+    auto& app = static_cast<deployment<Executor>&>(*of);
+    app.kept.leave(std::move(ended));
+    if (!app.concurrency_limit.has_one_session()) app.kept.end();  // another began, and looked for one before
   }
 
   void invite() noexcept override {
@@ -101,7 +130,13 @@ class session_core final : public helped_session<Executor> {
     }
   }
 
-  Executor& executor() const { return static_cast<deployment<Executor>&>(*deployment_).executor; }
+  deployment<Executor>& app() const { return static_cast<deployment<Executor>&>(*deployment_); }
+  Executor& executor() const { return app().executor; }
+  static std::shared_ptr<deployment<Executor>> alone(std::shared_ptr<deployment<Executor>> of) {
+    of->kept.end();
+    return of;
+  }
+  void cancel_on(std::stop_token stop) { on_stop_.emplace(std::move(stop), cancel_session<session_engines>{this}); }
 
   // The steps of a visit are numbered: the segments of a region, the rate converter to the next, its segments.
   owner<backbone> backbone_for(const deployed_code& d) {
@@ -242,7 +277,8 @@ class session_core final : public helped_session<Executor> {
       const bool goes = others_wait();
       const bool stays =
           !goes && !deployment_->concurrency_limit.are_overdue() && !ending_.load() && pays_for_a_worker();
-      if (stays && spin_until([&] { return ending_.load(); })) continue;
+      // Others of the same workers do not wait for one that waits itself.
+      if (stays && spin_until([&] { return ending_.load() || others_wait(); })) continue;
       worker_asleep();
       // What came between the last look and now found a worker awake and invited nobody.
       const bool waits = engine_.invites_always();  // for a permit; else those who have one look for more themselves
@@ -261,7 +297,7 @@ class session_core final : public helped_session<Executor> {
   atomic<std::int64_t> stay_us_{shortest_stay_us};  ///< in a line, of a worker that is wanted elsewhere
   const open_gate gate_;  ///< behind all that a worker looks at, which has left when it is closed
   fixed_array<thread> own_workers_;
-  std::stop_callback<cancel_session<session_engines>> on_stop_;
+  std::optional<std::stop_callback<cancel_session<session_engines>>> on_stop_;
 };
 
 }  // namespace levada::detail

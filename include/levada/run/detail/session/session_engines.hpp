@@ -156,13 +156,13 @@ class basic_session_engines : public engine_host {
  protected:
   [[gnu::cold]] basic_session_engines(std::shared_ptr<deployed_code> of, bool borrows_input,
                                       const session_settings& settings, admission_queue* before)
-      : deployment_(std::move(of)),
+      : owned_deployment_(std::move(of)),
         admission_(before),
-        engine_(deployment_->code, queues_of(deployment_.get(), deployment_->code), deployment_->concurrency_limit,
-                event_, *this, borrows_input, deployment_->later ? settings.inside() : settings),
+        engine_(deployment_->code, queues_of(deployment_, deployment_->code), deployment_->concurrency_limit, event_,
+                *this, borrows_input, deployment_->later ? settings.inside() : settings),
         later_(deployment_->later ? deployment_->later->open(
                                         {engine_, deployment_->concurrency_limit, event_, *this, behind(settings)},
-                                        &queues_of, deployment_.get())
+                                        &queues_of, deployment_)
                                   : owner<later_regions>()) {}
   ~basic_session_engines() = default;
 
@@ -224,6 +224,15 @@ class basic_session_engines : public engine_host {
     for_each_engine([](engine& e) { e.worker_ends(); });
   }
 
+  /// It has ended well, and all that it had but its memory is gone. Says whether its engine can be used again.
+  bool end_for_another() noexcept { return !later_ && is_over() && !is_cancelled() && engine_.end_for_another(); }
+  /// Behind that: a session as a new one is. Throws what copying a state throws.
+  void begin_again(const std::shared_ptr<deployed_code>& of) {
+    engine_.begin_again();
+    owned_deployment_ = of;
+    is_over_.store(false);
+  }
+
   template <class Visit>
   void for_each_engine(Visit visit) {
     visit(engine_);
@@ -242,7 +251,8 @@ class basic_session_engines : public engine_host {
     return holds;
   }
 
-  const std::shared_ptr<deployed_code> deployment_;
+  std::shared_ptr<deployed_code> owned_deployment_;  ///< null where it is the deployment that keeps this session
+  deployed_code* const deployment_ = owned_deployment_.get();
   const permits::session in_limit_{deployment_->concurrency_limit};
   event_count event_;
   admission_queue* const admission_;

@@ -178,7 +178,7 @@ class item_stream {
       : stride_(of->last_code().slot_bytes),
         borrows_(Feed::lasting && !of->code.owns_input),
         feed_(std::move(feed)),
-        core_(new detail::session_core<Executor>(std::move(of), borrows_, std::move(stop), settings...)),
+        core_(core::begin(std::move(of), borrows_, std::move(stop), settings...)),
         watches_caller_(!Feed::live && !core_->changes_rate() && core_->items().is_single_stage()) {
     if constexpr (sizeof...(Settings) != 0)
       if (core_->changes_rate()) (settings.stamp_items(core_->items()), ...);
@@ -259,10 +259,13 @@ class item_stream {
   item_stream(item_stream&&) = default;
   item_stream& operator=(item_stream&&) = delete;
   ~item_stream() {
-    if (core_) end_current();
+    if (!core_) return;
+    end_current();
+    core::leave(std::move(core_));
   }
 
  private:
+  using core = detail::session_core<Executor>;
   using clock = std::chrono::steady_clock;
   static constexpr std::uint32_t watched_every = 32;
 
@@ -425,7 +428,7 @@ class item_stream {
   const bool borrows_;
   bool takes_row_ = false;
   Feed feed_;  // before the core, so that it ends behind it: workers may be at items of a range that was moved here
-  detail::owner<detail::session_core<Executor>> core_;
+  detail::owner<core> core_;
   // What this thread takes for itself, an item: engine::caller_takes. Looked at now and then.
   const bool watches_caller_;
   std::uint32_t rows_ = 0, fills_ = 0;
