@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <levada/graph/detail/part_pack.hpp>
 #include <levada/graph/detail/side_data.hpp>
 #include <levada/run/detail/program/unit.hpp>
 #include <levada/run/detail/program/unit_call.hpp>
@@ -104,23 +105,19 @@ inline constexpr bool fits_chain =
     sides_of<F, Form>::type::size == 0 && !observes_missing<F> && std::is_trivially_destructible_v<In> &&
     std::is_trivially_destructible_v<Out>;
 
-/// The `I`-th step. Not a tuple, which costs a compiler four times as much.
-template <std::size_t I, class Step>
-struct numbered_step {
-  Step step;
-};
+/// Not a tuple, which costs a compiler four times as much.
 template <class Places, class... Steps>
 struct chain_steps;
 template <std::size_t... I, class... Steps>
-struct chain_steps<std::index_sequence<I...>, Steps...> : numbered_step<I, Steps>... {
-  explicit chain_steps(const chain_call& call) : numbered_step<I, Steps>{Steps(call.paths[I], call)}... {}
+struct chain_steps<std::index_sequence<I...>, Steps...> : packed_part<I, Steps>... {
+  explicit chain_steps(const chain_call& call) : packed_part<I, Steps>{Steps(call.paths[I], call)}... {}
 
   /// All of them on the `i`-th item.
   [[gnu::always_inline]] void operator()([[maybe_unused]] void* item, std::size_t i) {
-    ((item = static_cast<numbered_step<I, Steps>&>(*this).step(item, i)), ...);
+    ((item = static_cast<packed_part<I, Steps>&>(*this).part(item, i)), ...);
   }
   [[gnu::always_inline]] void put_back(const unit_path* paths) const {
-    (static_cast<const numbered_step<I, Steps>&>(*this).step.put_back(paths[I]), ...);
+    (static_cast<const packed_part<I, Steps>&>(*this).part.put_back(paths[I]), ...);
   }
 };
 
