@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <levada/core/detail/device_queue.hpp>
@@ -128,31 +130,28 @@ void write_region(json_writer& json, const plan_info<N>& plan, const plan_choice
   json.close('}');
 }
 
-inline void write_distribution(json_writer& json, std::string_view name, const distribution& d) {
+inline void write_numbers(json_writer& json, std::string_view name,
+                          std::initializer_list<std::pair<std::string_view, std::uint64_t>> numbers) {
   json.key(name);
   json.open('{');
-  for (const auto& [part, value] : {std::pair<std::string_view, std::uint64_t>{"count", d.count},
-                                    {"min", d.min},
-                                    {"median", d.median},
-                                    {"p99", d.p99},
-                                    {"max", d.max}})
-    json.field(part, static_cast<std::size_t>(value));
+  for (const auto& [part, value] : numbers) json.field(part, static_cast<std::size_t>(value));
   json.close('}');
 }
 
+inline void write_distribution(json_writer& json, std::string_view name, const distribution& d) {
+  write_numbers(json, name, {{"count", d.count}, {"min", d.min}, {"median", d.median}, {"p99", d.p99}, {"max", d.max}});
+}
+
 inline void write_counts(json_writer& json, const item_counts& items) {
-  json.key("items");
-  json.open('{');
-  for (const auto& [how, count] : {std::pair<std::string_view, std::uint64_t>{"pushed", items.pushed},
-                                   {"delivered", items.delivered},
-                                   {"failed", items.failed},
-                                   {"filtered", items.filtered},
-                                   {"dropped", items.dropped},
-                                   {"cancelled", items.cancelled},
-                                   {"in_flight", items.in_flight},
-                                   {"refused", items.refused}})
-    json.field(how, static_cast<std::size_t>(count));
-  json.close('}');
+  write_numbers(json, "items",
+                {{"pushed", items.pushed},
+                 {"delivered", items.delivered},
+                 {"failed", items.failed},
+                 {"filtered", items.filtered},
+                 {"dropped", items.dropped},
+                 {"cancelled", items.cancelled},
+                 {"in_flight", items.in_flight},
+                 {"refused", items.refused}});
   json.key("drops");
   json.open('{');
   for (const auto& reason : drop_reason_texts)
