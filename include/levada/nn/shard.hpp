@@ -93,38 +93,7 @@ struct same_range_rule {
   }
 };
 
-/// Rows or columns of an op with a window. `With<Padding>` is the op with that padding.
-template <class In, class Op, std::size_t Axis, template <class> class With>
-struct window_rule {
-  static constexpr bool cuts_input = true, cuts_parameters = false;
-  static constexpr window2d w = Op::window;
-
-  static constexpr window_range reached(axis_range out) {
-    return Axis == 1 ? reached_by(out, w.stride_y, w.reach_y(), w.top, In::extents[1])
-                     : reached_by(out, w.stride_x, w.reach_x(), w.left, In::extents[2]);
-  }
-  static constexpr axis_range input(axis_range out) { return reached(out).input; }
-  template <axis_range Out>
-  using op = With<std::conditional_t<Axis == 1, padding<reached(Out).before, w.left, reached(Out).behind, w.right>,
-                                     padding<w.top, reached(Out).before, w.bottom, reached(Out).behind>>>;
-  template <axis_range Out>
-  static constexpr op<Out> part(const Op&) {
-    return {};
-  }
-};
-
-/// Rows of a matrix of weights, or filters: the input is whole. `With<Count>` is the op with so many of them.
-template <template <std::size_t> class With>
-struct outputs_rule {
-  static constexpr bool cuts_input = false, cuts_parameters = true;
-  template <axis_range Out>
-  using op = With<Out.count>;
-  template <axis_range Out, class Op>
-  static constexpr op<Out> part(const Op&) {
-    return {};
-  }
-};
-
+/// An op with another padding, or another number of outputs.
 template <class Op>
 struct with_options;
 template <std::size_t Filters, class... Options>
@@ -150,6 +119,39 @@ struct with_options<dense_op<Outputs, Options...>> {
   using counted = dense_op<Count, Options...>;
 };
 
+/// Rows or columns of an op with a window.
+template <class In, class Op, std::size_t Axis>
+struct window_rule {
+  static constexpr bool cuts_input = true, cuts_parameters = false;
+  static constexpr window2d w = Op::window;
+
+  static constexpr window_range reached(axis_range out) {
+    return Axis == 1 ? reached_by(out, w.stride_y, w.reach_y(), w.top, In::extents[1])
+                     : reached_by(out, w.stride_x, w.reach_x(), w.left, In::extents[2]);
+  }
+  static constexpr axis_range input(axis_range out) { return reached(out).input; }
+  template <axis_range Out>
+  using op = typename with_options<Op>::template padded<
+      std::conditional_t<Axis == 1, padding<reached(Out).before, w.left, reached(Out).behind, w.right>,
+                         padding<w.top, reached(Out).before, w.bottom, reached(Out).behind>>>;
+  template <axis_range Out>
+  static constexpr op<Out> part(const Op&) {
+    return {};
+  }
+};
+
+/// Rows of a matrix of weights, or filters: the input is whole. `With<Count>` is the op with so many of them.
+template <template <std::size_t> class With>
+struct outputs_rule {
+  static constexpr bool cuts_input = false, cuts_parameters = true;
+  template <axis_range Out>
+  using op = With<Out.count>;
+  template <axis_range Out, class Op>
+  static constexpr op<Out> part(const Op&) {
+    return {};
+  }
+};
+
 }  // namespace detail
 
 template <class In, std::size_t Axis>
@@ -157,11 +159,9 @@ struct shard_rule<In, relu_op, Axis> : detail::same_range_rule<relu_op> {};
 template <class In, class F, std::size_t Axis>
 struct shard_rule<In, transform_op<F>, Axis> : detail::same_range_rule<transform_op<F>> {};
 
-template <class In, std::size_t Filters, class... Options, std::size_t Axis>
-  requires(Axis == 1 || Axis == 2)
-struct shard_rule<In, conv2d_op<Filters, Options...>, Axis>
-    : detail::window_rule<In, conv2d_op<Filters, Options...>, Axis,
-                          detail::with_options<conv2d_op<Filters, Options...>>::template padded> {};
+template <class In, class Op, std::size_t Axis>
+  requires((Axis == 1 || Axis == 2) && Op::window.taps() > 0 && sizeof(detail::with_options<Op>) > 0)
+struct shard_rule<In, Op, Axis> : detail::window_rule<In, Op, Axis> {};
 template <class In, std::size_t Filters, class... Options>
   requires(conv2d_op<Filters, Options...>::groups == 1)
 struct shard_rule<In, conv2d_op<Filters, Options...>, 0>
@@ -169,18 +169,8 @@ struct shard_rule<In, conv2d_op<Filters, Options...>, 0>
 
 template <class In, class... Options>
 struct shard_rule<In, max_pool2d_op<Options...>, 0> : detail::same_range_rule<max_pool2d_op<Options...>> {};
-template <class In, class... Options, std::size_t Axis>
-  requires(Axis == 1 || Axis == 2)
-struct shard_rule<In, max_pool2d_op<Options...>, Axis>
-    : detail::window_rule<In, max_pool2d_op<Options...>, Axis,
-                          detail::with_options<max_pool2d_op<Options...>>::template padded> {};
 template <class In, class... Options>
 struct shard_rule<In, avg_pool2d_op<Options...>, 0> : detail::same_range_rule<avg_pool2d_op<Options...>> {};
-template <class In, class... Options, std::size_t Axis>
-  requires(Axis == 1 || Axis == 2)
-struct shard_rule<In, avg_pool2d_op<Options...>, Axis>
-    : detail::window_rule<In, avg_pool2d_op<Options...>, Axis,
-                          detail::with_options<avg_pool2d_op<Options...>>::template padded> {};
 
 template <class In, std::size_t Outputs, class... Options>
   requires(In::rank == 1)
