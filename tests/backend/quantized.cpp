@@ -38,6 +38,27 @@ void check_equal(const Ops&... ops) {
   check_equal(*random_tensor<In>(), ops...);
 }
 
+/// Convolutions whose int8 weights are all of the same size, of inputs at both ends of their range.
+template <class In, class... Options>
+void check_largest() {
+  using op = qlinear_conv2d_op<11, float, int8_t, Options..., no_bias>;
+  using value = typename In::value_type;
+  constexpr std::size_t weights = op::template parameters<In>[0].extents.elements();
+  const auto in = random_tensor<In>();
+  for (value& x : *in) x = x < 64 ? std::numeric_limits<value>::lowest() : std::numeric_limits<value>::max();
+  tensor<float, 11> scale;
+  std::fill(scale.begin(), scale.end(), 1.0f);
+  for (const int largest : {64, 65, 127}) {
+    const auto weight = random_tensor<tensor<int8_t, weights>>();
+    for (int8_t& w : *weight) w = static_cast<int8_t>(w % 3 == 0 ? -largest : largest);
+    const void* const parameters[] = {weight->data(), scale.data()};
+    const op conv{{}, {.x = {1, std::is_signed_v<value> ? -128 : 0}}};
+    const auto expected = by_single_kernels<reference>(*in, parameters, conv);
+    check_difference(largest_difference(*expected, *by_one_kernel<simd>(*in, parameters, conv)), 0,
+                     __PRETTY_FUNCTION__);
+  }
+}
+
 template <class To>
 using conv3 = qlinear_conv2d_op<20, To, float, levada::size<3>, padding<1>>;
 
@@ -135,6 +156,23 @@ TEST_CASE("a convolution of integers is the same on simd: types, strides, paddin
   check_equal<tensor<int8_t, 9, 5, 5>>(qlinear_conv2d_op<33, uint8_t, float, levada::size<1>>{{}, numbers});
   check_equal<tensor<uint8_t, 4, 6, 6>>(
       qlinear_conv2d_op<6, uint8_t, float, levada::size<3>, groups<2>>{{}, numbers});  // by its definition
+}
+
+TEST_CASE("bytes whose products may not fit into int16 are multiplied otherwise, and give the same") {
+  constexpr auto quad = [](int a, int b, int c, int d) {
+    const int8_t bytes[] = {static_cast<int8_t>(a), static_cast<int8_t>(b), static_cast<int8_t>(c),
+                            static_cast<int8_t>(d)};
+    return detail::quad_of(bytes);
+  };
+  static_assert(detail::pairs_fit(quad(64, 64, -64, -64)) && detail::pairs_fit(quad(127, -127, -128, 127)));
+  static_assert(detail::pairs_fit(quad(0, 0, 1, 127)) && detail::pairs_fit(quad(-128, 0, 0, -128)));
+  static_assert(!detail::pairs_fit(quad(65, 64, 0, 0)) && !detail::pairs_fit(quad(0, 0, 2, 127)));
+  static_assert(!detail::pairs_fit(quad(-64, -65, 0, 0)) && !detail::pairs_fit(quad(0, 0, -1, -128)));
+  // All weights as far as two neighbours may go, and one step farther; bytes of both ends.
+  check_largest<tensor<uint8_t, 9, 5, 6>, levada::size<1>>();
+  check_largest<tensor<int8_t, 8, 7, 9>, levada::size<3>, padding<1>>();
+  check_largest<tensor<uint8_t, 1, 11, 23>, levada::size<3>, stride<2>>();
+  check_largest<tensor<int8_t, 3, 12, 12>, levada::size<5, 7>, padding<2>>();
 }
 
 TEST_CASE("matrix registers multiply convolutions of many channels, where the machine has them") {

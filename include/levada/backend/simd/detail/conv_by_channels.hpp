@@ -33,7 +33,8 @@ consteval channel_tiling best_channel_tiling(std::size_t columns) {
     for (std::size_t q = 1; q <= std::min<std::size_t>(columns, 28); ++q) {
       const std::size_t kept = Run::pool.height > 1 ? q * v : 0;
       // Beside a broadcast one stays free: without, g++ 12 spills.
-      if (q * joined * v + v + (v > 1 ? 2 : 0) + kept > register_count<Arch>) continue;
+      if (q * joined * v + v + (v > 1 ? 2 : 0) + kept + registers_of_products<Arch, Run> > register_count<Arch>)
+        continue;
       const std::size_t cost = blocks_cost(columns, q, [&](std::size_t qq) {
         return blocks_cost(all, v, [&](std::size_t vv) { return tap_cost(qq * joined * vv, qq * joined + vv); });
       });

@@ -25,7 +25,7 @@ consteval column_tiling best_column_tiling() {
   for (std::size_t f = 1; f <= std::min<std::size_t>(Run::filters, 16); ++f)
     for (std::size_t v = 1; v <= std::min<std::size_t>(all, 4); ++v) {
       const std::size_t kept = Run::pool.height > 1 ? f * v : 0;
-      if ((f + 1) * v * joined + kept + 1 > register_count<Arch>) continue;
+      if ((f + 1) * v * joined + kept + 1 + registers_of_products<Arch, Run> > register_count<Arch>) continue;
       const std::size_t cost = blocks_cost(Run::filters, f, [&](std::size_t ff) {
         return blocks_cost(all, v, [&](std::size_t vv) {
           // Inputs are not aligned: a load that crosses a cache line counts twice.

@@ -107,6 +107,13 @@ inline constexpr bool is_pointwise =
     Run::window.taps() == 1 && Run::window.top == 0 && Run::window.left == 0 && Run::window.bottom == 0 &&
     Run::window.right == 0 && Run::pool.height * Run::pool.width == 1;
 
+/// Registers that the products of a run take beside their factors and sums.
+template <class Arch, class Run>
+inline constexpr std::size_t registers_of_products = 0;
+template <class Arch, class Run>
+  requires requires { Run::template registers_of_products<Arch>; }
+inline constexpr std::size_t registers_of_products<Arch, Run> = Run::template registers_of_products<Arch>;
+
 /// How `count` things fall into blocks of `block` and a rest, at the cost of each.
 template <class Cost>
 constexpr std::size_t blocks_cost(std::size_t count, std::size_t block, Cost cost) {

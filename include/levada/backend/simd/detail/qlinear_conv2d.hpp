@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <memory>
+#include <variant>
 
 #include <levada/backend/detail/define/quantized.hpp>
 #include <levada/backend/simd/detail/conv2d.hpp>
@@ -20,8 +21,8 @@ namespace detail {
 enum class quad_axis : std::uint8_t { channels, columns };
 
 /// A convolution of quads, as conv_run.hpp has one of numbers: of a picture that has its padding, by a window whose
-/// taps are quads.
-template <class In, class Conv, class Weights, class Written, quad_axis Axis, class... Tail>
+/// taps are quads. `PairsFit`: those of its weights do (quads.hpp).
+template <class In, class Conv, class Weights, class Written, quad_axis Axis, bool PairsFit, class... Tail>
 struct quad_run {
   using value = std::int32_t;
   using result = Written;
@@ -52,8 +53,10 @@ struct quad_run {
   LEVADA_INLINE static vector<value, Arch> add_products(const vector<value, Arch>& inputs,
                                                         const vector<value, Arch>& weights,
                                                         const vector<value, Arch>& sum) {
-    return add_quad_products<Arch>(inputs, weights, sum);
+    return add_quad_products<Arch, PairsFit>(inputs, weights, sum);
   }
+  template <class Arch>
+  static constexpr std::size_t registers_of_products = registers_of_quads<Arch>;
 
   struct parameters {
     const Weights& weights;
@@ -74,6 +77,13 @@ struct quad_run {
     }
     return quad_of(bytes);
   }
+  static bool all_pairs_fit(const parameters& p) {
+    for (std::size_t f = 0; f < filters; ++f)
+      for (std::size_t c = 0; c < channels; ++c)
+        for (std::size_t tap = 0; tap < window.taps(); ++tap)
+          if (!pairs_fit(weight(p, f, c, tap / window.width, tap % window.width))) return false;
+    return true;
+  }
 };
 
 /// The cycles of a whole convolution, doubled.
@@ -89,12 +99,18 @@ class simd_qlinear_conv {
   using byte = typename In::value_type;
   using weights = quantized_weights<simd_on<Arch>, In, Op>;
   using epilogue = qlinear_epilogue<Arch, Op>;
-  template <quad_axis Axis>
-  using run_by = quad_run<In, Op, weights, typename epilogue::written, Axis, Tail...>;
-  using run = std::conditional_t<(quad_run_cost<Arch, run_by<quad_axis::columns>> <
-                                  quad_run_cost<Arch, run_by<quad_axis::channels>>),
-                                 run_by<quad_axis::columns>, run_by<quad_axis::channels>>;
+  template <quad_axis Axis, bool PairsFit = false>
+  using run_by = quad_run<In, Op, weights, typename epilogue::written, Axis, PairsFit, Tail...>;
+  static constexpr quad_axis axis =
+      quad_run_cost<Arch, run_by<quad_axis::columns>> < quad_run_cost<Arch, run_by<quad_axis::channels>>
+          ? quad_axis::columns
+          : quad_axis::channels;
+  using run = run_by<axis>;
   using way = simd_conv<Arch, run, epilogue>;
+  using way_of_pairs = simd_conv<Arch, run_by<axis, true>, epilogue>;
+  /// Which it is depends on the weights; they lie alike.
+  using ways = std::conditional_t<multiplies_byte_pairs<Arch>, std::variant<way, way_of_pairs>, std::variant<way>>;
+  static_assert(tiles_of<way> == tiles_of<way_of_pairs> && way::scratch_bytes == way_of_pairs::scratch_bytes);
 
   static constexpr window2d w = Op::window;
   static constexpr std::size_t lanes = lanes_in<std::int32_t, Arch>, plane = run::height * run::width;
@@ -120,14 +136,26 @@ class simd_qlinear_conv {
     } else {
       for (std::size_t c = 0; c < run::channels; ++c) lay_out_channels(padded, 4 * c, quads + c * plane);
     }
-    way_(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes,
+    const auto compute = [&](const auto& by) {
+      by(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes,
          no_join(), nullptr, some);
+    };
+    if constexpr (multiplies_byte_pairs<Arch>)
+      if (const auto* by_pairs = std::get_if<1>(&ways_)) return compute(*by_pairs);
+    compute(*std::get_if<0>(&ways_));
   }
 
  private:
   simd_qlinear_conv(const Op& op, const std::unique_ptr<const weights>& packed)
-      : way_(typename run::parameters{*packed, quad_zero_point<byte>(op.numbers)}, epilogue(op, *packed)),
+      : ways_(made({*packed, quad_zero_point<byte>(op.numbers)}, epilogue(op, *packed))),
         outside_(static_cast<byte>(op.numbers.x.zero_point)) {}
+
+  static ways made(const typename run::parameters& p, const epilogue& e) {
+    if constexpr (multiplies_byte_pairs<Arch>)
+      if (run::all_pairs_fit(p))
+        return ways(std::in_place_index<1>, typename run_by<axis, true>::parameters{p.weights, p.zero_point}, e);
+    return ways(std::in_place_index<0>, p, e);
+  }
 
   void pad(const byte* in, byte* to) const {
     if constexpr (plane == In::extents[1] * In::extents[2]) {
@@ -163,7 +191,7 @@ class simd_qlinear_conv {
     }
   }
 
-  way way_;
+  ways ways_;
   byte outside_;
 };
 

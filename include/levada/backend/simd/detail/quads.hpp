@@ -39,8 +39,51 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> add_pairs(const vector<std::int3
   return std::bit_cast<vector<std::int32_t, Arch>>((x << 16 >> 16) * (y << 16 >> 16) + (x >> 16) * (y >> 16));
 }
 
-/// sum + the four products of bytes of `inputs`, uint8, and `weights`, int8, of each lane.
+/// The machine multiplies quads in one instruction.
 template <class Arch>
+inline constexpr bool multiplies_quads =
+    std::is_base_of_v<isa::avx512vnni, Arch> || std::is_base_of_v<isa::avxvnni, Arch>;
+
+/// It multiplies bytes and adds neighbours, as int16 that stop at their limits.
+template <class Arch>
+inline constexpr bool multiplies_byte_pairs =
+    !multiplies_quads<Arch> && (std::is_base_of_v<xsimd::avx512bw, Arch> || std::is_base_of_v<xsimd::avx2, Arch> ||
+                                (std::is_base_of_v<xsimd::ssse3, Arch> && lanes_in<std::int32_t, Arch> == 4));
+
+/// No uint8 take the sums of neighbours of such weights to the limits of int16.
+constexpr bool pairs_fit(std::int32_t quad) {
+  for (int first : {0, 16}) {
+    const int a = static_cast<std::int8_t>(quad >> first), b = static_cast<std::int8_t>(quad >> (first + 8));
+    if (std::max(a, 0) + std::max(b, 0) > 128 || std::min(a, 0) + std::min(b, 0) < -128) return false;
+  }
+  return true;
+}
+
+/// The products of neighbours: uint8 times int8, added as int16.
+template <class Arch>
+LEVADA_INLINE inline vector<std::int32_t, Arch> add_byte_pairs(
+    [[maybe_unused]] const vector<std::int32_t, Arch>& inputs,
+    [[maybe_unused]] const vector<std::int32_t, Arch>& weights) {
+  static_assert(multiplies_byte_pairs<Arch>);
+#if XSIMD_WITH_AVX512BW
+  if constexpr (std::is_base_of_v<xsimd::avx512bw, Arch>) return _mm512_maddubs_epi16(inputs, weights);
+#endif
+#if XSIMD_WITH_AVX2
+  if constexpr (std::is_base_of_v<xsimd::avx2, Arch>) return _mm256_maddubs_epi16(inputs, weights);
+#endif
+#if XSIMD_WITH_SSSE3
+  if constexpr (std::is_base_of_v<xsimd::ssse3, Arch> && lanes_in<std::int32_t, Arch> == 4)
+    return _mm_maddubs_epi16(inputs, weights);
+#endif
+}
+
+/// Registers that products of quads take beside their factors and the sum.
+template <class Arch>
+inline constexpr std::size_t registers_of_quads = multiplies_quads<Arch> ? 0 : 2;
+
+/// sum + the four products of bytes of `inputs`, uint8, and `weights`, int8, of each lane. `PairsFit`: those of all
+/// weights do.
+template <class Arch, bool PairsFit = false>
 LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<std::int32_t, Arch>& inputs,
                                                                   const vector<std::int32_t, Arch>& weights,
                                                                   const vector<std::int32_t, Arch>& sum) {
@@ -50,19 +93,25 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<s
 #if defined(__AVXVNNI__)
   if constexpr (std::is_base_of_v<isa::avxvnni, Arch>) return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
 #endif
-  // Bytes at even and at odd places as int16: the products of two fit into int32, not into the int16 of pmaddubsw.
   using pairs = vector<std::int32_t, Arch>;
-  using shorts = typename raw_vector<std::int16_t, 2 * lanes_in<std::int32_t, Arch>>::type;
-  const pairs low(0x00ff00ff);
-  const auto w = std::bit_cast<shorts>(weights);
-  const pairs even = std::bit_cast<pairs>(w << 8 >> 8), odd = std::bit_cast<pairs>(w >> 8);
-  return sum + (add_pairs<Arch>(inputs & low, even) + add_pairs<Arch>((inputs >> 8) & low, odd));
+  pairs all;
+  if constexpr (PairsFit && multiplies_byte_pairs<Arch>) {
+    all = sum + add_pairs<Arch>(add_byte_pairs<Arch>(inputs, weights), pairs(0x00010001));
+  } else {
+    // Bytes at even and at odd places as int16: the products of two fit into int32, not into the int16 of pmaddubsw.
+    using shorts = typename raw_vector<std::int16_t, 2 * lanes_in<std::int32_t, Arch>>::type;
+    const pairs low(0x00ff00ff);
+    const auto w = std::bit_cast<shorts>(weights);
+    const pairs even = std::bit_cast<pairs>(w << 8 >> 8), odd = std::bit_cast<pairs>(w >> 8);
+    all = sum + (add_pairs<Arch>(inputs & low, even) + add_pairs<Arch>((inputs >> 8) & low, odd));
+  }
+  // Integers may be added in any order: g++ 12 would have the products of several taps before it adds any, and keep
+  // them in memory.
+#if defined(__x86_64__) || defined(__i386__)
+  asm("" : "+v"(all.data));
+#endif
+  return all;
 }
-
-/// The machine multiplies quads in one instruction.
-template <class Arch>
-inline constexpr bool multiplies_quads =
-    std::is_base_of_v<isa::avx512vnni, Arch> || std::is_base_of_v<isa::avxvnni, Arch>;
 
 /// Each lane the four bytes from `Step` times its number on, for a Step of 1 or 2, of a machine that multiplies quads.
 /// Reads `neighbour_bytes`.
