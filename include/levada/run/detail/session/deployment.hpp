@@ -11,7 +11,7 @@
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/program/item_team.hpp>
 #include <levada/run/detail/program/program.hpp>
-#include <levada/run/detail/session/kept_session.hpp>
+#include <levada/run/detail/session/left_session.hpp>
 #include <levada/run/detail/session/regions.hpp>
 #include <levada/run/detail/workers/executor.hpp>
 #include <levada/run/detail/workers/permits.hpp>
@@ -80,7 +80,7 @@ struct deployment : deployed_code {
         executor(code.threads, workers) {}
 
   Executor executor;
-  kept_session<session_core<Executor>> kept;  ///< last, since it uses all the others
+  left_session<session_core<Executor>> kept;  ///< last, since it uses all the others
 };
 
 /// For a plan that divides units, of some region.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run/detail/session/kept_session.hpp: the session that the last stream of a deployment has left, for the next one.
+// run/detail/session/left_session.hpp: the session that the last stream of a deployment has left, for the next one.
 
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/workers/threading.hpp>
@@ -9,12 +9,12 @@ namespace levada::detail {
 
 /// One session at most. Threads may leave and take one at once: each that is left is taken by one of them.
 template <class Session>
-class kept_session {
+class left_session {
  public:
-  kept_session() = default;
-  kept_session(const kept_session&) = delete;
-  kept_session& operator=(const kept_session&) = delete;
-  ~kept_session() { end(); }
+  left_session() = default;
+  left_session(const left_session&) = delete;
+  left_session& operator=(const left_session&) = delete;
+  ~left_session() { end(); }
 
   owner<Session> take() { return owner<Session>(is_there() ? kept_.exchange(nullptr) : nullptr); }
   void leave(owner<Session> session) { owner<Session>(kept_.exchange(session.release())); }
