@@ -173,6 +173,9 @@ TEST_CASE("bytes whose products may not fit into int16 are multiplied otherwise,
   check_largest<tensor<int8_t, 8, 7, 9>, levada::size<3>, padding<1>>();
   check_largest<tensor<uint8_t, 1, 11, 23>, levada::size<3>, stride<2>>();
   check_largest<tensor<int8_t, 3, 12, 12>, levada::size<5, 7>, padding<2>>();
+  check_largest<tensor<uint8_t, 11, 9, 37>, levada::size<3>, padding<1>, groups<11>>();
+  check_largest<tensor<int8_t, 11, 10, 19>, levada::size<5>, stride<2>, padding<2>, groups<11>>();
+  check_largest<tensor<int8_t, 11, 8, 21>, levada::size<3>, dilation<2>, groups<11>>();
 }
 
 TEST_CASE("matrix registers multiply convolutions of many channels, where the machine has them") {

@@ -130,11 +130,15 @@ class simd_qlinear_conv {
   void of_tiles(const In& in, auto& out, std::byte* scratch, tile_range some) const {
     auto* const padded = reinterpret_cast<byte*>(scratch);
     auto* const quads = reinterpret_cast<std::int32_t*>(scratch + padded_bytes);
-    pad(in.data(), padded);
     if constexpr (run::by_columns) {
+      pad(in.data(), padded, 0);
       lay_out(padded, w.dilation_x, In::extents[0] * plane, quads);
     } else {
-      for (std::size_t c = 0; c < run::channels; ++c) lay_out_channels(padded, 4 * c, quads + c * plane);
+      // Without padding planes are read where they are, but for the last ones: vectors reach behind them.
+      constexpr std::size_t read_in_place = is_padded || plane < lanes ? 0 : run::channels - 1;
+      pad(in.data(), padded, 4 * read_in_place);
+      for (std::size_t c = 0; c < run::channels; ++c)
+        lay_out_channels(c < read_in_place ? in.data() : padded, 4 * c, quads + c * plane);
     }
     const auto compute = [&](const auto& by) {
       by(quads, reinterpret_cast<typename epilogue::written*>(out.data()), scratch + padded_bytes + quad_bytes,
@@ -157,9 +161,12 @@ class simd_qlinear_conv {
     return ways(std::in_place_index<0>, p, e);
   }
 
-  void pad(const byte* in, byte* to) const {
-    if constexpr (plane == In::extents[1] * In::extents[2]) {
-      std::memcpy(to, in, In::elements);
+  static constexpr bool is_padded = plane != In::extents[1] * In::extents[2];
+
+  /// The planes from the `first`.
+  void pad(const byte* in, byte* to, std::size_t first) const {
+    if constexpr (!is_padded) {
+      std::memcpy(to + first * plane, in + first * plane, In::elements - first * plane);
     } else {
       std::memset(to, static_cast<unsigned char>(outside_), In::extents[0] * plane);
       for (std::size_t c = 0; c < In::extents[0]; ++c)
@@ -181,14 +188,39 @@ class simd_qlinear_conv {
     lay_out(parts, plane, to);
   }
   static void lay_out(const byte* const (&parts)[4], std::size_t count, std::int32_t* to) {
-    const auto bytes = [&](std::size_t part, std::size_t i) LEVADA_INLINE {
-      return load_as<std::int32_t, Arch>(reinterpret_cast<const std::uint8_t*>(parts[part]) + i);
+    std::size_t i = 0;
+    // (Of vectors of 512 bits g++ 12 picks the bytes one by one.)
+    if constexpr (sizeof(vector<std::int32_t, Arch>) <= 32)
+      for (; i + 4 * lanes <= count; i += 4 * lanes) lay_out_vector(parts, i, to + i);
+    const auto bytes = [&](std::size_t part, std::size_t at) LEVADA_INLINE {
+      return load_as<std::int32_t, Arch>(reinterpret_cast<const std::uint8_t*>(parts[part]) + at);
     };
-    for (std::size_t i = 0; i < count; i += lanes) {
+    for (; i < count; i += lanes) {
       vector<std::int32_t, Arch> quads = bytes(0, i) | bytes(1, i) << 8 | bytes(2, i) << 16 | bytes(3, i) << 24;
       if constexpr (quad_sign<byte> != 0) quads = quads ^ vector<std::int32_t, Arch>(quad_sign<byte>);
       quads.store_unaligned(to + i);
     }
+  }
+
+  /// A vector of each part, from their byte `at` on.
+  LEVADA_INLINE static void lay_out_vector(const byte* const (&parts)[4], std::size_t at, std::int32_t* to) {
+    using bytes = vector<std::uint8_t, Arch>;
+    using shorts = vector<std::uint16_t, Arch>;
+    const auto pairs = [&]<bool Upper>(std::size_t part, std::bool_constant<Upper>) LEVADA_INLINE {
+      const auto* const from = reinterpret_cast<const std::uint8_t*>(parts[part]) + at;
+      const auto* const beside = reinterpret_cast<const std::uint8_t*>(parts[part + 1]) + at;
+      return std::bit_cast<shorts>(
+          interleaved<Upper, std::uint8_t, Arch>(bytes::load_unaligned(from), bytes::load_unaligned(beside)));
+    };
+    static_for<2>([&](auto upper) LEVADA_INLINE {
+      constexpr std::bool_constant<upper != 0> half;
+      const shorts first = pairs(0, half), second = pairs(2, half);
+      static_for<2>([&](auto n) LEVADA_INLINE {
+        auto quads = std::bit_cast<vector<std::int32_t, Arch>>(interleaved<n != 0, std::uint16_t, Arch>(first, second));
+        if constexpr (quad_sign<byte> != 0) quads = quads ^ vector<std::int32_t, Arch>(quad_sign<byte>);
+        quads.store_unaligned(to + (2 * upper + n) * lanes);
+      });
+    });
   }
 
   ways ways_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// backend/simd/detail/qlinear_depthwise_by_quads.hpp: qlinear_conv2d whose groups are single channels, on a machine
-// that multiplies quads (quads.hpp): four neighbours of a row by four taps in one instruction. Each row of the padded
-// plane becomes quads once, for all rows of the output that read it.
+// backend/simd/detail/qlinear_depthwise_by_quads.hpp: qlinear_conv2d whose groups are single channels: four neighbours
+// of a row by four taps at once (quads.hpp). Each row of the padded plane becomes quads once, for all rows of the
+// output that read it.
 
 #include <algorithm>
 #include <array>
@@ -64,12 +64,14 @@ class simd_qlinear_depthwise_by_quads
     for (std::size_t f = 0; f < Op::filters; ++f) {
       const std::int8_t* const of_filter = given->weight.data() + f * w.taps();
       std::int32_t sum = 0;
+      pairs_fit_[f] = true;
       for (std::size_t ky = 0; ky < w.height; ++ky)
         for (std::size_t q = 0; q < quads_in_row; ++q) {
           std::int8_t bytes[4]{};
           for (std::size_t kx = 4 * q; kx < std::min(4 * q + 4, w.width); ++kx)
             sum += bytes[kx - 4 * q] = of_filter[ky * w.width + kx];
           quads_[f][ky * quads_in_row + q] = quad_of(bytes);
+          pairs_fit_[f] = pairs_fit_[f] && pairs_fit(quad_of(bytes));
         }
       // sum (x - zero_point) w = sum x w - zero_point sum w
       bias_[f] = given->bias[f] - zero_point * sum;
@@ -83,6 +85,13 @@ class simd_qlinear_depthwise_by_quads
 
   LEVADA_INLINE void compute_row(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
                                  const written* end) const {
+    if constexpr (multiplies_byte_pairs<Arch>)
+      if (pairs_fit_[f]) return compute_row_by<true>(scratch, f, y, to, end);
+    compute_row_by<false>(scratch, f, y, to, end);
+  }
+  template <bool PairsFit>
+  LEVADA_INLINE void compute_row_by(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
+                                    const written* end) const {
     const auto* const plane = reinterpret_cast<const std::int32_t*>(scratch);
     const std::int32_t* from[w.height];
     unrolled<w.height>([&](std::size_t ky) LEVADA_INLINE {
@@ -94,8 +103,8 @@ class simd_qlinear_depthwise_by_quads
     for (std::size_t x = 0; x < columns; x += lanes) {
       ints sum(bias_[f]);
       unrolled<w.height, quads_in_row>([&](std::size_t ky, std::size_t q) LEVADA_INLINE {
-        sum = add_quad_products<Arch>(load<std::int32_t, Arch>(from[ky] + x + q * next_quad),
-                                      weight[ky * quads_in_row + q], sum);
+        sum = add_quad_products<Arch, PairsFit>(load<std::int32_t, Arch>(from[ky] + x + q * next_quad),
+                                                weight[ky * quads_in_row + q], sum);
       });
       base::store(epilogue_.of_filter(sum, f), to + x, end);
     }
@@ -103,6 +112,7 @@ class simd_qlinear_depthwise_by_quads
 
   std::array<std::array<std::int32_t, taps>, Op::filters> quads_;
   std::array<std::int32_t, Op::filters> bias_;
+  std::array<bool, Op::filters> pairs_fit_;  ///< of the filter's quads
   typename base::epilogue epilogue_;
   byte outside_;
 };
@@ -110,7 +120,7 @@ class simd_qlinear_depthwise_by_quads
 /// Windows whose taps are neighbours, of a few quads.
 template <class Arch, class Op>
 inline constexpr bool takes_neighbour_quads =
-    multiplies_quads<Arch> && Op::window.dilation_x == 1 && Op::window.stride_x <= 2 &&
+    picks_quads<Arch> && Op::window.dilation_x == 1 && Op::window.stride_x <= 2 &&
     Op::window.height * ceil_div(Op::window.width, 4) <= 16;
 
 }  // namespace levada::detail

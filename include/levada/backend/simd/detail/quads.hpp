@@ -113,18 +113,21 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<s
   return all;
 }
 
-/// Each lane the four bytes from `Step` times its number on, for a Step of 1 or 2, of a machine that multiplies quads.
-/// Reads `neighbour_bytes`.
+/// It also puts bytes of a vector where they are needed.
+template <class Arch>
+inline constexpr bool picks_quads = multiplies_quads<Arch> || multiplies_byte_pairs<Arch>;
+
+/// Each lane the four bytes from `Step` times its number on, for a Step of 1 or 2. Reads `neighbour_bytes`.
 template <std::size_t Step, class Arch>
 LEVADA_INLINE inline vector<std::int32_t, Arch> neighbour_quads(const void* from) {
-  static_assert((Step == 1 || Step == 2) && multiplies_quads<Arch>);
+  static_assert((Step == 1 || Step == 2) && picks_quads<Arch>);
+#if XSIMD_WITH_SSSE3
   // First the dwords that each part of 128 bits needs, then its bytes.
-#if XSIMD_WITH_AVX2
   constexpr int s = Step;
   const __m128i bytes = s == 1 ? _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6)
                                : _mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9);
 #if XSIMD_WITH_AVX512BW
-  if constexpr (std::is_base_of_v<isa::avx512vnni, Arch>) {
+  if constexpr (isa::is_avx512<Arch>) {
     const __m512i parts = _mm512_setr_epi32(0, 1, 2, 3, s, s + 1, s + 2, s + 3, 2 * s, 2 * s + 1, 2 * s + 2, 2 * s + 3,
                                             3 * s, 3 * s + 1, 3 * s + 2, 3 * s + 3);
     const __m512i all = s == 1 ? _mm512_castsi256_si512(_mm256_loadu_si256(static_cast<const __m256i*>(from)))
@@ -132,11 +135,15 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> neighbour_quads(const void* from
     return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(parts, all), _mm512_broadcast_i32x4(bytes));
   }
 #endif
-  if constexpr (std::is_base_of_v<isa::avxvnni, Arch>) {
+#if XSIMD_WITH_AVX2
+  if constexpr (lanes_in<std::int32_t, Arch> == 8) {
     const __m256i parts = _mm256_setr_epi32(0, 1, 2, 3, s, s + 1, s + 2, s + 3);
     const __m256i all = _mm256_loadu_si256(static_cast<const __m256i*>(from));
     return _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(all, parts), _mm256_broadcastsi128_si256(bytes));
   }
+#endif
+  if constexpr (lanes_in<std::int32_t, Arch> == 4)
+    return _mm_shuffle_epi8(_mm_loadu_si128(static_cast<const __m128i*>(from)), bytes);
 #endif
   // A unit that may not use the set knows it by its name alone.
   std::int32_t quads[lanes_in<std::int32_t, Arch>];
@@ -145,7 +152,7 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> neighbour_quads(const void* from
   return load<std::int32_t, Arch>(quads);
 }
 template <std::size_t Step, class Arch>
-inline constexpr std::size_t neighbour_bytes = std::is_base_of_v<isa::avx512vnni, Arch> && Step == 2 ? 64 : 32;
+inline constexpr std::size_t neighbour_bytes = isa::is_avx512<Arch> && Step == 2 ? 64 : 32;
 
 /// What turns int8 into the uint8 that is 128 more, in a whole quad.
 template <class Value>
