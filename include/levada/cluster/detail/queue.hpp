@@ -168,6 +168,9 @@ class mpi_queue final : public device_queue {
 namespace levada {
 
 template <int Rank, class... Devices>
-struct device_driver<mpi<Rank, Devices...>> : detail::driver_of<detail::mpi_backend, detail::mpi_queue> {};
+struct device_driver<mpi<Rank, Devices...>> {
+  using backend = detail::mpi_backend;
+  static std::unique_ptr<detail::device_queue> open() { return std::make_unique<detail::mpi_queue>(); }
+};
 
 }  // namespace levada

@@ -227,14 +227,4 @@ namespace levada {
 template <class Device>
 struct device_driver;
 
-namespace detail {
-
-/// The driver of a device whose queue needs nothing to be opened.
-template <class Backend, class Queue>
-struct driver_of {
-  using backend = Backend;
-  static std::unique_ptr<device_queue> open() { return std::make_unique<Queue>(); }
-};
-
-}  // namespace detail
 }  // namespace levada

@@ -169,6 +169,9 @@ class fleet_queue final : public device_queue {
 namespace levada {
 
 template <fixed_string Name, class... Devices>
-struct device_driver<fleet<Name, Devices...>> : detail::driver_of<detail::fleet_backend, detail::fleet_queue> {};
+struct device_driver<fleet<Name, Devices...>> {
+  using backend = detail::fleet_backend;
+  static std::unique_ptr<detail::device_queue> open() { return std::make_unique<detail::fleet_queue>(); }
+};
 
 }  // namespace levada

@@ -45,6 +45,9 @@ class remote_queue final : public device_queue {
 namespace levada {
 
 template <fixed_string Name, class... Devices>
-struct device_driver<remote<Name, Devices...>> : detail::driver_of<detail::remote_backend, detail::remote_queue> {};
+struct device_driver<remote<Name, Devices...>> {
+  using backend = detail::remote_backend;
+  static std::unique_ptr<detail::device_queue> open() { return std::make_unique<detail::remote_queue>(); }
+};
 
 }  // namespace levada
