@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -21,6 +20,7 @@
 #include <levada/run/detail/session/helped_session.hpp>
 #include <levada/run/detail/session/lambda_ref.hpp>
 #include <levada/run/detail/session/session_engines.hpp>
+#include <levada/run/detail/session/stop_watch.hpp>
 #include <levada/run/detail/workers/executor.hpp>
 #include <levada/run/detail/workers/permits.hpp>
 #include <levada/run/detail/workers/session_gate.hpp>
@@ -92,7 +92,7 @@ class session_core final : public helped_session<Executor> {
   /// the one of its deployment: threads of others have short ways where there is no other. A worker that is here stays
   /// for a moment, as for items that may come.
   static void leave(owner<session_core> ended) noexcept {
-    ended->on_stop_.reset();
+    ended->on_stop_.end();
     if (!ended->deployment_->concurrency_limit.has_one_session() || !ended->end_for_another()) return;
     const std::shared_ptr<deployed_code> of = std::move(ended->owned_deployment_);  // perhaps the last that has it
     auto& app = static_cast<deployment<Executor>&>(*of);
@@ -136,7 +136,7 @@ class session_core final : public helped_session<Executor> {
     of->kept.end();
     return of;
   }
-  void cancel_on(std::stop_token stop) { on_stop_.emplace(std::move(stop), cancel_session<session_engines>{this}); }
+  void cancel_on(std::stop_token stop) { on_stop_.begin(std::move(stop), cancel_session<session_engines>{this}); }
 
   // The steps of a visit are numbered: the segments of a region, the rate converter to the next, its segments.
   owner<backbone> backbone_for(const deployed_code& d) {
@@ -297,7 +297,7 @@ class session_core final : public helped_session<Executor> {
   atomic<std::int64_t> stay_us_{shortest_stay_us};  ///< in a line, of a worker that is wanted elsewhere
   const open_gate gate_;  ///< behind all that a worker looks at, which has left when it is closed
   fixed_array<thread> own_workers_;
-  std::optional<std::stop_callback<cancel_session<session_engines>>> on_stop_;
+  stop_watch<cancel_session<session_engines>> on_stop_;
 };
 
 }  // namespace levada::detail
