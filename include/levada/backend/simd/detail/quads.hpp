@@ -53,7 +53,7 @@ inline constexpr bool multiplies_byte_pairs =
 /// No uint8 take the sums of neighbours of such weights to the limits of int16.
 constexpr bool pairs_fit(std::int32_t quad) {
   for (int first : {0, 16}) {
-    const int a = static_cast<std::int8_t>(quad >> first), b = static_cast<std::int8_t>(quad >> (first + 8));
+    const int a = quad << (24 - first) >> 24, b = quad << (16 - first) >> 24;  // with their signs
     if (std::max(a, 0) + std::max(b, 0) > 128 || std::min(a, 0) + std::min(b, 0) < -128) return false;
   }
   return true;
