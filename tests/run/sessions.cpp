@@ -591,6 +591,31 @@ TEST_CASE("a session that runs inline when idle has finished a single item when 
   CHECK(session.pop()->value() == 3);
 }
 
+TEST_CASE("a session that runs inline when idle invites no worker behind a split, however long an item takes") {
+  std::thread::id first{}, second{};
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"first">(lv::serial([&](const int& x) {
+                                                        first = std::this_thread::get_id();
+                                                        return x;
+                                                      })) |
+                                                      lv::split_here | lv::stage<"second">([&](const int& x) {
+                                                        second = std::this_thread::get_id();
+                                                        const auto begin = std::chrono::steady_clock::now();
+                                                        while (std::chrono::steady_clock::now() - begin <
+                                                               std::chrono::microseconds(100)) {
+                                                        }
+                                                        return x;
+                                                      }));
+  for (int round = 0; round < 20; ++round) {
+    auto session = app.open<lv::inline_when_idle>();
+    for (int i = 0; i < 100; ++i) {
+      session.push(i);
+      CHECK(first == std::this_thread::get_id());
+      CHECK(second == std::this_thread::get_id());
+      CHECK(session.try_pop()->value() == i);
+    }
+  }
+}
+
 TEST_CASE("a session that runs inline when idle gives work away where it cannot") {
   // The only permit is taken while the item is pushed: nobody comes back for a sink's work.
   std::atomic<bool> inside{false}, go_on{false};

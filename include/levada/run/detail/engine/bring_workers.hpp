@@ -70,7 +70,8 @@ class basic_worker_bringer : public item_finisher {
   void wake_next(std::size_t s) {
     hint();
     waker_.tell_parked();
-    if (s + 1 < segments_.size()) invite_if_it_pays();
+    // Who pushed an item that runs inline goes on to the next segment itself; a push that finds others at work invites.
+    if (s + 1 < segments_.size() && !settings_.inline_when_idle) invite_if_it_pays();
   }
 
   /// Somebody has to look: those who park here, else a worker.
