@@ -21,6 +21,7 @@
 
 #include <levada/run/deploy.hpp>
 #include <levada/run/detail/workers/tbb_executor.hpp>
+#include <levada/run/detail/workers/thread_executor.hpp>
 #include <levada/run/simulated.hpp>
 
 #include "beside.hpp"
@@ -591,29 +592,40 @@ TEST_CASE("a session that runs inline when idle has finished a single item when 
   CHECK(session.pop()->value() == 3);
 }
 
+/// It counts how often a worker was invited.
+struct counting_executor : lv::thread_executor {
+  using thread_executor::thread_executor;
+  static inline std::atomic<int> invitations{0};
+  void invite(lv::detail::worker_call call) {
+    ++invitations;
+    thread_executor::invite(call);
+  }
+};
+
 TEST_CASE("a session that runs inline when idle invites no worker behind a split, however long an item takes") {
   std::thread::id first{}, second{};
-  const auto app = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<int> | lv::stage<"first">(lv::serial([&](const int& x) {
-                                                        first = std::this_thread::get_id();
-                                                        return x;
-                                                      })) |
-                                                      lv::split_here | lv::stage<"second">([&](const int& x) {
-                                                        second = std::this_thread::get_id();
-                                                        const auto begin = std::chrono::steady_clock::now();
-                                                        while (std::chrono::steady_clock::now() - begin <
-                                                               std::chrono::microseconds(100)) {
-                                                        }
-                                                        return x;
-                                                      }));
-  for (int round = 0; round < 20; ++round) {
-    auto session = app.open<lv::inline_when_idle>();
-    for (int i = 0; i < 100; ++i) {
-      session.push(i);
-      CHECK(first == std::this_thread::get_id());
-      CHECK(second == std::this_thread::get_id());
-      CHECK(session.try_pop()->value() == i);
-    }
+  const auto app = lv::deploy<lv::target<lv::cpu<2>>, lv::run_by<counting_executor>>(
+      lv::input<int> | lv::stage<"first">(lv::serial([&](const int& x) {
+        first = std::this_thread::get_id();
+        return x;
+      })) |
+      lv::split_here | lv::stage<"second">([&](const int& x) {
+        second = std::this_thread::get_id();
+        const auto begin = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(100)) {
+        }
+        return x;
+      }));
+  auto session = app.open<lv::inline_when_idle>();
+  for (int i = 0; i < 300; ++i) {
+    session.push(i);
+    CHECK(first == std::this_thread::get_id());
+    CHECK(second == std::this_thread::get_id());
+    const auto result = session.try_pop();
+    REQUIRE(result.has_value());
+    CHECK(result->value() == i);
   }
+  CHECK(counting_executor::invitations == 0);
 }
 
 TEST_CASE("a session that runs inline when idle gives work away where it cannot") {
