@@ -54,7 +54,7 @@ struct instance_norm_op {
 
   /// Elements that are normalised together.
   template <class In>
-  static constexpr std::size_t row = In::elements / In::extents[0];
+  static constexpr std::size_t normalised_row = In::elements / In::extents[0];
 };
 
 /// The axes from `Axis` on normalised together: parameters "scale" (or "weight") and "bias" of the shape of these axes.
@@ -80,7 +80,7 @@ struct layer_norm_op {
 
   /// Elements that are normalised together.
   template <class In>
-  static constexpr std::size_t row = parameters<In>[0].extents.elements();
+  static constexpr std::size_t normalised_row = parameters<In>[0].extents.elements();
 };
 
 namespace nn {

@@ -56,7 +56,7 @@ struct define_row_norm {
   using value = typename In::value_type;
 
   static constexpr std::size_t scratch_bytes = 0;
-  static constexpr std::size_t row = Op::template row<In>;
+  static constexpr std::size_t row = Op::template normalised_row<In>;
   static constexpr std::size_t parameters = Op::template parameters<In>[0].extents.elements();
   static constexpr bool one_a_row = std::same_as<Op, instance_norm_op>;
 
@@ -83,7 +83,7 @@ struct define_row_norm {
 }  // namespace detail
 
 template <class Backend, class In, class Op>
-  requires op_takes<Op, In> && requires { Op::template row<In>; }
+  requires op_takes<Op, In> && requires { Op::template normalised_row<In>; }
 struct definition<Backend, In, Op> : detail::define_row_norm<Backend, In, Op> {
   using definition::define_row_norm::define_row_norm;
 };

@@ -58,7 +58,7 @@ class simd_row_norm {
 
  private:
   using vec = vector<value, Arch>;
-  static constexpr std::size_t row = Op::template row<In>;
+  static constexpr std::size_t row = Op::template normalised_row<In>;
   static constexpr std::size_t parameters = Op::template parameters<In>[0].extents.elements();
   static constexpr bool one_a_row = std::same_as<Op, instance_norm_op>;
   static constexpr value length = static_cast<value>(row);
