@@ -4,6 +4,7 @@
 // picture is padded and laid out in quads (quads.hpp), four channels or four columns in each; then it is a convolution
 // like one of float (conv2d.hpp), of quads in place of numbers.
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <variant>
@@ -78,6 +79,10 @@ struct quad_run {
     return quad_of(bytes);
   }
   static bool all_pairs_fit(const parameters& p) {
+    // Weights of seven bits fit whatever their neighbours are: to put quads together takes as long as to pack them.
+    std::int8_t least = 0, most = 0;
+    for (const std::int8_t w : p.weights.weight) least = std::min(least, w), most = std::max(most, w);
+    if (least >= -64 && most <= 64) return true;
     for (std::size_t f = 0; f < filters; ++f)
       for (std::size_t c = 0; c < channels; ++c)
         for (std::size_t tap = 0; tap < window.taps(); ++tap)
@@ -107,7 +112,8 @@ class simd_qlinear_conv {
           : quad_axis::channels;
   using run = run_by<axis>;
   using way = simd_conv<Arch, run, epilogue>;
-  using way_of_pairs = simd_conv<Arch, run_by<axis, true>, epilogue>;
+  using run_of_pairs = run_by<axis, multiplies_byte_pairs<Arch>>;
+  using way_of_pairs = simd_conv<Arch, run_of_pairs, epilogue>;
   /// Which it is depends on the weights; they lie alike.
   using ways = std::conditional_t<multiplies_byte_pairs<Arch>, std::variant<way, way_of_pairs>, std::variant<way>>;
   static_assert(tiles_of<way> == tiles_of<way_of_pairs> && way::scratch_bytes == way_of_pairs::scratch_bytes);
@@ -157,7 +163,7 @@ class simd_qlinear_conv {
   static ways made(const typename run::parameters& p, const epilogue& e) {
     if constexpr (multiplies_byte_pairs<Arch>)
       if (run::all_pairs_fit(p))
-        return ways(std::in_place_index<1>, typename run_by<axis, true>::parameters{p.weights, p.zero_point}, e);
+        return ways(std::in_place_index<1>, typename run_of_pairs::parameters{p.weights, p.zero_point}, e);
     return ways(std::in_place_index<0>, p, e);
   }
 
