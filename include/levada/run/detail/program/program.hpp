@@ -190,7 +190,7 @@ struct basic_session_states {
       fresh[i] = s.prototype.copy();
     }
     copies = std::move(fresh);
-    for (std::size_t i = 0; i < copies.size(); ++i) objects[i] = copies[i].get();
+    use_copies();
   }
 
   bool can_reset() const {
@@ -205,7 +205,7 @@ struct basic_session_states {
   void begin_again() {
     for (std::size_t i = 0; i < copies.size(); ++i)
       if (!copies[i].copy_again(code_.states[i].prototype)) copies[i] = code_.states[i].prototype.copy();
-    for (std::size_t i = 0; i < copies.size(); ++i) objects[i] = copies[i].get();
+    use_copies();
   }
 
   fixed_array<erased_object> copies;
@@ -215,6 +215,9 @@ struct basic_session_states {
  private:
   basic_session_states(const program& code, std::size_t count) : copies(count), objects(count), code_(code) {}
 
+  void use_copies() {
+    for (std::size_t i = 0; i < copies.size(); ++i) objects[i] = copies[i].get();
+  }
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_reset(std::string_view stage) {
     std::string message("levada: stage \"");
     message.append(stage).append("\": its state cannot be copied, so it cannot be reset");
