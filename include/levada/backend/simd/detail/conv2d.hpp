@@ -46,7 +46,10 @@ struct fastest_conv {
       constexpr std::size_t panels = best_panel_tiling<Arch, Run>().cost,
                             others = std::min(by_columns, by_channels) * Run::rows;
       constexpr bool is_small = Run::rows * Run::columns <= 256;
-      if constexpr (is_small ? panels * Run::channels <= others * (Run::channels + 8) : 4 * panels <= 5 * others)
+      // Along few filters pixels are read in place: a line of each channel beside its weights, for each tile.
+      constexpr bool is_far = Run::channels * 128 > (32 << 10) && Run::filters < 16 * lanes_in<float, Arch>;
+      if constexpr (is_small ? panels * Run::channels <= others * (Run::channels + (is_far ? 64 : 8))
+                             : 4 * panels <= 5 * others)
         return type_tag<conv_by_panels<Arch, Run, Epilogue>>();
       else
         return type_tag<direct>();

@@ -69,6 +69,14 @@ class conv_by_panels {
   static constexpr bool is_streamed = streams_weights<Run::filters * Run::channels * sizeof(value)>;
   /// Such a picture does not stay in a second-level cache beside what is written.
   static constexpr bool fetches_pixels = is_dense && Run::channels * plane * sizeof(value) > (std::size_t{512} << 10);
+  /// Where few filters pass, the first tile of them packs the pixels that it takes. Planes whole pages apart meet in
+  /// the same ways of a cache: of those some panels are read at a time.
+  static constexpr bool packs_on_the_way = is_dense && !scales_input<Run> && plane * sizeof(value) % 4096 != 0 &&
+                                           Run::filters >= tiling.filters && Run::filters <= 8 * tiling.filters;
+  /// Panels that a tile passes one after the other, and so writes along each plane of results: they stay in the
+  /// first-level cache beside its weights.
+  static constexpr std::size_t in_row =
+      std::clamp<std::size_t>((std::size_t{16} << 10) / (panel_elements * sizeof(value)), 1, 16);
   /// Panels that are packed at a time, and filters whose weights pass them: each a part of a small second-level cache.
   /// Where weights stay there, it has the next panels and the results beside them.
   static constexpr std::size_t bytes_of_group =
@@ -109,31 +117,42 @@ class conv_by_panels {
     for (std::size_t first = of.begin; first < of.end; first += group) {
       const std::size_t count = std::min(group, of.end - first);
       for (std::size_t c = 0; c < Run::channels; c += channel_block) {
-        for (std::size_t g = 0; g < count; g += side_by_side)
-          pack(in, scale, c, first + g, std::min(count - g, side_by_side), packed + g * panel_elements);
+        if constexpr (packs_on_the_way) {
+          if (rest != 0 && first + count > whole)
+            pack(in, scale, c, whole, 1, packed + (whole - first) * panel_elements);
+        } else {
+          for (std::size_t g = 0; g < count; g += side_by_side)
+            pack(in, scale, c, first + g, std::min(count - g, side_by_side), packed + g * panel_elements);
+        }
         for (std::size_t f = filters.begin; f < filters.end; f += filter_block)
-          for (std::size_t g = 0; g < count; ++g)
-            of_panel(packed + g * panel_elements, sums + g * Run::filters * panel, out, c,
-                     {f, std::min(f + filter_block, filters.end)}, (first + g) * panel, g,
-                     f == 0 ? packed_next(in, c, first, g, of.end) : nullptr, join);
+          for (std::size_t g = 0; g < count; g += in_row)
+            of_panels({in, packed, sums, first, c, of.end, f == filters.begin}, {g, std::min(g + in_row, count)},
+                      {f, std::min(f + filter_block, filters.end)}, out, join);
       }
     }
   }
 
  private:
+  /// What filters pass: the channels from `channel` of a group of panels from the `first`.
+  struct passed {
+    const value* in;
+    value *packed, *sums;
+    std::size_t first, channel, end;  // of all panels
+    bool is_first_pass;               // nothing was packed on the way yet
+  };
+
   static std::size_t channels_from(std::size_t c) {
     return in_channel_blocks ? std::min(channel_block, Run::channels - c) : Run::channels;
   }
 
-  /// What is packed next in the place of panel `first` + `g` and the channels from `c`, if anything is and it is
-  /// brought ahead: its first channel. The first tiles bring it, a vector of each channel each.
-  static const value* packed_next([[maybe_unused]] const value* in, [[maybe_unused]] std::size_t c,
-                                  [[maybe_unused]] std::size_t first, [[maybe_unused]] std::size_t g,
-                                  [[maybe_unused]] std::size_t end) {
+  /// What is packed next in the place of panel `g`, if anything is and it is brought ahead: its first channel. The
+  /// first tiles bring it, a vector of each channel each.
+  static const value* packed_next([[maybe_unused]] const passed& by, [[maybe_unused]] std::size_t g) {
     if constexpr (fetches_pixels) {
       if constexpr (in_channel_blocks)
-        if (c + channel_block < Run::channels) return in + (c + channel_block) * plane + (first + g) * panel;
-      if (first + group + g < end) return in + (first + group + g) * panel;
+        if (by.channel + channel_block < Run::channels)
+          return by.in + (by.channel + channel_block) * plane + (by.first + g) * panel;
+      if (by.first + group + g < by.end) return by.in + (by.first + group + g) * panel;
     }
     return nullptr;
   }
@@ -178,41 +197,44 @@ class conv_by_panels {
     for (std::size_t i = Count; i < round_up(Count, lanes); ++i) to[i] = 0;
   }
 
-  /// Of the panel from pixel `p`, number `g` of its group: the channels from `c`.
+  /// Of some panels of a group.
   template <class Join>
-  void of_panel(const value* packed, value* sums, out_value* out, std::size_t c, tile_range filters, std::size_t p,
-                std::size_t g, const value* ahead, const Join& join) const {
-    if (rest == 0 || p < whole * panel)
-      of_vectors<tiling.vectors, lanes>(packed, sums, out, c, filters, p, g, ahead, join);
-    else if constexpr (rest != 0)
-      of_vectors<ceil_div(rest, lanes), (rest - 1) % lanes + 1>(packed, sums, out, c, filters, p, g, ahead, join);
+  void of_panels(const passed& by, tile_range some, tile_range filters, out_value* out, const Join& join) const {
+    for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters)
+      for (std::size_t g = some.begin; g < some.end; ++g) {
+        if (f + tiling.filters <= Run::filters)
+          of_filters<tiling.filters>(by, g, f, filters, out, join);
+        else if constexpr (Run::filters % tiling.filters != 0)
+          of_filters<Run::filters % tiling.filters>(by, g, f, filters, out, join);
+      }
   }
 
-  /// Of the last of the `Vectors` of a panel `Last` lanes count.
-  template <std::size_t Vectors, std::size_t Last, class Join>
-  void of_vectors(const value* packed, value* sums, out_value* out, std::size_t c, tile_range filters, std::size_t p,
-                  std::size_t g, const value* ahead, const Join& join) const {
-    // Each panel of a group brings its share of the weights that pass the group next.
-    const std::size_t channels = channels_from(c), tile_bytes = tiling.filters * channels * sizeof(value);
-    auto next = reinterpret_cast<std::uintptr_t>(weight_.data() + c * Run::filters + filters.end * channels) +
-                g * ceil_div(filters.end - filters.begin, tiling.filters) * tile_bytes / group;
-    for (std::size_t f = filters.begin; f < filters.end; f += tiling.filters, next += tile_bytes / group) {
-      value* const kept = sums + f * Vectors * lanes;
-      if (f + tiling.filters <= Run::filters)
-        tile<tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, ahead, join);
-      else if constexpr (Run::filters % tiling.filters != 0)
-        tile<Run::filters % tiling.filters, Vectors, Last>(packed, kept, out, c, f, p, next, ahead, join);
-      ahead = ahead != nullptr && f < (tiling.vectors - 1) * tiling.filters ? ahead + lanes : nullptr;
+  /// A tile of panel `g`, which may be the last one and not full.
+  template <std::size_t Filters, class Join>
+  void of_filters(const passed& by, std::size_t g, std::size_t f, tile_range filters, out_value* out,
+                  const Join& join) const {
+    if (rest != 0 && by.first + g >= whole) {
+      if constexpr (rest != 0)
+        tile<Filters, ceil_div(rest, lanes), (rest - 1) % lanes + 1, false>(by, g, f, filters, out, join);
+      return;
     }
+    if constexpr (packs_on_the_way && Filters == tiling.filters)
+      if (by.is_first_pass && f == filters.begin)
+        return tile<Filters, tiling.vectors, lanes, true>(by, g, f, filters, out, join);
+    tile<Filters, tiling.vectors, lanes, false>(by, g, f, filters, out, join);
   }
 
-  /// `Filters` by `Vectors` vectors of outputs: the channels from `c`, added to what is in `kept` already.
-  template <std::size_t Filters, std::size_t Vectors, std::size_t Last, class Join>
-  [[gnu::noinline]] void tile(const value* from, value* kept, out_value* out, std::size_t c, std::size_t f,
-                              std::size_t p, [[maybe_unused]] std::uintptr_t next, const value* ahead,
+  /// `Filters` by `Vectors` vectors of outputs, of the last of which `Last` lanes count: the channels of a pass, added to
+  /// what is in the sums already. With `Packs` pixels are read from the picture and written to the panel.
+  template <std::size_t Filters, std::size_t Vectors, std::size_t Last, bool Packs, class Join>
+  [[gnu::noinline]] void tile(const passed& by, std::size_t g, std::size_t f, tile_range filters, out_value* out,
                               const Join& join) const {
     constexpr std::size_t wide = Vectors * lanes;
+    const std::size_t c = by.channel, channels = channels_from(c), p = (by.first + g) * panel;
     const bool last = !in_channel_blocks || c + channel_block >= Run::channels;
+    value* from = by.packed + g * panel_elements;
+    value* const kept = by.sums + g * Run::filters * panel + f * wide;
+    [[maybe_unused]] const value* picture = by.in + c * plane + p;
     out_value* const to = out + f * pixels + p;
     // Planes lie far apart: no prefetcher foresees where a tile is written.
     if (last)
@@ -222,12 +244,24 @@ class conv_by_panels {
     unrolled<Filters, Vectors>([&](std::size_t i, std::size_t v) LEVADA_INLINE {
       sum[i][v] = in_channel_blocks && c != 0 ? vec::load_aligned(kept + i * wide + v * lanes) : vec(bias_[f + i]);
     });
-    const std::size_t channels = channels_from(c);
     const value* k = weight_.data() + c * Run::filters + f * channels;  // one tile behind the other
-    [[maybe_unused]] auto pixels_ahead = reinterpret_cast<std::uintptr_t>(ahead);
-    const auto add = [&](const value* pixels_of, const value* k_of) LEVADA_INLINE {
+    const std::size_t t = (f - filters.begin) / tiling.filters;
+    const value* const ahead = by.is_first_pass && t < tiling.vectors ? packed_next(by, g) : nullptr;
+    [[maybe_unused]] auto pixels_ahead =
+        reinterpret_cast<std::uintptr_t>(ahead != nullptr ? ahead + t * lanes : nullptr);
+    // Each panel of a group brings its share of the weights that pass the group next.
+    const std::size_t tile_bytes = tiling.filters * channels * sizeof(value);
+    [[maybe_unused]] auto next =
+        reinterpret_cast<std::uintptr_t>(weight_.data() + c * Run::filters + filters.end * channels) +
+        (g * ceil_div(filters.end - filters.begin, tiling.filters) + t) * tile_bytes / group;
+    const auto add = [&](value* panel_of, const value* k_of) LEVADA_INLINE {
       vec x[Vectors];
+      const value* const pixels_of = Packs ? picture : panel_of;
       unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { x[v] = load_once<value, Arch>(pixels_of + v * lanes); });
+      if constexpr (Packs) {
+        unrolled<Vectors>([&](std::size_t v) LEVADA_INLINE { x[v].store_aligned(panel_of + v * lanes); });
+        picture += plane;
+      }
       unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
         const vec a(k_of[i]);
         unrolled<Vectors>([&](std::size_t v)
