@@ -114,9 +114,13 @@ inline void compare(const std::vector<contender>& contenders, double seconds) {
                 median_of(ratios[c]));
 }
 
-/// The header that a model's costs are kept in.
+/// The header that a model's costs are kept in: those of machines with AVX-512 and of others.
 inline std::string header_of(const std::string& name) {
-  return LEVADA_SOURCE_DIR "/benchmarks/placement/costs/" + name + ".costs.hpp";
+#ifdef __AVX512F__
+  return LEVADA_SOURCE_DIR "/benchmarks/placement/costs/avx512/" + name + ".costs.hpp";
+#else
+  return LEVADA_SOURCE_DIR "/benchmarks/placement/costs/avx2/" + name + ".costs.hpp";
+#endif
 }
 
 template <class Make>
@@ -142,8 +146,12 @@ void profile_model(const char* name, Make make) {
 template <const lv::cost_table& Table>
 inline constexpr lv::cost_table kernels_of{Table.machine, Table.kernels, Table.transfers, Table.rooflines, {}};
 
+/// What a table says of kernels that nobody measured.
+template <const lv::cost_table& Table>
+inline constexpr lv::cost_table rooflines_of{Table.machine, {}, Table.transfers, Table.rooflines, {}};
+
 /// Each backend of the processor first where it can, simd for what it lacks, against what the table chooses, by its
-/// kernels alone and by the whole plans that were measured.
+/// kernels alone, by rooflines alone and by the whole plans that were measured.
 template <const lv::cost_table& Table, class Make>
 void contest(const char* name, Make make, double seconds) {
   const model m(make);
@@ -154,6 +162,7 @@ void contest(const char* name, Make make, double seconds) {
   const auto onednn = lv::deploy<processor, slots, lv::backends<lv::onednn, lv::simd>>(m.pipeline());
   const auto eigen = lv::deploy<processor, slots, lv::backends<lv::eigen, lv::simd>>(m.pipeline());
   const auto by_kernels = lv::deploy<box, slots, all_backends, lv::costs<kernels_of<Table>>>(m.pipeline());
+  const auto by_rooflines = lv::deploy<box, slots, all_backends, lv::costs<rooflines_of<Table>>>(m.pipeline());
   const auto chosen = lv::deploy<box, slots, all_backends, lv::costs<Table>>(m.pipeline());
   using output = typename decltype(simd)::output;
   const auto expected = std::make_unique<output>();
@@ -173,6 +182,7 @@ void contest(const char* name, Make make, double seconds) {
     contenders.emplace_back("spirv, else simd", gpu, samples, *expected);
   }
   contenders.emplace_back("by kernels alone", by_kernels, samples, *expected);
+  contenders.emplace_back("by rooflines alone", by_rooflines, samples, *expected);
   contenders.emplace_back("chosen", chosen, samples, *expected);
   compare(contenders, seconds);
 }

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <levada/plan/cost_table.hpp>
+
+inline constexpr levada::cost_table squeezenet_costs{};
