@@ -224,8 +224,8 @@ class conv_by_panels {
     tile<Filters, tiling.vectors, lanes, false>(by, g, f, filters, out, join);
   }
 
-  /// `Filters` by `Vectors` vectors of outputs, of the last of which `Last` lanes count: the channels of a pass, added to
-  /// what is in the sums already. With `Packs` pixels are read from the picture and written to the panel.
+  /// `Filters` by `Vectors` vectors of outputs, of the last of which `Last` lanes count: the channels of a pass, added
+  /// to what is in the sums already. With `Packs` pixels are read from the picture and written to the panel.
   template <std::size_t Filters, std::size_t Vectors, std::size_t Last, bool Packs, class Join>
   [[gnu::noinline]] void tile(const passed& by, std::size_t g, std::size_t f, tile_range filters, out_value* out,
                               const Join& join) const {
