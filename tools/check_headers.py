@@ -85,12 +85,15 @@ NEEDS_EXCEPTIONS = "levada needs exceptions: compile without -fno-exceptions"
 def compile_together(compiler, names):
     """What the compiler says about each order, by the name of the order; a header that needs what is not here is left
     out."""
-    for order, flags in ((sorted(names), ()), (sorted(names, reverse=True), ("-fno-rtti",))):
+    here = sorted(names)
+    for backwards, flags in ((False, ()), (True, ("-fno-rtti",))):
+        order = sorted(here, reverse=backwards)
         code, output = compile_unit(compiler, order, *flags)
         while code and (missing := OPTIONAL.search(output)):
             lacking = order[int(re.search(r"<stdin>:(\d+)", output)[1]) - 1]
             print(f"{lacking}: left out, {missing[1]} is not here")
             order.remove(lacking)
+            here.remove(lacking)
             code, output = compile_unit(compiler, order, *flags)
         yield f"from {order[0]} to {order[-1]} {' '.join(flags)}", code, output
 

@@ -176,13 +176,13 @@ profile_result
   const detail::stages_in_order<flat> in_order(stages);
 
   detail::cost_header costs(path, detail::machine_text());
-  const double flops = detail::peak_flops(), bytes = detail::peak_bandwidth();
-  for (const backend_info& b : detail::backend_values<backend_list>::values)
-    if (b.device == device_kind::cpu) costs.set(roofline{b.name, flops, bytes, 0});
+  const roofline core{"", detail::peak_flops(), detail::peak_bandwidth(), 0};
   const typename deployment_types::input_item& sample = *std::begin(samples);
   const auto work = std::make_unique<detail::profiler<flat, backend_list>>(
       in_order.at, &sample, detail::open_devices(Target{}), costs, options);
+  work->keep_rooflines(core);
   profile_result result = work->run();
+  work->keep_rooflines(core);
   detail::profile_inside(*work, in_order.at, costs, options, result);
   costs.write();
   if constexpr (std::is_copy_constructible_v<Pipeline>)

@@ -57,6 +57,23 @@ constexpr crossing transfer_of(const cost_table& table, device_id from, device_i
   return find_transfer(table.transfers, from, to).value_or(assumed_transfer);
 }
 
+/// What a run of nodes computes, and the bytes that it takes, keeps and gives.
+struct run_work {
+  double flops = 0, bytes = 0;
+};
+template <std::size_t N>
+constexpr run_work work_of_run(const graph_info<N>& graph, std::size_t first, std::size_t count) {
+  run_work work;
+  std::size_t bytes = graph.values[graph.nodes[first + count - 1].out].bytes;
+  for (const std::size_t v : inputs_of_run(graph, first, count)) bytes += graph.values[v].bytes;
+  for (std::size_t n = first; n < first + count; ++n) {
+    work.flops += graph.nodes[n].flops;
+    bytes += graph.nodes[n].parameter_bytes;
+  }
+  work.bytes = static_cast<double>(bytes);
+  return work;
+}
+
 /// The costs of the nodes of one graph on some backends, looked up in a table.
 template <std::size_t N>
 class graph_costs {
@@ -101,14 +118,8 @@ class graph_costs {
     if (entries_.size() != 0) append_signature(key, graph, first, count);
     const cost found = found_by(key);
     if (found.origin == cost_origin::measured || !by.has_line) return found;
-    std::size_t bytes = graph.values[graph.nodes[first + count - 1].out].bytes;
-    double flops = 0;
-    for (const std::size_t v : inputs_of_run(graph, first, count)) bytes += graph.values[v].bytes;
-    for (std::size_t n = first; n < first + count; ++n) {
-      flops += graph.nodes[n].flops;
-      bytes += graph.nodes[n].parameter_bytes;
-    }
-    return estimate(by.line, flops, static_cast<double>(bytes));
+    const run_work work = work_of_run(graph, first, count);
+    return estimate(by.line, work.flops, work.bytes);
   }
 
   /// The cost of a stage that is no op; nothing where it was not measured, since there is no other backend for it.

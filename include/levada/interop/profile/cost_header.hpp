@@ -39,10 +39,6 @@ class cost_header {
   }
   /// Of a backend: what is estimated by where nobody measured.
   void set(const roofline& line) { rooflines_[std::string(line.backend)] = line; }
-  bool has_roofline(std::string_view backend) const { return rooflines_.contains(std::string(backend)); }
-  double flops_per_second(std::string_view backend) const {
-    return rooflines_.at(std::string(backend)).flops_per_second;
-  }
 
   /// The partition that was measured as a whole for a question: plan/detail/measured_whole.hpp.
   bool has_whole(std::uint64_t question) const { return wholes_.contains(question); }

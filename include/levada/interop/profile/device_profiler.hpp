@@ -111,18 +111,11 @@ class device_profiler {
   /// The most that any kernel of a device's backend did, and the least that one took: a roofline for those not
   /// measured.
   void note_peak(const candidate& c, std::string_view backend, double seconds) {
-    double flops = 0, bytes = 0;
-    for (const std::size_t v : inputs_of_run(graph_, c.first, c.count))
-      bytes += static_cast<double>(graph_.values[v].bytes);
-    for (std::size_t n = c.first; n < c.first + c.count; ++n) {
-      flops += graph_.nodes[n].flops;
-      bytes += static_cast<double>(graph_.nodes[n].parameter_bytes);
-    }
-    bytes += static_cast<double>(graph_.values[graph_.nodes[c.first + c.count - 1].out].bytes);
+    const run_work work = work_of_run(graph_, c.first, c.count);
     auto [at, is_new] = peaks_.try_emplace(backend, roofline{backend, 0, 0, seconds});
     roofline& peak = at->second;
-    peak.flops_per_second = std::max(peak.flops_per_second, flops / std::max(seconds, 1e-9));
-    peak.bytes_per_second = std::max(peak.bytes_per_second, bytes / std::max(seconds, 1e-9));
+    peak.flops_per_second = std::max(peak.flops_per_second, work.flops / std::max(seconds, 1e-9));
+    peak.bytes_per_second = std::max(peak.bytes_per_second, work.bytes / std::max(seconds, 1e-9));
     peak.launch_seconds = std::min(peak.launch_seconds, seconds);
   }
 

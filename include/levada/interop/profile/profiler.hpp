@@ -77,6 +77,25 @@ class profiler {
     return kept_.result();
   }
 
+  /// The rooflines of the processor's backends by that of a core: it times the share that their kernels reach in the
+  /// mean, so that those of a backend which nobody measured are no faster beside another's than those that were.
+  void keep_rooflines(const roofline& core) {
+    for (std::size_t b = 0; b < std::size(backend_values<Backends>::values); ++b) {
+      const backend_info& by = backend_values<Backends>::values[b];
+      if (by.device != device_kind::cpu) continue;
+      double estimated = 0, taken = 0;
+      for (const candidate& c : found::candidates) {
+        const cost* const known = c.backend == b ? costs_.find(by.name, signature_of(c.first, c.count)) : nullptr;
+        if (known == nullptr) continue;
+        const run_work work = work_of_run(graph, c.first, c.count);
+        estimated += estimate(core, work.flops, work.bytes).seconds;
+        taken += known->seconds;
+      }
+      const double share = estimated > 0 && taken > 0 ? estimated / taken : 1;
+      costs_.set(roofline{by.name, share * core.flops_per_second, share * core.bytes_per_second, 0});
+    }
+  }
+
   /// What the stage of that node takes.
   const std::byte* input_of(std::size_t node) const { return values_[graph.nodes[node].in]; }
 
