@@ -64,9 +64,9 @@ inline constexpr levada::kernel_cost fashion_costs_kernels[] = {
     {"spirv", "transform normalise fdb542d2d87dfe63(uint8[1x28x28]) -> float[1x28x28], 784 FLOP", 6.372e-05, 1.362e-05, 0.000162},
 };
 inline constexpr levada::roofline fashion_costs_rooflines[] = {
-    {"eigen", 6.859e+10, 1.026e+10, 0},
-    {"onednn", 6.859e+10, 1.026e+10, 0},
-    {"simd", 6.859e+10, 1.026e+10, 0},
+    {"eigen", 1.925e+10, 3.718e+09, 0},
+    {"onednn", 2.731e+10, 5.277e+09, 0},
+    {"simd", 1.035e+11, 2e+10, 0},
     {"spirv", 3.527e+08, 3.55e+08, 4.88e-05},
 };
 inline constexpr levada::transfer_cost fashion_costs_transfers[] = {

@@ -345,9 +345,9 @@ inline constexpr levada::kernel_cost mobilenet_costs_kernels[] = {
     {"spirv", "relu(float[64x56x56]) -> float[64x56x56], 200704 FLOP", 0.001396, 4.538e-05, 0.002004},
 };
 inline constexpr levada::roofline mobilenet_costs_rooflines[] = {
-    {"eigen", 1.019e+11, 1.347e+10, 0},
-    {"onednn", 1.019e+11, 1.347e+10, 0},
-    {"simd", 1.019e+11, 1.347e+10, 0},
+    {"eigen", 5.516e+10, 9.359e+09, 0},
+    {"onednn", 7.298e+10, 1.238e+10, 0},
+    {"simd", 9.342e+10, 1.585e+10, 0},
     {"spirv", 8.366e+08, 1.237e+09, 3.232e-05},
 };
 inline constexpr levada::transfer_cost mobilenet_costs_transfers[] = {

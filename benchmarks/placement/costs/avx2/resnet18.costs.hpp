@@ -305,9 +305,9 @@ inline constexpr levada::kernel_cost resnet18_costs_kernels[] = {
     {"spirv", "relu(float[64x56x56]) -> float[64x56x56], 200704 FLOP", 0.001076, 0.0001353, 0.001647},
 };
 inline constexpr levada::roofline resnet18_costs_rooflines[] = {
-    {"eigen", 8.574e+10, 1.351e+10, 0},
-    {"onednn", 8.574e+10, 1.351e+10, 0},
-    {"simd", 8.574e+10, 1.351e+10, 0},
+    {"eigen", 5.546e+10, 9.646e+09, 0},
+    {"onednn", 7.042e+10, 1.225e+10, 0},
+    {"simd", 1.657e+11, 2.882e+10, 0},
     {"spirv", 8.962e+08, 1.493e+09, 8.298e-05},
 };
 inline constexpr levada::transfer_cost resnet18_costs_transfers[] = {

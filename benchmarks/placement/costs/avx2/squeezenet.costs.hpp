@@ -198,9 +198,9 @@ inline constexpr levada::kernel_cost squeezenet_costs_kernels[] = {
     {"spirv", "relu(float[64x55x55]) -> float[64x55x55], 193600 FLOP", 0.001256, 3.298e-05, 0.001351},
 };
 inline constexpr levada::roofline squeezenet_costs_rooflines[] = {
-    {"eigen", 1.019e+11, 1.259e+10, 0},
-    {"onednn", 1.019e+11, 1.259e+10, 0},
-    {"simd", 1.019e+11, 1.259e+10, 0},
+    {"eigen", 5.328e+10, 8.458e+09, 0},
+    {"onednn", 1.87e+10, 2.968e+09, 0},
+    {"simd", 1.23e+11, 1.953e+10, 0},
     {"spirv", 8.248e+08, 1.459e+09, 7.2e-05},
 };
 inline constexpr levada::transfer_cost squeezenet_costs_transfers[] = {
