@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/nv12_columns.hpp>
 #include <levada/backend/simd/detail/to_rgb.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/image/normalize.hpp>
@@ -21,65 +22,6 @@
 #include <levada/image/to_chw.hpp>
 
 namespace levada {
-
-namespace detail {
-
-/// Bytes of a row, for each vector of eight output columns, by shuffles of `Parts` times 16 bytes that lie one behind
-/// the other: `Bytes` bytes for each column.
-template <class Arch, std::size_t Columns, std::size_t Parts, std::size_t Bytes>
-class byte_shuffles {
-  static constexpr std::size_t lanes = 8, blocks = ceil_div(Columns, lanes);  // those of AVX2
-
- public:
-  /// From the places of the bytes of each column, all in a row of `row_bytes`. False: they lie too far apart.
-  bool fill(const std::array<std::array<std::int32_t, Bytes>, Columns>& places, std::size_t row_bytes) {
-    for (std::size_t b = 0; b < blocks; ++b) {
-      const std::size_t x = std::min(b * lanes, Columns - lanes);
-      std::int32_t first = static_cast<std::int32_t>(row_bytes - 16 * Parts);
-      for (std::size_t i = 0; i < lanes; ++i)
-        for (const std::int32_t place : places[x + i]) first = std::min(first, place);
-      first_[b] = first;
-      for (auto& part : pick_[b]) part.fill(0x80);  // a zero
-      for (std::size_t i = 0; i < lanes * Bytes; ++i) {
-        const auto place = static_cast<std::size_t>(places[x + i / Bytes][i % Bytes] - first);
-        if (place >= 16 * Parts) return false;
-        pick_[b][place / 16][i] = static_cast<std::uint8_t>(place % 16);
-      }
-    }
-    return true;
-  }
-
-#if XSIMD_WITH_AVX2
-  /// Two bytes for each column from column `x` on, as words.
-  LEVADA_INLINE __m256i halves(const std::uint8_t* row, std::size_t x) const {
-    const std::size_t b = ceil_div(x, lanes);
-    __m128i all = _mm_setzero_si128();
-    unrolled<Parts>([&](std::size_t p) LEVADA_INLINE {
-      const auto bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + first_[b] + 16 * p));
-      const auto pick = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pick_[b][p].data()));
-      all = _mm_or_si128(all, _mm_shuffle_epi8(bytes, pick));
-    });
-    return _mm256_cvtepu16_epi32(all);
-  }
-  /// Four bytes for each column.
-  LEVADA_INLINE __m256i words(const std::uint8_t* row, std::size_t x) const {
-    const std::size_t b = ceil_div(x, lanes);
-    __m256i all = _mm256_setzero_si256();
-    unrolled<Parts>([&](std::size_t p) LEVADA_INLINE {
-      const auto bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + first_[b] + 16 * p));
-      const auto pick = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pick_[b][p].data()));
-      all = _mm256_or_si256(all, _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytes), pick));
-    });
-    return all;
-  }
-#endif
-
- private:
-  std::array<std::int32_t, blocks> first_;
-  std::array<std::array<std::array<std::uint8_t, lanes * Bytes>, Parts>, blocks> pick_;
-};
-
-}  // namespace detail
 
 template <class Arch, class In, ycbcr_matrix Matrix, ycbcr_range Range, std::size_t Height, std::size_t Width,
           class... End>
@@ -102,16 +44,8 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
   using signed_words = typename detail::raw_vector<std::int32_t, lanes>::type;
   static constexpr const ycbcr_factors& factors = to_rgb_op<Matrix, Range>::factors;
 
-  /// What eight columns need lies in so many times 16 bytes of Y', or of Cb and Cr. Far apart it is picked one by one.
-  static constexpr std::size_t apart = detail::ceil_div(7 * view::width, Width),
-                               luma_parts = detail::ceil_div(apart + 2, 16),
-                               chroma_parts = detail::ceil_div(apart + 4, 16);
-  static constexpr bool shuffles =
-#if XSIMD_WITH_AVX2
-      lanes == 8 && chroma_parts <= 4 && view::width >= 16 * chroma_parts;
-#else
-      false;
-#endif
+  using columns = detail::nv12_columns<Arch, to_rgb_op<Matrix, Range>::factors, view::width, Width>;
+  static constexpr bool shuffles = lanes == 8 && columns::possible;
 
   /// Of a row of the picture, for each output column: two neighbours of Y', and two pairs of Cb, Cr.
   struct picked {
@@ -126,10 +60,10 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
       : extrapolation_(filtered<std::uint8_t>(op.rule.extrapolation)) {
     (normalize_by(end), ...);
     const auto rows = resize_axis::rows(resize_mode::bilinear, op.rule, view::height, Height);
-    const auto columns = resize_axis::columns(resize_mode::bilinear, op.rule, view::width, Width);
+    const auto across = resize_axis::columns(resize_mode::bilinear, op.rule, view::width, Width);
     for (std::size_t y = 0; y < Height; ++y) rows_[y] = rows.tap(y);
-    for (std::size_t x = 0; x < Width; ++x) place_column(x, columns.tap(x));
-    if constexpr (shuffles) fill_shuffles();
+    for (std::size_t x = 0; x < Width; ++x) place_column(x, across.tap(x));
+    if constexpr (shuffles) shuffles_all_ = columns_.fill(luma_place_, column_weight_, between_);
   }
 
   void operator()(const In& in, out_type& out, std::byte* scratch) const {
@@ -172,33 +106,23 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
       to[c * Height * Width] = static_cast<float>(extrapolation_) * factor_[c] + offset_[c];
   }
 
-  void fill_shuffles() {
-    std::array<std::array<std::int32_t, 2>, Width> luma;
-    std::array<std::array<std::int32_t, 4>, Width> chroma;
-    for (std::size_t x = 0; x < Width; ++x) {
-      luma[x] = {luma_place_[x], luma_place_[x] + 1};
-      const std::int32_t first = luma_place_[x] / 2 * 2, second = (luma_place_[x] + 1) / 2 * 2;
-      chroma[x] = {first, first + 1, second, second + 1};
-    }
-    shuffles_all_ = luma_shuffles_.fill(luma, view::width) && chroma_shuffles_.fill(chroma, view::width);
-  }
-
   void write_row(const view& from, const resize_tap& tap, std::array<picked, 2>& rows, float* to) const {
     const auto upper = static_cast<std::size_t>(tap.place[0]), lower = static_cast<std::size_t>(tap.place[1]);
     const std::array<const std::uint8_t*, 2> luma{from.row(0, upper), from.row(0, lower)},
         chroma{from.row(1, upper / 2), from.row(1, lower / 2)};
     const auto write = [&](auto one_chroma, auto between) {
       if constexpr (shuffles) {
-        write_columns<one_chroma(), between()>(shuffled_rows{*this, luma, chroma}, tap.weight[1], to);
+        columns_.template write<one_chroma(), between()>({luma, chroma, tap.weight[1]}, factor_, offset_, to,
+                                                         Height * Width);
       } else {
         pick<one_chroma()>(luma, chroma, rows);
-        write_columns<one_chroma(), between()>(picked_rows{*this, rows}, tap.weight[1], to);
+        write_columns<one_chroma(), between()>(rows, tap.weight[1], to);
       }
     };
     const bool shared = upper / 2 == lower / 2;
     if (shuffles && !shuffles_all_) {
       pick<false>(luma, chroma, rows);
-      write_columns<false, true>(picked_rows{*this, rows}, tap.weight[1], to);
+      write_columns<false, true>(rows, tap.weight[1], to);
     } else if (between_) {
       shared ? write(std::true_type(), std::true_type()) : write(std::false_type(), std::true_type());
     } else {
@@ -218,53 +142,31 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
     }
   }
 
-  /// A vector of columns of the upper or the lower row: both neighbours of Y' in a word, and Cb, Cr of the K-th in its
-  /// lower half.
-  struct picked_rows {
-    const simd_kernel& kernel;
-    const std::array<picked, 2>& rows;
-
-    LEVADA_INLINE words luma(std::size_t row, std::size_t x) const {
-      return detail::load_words<Arch, std::uint16_t>(reinterpret_cast<const std::uint8_t*>(&rows[row].luma[x]));
-    }
-    template <std::size_t K>
-    LEVADA_INLINE words chroma(std::size_t row, std::size_t x) const {
-      words pairs;
-      signed_words second;
-      std::memcpy(&pairs, &rows[row].chroma[x], sizeof pairs);
-      std::memcpy(&second, &kernel.second_chroma_[K][x], sizeof second);
-      return second ? pairs >> 16 : pairs;
-    }
-  };
-  struct shuffled_rows {
-    const simd_kernel& kernel;
-    std::array<const std::uint8_t*, 2> luma_rows, chroma_rows;
-
-    LEVADA_INLINE words luma(std::size_t row, std::size_t x) const {
-      return std::bit_cast<words>(kernel.luma_shuffles_.halves(luma_rows[row], x));
-    }
-    template <std::size_t K>
-    LEVADA_INLINE words chroma(std::size_t row, std::size_t x) const {
-      return std::bit_cast<words>(kernel.chroma_shuffles_.words(chroma_rows[row], x)) >> (16 * K);
-    }
-  };
-
-  template <bool OneChroma, bool Between, class Rows>
-  void write_columns(const Rows& rows, float row_weight, float* to) const {
+  /// Calls `block(x)` for whole vectors of columns, of which the last two may overlap.
+  template <class Block>
+  LEVADA_INLINE static void for_blocks(Block&& block) {
     std::size_t x = 0;
-    for (; x + lanes <= Width; x += lanes) write_block<OneChroma, Between>(rows, x, row_weight, to + x);
-    if constexpr (Width % lanes != 0)
-      write_block<OneChroma, Between>(rows, Width - lanes, row_weight, to + (Width - lanes));
+    for (; x + lanes <= Width; x += lanes) block(x);
+    if constexpr (Width % lanes != 0) block(Width - lanes);
   }
 
-  template <bool OneChroma, bool Between, class Rows>
-  LEVADA_INLINE void write_block(const Rows& rows, std::size_t x, float row_weight, float* to) const {
+  LEVADA_INLINE void write_levels(std::size_t c, const floats& levels, float* to) const {
+    detail::multiply_add(levels, floats(factor_[c]), floats(offset_[c])).store_unaligned(to + c * Height * Width);
+  }
+
+  template <bool OneChroma, bool Between>
+  void write_columns(const std::array<picked, 2>& rows, float row_weight, float* to) const {
+    for_blocks([&](std::size_t x) LEVADA_INLINE { write_block<OneChroma, Between>(rows, x, row_weight, to + x); });
+  }
+
+  template <bool OneChroma, bool Between>
+  LEVADA_INLINE void write_block(const std::array<picked, 2>& rows, std::size_t x, float row_weight, float* to) const {
     const floats down(row_weight), across = detail::load<float, Arch>(&column_weight_[x]);
-    const words luma[2] = {rows.luma(0, x), rows.luma(1, x)};
+    const words luma[2] = {luma_at(rows[0], x), luma_at(rows[1], x)};
     std::array<floats, 3> upper, lower;
     detail::static_for<Between ? 2 : 1>([&](auto k) LEVADA_INLINE {
-      const terms above = terms_of(rows.template chroma<k>(0, x)),
-                  below = OneChroma ? above : terms_of(rows.template chroma<k>(1, x));
+      const terms above = terms_of(chroma_at<k>(rows[0], x)),
+                  below = OneChroma ? above : terms_of(chroma_at<k>(rows[1], x));
       const auto above_colours = above.template colours<factors>(level<k>(luma[0]));
       const auto below_colours = below.template colours<factors>(level<k>(luma[1]));
       detail::static_for<3>([&](auto c) LEVADA_INLINE {
@@ -273,12 +175,22 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
       });
     });
     detail::static_for<3>([&](auto c) LEVADA_INLINE {
-      const floats mixed = detail::multiply_add(lower[c] - upper[c], down, upper[c] + floats(0.5f));
-      detail::multiply_add(xsimd::trunc(mixed), floats(factor_[c]), floats(offset_[c]))
-          .store_unaligned(to + c * Height * Width);
+      write_levels(c, xsimd::trunc(detail::multiply_add(lower[c] - upper[c], down, upper[c] + floats(0.5f))), to);
     });
   }
 
+  /// Of a vector of columns both neighbours of Y' in a word, and Cb, Cr of the K-th in its lower half.
+  LEVADA_INLINE static words luma_at(const picked& row, std::size_t x) {
+    return detail::load_words<Arch, std::uint16_t>(reinterpret_cast<const std::uint8_t*>(&row.luma[x]));
+  }
+  template <std::size_t K>
+  LEVADA_INLINE words chroma_at(const picked& row, std::size_t x) const {
+    words pairs;
+    signed_words second;
+    std::memcpy(&pairs, &row.chroma[x], sizeof pairs);
+    std::memcpy(&second, &second_chroma_[K][x], sizeof second);
+    return second ? pairs >> 16 : pairs;
+  }
   template <std::size_t K>
   LEVADA_INLINE static floats level(const words& neighbours) {
     return detail::floats_of<Arch>(K == 0 ? neighbours & 255 : neighbours >> 8);
@@ -296,11 +208,7 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
   std::array<std::array<std::int32_t, Width>, 2> second_chroma_;
   std::array<bool, Width> outside_;
   bool shuffles_all_ = false;
-  [[no_unique_address]] std::conditional_t<shuffles, detail::byte_shuffles<Arch, Width, luma_parts, 2>, std::false_type>
-      luma_shuffles_;
-  [[no_unique_address]] std::conditional_t<shuffles, detail::byte_shuffles<Arch, Width, chroma_parts, 4>,
-                                           std::true_type>
-      chroma_shuffles_;
+  [[no_unique_address]] std::conditional_t<shuffles, columns, std::false_type> columns_;
 };
 
 }  // namespace levada
