@@ -50,7 +50,7 @@ struct packed_entry {
 };
 
 /// Changes where a kernel of the same name and size packs its weights in another way.
-inline constexpr std::uint64_t packed_layout = 5;
+inline constexpr std::uint64_t packed_layout = 6;
 inline constexpr std::size_t packed_page = 4096;
 
 constexpr packed_head head_of_packed(std::uint64_t count) {

@@ -16,13 +16,13 @@
 namespace levada::detail {
 
 #if XSIMD_WITH_AVX2
-/// Four bytes of a row for each column, by shuffles of `Parts` times 16 bytes that lie one behind the other.
+/// Picks four bytes of a row for each column, by shuffles of `Parts` times 16 neighbouring bytes.
 template <class Arch, std::size_t Columns, std::size_t Parts>
 class byte_shuffles {
   static constexpr std::size_t lanes = 8, blocks = ceil_div(Columns, lanes);
 
  public:
-  /// From the places of the bytes in a row of `row_bytes`; a negative one is a zero. False: they lie too far apart.
+  /// `places`: of the bytes in a row of `row_bytes`; a negative place gives a zero. False where they lie too far apart.
   bool fill(const std::array<std::array<std::int32_t, 4>, Columns>& places, std::size_t row_bytes) {
     for (std::size_t b = 0; b < blocks; ++b) {
       const std::size_t x = std::min(b * lanes, Columns - lanes);
@@ -69,12 +69,12 @@ class nv12_columns {
  public:
   static constexpr bool possible = chroma_parts <= 4 && Width >= 16 * chroma_parts;
 
-  /// Column x is mixed of the pixels first[x] and first[x] + 1, of which the second weighs weight[x], or is the first
-  /// everywhere and not `between` two. False: that cannot be shuffled.
+  /// Column x is mixed of the pixels first[x] and first[x] + 1, of which the second weighs weight[x]. Without `between`
+  /// each column is its first pixel. False where the bytes lie too far apart.
   bool fill(const std::array<std::int32_t, Columns>& first, const std::array<float, Columns>& weight, bool between) {
     std::array<std::array<std::int32_t, 4>, Columns> luma, chroma;
     for (std::size_t x = 0; x < Columns; ++x) {
-      // Of one pixel alone two halves: a weight of one has no byte.
+      // A weight of one has no byte: a single pixel counts as two halves of itself.
       auto second = static_cast<std::int32_t>(std::min(std::lround(weight[x] * 65536), 65535L));
       const std::int32_t left = first[x] + (weight[x] == 1), right = first[x] + (second != 0);
       if (left == right) second = 32768;
@@ -113,17 +113,17 @@ class nv12_columns {
   }
 
  private:
-  /// What Y' gives to a colour less 128, in units of 2^-22: of the left pixels and the right ones.
+  /// The part of Y' in a colour less 128, in units of 2^-22: of the left pixels and of the right ones.
   struct lumas {
     __m256i of[2];
   };
-  /// And what Cb and Cr give to each of three.
+  /// The part of Cb and Cr in each of the three colours, likewise.
   struct chromas {
     __m256i of[2][3];
   };
 
-  /// Colours of a block: without `Between` words of the upper row and of the lower, else bytes of its left and its
-  /// right pixel and then those of the lower.
+  /// The colours of a block. With `Between` as bytes: of the upper row the left and the right pixel, then those of the
+  /// lower. Else as words: of the upper row and of the lower.
   template <bool OneChroma, bool Between>
   LEVADA_INLINE void colours_at(const rows& from, std::size_t block, __m256i (&to)[3]) const {
     const chromas above = chromas_of<Between>(from.chroma[0], block);
@@ -225,7 +225,7 @@ class nv12_columns {
 
   byte_shuffles<Arch, Columns, luma_parts> luma_;
   byte_shuffles<Arch, Columns, chroma_parts> chroma_;
-  /// In units of 2^-8 and of 2^-16, twice the left and the right one.
+  /// The weights' upper and lower bytes: of the left and the right pixel, twice.
   column_weights upper_weight_, lower_weight_;
 };
 
