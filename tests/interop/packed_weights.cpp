@@ -216,6 +216,16 @@ TEST_CASE("a source is seen through") {
   CHECK(lv::parameter_source_ref(other_names).kernels() == packed.kernels());
 }
 
+TEST_CASE("the way of computing is a part of what a kernel is found by") {
+  using pixels = lv::tensor<float, 64, 41, 41>;
+  using conv = lv::conv2d_op<32, lv::size<1>>;
+  using kernel = lv::simd::kernel<pixels, conv>;
+  static_assert(lv::detail::method_of<kernel> == "product of packed panels");
+  constexpr std::uint64_t by_name = lv::detail::fnv1a(lv::apart::spelled_type<kernel>());
+  constexpr std::uint64_t by_method = lv::detail::mixed_bits(lv::detail::fnv1a(lv::detail::method_of<kernel>));
+  CHECK(lv::detail::packed_kernel_of<kernel, conv>.type == (by_name ^ by_method));
+}
+
 TEST_CASE("the hash of bytes sees each bit, their order and their lengths") {
   std::vector<std::byte> bytes(100);
   const auto hash_of = [](auto... runs) {

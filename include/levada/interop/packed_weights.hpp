@@ -49,7 +49,7 @@ struct packed_entry {
   std::uint64_t key, at, bytes;
 };
 
-/// Changes where a kernel of the same name and size packs its weights in another way.
+/// Changes where a kernel of the same name, method and size packs its weights in another way.
 inline constexpr std::uint64_t packed_layout = 6;
 inline constexpr std::size_t packed_page = 4096;
 

@@ -17,7 +17,7 @@ namespace levada::detail {
 /// A kernel whose bytes are all that it is, without its type.
 struct packed_kernel {
   std::size_t bytes = 0, alignment = 0;
-  std::uint64_t type = 0;  ///< the hash of its name, which has the instruction set; 0: nobody keeps it
+  std::uint64_t type = 0;  ///< the hash of its name, which has the instruction set, and its method; 0: nobody keeps it
   /// `ops`: the addresses of its ops.
   void (*construct)(void* at, const void* const* ops, const parameter_values& p) = nullptr;
 };

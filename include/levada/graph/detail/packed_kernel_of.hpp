@@ -26,9 +26,11 @@ void construct_kernel(void* at, const void* const* ops, const parameter_values& 
   }(std::index_sequence_for<Ops...>{});
 }
 
+/// A kernel of one name may compute in another way in another version: how it lays its weights out hangs on that.
 template <class Kernel, class... Ops>
-inline constexpr packed_kernel packed_kernel_of{sizeof(Kernel), alignof(Kernel),
-                                                is_stored<Kernel> ? fnv1a(apart::spelled_type<Kernel>()) : 0,
-                                                &construct_kernel<Kernel, Ops...>};
+inline constexpr packed_kernel packed_kernel_of{
+    sizeof(Kernel), alignof(Kernel),
+    is_stored<Kernel> ? fnv1a(apart::spelled_type<Kernel>()) ^ mixed_bits(fnv1a(method_of<Kernel>)) : 0,
+    &construct_kernel<Kernel, Ops...>};
 
 }  // namespace levada::detail
