@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -142,21 +141,13 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
     }
   }
 
-  /// Calls `block(x)` for whole vectors of columns, of which the last two may overlap.
-  template <class Block>
-  LEVADA_INLINE static void for_blocks(Block&& block) {
-    std::size_t x = 0;
-    for (; x + lanes <= Width; x += lanes) block(x);
-    if constexpr (Width % lanes != 0) block(Width - lanes);
-  }
-
-  LEVADA_INLINE void write_levels(std::size_t c, const floats& levels, float* to) const {
-    detail::multiply_add(levels, floats(factor_[c]), floats(offset_[c])).store_unaligned(to + c * Height * Width);
-  }
-
+  /// Whole vectors of columns, of which the last two may overlap.
   template <bool OneChroma, bool Between>
   void write_columns(const std::array<picked, 2>& rows, float row_weight, float* to) const {
-    for_blocks([&](std::size_t x) LEVADA_INLINE { write_block<OneChroma, Between>(rows, x, row_weight, to + x); });
+    std::size_t x = 0;
+    for (; x + lanes <= Width; x += lanes) write_block<OneChroma, Between>(rows, x, row_weight, to + x);
+    if constexpr (Width % lanes != 0)
+      write_block<OneChroma, Between>(rows, Width - lanes, row_weight, to + Width - lanes);
   }
 
   template <bool OneChroma, bool Between>
@@ -175,7 +166,9 @@ struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, 
       });
     });
     detail::static_for<3>([&](auto c) LEVADA_INLINE {
-      write_levels(c, xsimd::trunc(detail::multiply_add(lower[c] - upper[c], down, upper[c] + floats(0.5f))), to);
+      const floats mixed = detail::multiply_add(lower[c] - upper[c], down, upper[c] + floats(0.5f));
+      detail::multiply_add(xsimd::trunc(mixed), floats(factor_[c]), floats(offset_[c]))
+          .store_unaligned(to + c * Height * Width);
     });
   }
 
