@@ -85,16 +85,17 @@ NEEDS_EXCEPTIONS = "levada needs exceptions: compile without -fno-exceptions"
 def compile_together(compiler, names):
     """What the compiler says about each order, by the name of the order; a header that needs what is not here is left
     out."""
-    here = sorted(names)
+    here = set(names)
     for backwards, flags in ((False, ()), (True, ("-fno-rtti",))):
-        order = sorted(here, reverse=backwards)
-        code, output = compile_unit(compiler, order, *flags)
-        while code and (missing := OPTIONAL.search(output)):
-            lacking = order[int(re.search(r"<stdin>:(\d+)", output)[1]) - 1]
-            print(f"{lacking}: left out, {missing[1]} is not here")
-            order.remove(lacking)
-            here.remove(lacking)
+        missing = True
+        while missing:
+            order = sorted(here, reverse=backwards)
             code, output = compile_unit(compiler, order, *flags)
+            missing = OPTIONAL.search(output) if code else None
+            if missing:
+                lacking = order[int(re.search(r"<stdin>:(\d+)", output)[1]) - 1]
+                print(f"{lacking}: left out, {missing[1]} is not here")
+                here.remove(lacking)
         yield f"from {order[0]} to {order[-1]} {' '.join(flags)}", code, output
 
 

@@ -90,18 +90,14 @@ TEST_CASE("by its roofline the kernels of a backend take in the sum what was mea
   lv::detail::cost_header header(to.path, lv::detail::machine_text());
   const lv::cost_table measured = header.table();
   const lv::cost_table estimated{measured.machine, {}, {}, measured.rooflines};
-  const auto sums = [&](const auto& app) {
-    using app_type = std::remove_cvref_t<decltype(app)>;
-    const std::vector<tile> items(1);
-    const lv::additive_check by_rows = lv::check_sum(app, measured, items, 0);
-    const lv::additive_check by_lines = lv::check_sum(app, estimated, items, 0);
-    CHECK(by_rows.estimated + by_rows.unknown + by_lines.unknown == 0);
-    CHECK(by_lines.estimated == app_type::plan.unit.size());
-    return std::array{by_rows.sum, by_lines.sum};
-  };
   // Each op of `reference` is a kernel by itself, and so is the candidate that was measured.
-  const auto [taken, expected] = sums(lv::deploy<box, lv::backends<lv::reference>>(functions));
-  CHECK(expected == doctest::Approx(taken).epsilon(1e-3));
+  const auto app = lv::deploy<box, lv::backends<lv::reference>>(functions);
+  const std::vector<tile> items(1);
+  const lv::additive_check by_rows = lv::check_sum(app, measured, items, 0);
+  const lv::additive_check by_lines = lv::check_sum(app, estimated, items, 0);
+  CHECK(by_rows.estimated + by_rows.unknown + by_lines.unknown == 0);
+  CHECK(by_lines.estimated == decltype(app)::plan.unit.size());
+  CHECK(by_lines.sum == doctest::Approx(by_rows.sum).epsilon(1e-3));
 }
 
 float most_of(const picture& a, const lv::tensor<float, 6>& b) { return std::max(a[0], b[0]); }
