@@ -489,26 +489,31 @@ TEST_CASE("thousands of sessions open, work a little and close") {
 
 TEST_CASE("a session whose own thread cannot be started leaves nothing behind") {
   using gate = lv::detail::session_gate;
-  const auto gate_of_a_session = [] {
+  const auto next_gate = [] {
     gate& g = gate::open(nullptr);
     g.close();
-    g.remove_holder();  // the next that is opened
+    g.remove_holder();
     return &g;
   };
   const auto app = lv::deploy<cpu_only<2>>(sum_pipeline());
-  gate* const before = gate_of_a_session();
 
   pthread_attr_t usual, too_large;
   REQUIRE(pthread_getattr_default_np(&usual) == 0);
   REQUIRE(pthread_getattr_default_np(&too_large) == 0);
   REQUIRE(pthread_attr_setstacksize(&too_large, std::size_t{1} << 50) == 0);
   REQUIRE(pthread_setattr_default_np(&too_large) == 0);
-  CHECK_THROWS_AS(app.open<lv::dedicated>(), lv::error);
+  // A worker that an earlier session invited and that comes late frees that session's gate in between: then once more.
+  bool gate_is_free_again = false;
+  for (int i = 0; i < 1'000 && !gate_is_free_again; ++i) {
+    gate* const before = next_gate();
+    CHECK_THROWS_AS(app.open<lv::dedicated>(), lv::error);
+    gate_is_free_again = next_gate() == before;
+  }
+  CHECK(gate_is_free_again);
   REQUIRE(pthread_setattr_default_np(&usual) == 0);
   pthread_attr_destroy(&usual);
   pthread_attr_destroy(&too_large);
 
-  CHECK(gate_of_a_session() == before);
   auto session = app.open<lv::dedicated>();
   CHECK(push_and_pop(session, 1000) == sum_of(1000));
 }
