@@ -94,6 +94,12 @@ TEST_CASE("tiles of a product of packed panels are panels of pixels, or filters 
   check_divided<planes<37, 19, 23>>(conv2d_op<13, sized<1>>(), bias_op(), relu_op());
 }
 
+TEST_CASE("tiles of a separable convolution are rows that fill panels") {
+  if constexpr (detail::loads_some_lanes<float, isa::native>)
+    check_divided<planes<12, 57, 64>>(conv2d_op<12, sized<3>, padding<1>, groups<12>>(), relu_op(),
+                                      conv2d_op<19, sized<1>>());
+}
+
 TEST_CASE("tiles of Winograd's transforms are rows of tiles, or filters where all rows are taken at a time") {
   check_way<detail::conv_by_winograd, planes<64, 57, 55>>(conv2d_op<64, sized<3>, padding<1>>());
   check_way<detail::conv_by_winograd, planes<33, 13, 14>>(conv2d_op<73, sized<3>, padding<1>>());

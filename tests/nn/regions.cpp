@@ -84,6 +84,16 @@ TEST_CASE("a depthwise convolution with groups meets its residual") {
   });
 }
 
+TEST_CASE("a depthwise convolution, the pointwise one behind it and the residual of both are one unit") {
+  constexpr std::size_t units = lv::detail::loads_some_lanes<float, lv::isa::native> ? 1 : 2;
+  check_units<units, lv::tensor<float, 12, 64, 64>>([](const auto& w) {
+    return lv::input<lv::tensor<float, 12, 64, 64>> |
+           lv::residual(lv::nn::conv2d<"d", 12, lv::size<3>, lv::padding<1>, lv::groups<12>>(w) |
+                        lv::nn::conv2d<"p", 12, lv::size<1>>(w)) |
+           lv::nn::relu;
+  });
+}
+
 TEST_CASE("a convolution is scaled by a gate of each channel") {
   check_units<4, lv::tensor<float, 12, 10, 13>>([](const auto& w) {
     return lv::input<lv::tensor<float, 12, 10, 13>> |

@@ -23,6 +23,7 @@
 #include <levada/backend/simd/detail/region.hpp>
 #include <levada/backend/simd/detail/reshape.hpp>
 #include <levada/backend/simd/detail/resize.hpp>
+#include <levada/backend/simd/detail/separable_conv.hpp>
 #include <levada/backend/simd/detail/to_rgb.hpp>
 #include <levada/backend/simd/detail/top_k.hpp>
 #include <levada/backend/simd/detail/transform.hpp>

@@ -101,6 +101,23 @@ constexpr bool is_gated_region(const region_info& region) {
   return is_joined_region(region_info(region.ops().subspan(1)));
 }
 
+/// A depthwise convolution and element-wise ops behind it that a pointwise convolution alone takes, and what that and
+/// ops behind it are as a region.
+template <class = void>
+constexpr bool is_separable_region(const region_info& region) {
+  const auto is_conv = [&](std::size_t op) { return region[op].kind == "conv2d"; };
+  if (!is_conv(0) || region[0].groups == 1 || region[0].groups != region[0].gives.extents[0]) return false;
+  std::size_t pointwise = 1;
+  while (pointwise < region.size() && !is_conv(pointwise)) ++pointwise;
+  if (pointwise == region.size() || region[pointwise].groups != 1) return false;
+  for (std::size_t op = 1; op <= pointwise; ++op)
+    if (region.producer(op, 0) != op - 1 || region[op].takes.size() != 1 || !is_float_op(region[op])) return false;
+  for (std::size_t op = pointwise + 1; op < region.size(); ++op)
+    for (std::size_t before = 0; before < pointwise; ++before)
+      if (region.operands_from(op, before) != 0) return false;
+  return is_joined_region(region_info(region.ops().subspan(pointwise)));
+}
+
 /// A convolution of bfloat16, and the sum of its results with another tensor.
 template <class = void>
 constexpr bool is_bfloat16_sum(const region_info& region) {

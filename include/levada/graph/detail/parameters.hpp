@@ -58,6 +58,10 @@ class parameter_values {
     return static_cast<const T*>(values_[index]);
   }
   std::size_t size() const { return values_.size(); }
+  /// Those of some ops among them.
+  parameter_values some(std::size_t first, std::size_t count) const {
+    return parameter_values(values_.subspan(first, count));
+  }
 
  private:
   std::span<const void* const> values_;

@@ -36,7 +36,9 @@ struct fastest_conv {
       return false;
   }
   static auto choose() {
-    if constexpr (multiplies_matrices()) {
+    if constexpr (filters_input<Run>) {
+      return type_tag<conv_by_panels<Arch, Run, Epilogue>>();
+    } else if constexpr (multiplies_matrices()) {
       return type_tag<conv_by_matrices<Arch, Run, Epilogue>>();
     } else if constexpr (takes_rows<Run>) {
       return type_tag<conv_by_rows<Arch, Run, Epilogue>>();
@@ -125,6 +127,22 @@ class simd_grouped_conv {
     }
   }
 
+  /// Some rows of a group, as `conv_by_rows` computes them.
+  static void fetch_rows(std::size_t g, const value* in, tile_range rows) {
+    group::fetch_rows(in + g * group_in::elements, rows);
+  }
+  template <class Place>
+  LEVADA_INLINE void of_rows(std::size_t g, const value* in, const Place& place, std::byte* scratch,
+                             tile_range rows) const {
+    groups_[g].of_rows(in + g * group_in::elements, place, scratch, rows);
+  }
+  static constexpr std::size_t row_step = [] {
+    if constexpr (requires { group::row_step; })
+      return group::row_step;
+    else
+      return std::size_t{0};
+  }();
+
  private:
   made_array<group, groups> groups_;
 };
@@ -153,11 +171,11 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, Tail...> {
 
   template <class Join = detail::no_join>
   void operator()(const In& in, out_type& out, std::byte* scratch, const Join& join = {}) const {
-    conv_(in.data(), out.data(), scratch, join, detail::scale_of(in));
+    conv_(in.data(), out.data(), scratch, join, detail::change_of(in));
   }
   template <class Join = detail::no_join>
   void of_tiles(const In& in, out_type& out, std::byte* scratch, detail::tile_range some, const Join& join = {}) const {
-    conv_(in.data(), out.data(), scratch, join, detail::scale_of(in), some);
+    conv_(in.data(), out.data(), scratch, join, detail::change_of(in), some);
   }
 
  private:

@@ -44,6 +44,17 @@ consteval panel_tiling best_panel_tiling() {
   return best;
 }
 
+/// The fewest panels that are whole rows which a front computes without others; 0: none are.
+template <class Arch, class Run>
+inline constexpr std::size_t panels_of_front = [] {
+  constexpr std::size_t lanes = lanes_in<float, Arch>, panel = best_panel_tiling<Arch, Run>().vectors * lanes,
+                        rows = Run::front::row_step;
+  if (rows != 0 && Run::columns % lanes == 0 && Run::rows * Run::columns % panel == 0)
+    for (std::size_t y = rows; y < Run::rows; y += rows)
+      if (y * Run::columns % panel == 0) return y * Run::columns / panel;
+  return std::size_t{0};
+}();
+
 template <class Arch, class Run, class Epilogue>
 class conv_by_panels {
  public:
@@ -65,14 +76,17 @@ class conv_by_panels {
   static constexpr std::size_t channel_block = round_up(
       ceil_div(Run::channels, ceil_div(Run::channels* panel * sizeof(value), std::size_t{16} << 10)), channel_step);
   static constexpr bool in_channel_blocks = channel_block < Run::channels;
-  static constexpr std::size_t panel_elements = channel_block * panel;
+  /// A front writes a row of a channel in many panels: their lines lie in different sets of a cache.
+  static constexpr std::size_t panel_elements = channel_block * panel + (filters_input<Run> ? 64 / sizeof(value) : 0);
   static constexpr bool is_streamed = streams_weights<Run::filters * Run::channels * sizeof(value)>;
   /// Such a picture does not stay in a second-level cache beside what is written.
-  static constexpr bool fetches_pixels = is_dense && Run::channels * plane * sizeof(value) > (std::size_t{512} << 10);
+  static constexpr bool fetches_pixels = is_dense && !filters_input<Run> &&
+                                         Run::channels * plane * sizeof(value) > (std::size_t{512} << 10);
   /// Where few filters pass, the first tile of them packs the pixels that it takes. Planes whole pages apart meet in
   /// the same ways of a cache: of those some panels are read at a time.
-  static constexpr bool packs_on_the_way = is_dense && !scales_input<Run> && plane * sizeof(value) % 4096 != 0 &&
-                                           Run::filters >= tiling.filters && Run::filters <= 8 * tiling.filters;
+  static constexpr bool packs_on_the_way = is_dense && !scales_input<Run> && !filters_input<Run> &&
+                                           plane * sizeof(value) % 4096 != 0 && Run::filters >= tiling.filters &&
+                                           Run::filters <= 8 * tiling.filters;
   /// Panels that a tile passes one after the other, and so writes along each plane of results: they stay in the
   /// first-level cache beside its weights.
   static constexpr std::size_t in_row =
@@ -81,18 +95,35 @@ class conv_by_panels {
   /// Where weights stay there, it has the next panels and the results beside them.
   static constexpr std::size_t bytes_of_group =
       panel_elements * sizeof(value) +
-      (is_streamed ? 0 : fetches_pixels * panel_elements * sizeof(value) + Run::filters * panel * sizeof(out_value));
-  static constexpr std::size_t group = std::clamp<std::size_t>((std::size_t{192} << 10) / bytes_of_group, 1, panels);
+      (is_streamed || filters_input<Run>
+           ? 0
+           : fetches_pixels * panel_elements * sizeof(value) + Run::filters * panel * sizeof(out_value));
+  static constexpr std::size_t step = [] {
+    if constexpr (filters_input<Run>)
+      return panels_of_front<Arch, Run>;
+    else
+      return std::size_t{1};
+  }();
+  static constexpr std::size_t group =
+      std::clamp<std::size_t>((std::size_t{192} << 10) / bytes_of_group / step * step, step, panels);
   static constexpr std::size_t filter_block =
       tiling.filters *
       std::max<std::size_t>(1, (std::size_t{128} << 10) / (channel_block * tiling.filters * sizeof(value)));
   /// Of panels, the last of which may not be full, and tiles of filters.
-  using axes = tile_axes<panels, ceil_div(Run::filters, tiling.filters)>;
+  static constexpr std::size_t filter_step = filters_input<Run> ? Run::filters : tiling.filters;
+  using axes = tile_axes<ceil_div(panels, step), ceil_div(Run::filters, filter_step)>;
   static constexpr std::size_t packed_elements = group * panel_elements,
                                sum_elements = in_channel_blocks ? group * Run::filters * panel : 0;
+  static constexpr std::size_t front_bytes = [] {
+    if constexpr (filters_input<Run>)
+      return Run::front::scratch_bytes;
+    else
+      return std::size_t{0};
+  }();
 
  public:
-  static constexpr std::size_t scratch_bytes = round_up((packed_elements + sum_elements) * sizeof(value), 64);
+  static constexpr std::size_t scratch_bytes =
+      round_up((packed_elements + sum_elements) * sizeof(value), 64) + front_bytes;
   static constexpr std::size_t tiles = axes::tiles;
 
   template <class Parameters>
@@ -106,23 +137,26 @@ class conv_by_panels {
     for (std::size_t f = 0; f < Run::filters; ++f) bias_[f] = Run::bias(p, f);
   }
 
-  /// `scale`: the factor of each channel, where the run scales its input.
-  template <class Join = no_join>
-  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
-                  const value* scale = nullptr, tile_range some = {0, tiles}) const {
+  /// `change`: the factor of each channel, where the run scales its input, or the front that filters it.
+  template <class Join = no_join, class Change = const value*>
+  void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {}, Change change = nullptr,
+                  tile_range some = {0, tiles}) const {
     value* const packed = reinterpret_cast<value*>(scratch);
     value* const sums = packed + packed_elements;
-    const tile_range of = axes::rows(some), columns = axes::columns(some);
-    const tile_range filters{columns.begin * tiling.filters, std::min(columns.end * tiling.filters, Run::filters)};
+    const tile_range steps = axes::rows(some), columns = axes::columns(some);
+    const tile_range of{steps.begin * step, std::min(steps.end * step, panels)};
+    const tile_range filters{columns.begin * filter_step, std::min(columns.end * filter_step, Run::filters)};
     for (std::size_t first = of.begin; first < of.end; first += group) {
       const std::size_t count = std::min(group, of.end - first);
       for (std::size_t c = 0; c < Run::channels; c += channel_block) {
-        if constexpr (packs_on_the_way) {
+        if constexpr (filters_input<Run>) {
+          pack_filtered(in, *change, c, first, count, packed, scratch + scratch_bytes - front_bytes);
+        } else if constexpr (packs_on_the_way) {
           if (rest != 0 && first + count > whole)
-            pack(in, scale, c, whole, 1, packed + (whole - first) * panel_elements);
+            pack(in, change, c, whole, 1, packed + (whole - first) * panel_elements);
         } else {
           for (std::size_t g = 0; g < count; g += side_by_side)
-            pack(in, scale, c, first + g, std::min(count - g, side_by_side), packed + g * panel_elements);
+            pack(in, change, c, first + g, std::min(count - g, side_by_side), packed + g * panel_elements);
         }
         for (std::size_t f = filters.begin; f < filters.end; f += filter_block)
           for (std::size_t g = 0; g < count; g += in_row)
@@ -177,6 +211,19 @@ class conv_by_panels {
         if (full != count)
           pack_pixels<rest>(from, at, full * panel, scale, c + n,
                             to + full * panel_elements + n * round_up(rest, lanes));
+    }
+  }
+
+  /// The same of what the front makes of the picture.
+  template <class Front>
+  static void pack_filtered(const value* in, const Front& front, std::size_t c, std::size_t first, std::size_t count,
+                            value* to, std::byte* scratch) {
+    const tile_range rows{first * panel / Run::columns, (first + count) * panel / Run::columns};
+    for (std::size_t n = 0; n < channels_from(c); ++n, to += panel) {
+      if (c + n + 1 < Run::channels) Front::fetch_rows(c + n + 1, in, rows);
+      front.of_rows(
+          c + n, in, [to](std::size_t at) LEVADA_INLINE { return to + at / panel * panel_elements + at % panel; },
+          scratch, rows);
     }
   }
 

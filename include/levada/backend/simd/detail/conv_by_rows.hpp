@@ -11,6 +11,7 @@
 #include <levada/backend/simd/detail/columns.hpp>
 #include <levada/backend/simd/detail/conv_run.hpp>
 #include <levada/backend/simd/detail/join.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 
 namespace levada::detail {
 
@@ -83,6 +84,8 @@ class conv_by_rows {
  public:
   static constexpr std::size_t scratch_bytes =
       round_up((in_place ? Run::width : padded_rows * row_type::pitch + 2 * row_type::slack) * sizeof(value), 64);
+  /// Rows that are computed without others are as many, or to the last one.
+  static constexpr std::size_t row_step = in_place ? tile_rows : Run::rows;
 
   template <class Parameters>
   conv_by_rows(const Parameters& p, const Epilogue& epilogue) : bias_(Run::bias(p, 0)), epilogue_(epilogue) {
@@ -93,9 +96,27 @@ class conv_by_rows {
   template <class Join = no_join>
   void operator()(const value* in, out_value* out, std::byte* scratch, const Join& join = {},
                   const value* = nullptr) const {
+    of_rows(
+        in, [out](std::size_t at) LEVADA_INLINE { return out + at; }, scratch, {0, Run::rows}, join);
+  }
+
+  /// Brings what those rows read nearer.
+  static void fetch_rows(const value* in, tile_range some) {
+    const std::size_t first = some.begin * w.stride_y, behind = first + rows_read(some.end - some.begin);
+    const value* const end = in + std::min(std::max(behind, w.top) - w.top, Run::height) * Run::width;
+    for (const value* at = in + (std::max(first, w.top) - w.top) * Run::width; at < end; at += 64 / sizeof(value))
+      __builtin_prefetch(at);
+  }
+
+  /// Some rows, which begin and end at steps; `place` says where the result of a number goes, counted from the first of
+  /// them on, and with it a vector of them.
+  template <class Place, class Join = no_join>
+  LEVADA_INLINE void of_rows(const value* in, const Place& place, std::byte* scratch, tile_range some,
+                             const Join& join = {}) const {
     value* const rows = reinterpret_cast<value*>(scratch);
     if constexpr (in_place) {
-      if (!has_few_tiles) std::fill_n(rows, Run::width, value{0});
+      const bool has_padding = some.begin * w.stride_y < w.top || rows_read(some.end) > w.top + Run::height;
+      if (!has_few_tiles && has_padding) std::fill_n(rows, Run::width, value{0});
     } else {
       for (std::size_t r = 0; r < padded_rows; ++r) {
         value* const to = rows + r * row_type::pitch;
@@ -108,15 +129,22 @@ class conv_by_rows {
     vec kept[keeps_weights ? w.taps() : 1];
     if constexpr (keeps_weights) unrolled<w.taps()>([&](std::size_t i) LEVADA_INLINE { kept[i] = vec(weight_[i]); });
     constexpr std::size_t above_last = (Run::rows - 1) / tile_rows * tile_rows;
+    const auto row_place = [&](std::size_t y) LEVADA_INLINE {
+      return [&place, first = (y - some.begin) * Run::columns](std::size_t at)
+                 LEVADA_INLINE { return place(first + at); };
+    };
     if constexpr (above_last != 0) {
       const auto rows_from = [&](std::size_t y)
-                                 LEVADA_INLINE { some_rows<tile_rows, false>(in, rows, kept, out, y, join); };
+                                 LEVADA_INLINE { some_rows<tile_rows, false>(in, rows, kept, row_place(y), y, join); };
       if constexpr (has_few_tiles)
-        unrolled<above_last / tile_rows>([&](std::size_t i) LEVADA_INLINE { rows_from(i * tile_rows); });
+        unrolled<above_last / tile_rows>([&](std::size_t i) LEVADA_INLINE {
+          if (i * tile_rows >= some.begin && i * tile_rows < some.end) rows_from(i * tile_rows);
+        });
       else
-        for (std::size_t y = 0; y < above_last; y += tile_rows) rows_from(y);
+        for (std::size_t y = some.begin; y < std::min(some.end, above_last); y += tile_rows) rows_from(y);
     }
-    some_rows<Run::rows - above_last, true>(in, rows, kept, out, above_last, join);
+    if (some.end > above_last)
+      some_rows<Run::rows - above_last, true>(in, rows, kept, row_place(above_last), above_last, join);
   }
 
  private:
@@ -124,10 +152,11 @@ class conv_by_rows {
     return padded_row < w.top || padded_row >= w.top + Run::height;
   }
 
-  /// `scratch`: the rows with their padding; in place one row of zeros, which few tiles do not read.
-  template <std::size_t Rows, bool AreLast, class Kept, class Join>
-  LEVADA_INLINE void some_rows(const value* in, const value* scratch, const Kept& kept, out_value* out, std::size_t y,
-                               const Join& join) const {
+  /// `scratch`: the rows with their padding; in place one row of zeros, which few tiles do not read. `place` counts from
+  /// row `y` on.
+  template <std::size_t Rows, bool AreLast, class Kept, class Place, class Join>
+  LEVADA_INLINE void some_rows(const value* in, const value* scratch, const Kept& kept, const Place& place,
+                               std::size_t y, const Join& join) const {
     const value* rows[rows_read(Rows)];
     for (std::size_t r = 0; r < rows_read(Rows); ++r) {
       const std::size_t row = y * w.stride_y + r;
@@ -137,19 +166,19 @@ class conv_by_rows {
         rows[r] = scratch + row * row_type::pitch;
     }
     const auto tile_at = [&](auto at_border, std::size_t number) LEVADA_INLINE {
-      tile<Rows, tile_vectors, AreLast, at_border>(rows, kept, out, y, number * tile_vectors * lanes, join);
+      tile<Rows, tile_vectors, AreLast, at_border>(rows, kept, place, y, number * tile_vectors * lanes, join);
     };
     // The last ones first: behind a row they write the first results of the next (`is_stored_whole`).
     constexpr std::size_t last = (tiles - 1) * tile_vectors;
-    tile<Rows, vectors - last, AreLast, true>(rows, kept, out, y, last * lanes, join);
+    tile<Rows, vectors - last, AreLast, true>(rows, kept, place, y, last * lanes, join);
     for (std::size_t number = whole_end; number < tiles - 1; ++number) tile_at(std::true_type(), number);
     for (std::size_t number = whole_begin; number < whole_end; ++number) tile_at(std::false_type(), number);
     for (std::size_t number = 0; number < whole_begin; ++number) tile_at(std::true_type(), number);
   }
 
   /// `Rows` rows by `Vectors` vectors from row `y` and column `x` on. At a border lanes may lie in the padding.
-  template <std::size_t Rows, std::size_t Vectors, bool AreLast, bool AtBorder, class Kept, class Join>
-  LEVADA_INLINE void tile(const value* const* rows, const Kept& kept, out_value* out, std::size_t y, std::size_t x,
+  template <std::size_t Rows, std::size_t Vectors, bool AreLast, bool AtBorder, class Kept, class Place, class Join>
+  LEVADA_INLINE void tile(const value* const* rows, const Kept& kept, const Place& place, std::size_t y, std::size_t x,
                           const Join& join) const {
     vec sum[Rows][Vectors];
     unrolled<Rows, Vectors>([&](std::size_t r, std::size_t v) LEVADA_INLINE { sum[r][v] = vec(bias_); });
@@ -172,19 +201,21 @@ class conv_by_rows {
         for_each_tap<w.width>(add_tap);
     });
     unrolled<Rows, Vectors>([&](std::size_t r, std::size_t v) LEVADA_INLINE {
-      const std::size_t column = x + v * lanes, at = (y + r) * Run::columns + column;
+      const std::size_t column = x + v * lanes, from_tile = r * Run::columns + column,
+                        at = y * Run::columns + from_tile;
+      out_value* const to = place(from_tile);
       const vec ordered = picked_vectors == 0 ? sum[r][v] : in_order<Arch>(sum[r][v]),
                 result = Run::relu ? relu_of(ordered) : ordered;
       constexpr std::integral_constant<std::size_t, lanes> all;
       constexpr std::integral_constant<std::size_t, Run::columns % lanes> rest;
       if (!AtBorder || rest == 0 || column + lanes <= Run::columns) {
-        store_as(out + at, join(epilogue_.of_filter(result, 0), 0, at, all));
+        store_as(to, join(epilogue_.of_filter(result, 0), 0, at, all));
       } else if constexpr (rest != 0) {
         const vec stored = join(epilogue_.of_filter(result, 0), 0, at, rest);
         if (is_stored_whole<Join>(rest, AreLast ? Rows - 1 - r : 1))
-          store_as(out + at, stored);
+          store_as(to, stored);
         else
-          store_part_as<rest>(out + at, stored);
+          store_part_as<rest>(to, stored);
       }
     });
   }

@@ -22,10 +22,29 @@ struct scaled_picture {
 
   const value_type* data() const { return picture; }
 };
+/// A picture whose channels are to be filtered, each by itself: in the place of the tensor that would be. `Front`
+/// computes some rows of a channel.
+template <class In, class Front>
+struct filtered_picture {
+  using value_type = typename In::value_type;
+  static constexpr std::size_t rank = In::rank, elements = In::elements;
+  static constexpr const auto& extents = In::extents;
+
+  const value_type* picture;
+  const Front* front;
+
+  const value_type* data() const { return picture; }
+};
+
 template <class In>
 inline constexpr bool is_scaled = false;
 template <class In>
 inline constexpr bool is_scaled<scaled_picture<In>> = true;
+
+template <class In>
+struct front_of : type_tag<void> {};
+template <class In, class Front>
+struct front_of<filtered_picture<In, Front>> : type_tag<Front> {};
 
 }  // namespace levada::detail
 
@@ -33,16 +52,21 @@ namespace levada {
 /// To the rules of ops it is the tensor.
 template <class In>
 inline constexpr bool is_tensor<detail::scaled_picture<In>> = true;
+template <class In, class Front>
+inline constexpr bool is_tensor<detail::filtered_picture<In, Front>> = true;
 }  // namespace levada
 
 namespace levada::detail {
 
+/// What changes a picture while it is packed: the factors of its channels, or the front; null where nothing does.
 template <class In>
-const typename In::value_type* scale_of([[maybe_unused]] const In& in) {
+auto change_of([[maybe_unused]] const In& in) {
   if constexpr (is_scaled<In>)
     return in.scale;
+  else if constexpr (!std::is_void_v<typename front_of<In>::type>)
+    return in.front;
   else
-    return nullptr;
+    return static_cast<const typename In::value_type*>(nullptr);
 }
 
 template <class In, class Conv, class... Tail>
@@ -52,6 +76,7 @@ struct conv_run {
 
   static constexpr op_tail tail = op_tail_of<Tail...>();
   static constexpr bool scales = is_scaled<In>;
+  using front = typename front_of<In>::type;
   static constexpr window2d window = Conv::window, pool = tail.pool;
   static constexpr bool relu = tail.relu;
   static constexpr std::size_t channels = In::extents[0], height = In::extents[1], width = In::extents[2];
@@ -100,6 +125,10 @@ struct conv_run {
 /// The run scales its inputs while it packs them: each channel by a number of the item's.
 template <class Run>
 inline constexpr bool scales_input = requires { requires Run::scales; };
+
+/// The run filters its inputs while it packs them.
+template <class Run>
+inline constexpr bool filters_input = requires { sizeof(typename Run::front); };
 
 /// The window is one element and no pool follows: outputs are products of pixels and weights alone.
 template <class Run>

@@ -49,7 +49,8 @@ struct simd_on {
 
   static constexpr bool takes(const region_info& region) {
     return detail::is_element_region(region) || detail::is_joined_region(region) || detail::is_gated_region(region) ||
-           detail::is_row_region(region) || detail::is_bfloat16_sum(region) || detail::takes_operands(region);
+           detail::is_separable_region(region) || detail::is_row_region(region) || detail::is_bfloat16_sum(region) ||
+           detail::takes_operands(region);
   }
 };
 

@@ -105,6 +105,11 @@ struct joined_region<op_region<type_list<In...>, RegionOps...>, std::index_seque
   }
 };
 
+/// The results of a chain meet other values.
+constexpr bool joins_results_of(const region_info& region) {
+  return is_joined_region(region) || is_separable_region(region);
+}
+
 /// A kernel that hands its results to a join.
 template <class Kernel, class In, class Out>
 concept joins_results =
@@ -122,7 +127,7 @@ inline constexpr std::size_t joined_tiles<Kernel, In, Out> = Kernel::tiles;
 /// An op with weights whose results meet other values.
 template <class Arch, class... In, class... RegionOps>
   requires(!(detail::element_op<typename RegionOps::op_type> && ...)) &&
-          (detail::is_joined_region(
+          (detail::joins_results_of(
               region_info(detail::infos_of_region<op_region<type_list<In...>, RegionOps...>>::value))) &&
           detail::joined_region<op_region<type_list<In...>, RegionOps...>>::ends_element_wise && requires {
             sizeof(typename detail::joined_region<op_region<type_list<In...>, RegionOps...>>::template kernel<Arch>);
