@@ -52,6 +52,11 @@ TEST_CASE("transpose of any permutation") {
   both(*in, transpose_op<1, 0, 2>());
   both(*random_input<tensor<std::uint8_t, 7, 33>>(), transpose_op<1, 0>());
   CHECK(*both(*in, transpose_op<0, 1, 2>()) == *in);
+  // Of few channels that lie side by side: planes, by vectors.
+  both(*random_input<tensor<float, 5, 41, 3>>(), transpose_op<2, 0, 1>());
+  both(*random_input<tensor<float, 3, 16, 3>>(), transpose_op<2, 0, 1>());
+  both(*random_input<tensor<float, 2, 3, 33, 5>>(), transpose_op<0, 3, 1, 2>());
+  both(*random_input<tensor<float, 1, 3>>(), transpose_op<1, 0>());
 }
 
 TEST_CASE("slice forwards, backwards and beyond the end, as ONNX reads ranges") {

@@ -152,8 +152,8 @@ class conv_by_rows {
     return padded_row < w.top || padded_row >= w.top + Run::height;
   }
 
-  /// `scratch`: the rows with their padding; in place one row of zeros, which few tiles do not read. `place` counts from
-  /// row `y` on.
+  /// `scratch`: the rows with their padding; in place one row of zeros, which few tiles do not read. `place` counts
+  /// from row `y` on.
   template <std::size_t Rows, bool AreLast, class Kept, class Place, class Join>
   LEVADA_INLINE void some_rows(const value* in, const value* scratch, const Kept& kept, const Place& place,
                                std::size_t y, const Join& join) const {

@@ -8,8 +8,40 @@
 
 #include <levada/backend/detail/define/moves.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/vector.hpp>
 
 namespace levada {
+
+namespace detail {
+
+/// How far the elements of a row of a transposed tensor lie apart; 0 of other ops.
+template <class In, class Op>
+inline constexpr std::size_t step_of_row = 0;
+template <class In, std::size_t... Axes>
+  requires(sizeof...(Axes) > 0)
+inline constexpr std::size_t step_of_row<In, transpose_op<Axes...>> =
+    static_cast<std::size_t>(transpose_op<Axes...>::part(shape_of<In>, sizeof...(Axes) - 1, 1));
+
+/// `every` takes such a step: few vectors are read for one.
+template <class T>
+constexpr bool is_small_odd(std::size_t step) {
+  return std::is_same_v<T, float> && (step == 3 || step == 5);
+}
+
+/// Elements 0, Step, 2 * Step, ... of `Step` vectors in a row. The step is odd: each of them lies in a lane of its own.
+template <std::size_t Step, class Arch, std::size_t Read = 1>
+LEVADA_INLINE inline vector<float, Arch> every(const float* from, const vector<float, Arch>& kept) {
+  constexpr std::size_t lanes = lanes_in<float, Arch>;
+  if constexpr (Read == Step)
+    return shuffled<float, Arch>(kept, kept, [](std::size_t i) { return i * Step % lanes; });
+  else
+    return every<Step, Arch, Read + 1>(
+        from, shuffled<float, Arch>(kept, load<float, Arch>(from + Read * lanes), [](std::size_t lane) {
+          return (Read * lanes + lane) % Step == 0 ? lanes + lane : lane;
+        }));
+}
+
+}  // namespace detail
 
 template <class Arch, class In, class Op>
   requires defined_op<simd_on<Arch>, In, Op> && moves_separably<Op, In> && (!moves_a_piece<In, Op>)
@@ -46,6 +78,7 @@ struct simd_kernel<Arch, In, Op> {
 
  private:
   static constexpr std::size_t rank = out_type::rank;
+  static constexpr std::size_t step = detail::step_of_row<In, Op>;
   static constexpr std::size_t columns = rank == 0 ? 1 : out_type::extents[rank == 0 ? 0 : rank - 1];
 
   /// Neighbours in the output that are neighbours in the input, or all outside of it.
@@ -57,6 +90,15 @@ struct simd_kernel<Arch, In, Op> {
   void row(const value* in, std::ptrdiff_t at, value* to) const {
     if (at < 0) {
       std::fill_n(to, columns, fill_);
+    } else if constexpr (detail::is_small_odd<value>(step)) {
+      // Of the last elements a vector might be read behind the tensor.
+      constexpr std::size_t lanes = detail::lanes_in<value, Arch>, whole = (columns - 1) / lanes * lanes;
+      const value* const from = in + at + place_[0];
+      for (std::size_t i = 0; i < whole; i += lanes) {
+        const value* const first = from + i * step;
+        detail::every<step, Arch>(first, detail::load<value, Arch>(first)).store_unaligned(to + i);
+      }
+      for (std::size_t i = whole; i < columns; ++i) to[i] = from[i * step];
     } else if (run_count_ > columns / 4) {  // hardly anything is beside its neighbour
       for (std::size_t i = 0; i < columns; ++i) to[i] = place_[i] < 0 ? fill_ : in[at + place_[i]];
     } else {
