@@ -22,7 +22,7 @@ template <class In, std::size_t... Axes>
 inline constexpr std::size_t step_of_row<In, transpose_op<Axes...>> =
     static_cast<std::size_t>(transpose_op<Axes...>::part(shape_of<In>, sizeof...(Axes) - 1, 1));
 
-/// `every` takes such a step: few vectors are read for one.
+/// `load_strided` takes such a step: few vectors are read for one.
 template <class T>
 constexpr bool is_small_odd(std::size_t step) {
   return std::is_same_v<T, float> && (step == 3 || step == 5);
@@ -30,12 +30,12 @@ constexpr bool is_small_odd(std::size_t step) {
 
 /// Elements 0, Step, 2 * Step, ... of `Step` vectors in a row. The step is odd: each of them lies in a lane of its own.
 template <std::size_t Step, class Arch, std::size_t Read = 1>
-LEVADA_INLINE inline vector<float, Arch> every(const float* from, const vector<float, Arch>& kept) {
+LEVADA_INLINE inline vector<float, Arch> load_strided(const float* from, const vector<float, Arch>& kept) {
   constexpr std::size_t lanes = lanes_in<float, Arch>;
   if constexpr (Read == Step)
     return shuffled<float, Arch>(kept, kept, [](std::size_t i) { return i * Step % lanes; });
   else
-    return every<Step, Arch, Read + 1>(
+    return load_strided<Step, Arch, Read + 1>(
         from, shuffled<float, Arch>(kept, load<float, Arch>(from + Read * lanes), [](std::size_t lane) {
           return (Read * lanes + lane) % Step == 0 ? lanes + lane : lane;
         }));
@@ -96,7 +96,7 @@ struct simd_kernel<Arch, In, Op> {
       const value* const from = in + at + place_[0];
       for (std::size_t i = 0; i < whole; i += lanes) {
         const value* const first = from + i * step;
-        detail::every<step, Arch>(first, detail::load<value, Arch>(first)).store_unaligned(to + i);
+        detail::load_strided<step, Arch>(first, detail::load<value, Arch>(first)).store_unaligned(to + i);
       }
       for (std::size_t i = whole; i < columns; ++i) to[i] = from[i * step];
     } else if (run_count_ > columns / 4) {  // hardly anything is beside its neighbour
