@@ -69,6 +69,9 @@ TEST_CASE("what is no separable convolution is two kernels") {
   static_assert(!is_one_kernel<in, first, conv2d_op<8, size<1>, groups<2>>>);
   static_assert(!is_one_kernel<in, first, conv2d_op<8, size<1>>, max_pool2d_op<size<2>>>, "a pool of the results");
   static_assert(!is_one_kernel<in, first, max_pool2d_op<size<2>>, conv2d_op<8, size<1>>>, "a pool between them");
+  static_assert(!is_one_kernel<in, first, conv2d_op<16, size<1>>, first>, "two of them");
+  static_assert(!is_one_kernel<in, first, conv2d_op<16, size<1>>, relu_op, conv2d_op<8, size<1>>>);
+  static_assert(!is_one_kernel<in, first, conv2d_op<16, size<1>>, softmax_op>);
   static_assert(!is_one_kernel<tensor<double, 16, 64, 64>, first, conv2d_op<8, size<1>>>, "double");
   static_assert(!is_one_kernel<planes<16, 63, 63>, first, conv2d_op<8, size<1>>>, "rows end within a vector");
   static_assert(!is_one_kernel<planes<16, 16, 16>, first, conv2d_op<8, size<1>>>, "it stays in a cache");

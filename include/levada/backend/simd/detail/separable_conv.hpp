@@ -65,6 +65,13 @@ template <class Arch, class In, class Depthwise, class... Ops>
 using separated_t = separated<Arch, In, Depthwise, type_list<Ops...>, std::make_index_sequence<ops_before_conv<Ops...>>,
                               std::make_index_sequence<sizeof...(Ops) - ops_before_conv<Ops...>>>;
 
+/// What follows the pointwise one is a part of its kernel, and its panels stay in a second-level cache.
+template <class Kernel>
+inline constexpr bool fits_panels = false;
+template <class Kernel>
+  requires requires { sizeof(Kernel); }
+inline constexpr bool fits_panels<Kernel> = Kernel::scratch_bytes <= (std::size_t{320} << 10);
+
 /// Measured on Zen 3: where the picture between the two stays in a second-level cache, little is won, and of many
 /// channels each has so few rows at a time that to begin with each costs more than to write the picture.
 template <class Arch, class In, class Depthwise, class... Ops>
@@ -74,7 +81,7 @@ inline constexpr bool is_separable = [] {
     if constexpr (parts::fits && In::extents[0] * Depthwise::window.stride_x <= 64 &&
                   parts::between::elements * sizeof(float) > (std::size_t{128} << 10))
       if constexpr (is_pointwise<typename parts::run> && panels_of_front<Arch, typename parts::run> != 0)
-        return parts::kernel::scratch_bytes <= (std::size_t{320} << 10);
+        return fits_panels<typename parts::kernel>;
   }
   return false;
 }();
