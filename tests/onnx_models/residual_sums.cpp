@@ -30,7 +30,8 @@ using box = lv::target<lv::cpu<2>>;
 using few = lv::slots<4>;
 using weights = const lv::parameter_map&;
 
-/// How many units there are, and how many of the sums are behind a convolution in its unit, or elsewhere.
+/// How many units there would be if none had two convolutions, which depends on the instruction set; and how many of
+/// the sums are behind a convolution in its unit, or elsewhere.
 struct census {
   std::size_t units = 0, in_epilogues = 0, elsewhere = 0;
 
@@ -41,12 +42,13 @@ template <std::size_t N>
 constexpr census census_of(const lv::plan_info<N>& plan) {
   census all{.units = plan.units};
   for (const lv::planned_unit& unit : plan.unit) {
-    bool convolves = false;
+    std::size_t convolutions = 0;
     for (std::size_t n = unit.first; n < unit.first + unit.count; ++n) {
       const lv::node_info& node = plan.graph.nodes[n];
-      convolves = convolves || node.kind == "conv2d";
-      if (node.kind == "add") ++(convolves ? all.in_epilogues : all.elsewhere);
+      if (node.kind == "conv2d") ++convolutions;
+      if (node.kind == "add") ++(convolutions != 0 ? all.in_epilogues : all.elsewhere);
     }
+    if (convolutions > 1) all.units += convolutions - 1;
   }
   return all;
 }
