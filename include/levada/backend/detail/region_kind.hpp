@@ -91,14 +91,19 @@ constexpr bool is_gate(const op_info& op) {
   };
   return picture.rank == 3 && (are(0, 1) || are(1, 0));
 }
+/// The ops from `first` on are such a region, whose first alone takes what ops before it give.
+template <class = void>
+constexpr bool is_joined_from(const region_info& region, std::size_t first) {
+  for (std::size_t op = first + 1; op < region.size(); ++op)
+    for (std::size_t before = 0; before < first; ++before)
+      if (region.operands_from(op, before) != 0) return false;
+  return is_joined_region(region_info(region.ops().subspan(first)));
+}
 /// A gate that only a convolution takes, and what that and ops behind it are as a region.
 template <class = void>
 constexpr bool is_gated_region(const region_info& region) {
   if (region.size() < 3 || !is_gate(region[0]) || region[1].kind != "conv2d" || region[1].groups != 1) return false;
-  if (region.producer(1, 0) != 0) return false;
-  for (std::size_t op = 2; op < region.size(); ++op)
-    if (region.operands_from(op, 0) != 0) return false;
-  return is_joined_region(region_info(region.ops().subspan(1)));
+  return region.producer(1, 0) == 0 && is_joined_from(region, 1);
 }
 
 /// A depthwise convolution and element-wise ops behind it that a pointwise convolution alone takes, and what that and
@@ -112,10 +117,7 @@ constexpr bool is_separable_region(const region_info& region) {
   if (pointwise == region.size() || region[pointwise].groups != 1) return false;
   for (std::size_t op = 1; op <= pointwise; ++op)
     if (region.producer(op, 0) != op - 1 || region[op].takes.size() != 1 || !is_float_op(region[op])) return false;
-  for (std::size_t op = pointwise + 1; op < region.size(); ++op)
-    for (std::size_t before = 0; before < pointwise; ++before)
-      if (region.operands_from(op, before) != 0) return false;
-  return is_joined_region(region_info(region.ops().subspan(pointwise)));
+  return is_joined_from(region, pointwise);
 }
 
 /// A convolution of bfloat16, and the sum of its results with another tensor.

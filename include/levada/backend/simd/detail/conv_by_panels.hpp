@@ -98,6 +98,7 @@ class conv_by_panels {
       (is_streamed || filters_input<Run>
            ? 0
            : fetches_pixels * panel_elements * sizeof(value) + Run::filters * panel * sizeof(out_value));
+  /// Panels that are packed at least, and whose multiples a part of the tiles may begin at.
   static constexpr std::size_t step = [] {
     if constexpr (filters_input<Run>)
       return panels_of_front<Arch, Run>;

@@ -93,7 +93,7 @@ struct simd_kernel<Arch, In, Op> {
     } else if constexpr (detail::is_small_odd<value>(step)) {
       // Of the last elements a vector might be read behind the tensor.
       constexpr std::size_t lanes = detail::lanes_in<value, Arch>, whole = (columns - 1) / lanes * lanes;
-      const value* const from = in + at + place_[0];
+      const value* const from = in + at;
       for (std::size_t i = 0; i < whole; i += lanes) {
         const value* const first = from + i * step;
         detail::load_strided<step, Arch>(first, detail::load<value, Arch>(first)).store_unaligned(to + i);

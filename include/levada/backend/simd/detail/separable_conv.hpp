@@ -34,15 +34,11 @@ struct separated<Arch, In, Depthwise, type_list<Ops...>, std::index_sequence<F..
   using op = type_at<type_list<Ops...>, I>;
   using pointwise = op<sizeof...(F)>;
 
-  static constexpr bool fits = [] {
-    constexpr window2d w = pointwise::window;
-    if constexpr (Depthwise::groups == In::extents[0] && Depthwise::filters == In::extents[0] &&
-                  pointwise::groups == 1 && w.taps() * w.stride_y * w.stride_x == 1 &&
-                  w.top + w.left + w.bottom + w.right == 0)
-      return op_tail_of<op<F>...>().fuses && !op_tail_of<op<F>...>().pooled && !op_tail_of<op<F>...>().reshaped &&
-             (fits_epilogue<typename In::value_type, op<F>> && ...) && run_takes<In, Depthwise, op<F>..., pointwise>;
-    return false;
-  }();
+  static constexpr op_tail tail = op_tail_of<op<F>...>();
+  static constexpr bool fits = Depthwise::groups == In::extents[0] && Depthwise::filters == In::extents[0] &&
+                               pointwise::groups == 1 && tail.fuses && !tail.pooled && !tail.reshaped &&
+                               (fits_epilogue<typename In::value_type, op<F>> && ...) &&
+                               run_takes<In, Depthwise, op<F>..., pointwise>;
 
   using front = simd_grouped_conv<Arch, In, Depthwise, op<F>...>;
   using between = run_output_t<In, Depthwise, op<F>...>;
@@ -51,8 +47,7 @@ struct separated<Arch, In, Depthwise, type_list<Ops...>, std::index_sequence<F..
   using run = conv_run<input, op<sizeof...(F) + B>...>;
 
   /// Of the front.
-  static constexpr std::size_t parameters =
-      (Depthwise::has_bias ? 2 : 1) + (std::size_t{0} + ... + (std::is_same_v<op<F>, bias_op> ? 1 : 0));
+  static constexpr std::size_t parameters = (Depthwise::has_bias ? 2 : 1) + (tail.bias ? 1 : 0);
 
   static front make_front(const parameter_values& p, const std::tuple<const Ops&...>& ops) {
     return front(p.some(0, parameters), std::get<F>(ops)...);
@@ -80,7 +75,8 @@ inline constexpr bool is_separable = [] {
     using parts = separated_t<Arch, In, Depthwise, Ops...>;
     if constexpr (parts::fits && In::extents[0] * Depthwise::window.stride_x <= 64 &&
                   parts::between::elements * sizeof(float) > (std::size_t{128} << 10))
-      if constexpr (is_pointwise<typename parts::run> && panels_of_front<Arch, typename parts::run> != 0)
+      if constexpr (is_pointwise<typename parts::run> && parts::pointwise::window.stride_y == 1 &&
+                    parts::pointwise::window.stride_x == 1 && panels_of_front<Arch, typename parts::run> != 0)
         return fits_panels<typename parts::kernel>;
   }
   return false;
