@@ -195,9 +195,10 @@ class simd_qlinear_conv {
   }
   static void lay_out(const byte* const (&parts)[4], std::size_t count, std::int32_t* to) {
     std::size_t i = 0;
-    // (Of vectors of 512 bits g++ 12 picks the bytes one by one.)
-    if constexpr (sizeof(vector<std::int32_t, Arch>) <= 32)
-      for (; i + 4 * lanes <= count; i += 4 * lanes) lay_out_vector(parts, i, to + i);
+    // Of vectors of 512 bits g++ 12 picks the bytes one by one.
+    using halves = std::conditional_t<isa::is_avx512<Arch>, xsimd::avx2, Arch>;
+    constexpr std::size_t step = lanes_in<std::uint8_t, halves>;
+    for (; i + step <= count; i += step) lay_out_vector<halves>(parts, i, to + i);
     const auto bytes = [&](std::size_t part, std::size_t at) LEVADA_INLINE {
       return load_as<std::int32_t, Arch>(reinterpret_cast<const std::uint8_t*>(parts[part]) + at);
     };
@@ -209,22 +210,23 @@ class simd_qlinear_conv {
   }
 
   /// A vector of each part, from their byte `at` on.
+  template <class Set>
   LEVADA_INLINE static void lay_out_vector(const byte* const (&parts)[4], std::size_t at, std::int32_t* to) {
-    using bytes = vector<std::uint8_t, Arch>;
-    using shorts = vector<std::uint16_t, Arch>;
+    using bytes = vector<std::uint8_t, Set>;
+    using shorts = vector<std::uint16_t, Set>;
     const auto pairs = [&]<bool Upper>(std::size_t part, std::bool_constant<Upper>) LEVADA_INLINE {
       const auto* const from = reinterpret_cast<const std::uint8_t*>(parts[part]) + at;
       const auto* const beside = reinterpret_cast<const std::uint8_t*>(parts[part + 1]) + at;
       return std::bit_cast<shorts>(
-          interleaved<Upper, std::uint8_t, Arch>(bytes::load_unaligned(from), bytes::load_unaligned(beside)));
+          interleaved<Upper, std::uint8_t, Set>(bytes::load_unaligned(from), bytes::load_unaligned(beside)));
     };
     static_for<2>([&](auto upper) LEVADA_INLINE {
       constexpr std::bool_constant<upper != 0> half;
       const shorts first = pairs(0, half), second = pairs(2, half);
       static_for<2>([&](auto n) LEVADA_INLINE {
-        auto quads = std::bit_cast<vector<std::int32_t, Arch>>(interleaved<n != 0, std::uint16_t, Arch>(first, second));
-        if constexpr (quad_sign<byte> != 0) quads = quads ^ vector<std::int32_t, Arch>(quad_sign<byte>);
-        quads.store_unaligned(to + (2 * upper + n) * lanes);
+        auto quads = std::bit_cast<vector<std::int32_t, Set>>(interleaved<n != 0, std::uint16_t, Set>(first, second));
+        if constexpr (quad_sign<byte> != 0) quads = quads ^ vector<std::int32_t, Set>(quad_sign<byte>);
+        quads.store_unaligned(to + (2 * upper + n) * lanes_in<std::int32_t, Set>);
       });
     });
   }

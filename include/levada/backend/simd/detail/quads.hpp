@@ -77,6 +77,21 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> add_byte_pairs(
 #endif
 }
 
+/// sum + the four products of each lane.
+template <class Arch>
+LEVADA_INLINE inline vector<std::int32_t, Arch> add_quads_at_once(
+    [[maybe_unused]] const vector<std::int32_t, Arch>& inputs,
+    [[maybe_unused]] const vector<std::int32_t, Arch>& weights, const vector<std::int32_t, Arch>& sum) {
+  static_assert(multiplies_quads<Arch>);
+#if XSIMD_WITH_AVX512BW && defined(__AVX512VNNI__)
+  if constexpr (std::is_base_of_v<isa::avx512vnni, Arch>) return _mm512_dpbusd_epi32(sum, inputs, weights);
+#endif
+#if defined(__AVXVNNI__)
+  if constexpr (std::is_base_of_v<isa::avxvnni, Arch>) return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
+#endif
+  return sum;  // a unit that may not use the set knows it by its name alone
+}
+
 /// Registers that products of quads take beside their factors and the sum.
 template <class Arch>
 inline constexpr std::size_t registers_of_quads = multiplies_quads<Arch> ? 0 : 2;
@@ -87,15 +102,11 @@ template <class Arch, bool PairsFit = false>
 LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<std::int32_t, Arch>& inputs,
                                                                   const vector<std::int32_t, Arch>& weights,
                                                                   const vector<std::int32_t, Arch>& sum) {
-#if XSIMD_WITH_AVX512BW && defined(__AVX512VNNI__)
-  if constexpr (std::is_base_of_v<isa::avx512vnni, Arch>) return _mm512_dpbusd_epi32(sum, inputs, weights);
-#endif
-#if defined(__AVXVNNI__)
-  if constexpr (std::is_base_of_v<isa::avxvnni, Arch>) return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
-#endif
   using pairs = vector<std::int32_t, Arch>;
   pairs all;
-  if constexpr (PairsFit && multiplies_byte_pairs<Arch>) {
+  if constexpr (multiplies_quads<Arch>) {
+    all = add_quads_at_once<Arch>(inputs, weights, sum);
+  } else if constexpr (PairsFit && multiplies_byte_pairs<Arch>) {
     all = sum + add_pairs<Arch>(add_byte_pairs<Arch>(inputs, weights), pairs(0x00010001));
   } else {
     // Bytes at even and at odd places as int16: the products of two fit into int32, not into the int16 of pmaddubsw.
@@ -106,7 +117,7 @@ LEVADA_INLINE inline vector<std::int32_t, Arch> add_quad_products(const vector<s
     all = sum + (add_pairs<Arch>(inputs & low, even) + add_pairs<Arch>((inputs >> 8) & low, odd));
   }
   // Integers may be added in any order: g++ 12 would have the products of several taps before it adds any, and keep
-  // them in memory.
+  // them, or the sums of a large tile, in memory.
 #if defined(__x86_64__) || defined(__i386__)
   asm("" : "+v"(all.data));
 #endif
