@@ -49,14 +49,16 @@ LEVADA_INLINE inline vector<float, Arch> in_order(const vector<float, Arch>& pic
   });
 }
 
-/// Every second of the elements from `from` on, of which `Readable` may be read: `Count` of them.
-template <class Arch, std::size_t Count, std::size_t Readable, class T>
+/// Every second of the elements from `from` on, of which `Readable` may be read: `Count` of them. `WritesMore`: a vector
+/// of bytes may be written whole.
+template <class Arch, std::size_t Count, std::size_t Readable, bool WritesMore = false, class T>
 LEVADA_INLINE inline void copy_every_second(const T* from, T* to) {
   std::size_t done = 0;
   if constexpr (sizeof(T) == 4 || sizeof(T) == 1) {
     // Bytes of 128 bits: rows of a picture are seldom longer than a few of them.
     constexpr std::size_t lanes = sizeof(T) == 1 ? 16 : lanes_in<T, Arch>,
-                          whole = std::min(Count / lanes, Readable / (2 * lanes)) * lanes;
+                          written = sizeof(T) == 1 && WritesMore ? ceil_div(Count, lanes) : Count / lanes,
+                          whole = std::min(written, Readable / (2 * lanes)) * lanes;
     for (; done < whole; done += lanes) {
       if constexpr (std::is_same_v<T, float>) {
         const auto a = load<T, Arch>(from + 2 * done), b = load<T, Arch>(from + 2 * done + lanes);
@@ -89,22 +91,25 @@ struct column_row {
   /// The place of a tap for output 0.
   static constexpr std::size_t at(std::size_t offset) { return offset % Step * phase + offset / Step; }
 
+  /// `Readable`: elements from `in` on that may be read.
+  template <std::size_t Readable = Width>
   static void fill(T* row, const T* in, T outside) {
-    fill_by(
+    fill_by<Readable>(
         row, in, outside,
         [](const T* from, T* to, auto count) LEVADA_INLINE { std::memcpy(to, from, count * sizeof(T)); },
         [](T x) LEVADA_INLINE { return x; });
   }
   /// Each element times a factor, and zeros outside.
   static void fill_scaled(T* row, const T* in, T factor) {
-    fill_by(
+    fill_by<Width>(
         row, in, T{0},
         [factor](const T* from, T* to, auto count) LEVADA_INLINE { copy_scaled<Arch>(from, to, count, factor); },
         [factor](T x) LEVADA_INLINE { return x * factor; });
   }
 
  private:
-  template <class Copy, class Element>
+  /// Phases in their order: what is written behind one belongs to the next, or to the slack.
+  template <std::size_t Readable, class Copy, class Element>
   LEVADA_INLINE static void fill_by(T* row, const T* in, T outside, const Copy& copy, const Element& element) {
     if constexpr (Step == 1) {
       constexpr std::size_t kept = std::min(Width, phase - std::min(phase, Left));
@@ -121,7 +126,8 @@ struct column_row {
         T* to = row + d * phase;
         for (std::size_t x = 0; x < before; ++x) to[x] = outside;
         if constexpr (Step == 2) {
-          copy_every_second<Arch, end - before, Width - std::min(first, Width)>(in + first, to + before);
+          constexpr std::size_t readable = Readable - std::min(first, Readable);
+          copy_every_second<Arch, end - before, readable, (Readable > Width)>(in + first, to + before);
           for (std::size_t x = before; x < end; ++x) to[x] = element(to[x]);
         } else {
           for (std::size_t x = before; x < end; ++x) to[x] = element(in[first + (x - before) * Step]);

@@ -137,13 +137,14 @@ class conv_by_columns {
         largest[i][v] = px == 0 && py == 0 ? sum[i][v][px] : maximum(largest[i][v], sum[i][v][px]);
       });
     }
+    decltype(auto) epilogue = at_hand(epilogue_);
     unrolled<Filters>([&](std::size_t i) LEVADA_INLINE {
       out_value* to = out + ((f + i) * Run::rows + y) * Run::columns + x;
       static_for<Vectors>([&](auto v) LEVADA_INLINE {
         const vec result = Run::relu ? relu_of(largest[i][v]) : largest[i][v];
         constexpr std::integral_constant<std::size_t, v + 1 == Vectors ? Last : lanes> count;
         store_part_as<count>(to + v * lanes,
-                             join(epilogue_.of_filter(result, f + i), f + i, y * Run::columns + x + v * lanes, count));
+                             join(epilogue.of_filter(result, f + i), f + i, y * Run::columns + x + v * lanes, count));
       });
     });
   }

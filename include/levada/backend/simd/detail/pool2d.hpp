@@ -46,29 +46,44 @@ class simd_pool {
   using vec = vector<value, Arch>;
   using by = By<Arch, value>;
   using joined_row = column_row<Arch, value, width, w.left, w.stride_x, columns, w.width>;
+  /// Rows joined down, and what vectors read behind them.
+  static constexpr std::size_t down_length = width + (sizeof(value) == 1 ? 2 * lanes_in<value, Arch> : 0);
 
  public:
   static constexpr std::size_t scratch_bytes =
-      round_up((joined_row::pitch + joined_row::slack + In::extents[2]) * sizeof(value), 64);
+      round_up((joined_row::pitch + joined_row::slack + down_length) * sizeof(value), 64);
 
   template <class Finish>
   static void pool(const In& in, out_type& out, std::byte* scratch, Finish finish) {
     value* down = reinterpret_cast<value*>(scratch);
-    value* row = down + In::extents[2];
+    value* row = down + down_length;
     for (std::size_t c = 0; c < out_type::extents[0]; ++c)
       for (std::size_t y = 0; y < rows; ++y) {
         const std::size_t first = y * w.stride_y < w.top ? 0 : y * w.stride_y - w.top;
         const std::size_t end = std::min(y * w.stride_y + w.height - w.top, height);
         join_rows(in.data() + c * height * width, first, end, down);
-        joined_row::fill(row, down, by::start);
+        joined_row::template fill<down_length>(row, down, by::start);
         value* to = out.data() + (c * rows + y) * columns;
-        for_each_vector<value, Arch, columns>(
+        for_each_covering<columns>(
             [&](std::size_t x) { finish(join_columns(row + x), y, x).store_unaligned(to + x); },
             [&](std::size_t x, auto n) { store_part<n>(to + x, finish(join_columns(row + x), y, x)); });
       }
   }
 
  private:
+  /// As `for_each_vector`, but for bytes the last vector overlaps the one before it: a part of one takes many times as
+  /// long as a whole.
+  template <std::size_t N, class Whole, class Part>
+  LEVADA_INLINE static void for_each_covering(const Whole& whole, const Part& part) {
+    constexpr std::size_t lanes = lanes_in<value, Arch>;
+    if constexpr (sizeof(value) == 1 && N > lanes && N % lanes != 0) {
+      for_each_vector<value, Arch, N / lanes * lanes>(whole, part);
+      whole(N - lanes);
+    } else {
+      for_each_vector<value, Arch, N>(whole, part);
+    }
+  }
+
   /// Rows `first` to `end - 1` of a plane joined.
   static void join_rows(const value* plane, std::size_t first, std::size_t end, value* down) {
     const value* const from = plane + first * width;
@@ -85,7 +100,7 @@ class simd_pool {
       for (std::size_t y = 1; y < count; ++y) all = by::join(all, load_row(from + y * width));
       return all;
     };
-    for_each_vector<value, Arch, width>(
+    for_each_covering<width>(
         [&](std::size_t x) LEVADA_INLINE {
           joined([&](const value* row) LEVADA_INLINE { return load<value, Arch>(row + x); }).store_unaligned(down + x);
         },
@@ -101,6 +116,11 @@ class simd_pool {
     return joined;
   }
 };
+
+/// Rows of bytes are seldom longer than some vectors of 128 bits.
+template <class Arch, class T>
+using pool_set =
+    std::conditional_t<sizeof(T) == 1 && (lanes_in<std::uint8_t, Arch> > 16), xsimd::sse4_1, Arch>;
 
 /// Pools whose taps lie side by side.
 template <class Op>
@@ -173,8 +193,8 @@ class simd_pool_run<Arch, In, avg_pool2d_op<Options...>, F...>
 template <class Arch, class In, class Op>
   requires defined_op<simd_on<Arch>, In, Op> && detail::dense_pool<Op> &&
            (!std::same_as<typename In::value_type, bfloat16>)
-struct simd_kernel<Arch, In, Op> : detail::simd_pool_run<Arch, In, Op> {
-  using detail::simd_pool_run<Arch, In, Op>::simd_pool_run;
+struct simd_kernel<Arch, In, Op> : detail::simd_pool_run<detail::pool_set<Arch, typename In::value_type>, In, Op> {
+  using detail::simd_pool_run<detail::pool_set<Arch, typename In::value_type>, In, Op>::simd_pool_run;
 };
 
 template <class Arch, class In, class Op, class F, class... Rest>
@@ -182,8 +202,8 @@ template <class Arch, class In, class Op, class F, class... Rest>
            (detail::fits_epilogue<typename In::value_type, transform_op<F>>) &&
            (detail::fits_epilogue<typename In::value_type, transform_op<Rest>> && ...)
 struct simd_kernel<Arch, In, Op, transform_op<F>, transform_op<Rest>...>
-    : detail::simd_pool_run<Arch, In, Op, F, Rest...> {
-  using detail::simd_pool_run<Arch, In, Op, F, Rest...>::simd_pool_run;
+    : detail::simd_pool_run<detail::pool_set<Arch, typename In::value_type>, In, Op, F, Rest...> {
+  using detail::simd_pool_run<detail::pool_set<Arch, typename In::value_type>, In, Op, F, Rest...>::simd_pool_run;
 };
 
 }  // namespace levada

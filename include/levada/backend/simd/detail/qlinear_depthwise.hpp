@@ -24,7 +24,7 @@ template <class Arch, class In, class Op>
 class simd_qlinear_depthwise : public qlinear_planes<simd_qlinear_depthwise<Arch, In, Op>, Arch, In, Op> {
   using base = qlinear_planes<simd_qlinear_depthwise, Arch, In, Op>;
   friend base;
-  using base::lanes, base::height, base::width, base::columns;
+  using base::lanes, base::height, base::width, base::rows, base::columns;
   using typename base::byte, typename base::ints, typename base::written;
 
   static constexpr window2d w = Op::window;
@@ -87,8 +87,12 @@ class simd_qlinear_depthwise : public qlinear_planes<simd_qlinear_depthwise<Arch
     return load_as<std::int32_t, Arch>(elements);
   }
 
+  LEVADA_INLINE void compute_plane(const std::byte* scratch, std::size_t f, written* to, const written* end) const {
+    for (std::size_t y = 0; y < rows; ++y, to += columns) compute_row(scratch, f, y, to, end);
+  }
   LEVADA_INLINE void compute_row(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
                                  const written* end) const {
+    const typename base::epilogue::local finish(epilogue_);
     const auto* const plane = reinterpret_cast<const std::int32_t*>(scratch);
     const std::int8_t* const taps = weights_.weight.data() + f * w.taps();
     // The rows of the window that are in the plane; the others are padding, which adds nothing.
@@ -103,7 +107,7 @@ class simd_qlinear_depthwise : public qlinear_planes<simd_qlinear_depthwise<Arch
         for (std::size_t kx = 0; kx < w.width; ++kx)
           sum = sum + load<std::int32_t, Arch>(row + place_of(kx * w.dilation_x)) * ints(taps[ky * w.width + kx]);
       }
-      return epilogue_.of_filter(sum, f);
+      return finish.of_filter(sum, f);
     };
     const bool is_whole = first == 0 && last == w.height;
     for (std::size_t x = 0; x < columns; x += lanes)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/qlinear_depthwise_by_quads.hpp: qlinear_conv2d whose groups are single channels: four neighbours
-// of a row by four taps at once (quads.hpp). Each row of the padded plane becomes quads once, for all rows of the
-// output that read it.
+// of a row by four taps at once (quads.hpp). A vector of outputs goes down the padded plane, and the quads of a row stay
+// in registers for all rows of the output that read it.
 
 #include <algorithm>
 #include <array>
@@ -22,40 +22,32 @@ class simd_qlinear_depthwise_by_quads
   using base = qlinear_planes<simd_qlinear_depthwise_by_quads, Arch, In, Op>;
   friend base;
   using weights = quantized_weights<simd_on<Arch>, In, Op>;
-  using base::lanes, base::height, base::width, base::columns;
+  using base::lanes, base::height, base::width, base::rows, base::columns;
   using typename base::byte, typename base::ints, typename base::written;
 
   static constexpr window2d w = Op::window;
   static constexpr std::size_t quads_in_row = ceil_div(w.width, 4), taps = w.height * quads_in_row;
-  /// From the quads of one output to those of the taps behind.
-  static constexpr std::size_t next_quad = 4 / w.stride_x;
-  static constexpr std::size_t row_length = round_up(columns + (quads_in_row - 1) * next_quad, lanes) + lanes;
   /// The padded plane, as far as outputs read it; vectors of the last row reach farther.
-  static constexpr std::size_t padded = std::max(w.left + width, (columns - 1) * w.stride_x + w.width);
-  static constexpr std::size_t padded_bytes =
-      round_up((height + 1) * padded + (row_length - lanes) * w.stride_x + neighbour_bytes<w.stride_x, Arch>, 64);
+  static constexpr std::size_t padded = std::max(w.left + width, (columns - 1) * w.stride_x + w.width),
+                               padded_rows = std::max(w.top + height, (rows - 1) * w.stride_y + w.reach_y());
+  static constexpr std::size_t last_vector = (columns - 1) / lanes * lanes;
+  /// Rows of a window that the one below it has, too.
+  static constexpr std::size_t kept_rows =
+      w.dilation_y == 1 && w.stride_y < w.height ? w.height - w.stride_y : 0;
 
  public:
-  static constexpr std::size_t scratch_bytes = (height + 1) * row_length * sizeof(std::int32_t) + padded_bytes;
+  static constexpr std::size_t scratch_bytes = round_up(
+      padded_rows * padded + last_vector * w.stride_x + 4 * quads_in_row + neighbour_bytes<w.stride_x, Arch>, 64);
 
   simd_qlinear_depthwise_by_quads(const Op& op, const parameter_values& p)
       : simd_qlinear_depthwise_by_quads(op, std::make_unique<const weights>(op, p)) {}
 
  private:
-  static std::int32_t* quads_of(std::byte* scratch) { return reinterpret_cast<std::int32_t*>(scratch); }
-  static byte* padded_plane(std::byte* scratch) {
-    return reinterpret_cast<byte*>(quads_of(scratch) + (height + 1) * row_length);
-  }
-  void begin(std::byte* scratch) const {
-    byte* const bytes = padded_plane(scratch);
-    std::fill_n(bytes, padded_bytes, outside_);
-    lay_out(bytes + height * padded, quads_of(scratch) + height * row_length);  // a row of padding
-  }
+  void begin(std::byte* scratch) const { std::fill_n(reinterpret_cast<byte*>(scratch), scratch_bytes, outside_); }
   /// All rows are copied first: a row that has just been written would be read from the store buffer, slowly.
   void lay_out_plane(const byte* plane, const byte*, std::byte* scratch) const {
-    byte* const bytes = padded_plane(scratch);
-    for (std::size_t y = 0; y < height; ++y) std::memcpy(bytes + y * padded + w.left, plane + y * width, width);
-    for (std::size_t y = 0; y < height; ++y) lay_out(bytes + y * padded, quads_of(scratch) + y * row_length);
+    byte* const bytes = reinterpret_cast<byte*>(scratch) + w.top * padded + w.left;
+    for (std::size_t y = 0; y < height; ++y) std::memcpy(bytes + y * padded, plane + y * width, width);
   }
 
   simd_qlinear_depthwise_by_quads(const Op& op, const std::unique_ptr<const weights>& given)
@@ -78,35 +70,40 @@ class simd_qlinear_depthwise_by_quads
     }
   }
 
-  static void lay_out(const byte* row, std::int32_t* to) {
-    for (std::size_t x = 0; x < row_length - lanes; x += lanes)
-      (neighbour_quads<w.stride_x, Arch>(row + x * w.stride_x) ^ ints(quad_sign<byte>)).store_unaligned(to + x);
-  }
-
-  LEVADA_INLINE void compute_row(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
-                                 const written* end) const {
+  LEVADA_INLINE void compute_plane(const std::byte* scratch, std::size_t f, written* to, const written* end) const {
     if constexpr (multiplies_byte_pairs<Arch>)
-      if (pairs_fit_[f]) return compute_row_by<true>(scratch, f, y, to, end);
-    compute_row_by<false>(scratch, f, y, to, end);
+      if (pairs_fit_[f]) return compute_plane_by<true>(reinterpret_cast<const byte*>(scratch), f, to, end);
+    compute_plane_by<false>(reinterpret_cast<const byte*>(scratch), f, to, end);
   }
+  /// From the right to the left: a vector is written whole, over what follows its columns.
   template <bool PairsFit>
-  LEVADA_INLINE void compute_row_by(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
-                                    const written* end) const {
-    const auto* const plane = reinterpret_cast<const std::int32_t*>(scratch);
-    const std::int32_t* from[w.height];
-    unrolled<w.height>([&](std::size_t ky) LEVADA_INLINE {
-      const std::size_t row = y * w.stride_y + ky * w.dilation_y;
-      from[ky] = plane + (row < w.top || row >= height + w.top ? height : row - w.top) * row_length;
-    });
+  void compute_plane_by(const byte* plane, std::size_t f, written* to, const written* end) const {
+    const typename base::epilogue::local finish(epilogue_);
     ints weight[taps];
     unrolled<taps>([&](std::size_t i) LEVADA_INLINE { weight[i] = ints(quads_[f][i]); });
-    for (std::size_t x = 0; x < columns; x += lanes) {
-      ints sum(bias_[f]);
-      unrolled<w.height, quads_in_row>([&](std::size_t ky, std::size_t q) LEVADA_INLINE {
-        sum = add_quad_products<Arch, PairsFit>(load<std::int32_t, Arch>(from[ky] + x + q * next_quad),
-                                                weight[ky * quads_in_row + q], sum);
-      });
-      base::store(epilogue_.of_filter(sum, f), to + x, end);
+    const ints bias(bias_[f]);
+    for (std::size_t x = last_vector + lanes; x != 0;) {
+      x -= lanes;
+      ints quads[w.height][quads_in_row];
+      const auto read = [&](std::size_t ky, std::size_t row) LEVADA_INLINE {
+        unrolled<quads_in_row>([&](std::size_t q) LEVADA_INLINE {
+          const ints quad = neighbour_quads<w.stride_x, Arch>(plane + row * padded + x * w.stride_x + 4 * q);
+          quads[ky][q] = quad ^ ints(quad_sign<byte>);
+        });
+      };
+      unrolled<kept_rows>([&](std::size_t ky) LEVADA_INLINE { read(ky, ky); });
+      for (std::size_t y = 0; y < rows; ++y) {
+        unrolled<w.height - kept_rows>([&](std::size_t i) LEVADA_INLINE {
+          read(kept_rows + i, y * w.stride_y + (kept_rows + i) * w.dilation_y);
+        });
+        ints sum = bias;
+        unrolled<w.height, quads_in_row>([&](std::size_t ky, std::size_t q) LEVADA_INLINE {
+          sum = add_quad_products<Arch, PairsFit>(quads[ky][q], weight[ky * quads_in_row + q], sum);
+        });
+        base::store(finish.of_filter(sum, f), to + y * columns + x, end);
+        unrolled<kept_rows, quads_in_row>(
+            [&](std::size_t ky, std::size_t q) LEVADA_INLINE { quads[ky][q] = quads[ky + w.stride_y][q]; });
+      }
     }
   }
 

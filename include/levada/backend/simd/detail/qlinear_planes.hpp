@@ -13,7 +13,7 @@
 
 namespace levada::detail {
 
-/// `Way` lays a plane out in the scratchpad, and computes the rows of its filters from there.
+/// `Way` lays a plane out in the scratchpad, and computes the planes of its filters from there.
 template <class Way, class Arch, class In, class Op>
 class qlinear_planes {
  public:
@@ -30,8 +30,8 @@ class qlinear_planes {
     const written* const end = first + some.end * filters_each * rows * columns;
     for (std::size_t c = some.begin; c < some.end; ++c) {
       way.lay_out_plane(in.data() + c * plane, in.data() + In::elements, scratch);
-      for (std::size_t f = c * filters_each; f < (c + 1) * filters_each; ++f)
-        for (std::size_t y = 0; y < rows; ++y, to += columns) way.compute_row(scratch, f, y, to, end);
+      for (std::size_t f = c * filters_each; f < (c + 1) * filters_each; ++f, to += rows * columns)
+        way.compute_plane(scratch, f, to, end);
     }
   }
 

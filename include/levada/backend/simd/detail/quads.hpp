@@ -237,21 +237,40 @@ class qlinear_epilogue {
   }
 
   LEVADA_INLINE sums_type of_filter(const sums_type& sums, std::size_t filter) const {
-    return finish(sums, floats(factor_[filter]));
+    return local(*this).of_filter(sums, filter);
   }
   LEVADA_INLINE sums_type of_filters(const sums_type& sums, std::size_t first) const {
-    return finish(sums, load<float, Arch>(factor_.data() + first));
+    return local(*this).of_filters(sums, first);
   }
+
+  /// Its numbers as a caller's own, which bytes that are written cannot change.
+  class local {
+   public:
+    LEVADA_INLINE explicit local(const qlinear_epilogue& of)
+        : factors_(of.factor_.data()), rounding_(of.rounding_), relu_(of.relu_) {}
+
+    LEVADA_INLINE sums_type of_filter(const sums_type& sums, std::size_t filter) const {
+      return finish(sums, floats(factors_[filter]));
+    }
+    LEVADA_INLINE sums_type of_filters(const sums_type& sums, std::size_t first) const {
+      return finish(sums, load<float, Arch>(factors_ + first));
+    }
+
+   private:
+    LEVADA_INLINE sums_type finish(const sums_type& sums, const floats& factors) const {
+      const floats scaled = xsimd::to_float(sums) * factors;
+      if constexpr (gives_float)
+        return std::bit_cast<sums_type>(relu_ ? relu_of(scaled) : scaled);
+      else
+        return rounding_(scaled);
+    }
+
+    const float* factors_;
+    step_rounding<Arch> rounding_;
+    bool relu_;
+  };
 
  private:
-  LEVADA_INLINE sums_type finish(const sums_type& sums, const floats& factors) const {
-    const floats scaled = xsimd::to_float(sums) * factors;
-    if constexpr (gives_float)
-      return std::bit_cast<sums_type>(relu_ ? relu_of(scaled) : scaled);
-    else
-      return rounding_(scaled);
-  }
-
   tensor<float, round_up(Op::outputs, lanes_in<float, Arch>)> factor_{};
   step_rounding<Arch> rounding_;
   bool relu_;

@@ -93,6 +93,15 @@ struct simd_epilogue<Arch, T> {
   void apply(T*) const {}
 };
 
+/// An epilogue as a kernel has it at hand: a copy where results that are written could change its numbers.
+template <class Epilogue>
+LEVADA_INLINE constexpr decltype(auto) at_hand(const Epilogue& epilogue) {
+  if constexpr (requires { typename Epilogue::local; })
+    return typename Epilogue::local(epilogue);
+  else
+    return (epilogue);
+}
+
 /// An op of a tail is none of the epilogue's, or one that it can compute.
 template <class T, class Op>
 inline constexpr bool fits_epilogue = true;

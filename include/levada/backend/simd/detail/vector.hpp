@@ -301,8 +301,11 @@ template <class To, std::size_t N>
 LEVADA_INLINE inline typename raw_vector<To, N>::type low_bytes(
     const typename raw_vector<std::int32_t, N>::type& from) {
 #if XSIMD_WITH_AVX512F
-  if constexpr (N == 16)
-    return std::bit_cast<typename raw_vector<To, N>::type>(_mm512_cvtepi32_epi8(std::bit_cast<__m512i>(from)));
+  if constexpr (N == 16) {
+    __m128i low = _mm512_cvtepi32_epi8(std::bit_cast<__m512i>(from));
+    asm("" : "+v"(low));
+    return std::bit_cast<typename raw_vector<To, N>::type>(low);
+  }
 #endif
 #if XSIMD_WITH_AVX2 && defined(__x86_64__)
   if constexpr (N == 8) {
