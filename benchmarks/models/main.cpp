@@ -11,7 +11,7 @@
 // bf16 are the networks of float by `quantize<bfloat16>`, checked against the peers' floats. ONNX Runtime has no
 // convolution of bfloat16 on the processor: the table shows the peers' floats beside them.
 // Repetitions are interleaved; a table of the medians ends the output. `--layers` prints instead the ten kernels that
-// lose most to the processor's peak, of all networks and of each.
+// lose most to the processor's peak, of all networks and of each; of bfloat16 to that of float.
 
 #include <algorithm>
 #include <chrono>
@@ -28,6 +28,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <levada/backend/simd/detail/quads.hpp>
 #include <levada/core/error.hpp>
 #include <levada/interop/profile/machine.hpp>
 
@@ -160,27 +161,52 @@ int compare(std::vector<char*> arguments, std::string_view only) {
   return 0;
 }
 
+/// Products of bytes alone, as the kernels add them: two operations each, a second.
+double peak_of_bytes() {
+  namespace detail = levada::detail;
+  using set = levada::isa::native;
+  using vector = detail::vector<std::int32_t, set>;
+  constexpr std::size_t sums = 12, rounds = 20000;
+  double best = 0;
+  for (int attempt = 0; attempt < 7; ++attempt) {
+    vector sum[sums];
+    for (vector& s : sum) s = vector(0);
+    std::int32_t given = 0x01020304;
+    asm volatile("" : "+m"(given));  // a number that the compiler does not know
+    const vector inputs(given), weights(given + 1);
+    const double start = detail::thread_seconds();
+    for (std::size_t r = 0; r < rounds; ++r)
+      detail::unrolled<sums>(
+          [&](std::size_t i) { sum[i] = detail::add_quad_products<set, true>(inputs, weights, sum[i]); });
+    const double seconds = detail::thread_seconds() - start;
+    for (vector& s : sum) asm volatile("" : : "m"(s));
+    best = std::max(best, 2.0 * sizeof(vector) * sums * rounds / seconds);
+  }
+  return best;
+}
+
 int show_layers(std::string_view only) {
-  const double peak = levada::detail::peak_flops();
-  std::printf("multiply-adds alone: %.1f GFLOP/s\n", 1e-9 * peak);
+  const double of_floats = levada::detail::peak_flops(), of_bytes = peak_of_bytes();
+  std::printf("multiply-adds alone: %.1f GFLOP/s, of bytes %.1f\n", 1e-9 * of_floats, 1e-9 * of_bytes);
   std::vector<layer_of_network> all;
   for (const entry& e : entries()) {
     if (!only.empty() && e.name != only) continue;
+    const double peak = e.element == "int8" ? of_bytes : of_floats;
     const auto ours = e.deploy();
     tensors::fill(ours->inputs());
     std::vector<layer_of_network> of_one;
     double seconds = 0, flops = 0;
     for (layer& l : ours->layers()) {
       seconds += l.seconds, flops += l.flops;
-      of_one.push_back({e.name, std::move(l)});
+      of_one.push_back({e.name + " " + e.element, std::move(l), peak});
     }
     std::printf("\n%s %s: %.1f us, %.1f MFLOP, %.0f%% of the peak\n", e.name.c_str(), e.element.c_str(), 1e6 * seconds,
                 1e-6 * flops, 100 * flops / (seconds * peak));
-    print_layers(of_one, peak);
+    print_layers(of_one);
     all.insert(all.end(), of_one.begin(), of_one.end());
   }
   std::puts("\nof all");
-  print_layers(all, peak);
+  print_layers(all);
   return 0;
 }
 
