@@ -59,19 +59,24 @@ LEVADA_INLINE inline void copy_every_second(const T* from, T* to) {
     constexpr std::size_t lanes = sizeof(T) == 1 ? 16 : lanes_in<T, Arch>,
                           written = sizeof(T) == 1 && WritesMore ? ceil_div(Count, lanes) : Count / lanes,
                           whole = std::min(written, Readable / (2 * lanes)) * lanes;
-    for (; done < whole; done += lanes) {
+    const auto pick = [&](std::size_t at) LEVADA_INLINE {
       if constexpr (std::is_same_v<T, float>) {
-        const auto a = load<T, Arch>(from + 2 * done), b = load<T, Arch>(from + 2 * done + lanes);
-        in_order<Arch>(every_second<0, Arch>(a, b)).store_unaligned(to + done);
+        const auto a = load<T, Arch>(from + 2 * at), b = load<T, Arch>(from + 2 * at + lanes);
+        in_order<Arch>(every_second<0, Arch>(a, b)).store_unaligned(to + at);
       } else {
         typename raw_vector<T, lanes>::type a, b;
-        std::memcpy(&a, from + 2 * done, sizeof a);
-        std::memcpy(&b, from + 2 * done + lanes, sizeof b);
+        std::memcpy(&a, from + 2 * at, sizeof a);
+        std::memcpy(&b, from + 2 * at + lanes, sizeof b);
         const auto even = [&]<int... I>(std::integer_sequence<int, I...>) LEVADA_INLINE {
           return __builtin_shufflevector(a, b, 2 * I...);
         }(std::make_integer_sequence<int, static_cast<int>(lanes)>());
-        std::memcpy(to + done, &even, sizeof even);
+        std::memcpy(to + at, &even, sizeof even);
       }
+    };
+    for (; done < whole; done += lanes) pick(done);
+    if constexpr (whole != 0 && whole < Count && 2 * Count <= Readable) {  // the last overlaps the one before
+      pick(Count - lanes);
+      done = Count;
     }
   }
   for (; done < Count; ++done) to[done] = from[2 * done];

@@ -199,20 +199,36 @@ class conv_by_panels {
   static void pack(const value* in, const value* scale, std::size_t c, std::size_t first, std::size_t count,
                    value* to) {
     const std::size_t full = std::min(count, whole - std::min(whole, first));
-    // Where the pixels are in a plane, if they do not lie side by side.
-    std::array<std::size_t, is_dense ? 1 : side_by_side * panel> at;
-    if constexpr (!is_dense)
-      for (std::size_t i = 0, p = first * panel; i < count * panel && p < pixels; ++i, ++p)
-        at[i] = p / Run::columns * w.stride_y * Run::width + p % Run::columns * w.stride_x;
+    // Of a stride the pixels side by side, from the row of the first on to that of the last.
+    std::array<value, is_dense ? 1 : side_by_side * panel + 2 * Run::columns> picked;
     for (std::size_t n = 0; n < channels_from(c); ++n) {
-      const value* const from = in + (c + n) * plane + (is_dense ? first * panel : 0);
+      const value* from = in + (c + n) * plane;
+      if constexpr (is_dense)
+        from += first * panel;
+      else
+        from = pick(from, first * panel, std::min((first + count) * panel, pixels), picked.data());
       for (std::size_t g = 0; g < full; ++g)
-        pack_pixels<panel>(from, at, g * panel, scale, c + n, to + g * panel_elements + n * panel);
+        pack_pixels<panel>(from + g * panel, scale, c + n, to + g * panel_elements + n * panel);
       if constexpr (rest != 0)
         if (full != count)
-          pack_pixels<rest>(from, at, full * panel, scale, c + n,
+          pack_pixels<rest>(from + full * panel, scale, c + n,
                             to + full * panel_elements + n * round_up(rest, lanes));
     }
+  }
+
+  /// The pixels of a plane from the `first` up to `end` that results read, and those before and behind them in their
+  /// rows: where the first is.
+  static const value* pick(const value* plane_of, std::size_t first, std::size_t end, value* to) {
+    const std::size_t row = first / Run::columns;
+    for (std::size_t y = row; y * Run::columns < end; ++y) {
+      const value* const from = plane_of + y * w.stride_y * Run::width;
+      value* const picked = to + (y - row) * Run::columns;
+      if constexpr (w.stride_x == 2)
+        copy_every_second<Arch, Run::columns, Run::width>(from, picked);
+      else
+        for (std::size_t x = 0; x < Run::columns; ++x) picked[x] = from[x * w.stride_x];
+    }
+    return to + first % Run::columns;
   }
 
   /// The same of what the front makes of the picture.
@@ -228,20 +244,14 @@ class conv_by_panels {
     }
   }
 
-  /// `Count` pixels of channel `c` from the `first` of some panels, in whole vectors.
-  template <std::size_t Count, std::size_t N>
-  static void pack_pixels(const value* from, [[maybe_unused]] const std::array<std::size_t, N>& at, std::size_t first,
-                          [[maybe_unused]] const value* scale, [[maybe_unused]] std::size_t c, value* to) {
-    if constexpr (!is_dense)
-      for (std::size_t i = 0; i < Count; ++i)
-        if constexpr (scales_input<Run>)
-          to[i] = from[at[first + i]] * scale[c];
-        else
-          to[i] = from[at[first + i]];
-    else if constexpr (scales_input<Run>)
-      copy_scaled<Arch>(from + first, to, std::integral_constant<std::size_t, Count>(), scale[c]);
+  /// `Count` pixels of channel `c`, in whole vectors.
+  template <std::size_t Count>
+  static void pack_pixels(const value* from, [[maybe_unused]] const value* scale, [[maybe_unused]] std::size_t c,
+                          value* to) {
+    if constexpr (scales_input<Run>)
+      copy_scaled<Arch>(from, to, std::integral_constant<std::size_t, Count>(), scale[c]);
     else
-      std::memcpy(to, from + first, Count * sizeof(value));
+      std::memcpy(to, from, Count * sizeof(value));
     for (std::size_t i = Count; i < round_up(Count, lanes); ++i) to[i] = 0;
   }
 
