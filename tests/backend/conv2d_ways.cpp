@@ -69,6 +69,8 @@ TEST_CASE("a convolution of 1 x 1 is a product of packed panels") {
   check_conv<planes<37, 5, 3>>(conv2d_op<13, sized<1>>(), relu_op());
   check_conv<planes<201, 9, 23>>(conv2d_op<7, sized<1>, no_bias>());
   check_conv<planes<19, 8, 13>>(conv2d_op<17, sized<1>, stride<2, 3>>(), bias_op(), relu_op());
+  check_conv<planes<19, 36, 90>>(conv2d_op<17, sized<1>, stride<2>>(), relu_op());
+  check_conv<planes<5, 7, 141>>(conv2d_op<9, sized<1>, stride<2>>());
 }
 
 TEST_CASE("a product of packed panels takes many channels in blocks, and weights of many filters once for a group") {

@@ -91,6 +91,7 @@ TEST_CASE("tiles of a product of packed panels are panels of pixels, or filters 
   check_way<detail::conv_by_panels, planes<530, 7, 7>>(conv2d_op<262, sized<1>>());
   check_way<detail::conv_by_panels, planes<533, 3, 7>>(conv2d_op<45, sized<1>>());
   check_way<detail::conv_by_panels, planes<19, 27, 53>>(conv2d_op<17, sized<1>, stride<2, 3>>());
+  check_way<detail::conv_by_panels, planes<19, 36, 90>>(conv2d_op<17, sized<1>, stride<2>>());
   check_divided<planes<37, 19, 23>>(conv2d_op<13, sized<1>>(), bias_op(), relu_op());
 }
 

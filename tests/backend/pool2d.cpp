@@ -6,8 +6,6 @@
 using namespace levada;
 using namespace levada::testing;
 
-namespace {}  // namespace
-
 TEST_CASE("max pools are exact for all windows, strides and paddings") {
   for_lengths([](auto n) {
     check_agreement<tensor<float, 2, 3, n>>(0, max_pool2d_op<size<1>>());
@@ -18,6 +16,17 @@ TEST_CASE("max pools are exact for all windows, strides and paddings") {
   });
   check_agreement<tensor<double, 3, 9, 21>>(0, max_pool2d_op<size<3>>());
   check_agreement<tensor<float, 3, 9, 50>>(0, max_pool2d_op<size<9, 50>>());
+}
+
+TEST_CASE("max pools of bytes, whose last vector overlaps the one before") {
+  for_lengths([](auto n) {
+    check_agreement<tensor<std::uint8_t, 2, 5, n + 1>>(0, max_pool2d_op<size<3>, stride<2>, padding<1>>());
+    check_agreement<tensor<std::int8_t, 2, 4, 2 * n>>(0, max_pool2d_op<size<2>>());
+  });
+  check_agreement<tensor<std::uint8_t, 3, 7, 27>>(0, max_pool2d_op<size<3>, stride<2>>());
+  check_agreement<tensor<std::uint8_t, 3, 7, 55>>(0, max_pool2d_op<size<3>, stride<2>>());
+  check_agreement<tensor<std::int8_t, 3, 9, 112>>(0, max_pool2d_op<size<3>, stride<1>, padding<1>>());
+  check_agreement<tensor<std::uint8_t, 2, 6, 100>>(0, max_pool2d_op<size<2, 5>, stride<1, 3>, padding<1, 0, 0, 4>>());
 }
 
 TEST_CASE("average pools count only the picture, within n epsilon") {
