@@ -49,8 +49,8 @@ LEVADA_INLINE inline vector<float, Arch> in_order(const vector<float, Arch>& pic
   });
 }
 
-/// Every second of the elements from `from` on, of which `Readable` may be read: `Count` of them. `WritesMore`: a vector
-/// of bytes may be written whole.
+/// Every second of the elements from `from` on, of which `Readable` may be read: `Count` of them. `WritesMore`: a
+/// vector of bytes may be written whole.
 template <class Arch, std::size_t Count, std::size_t Readable, bool WritesMore = false, class T>
 LEVADA_INLINE inline void copy_every_second(const T* from, T* to) {
   std::size_t done = 0;

@@ -211,8 +211,7 @@ class conv_by_panels {
         pack_pixels<panel>(from + g * panel, scale, c + n, to + g * panel_elements + n * panel);
       if constexpr (rest != 0)
         if (full != count)
-          pack_pixels<rest>(from + full * panel, scale, c + n,
-                            to + full * panel_elements + n * round_up(rest, lanes));
+          pack_pixels<rest>(from + full * panel, scale, c + n, to + full * panel_elements + n * round_up(rest, lanes));
     }
   }
 

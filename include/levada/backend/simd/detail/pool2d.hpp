@@ -119,8 +119,7 @@ class simd_pool {
 
 /// Rows of bytes are seldom longer than some vectors of 128 bits.
 template <class Arch, class T>
-using pool_set =
-    std::conditional_t<sizeof(T) == 1 && (lanes_in<std::uint8_t, Arch> > 16), xsimd::sse4_1, Arch>;
+using pool_set = std::conditional_t<sizeof(T) == 1 && (lanes_in<std::uint8_t, Arch> > 16), isa::sse4_2, Arch>;
 
 /// Pools whose taps lie side by side.
 template <class Op>

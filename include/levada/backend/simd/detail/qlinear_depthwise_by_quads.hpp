@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // backend/simd/detail/qlinear_depthwise_by_quads.hpp: qlinear_conv2d whose groups are single channels: four neighbours
-// of a row by four taps at once (quads.hpp). A vector of outputs goes down the padded plane, and the quads of a row stay
-// in registers for all rows of the output that read it.
+// of a row by four taps at once (quads.hpp). A vector of outputs goes down the padded plane, and the quads of a row
+// stay in registers for all rows of the output that read it.
 
 #include <algorithm>
 #include <array>
@@ -32,8 +32,7 @@ class simd_qlinear_depthwise_by_quads
                                padded_rows = std::max(w.top + height, (rows - 1) * w.stride_y + w.reach_y());
   static constexpr std::size_t last_vector = (columns - 1) / lanes * lanes;
   /// Rows of a window that the one below it has, too.
-  static constexpr std::size_t kept_rows =
-      w.dilation_y == 1 && w.stride_y < w.height ? w.height - w.stride_y : 0;
+  static constexpr std::size_t kept_rows = w.dilation_y == 1 && w.stride_y < w.height ? w.height - w.stride_y : 0;
 
  public:
   static constexpr std::size_t scratch_bytes = round_up(
@@ -93,16 +92,15 @@ class simd_qlinear_depthwise_by_quads
       };
       unrolled<kept_rows>([&](std::size_t ky) LEVADA_INLINE { read(ky, ky); });
       for (std::size_t y = 0; y < rows; ++y) {
-        unrolled<w.height - kept_rows>([&](std::size_t i) LEVADA_INLINE {
-          read(kept_rows + i, y * w.stride_y + (kept_rows + i) * w.dilation_y);
-        });
+        unrolled<w.height - kept_rows>(
+            [&](std::size_t i) LEVADA_INLINE { read(kept_rows + i, y * w.stride_y + (kept_rows + i) * w.dilation_y); });
         ints sum = bias;
         unrolled<w.height, quads_in_row>([&](std::size_t ky, std::size_t q) LEVADA_INLINE {
           sum = add_quad_products<Arch, PairsFit>(quads[ky][q], weight[ky * quads_in_row + q], sum);
         });
         base::store(finish.of_filter(sum, f), to + y * columns + x, end);
-        unrolled<kept_rows, quads_in_row>(
-            [&](std::size_t ky, std::size_t q) LEVADA_INLINE { quads[ky][q] = quads[ky + w.stride_y][q]; });
+        unrolled<kept_rows, quads_in_row>([&](std::size_t ky, std::size_t q)
+                                              LEVADA_INLINE { quads[ky][q] = quads[ky + w.stride_y][q]; });
       }
     }
   }
