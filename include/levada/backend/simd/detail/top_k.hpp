@@ -42,7 +42,7 @@ struct simd_kernel<Arch, In, argmax_op> : detail::plain_simd_kernel<Arch, argmax
       vector<value, Arch> most(lowest);
       for (; i + step <= length; i += step) {
         const auto x = load<value, Arch>(values + i);
-        most = xsimd::select(x > most, x, most);
+        most = selected<value, Arch>(x > most, x, most);
       }
       const value largest = largest_of(most);
       // Nothing found: all NaN so far, and then the first is as good as any.

@@ -30,11 +30,11 @@ struct lane_traits<xsimd::batch<T, Arch>> {
   static xsimd::batch<T, Arch> select(const xsimd::batch_bool<C, Arch>& condition, const xsimd::batch<T, Arch>& a,
                                       const xsimd::batch<T, Arch>& b) {
     if constexpr (std::is_same_v<C, T>)
-      return xsimd::select(condition, a, b);
+      return detail::selected<T, Arch>(condition, a, b);
     else  // the condition comes from lanes of another type
-      return xsimd::select(
-          detail::convert<T>(xsimd::select(condition, xsimd::batch<C, Arch>(C{1}), xsimd::batch<C, Arch>(C{0}))) ==
-              xsimd::batch<T, Arch>(T{1}),
+      return detail::selected<T, Arch>(
+          detail::convert<T>(detail::selected<C, Arch>(condition, xsimd::batch<C, Arch>(C{1}),
+                                                       xsimd::batch<C, Arch>(C{0}))) == xsimd::batch<T, Arch>(T{1}),
           a, b);
   }
 };
