@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/selected.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/nn/top_k.hpp>
 

@@ -5,6 +5,7 @@
 
 #include <levada/backend/detail/define/transform.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
+#include <levada/backend/simd/detail/selected.hpp>
 #include <levada/backend/simd/detail/vector.hpp>
 #include <levada/kernel/detail/composed.hpp>
 #include <levada/kernel/detail/simd_machine.hpp>

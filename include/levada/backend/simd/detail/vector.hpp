@@ -112,27 +112,6 @@ LEVADA_INLINE inline vector<T, Arch> multiply_add(const vector<T, Arch>& a, cons
     return xsimd::fma(a, b, c);
 }
 
-/// Lanes of `a` where the condition holds, else of `b`. (Without optimisation, where these intrinsics are macros, xsimd
-/// 8.1 does not compile for integers of AVX-512.)
-template <class T, class Arch>
-LEVADA_INLINE inline vector<T, Arch> selected(const xsimd::batch_bool<T, Arch>& condition, const vector<T, Arch>& a,
-                                              const vector<T, Arch>& b) {
-#if XSIMD_WITH_AVX512BW
-  if constexpr (isa::is_avx512<Arch> && std::is_integral_v<T>) {
-    const __m512i yes = a, no = b;
-    if constexpr (sizeof(T) == 1)
-      return _mm512_mask_blend_epi8(condition.data, no, yes);
-    else if constexpr (sizeof(T) == 2)
-      return _mm512_mask_blend_epi16(condition.data, no, yes);
-    else if constexpr (sizeof(T) == 4)
-      return _mm512_mask_blend_epi32(condition.data, no, yes);
-    else
-      return _mm512_mask_blend_epi64(condition.data, no, yes);
-  } else
-#endif
-    return xsimd::select(condition, a, b);
-}
-
 /// The larger; NaN where either is NaN.
 template <class T, class Arch>
 LEVADA_INLINE inline vector<T, Arch> maximum(const vector<T, Arch>& a, const vector<T, Arch>& b) {
