@@ -168,7 +168,8 @@ void contest(const char* name, Make make, double seconds) {
   const auto expected = std::make_unique<output>();
   simd(samples[0], *expected);
 
-  std::printf("%s, costs of %.*s\n", name, static_cast<int>(Table.machine.size()), Table.machine.data());
+  const std::string machine(Table.machine.empty() ? "no machine" : Table.machine);
+  std::printf("%s, costs of %s\n", name, machine.c_str());
   print_partition(decltype(chosen)::plan);
   const lv::additive_check check = lv::check_sum(chosen, Table, samples, seconds / 8);
   std::printf("  the sum of its units %10.1f us   the whole takes %+.1f %% of that more; %zu estimated, %zu unknown\n",
