@@ -22,19 +22,21 @@
 
 namespace levada {
 
-template <class Arch, class In, ycbcr_matrix Matrix, ycbcr_range Range, std::size_t Height, std::size_t Width,
+template <class Set, class In, ycbcr_matrix Matrix, ycbcr_range Range, std::size_t Height, std::size_t Width,
           class... End>
   requires detail::run_takes<In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, resize_mode::bilinear, layout::hwc>,
                              to_chw_op, End...> &&
            (std::same_as<End, normalize_op<3>> && ...) &&
            (sizeof...(End) <= 1) && std::same_as<typename image_of<In>::format, pixel::nv12> &&
-           (Width >= detail::lanes_in<float, Arch> && image_of<In>::width >= 2 * Width)
-struct simd_kernel<Arch, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, resize_mode::bilinear, layout::hwc>,
+           (Width >= detail::lanes_in<float, Set> && image_of<In>::width >= 2 * Width)
+struct simd_kernel<Set, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, resize_mode::bilinear, layout::hwc>,
                    to_chw_op, End...> {
   using resize = resize_op<Height, Width, resize_mode::bilinear, layout::hwc>;
   using out_type = tensor<float, 3, Height, Width>;
 
  private:
+  /// The shuffles that pick columns are those of AVX2.
+  using Arch = std::conditional_t<isa::is_avx512<Set>, isa::avx2, Set>;
   using view = image_of<In>;
   using terms = detail::chroma_terms<Arch>;
   using floats = detail::vector<float, Arch>;
