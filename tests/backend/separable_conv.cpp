@@ -5,6 +5,9 @@
 
 #include "backend/conv2d.hpp"
 
+#include <levada/backend/detail/define/norms.hpp>
+#include <levada/backend/reference/detail/definition.hpp>
+#include <levada/backend/simd/detail/norm.hpp>
 #include <levada/nn/element_wise.hpp>
 
 using namespace levada;
@@ -55,6 +58,16 @@ TEST_CASE("the depthwise one has any stride, size, dilation and padding") {
 TEST_CASE("biases may be ops of their own") {
   check<planes<16, 64, 64>>(depthwise<16, size<3>, padding<1>, no_bias>(), bias_op(), relu_op(),
                             conv2d_op<24, size<1>, no_bias>(), bias_op());
+}
+
+TEST_CASE("norms behind either of them are folded into its weights") {
+  using first = depthwise<16, size<3>, padding<1>>;
+  using first_without = depthwise<16, size<3>, padding<1>, no_bias>;
+  check<planes<16, 64, 64>>(first_without(), batch_norm_op(1e-3), relu_op(), conv2d_op<24, size<1>, no_bias>(),
+                            batch_norm_op(1e-3), relu_op());
+  check<planes<16, 64, 64>>(first(), batch_norm_op(1e-3), bias_op(), conv2d_op<24, size<1>>(), batch_norm_op(1e-3),
+                            bias_op());
+  check<planes<16, 64, 64>>(first(), relu_op(), conv2d_op<24, size<1>>(), batch_norm_op(1e-3));
 }
 
 TEST_CASE("what is no separable convolution is two kernels") {

@@ -182,7 +182,7 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
   struct parameters {
     tensor<value, Filters * filter> weight;
     tensor<value, Filters> bias;
-    std::array<const void*, 3> all{weight.data(), bias.data(), nullptr};
+    std::array<const void*, 2 + 4 * sizeof...(Tail)> all{weight.data(), bias.data()};  // no op has more than four
   };
 
   simd_kernel(const std::unique_ptr<parameters>& folded_parameters, std::size_t count, const Tail&... tail)
@@ -196,7 +196,8 @@ struct simd_kernel<Arch, In, conv2d_op<Filters, Options...>, batch_norm_op, Tail
       result->bias[f] = n.offset[f];
       if constexpr (op_type::has_bias) result->bias[f] += p.get<value>(1)[f] * n.factor[f];
     }
-    if (p.size() > own + 4) result->all[2] = p.get<value>(own + 4);  // that of a bias behind the norm
+    // Those of the ops behind the norm: a bias, or a pointwise convolution and its own norm.
+    for (std::size_t i = own + 4; i < p.size(); ++i) result->all[i - own - 2] = p.get<value>(i);
     return result;
   }
 
