@@ -77,6 +77,9 @@ inline constexpr bool has_matrices = std::is_base_of_v<amx, Arch>;
 /// Vectors of 512 bits, and masks beside them.
 template <class Arch>
 inline constexpr bool is_avx512 = std::is_base_of_v<xsimd::avx512f, Arch>;
+/// The set itself, or of those the one with vectors of half the bits.
+template <class Arch>
+using at_most_256_bits = std::conditional_t<is_avx512<Arch>, avx2, Arch>;
 
 /// The register of a set that the unit may not use: its size, and nothing to compute with.
 template <class Arch>

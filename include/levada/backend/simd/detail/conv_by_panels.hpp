@@ -230,7 +230,7 @@ class conv_by_panels {
     return to + first % Run::columns;
   }
 
-  /// The same of what the front makes of the picture.
+  /// As `pack`, of what the front makes of the picture.
   template <class Front>
   static void pack_filtered(const value* in, const Front& front, std::size_t c, std::size_t first, std::size_t count,
                             value* to, std::byte* scratch) {

@@ -36,7 +36,7 @@ struct simd_kernel<Set, In, to_rgb_op<Matrix, Range>, resize_op<Height, Width, r
 
  private:
   /// The shuffles that pick columns are those of AVX2.
-  using Arch = std::conditional_t<isa::is_avx512<Set>, isa::avx2, Set>;
+  using Arch = isa::at_most_256_bits<Set>;
   using view = image_of<In>;
   using terms = detail::chroma_terms<Arch>;
   using floats = detail::vector<float, Arch>;

@@ -196,9 +196,9 @@ class simd_qlinear_conv {
   static void lay_out(const byte* const (&parts)[4], std::size_t count, std::int32_t* to) {
     std::size_t i = 0;
     // Of vectors of 512 bits g++ 12 picks the bytes one by one.
-    using halves = std::conditional_t<isa::is_avx512<Arch>, isa::avx2, Arch>;
-    constexpr std::size_t step = lanes_in<std::uint8_t, halves>;
-    for (; i + step <= count; i += step) lay_out_vector<halves>(parts, i, to + i);
+    using set = isa::at_most_256_bits<Arch>;
+    constexpr std::size_t step = lanes_in<std::uint8_t, set>;
+    for (; i + step <= count; i += step) lay_out_vector<set>(parts, i, to + i);
     const auto bytes = [&](std::size_t part, std::size_t at) LEVADA_INLINE {
       return load_as<std::int32_t, Arch>(reinterpret_cast<const std::uint8_t*>(parts[part]) + at);
     };

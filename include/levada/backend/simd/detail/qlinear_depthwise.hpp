@@ -88,11 +88,11 @@ class simd_qlinear_depthwise : public qlinear_planes<simd_qlinear_depthwise<Arch
   }
 
   LEVADA_INLINE void compute_plane(const std::byte* scratch, std::size_t f, written* to, const written* end) const {
-    for (std::size_t y = 0; y < rows; ++y, to += columns) compute_row(scratch, f, y, to, end);
-  }
-  LEVADA_INLINE void compute_row(const std::byte* scratch, std::size_t f, std::size_t y, written* to,
-                                 const written* end) const {
     const typename base::epilogue::local finish(epilogue_);
+    for (std::size_t y = 0; y < rows; ++y, to += columns) compute_row(scratch, f, y, finish, to, end);
+  }
+  LEVADA_INLINE void compute_row(const std::byte* scratch, std::size_t f, std::size_t y,
+                                 const typename base::epilogue::local& finish, written* to, const written* end) const {
     const auto* const plane = reinterpret_cast<const std::int32_t*>(scratch);
     const std::int8_t* const taps = weights_.weight.data() + f * w.taps();
     // The rows of the window that are in the plane; the others are padding, which adds nothing.
