@@ -13,6 +13,7 @@
 #include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/graph/detail/tile_range.hpp>
+#include <levada/run/detail/program/division_balance.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/workers/executor.hpp>
 #include <levada/run/detail/workers/permits.hpp>
@@ -44,7 +45,7 @@ class item_team final : public unit_team {
   bool compute(const program_unit& unit, const unit_call& call) noexcept override {
     if (most_helpers_ == 0 || !concurrency_limit_.available() || is_taken_.exchange(true)) return false;
     const auto begin = thread_time();
-    if (begin < resumes_) {
+    if (balance_.is_paused(begin)) {
       is_taken_.store(false);
       return false;
     }
@@ -54,11 +55,11 @@ class item_team final : public unit_team {
     const std::uint32_t number = opened_.load(std::memory_order_relaxed) + 1;
     opened_.store(number);
     invite_helpers();
-    compute_parts(number, 0);
+    const std::size_t own = compute_parts(number, 0);
     const auto computed = thread_time();
     wait_for_others();
-    const auto waited = thread_time() - computed;
-    if (waited > computed - begin) resumes_ = computed + pause_factor * waited;
+    const auto end = thread_time();
+    balance_.add(own, unit.tiles, computed - begin, end - computed, end);
     is_taken_.store(false);
     return true;
   }
@@ -77,9 +78,6 @@ class item_team final : public unit_team {
   };
   /// To bring a thread back takes longer than to keep one that has nothing to do for a moment.
   static constexpr auto patience = std::chrono::microseconds(50);
-  /// A helper that takes twice as long as the item's own thread has lost its processor to others, which it will again.
-  /// What is waited for it so is a small share of all time.
-  static constexpr int pause_factor = 16;
 
   void invite_helpers() noexcept {
     while (coming_.load() < most_helpers_) {
@@ -94,8 +92,10 @@ class item_team final : public unit_team {
     }
   }
 
-  /// Begins the parts of that unit that nobody has begun, that of the thread's own place first.
-  void compute_parts(std::uint32_t number, std::size_t own) noexcept {
+  /// Begins the parts of that unit that nobody has begun, that of the thread's own place first. Returns how many tiles
+  /// they have.
+  std::size_t compute_parts(std::uint32_t number, std::size_t own) noexcept {
+    std::size_t computed = 0;
     for (std::size_t i = 0; i < parts_; ++i) {
       const std::size_t part = (own + i) % parts_;
       // All parts of the unit before were begun. Of one that is over none can be begun, whatever has come since.
@@ -105,8 +105,10 @@ class item_team final : public unit_team {
       const void* const in = call_->inputs != nullptr ? call_->inputs[0] : call_->in;
       std::byte* const scratch = own == 0 ? call_->scratch : scratch_.get() + (own - 1) * part_bytes_;
       if (some.begin != some.end) unit_->of_tiles(call_->object, in, call_->out, scratch, some);
+      computed += some.end - some.begin;
       if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_all();
     }
+    return computed;
   }
 
   void wait_for_others() noexcept {
@@ -162,8 +164,8 @@ class item_team final : public unit_team {
   atomic<bool> is_taken_{false};
   const program_unit* unit_ = nullptr;
   const unit_call* call_ = nullptr;
-  std::chrono::steady_clock::time_point resumes_{};  ///< to divide
-  alignas(64) atomic<std::uint32_t> opened_{0};      ///< units so far
+  division_balance balance_;
+  alignas(64) atomic<std::uint32_t> opened_{0};  ///< units so far
   alignas(64) atomic<std::uint32_t> unfinished_{0};
   atomic<int> coming_{0};  ///< workers, invited or here
   const open_gate gate_;   ///< behind all that a worker looks at, which has left when it is closed
