@@ -2,7 +2,8 @@
 // Networks of pictures in oneDNN, of float or bfloat16: relus, clips and the sums of residual blocks behind their
 // convolutions, layouts that oneDNN chooses, memory used again. Of direct convolution and Winograd's the faster one is
 // taken, which is measured when the network is made; `onednn_direct` has direct ones alone. ONEDNN_MAX_CPU_ISA holds it
-// to an older processor.
+// to an older processor. Scratchpads are the program's: those of the library belong to the thread that makes a
+// primitive, and another thread that executes it has none.
 
 #include <algorithm>
 #include <chrono>
@@ -149,14 +150,28 @@ class onednn_program {
   static dnnl::primitive_attr attributes(const dnnl::post_ops& behind) {
     dnnl::primitive_attr a;
     a.set_post_ops(behind);
+    a.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     return a;
+  }
+
+  /// Appends a primitive, whose results have their memory already: what its scratchpad takes is free behind it.
+  template <class Primitive, class Description>
+  void add(const Description& found, arguments with) {
+    if (found.scratchpad_desc().get_size() != 0) {
+      const memory scratchpad = pool_.take(found.scratchpad_desc());
+      with.emplace(DNNL_ARG_SCRATCHPAD, scratchpad);
+      pool_.give(scratchpad);
+    }
+    program_.emplace_back(Primitive(found), std::move(with));
   }
 
   /// The value in that layout.
   memory converted(const memory& from, const memory::desc& layout) {
     if (from.get_desc() == layout) return from;
     const memory to = pool_.take(layout);
-    program_.emplace_back(dnnl::reorder(from, to), arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    const dnnl::reorder::primitive_desc found(onednn_engine(), from.get_desc(), onednn_engine(), layout,
+                                              attributes({}));
+    add<dnnl::reorder>(found, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
     return to;
   }
   /// Weights, once.
@@ -200,11 +215,10 @@ class onednn_program {
     if (!best) throw levada::error("oneDNN has no such convolution");
     const memory in = converted(*values_[s.inputs[0]], best->src_desc());
     const memory out = onto ? *onto : pool_.take(best->dst_desc());
-    program_.emplace_back(convolution(*best),
-                          arguments{{DNNL_ARG_SRC, in},
-                                    {DNNL_ARG_WEIGHTS, packed(s.weight, weight_dims, best->weights_desc())},
-                                    {DNNL_ARG_BIAS, packed(s.bias, {dim(filters)}, best->bias_desc())},
-                                    {DNNL_ARG_DST, out}});
+    add<convolution>(*best, {{DNNL_ARG_SRC, in},
+                             {DNNL_ARG_WEIGHTS, packed(s.weight, weight_dims, best->weights_desc())},
+                             {DNNL_ARG_BIAS, packed(s.bias, {dim(filters)}, best->bias_desc())},
+                             {DNNL_ARG_DST, out}});
     values_[s.output] = out;
   }
   /// The least of some runs.
@@ -214,7 +228,8 @@ class onednn_program {
     const arguments with{{DNNL_ARG_SRC, some(of.src_desc())},
                          {DNNL_ARG_WEIGHTS, some(of.weights_desc())},
                          {DNNL_ARG_BIAS, some(of.bias_desc())},
-                         {DNNL_ARG_DST, some(of.dst_desc())}};
+                         {DNNL_ARG_DST, some(of.dst_desc())},
+                         {DNNL_ARG_SCRATCHPAD, some(of.scratchpad_desc())}};
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 6; ++i) {
       const auto start = std::chrono::steady_clock::now();
@@ -240,8 +255,7 @@ class onednn_program {
     const dnnl::binary::desc wanted(dnnl::algorithm::binary_add, first.get_desc(), second.get_desc(), first.get_desc());
     const dnnl::binary::primitive_desc found(wanted, attributes(behind), onednn_engine());
     const memory out = pool_.take(found.dst_desc());
-    program_.emplace_back(dnnl::binary(found),
-                          arguments{{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}, {DNNL_ARG_DST, out}});
+    add<dnnl::binary>(found, {{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}, {DNNL_ARG_DST, out}});
     values_[s.output] = out;
   }
 
@@ -256,9 +270,9 @@ class onednn_program {
         is_mean ? dnnl::algorithm::pooling_avg_exclude_padding : dnnl::algorithm::pooling_max, in.get_desc(),
         any(dims_of(s.output)), {dim(s.stride_y), dim(s.stride_x)}, window, {dim(s.top), dim(s.left)},
         {dim(s.bottom), dim(s.right)});
-    const dnnl::pooling_forward::primitive_desc found(wanted, onednn_engine());
+    const dnnl::pooling_forward::primitive_desc found(wanted, attributes({}), onednn_engine());
     const memory out = pool_.take(found.dst_desc());
-    program_.emplace_back(dnnl::pooling_forward(found), arguments{{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}});
+    add<dnnl::pooling_forward>(found, {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}});
     values_[s.output] = out;
   }
 
@@ -275,23 +289,22 @@ class onednn_program {
     const dnnl::inner_product_forward::primitive_desc found(wanted, attributes(behind), onednn_engine());
     const memory in = converted(*values_[s.inputs[0]], found.src_desc());
     const memory out = pool_.take(found.dst_desc());
-    program_.emplace_back(dnnl::inner_product_forward(found),
-                          arguments{{DNNL_ARG_SRC, in},
-                                    {DNNL_ARG_WEIGHTS, packed(s.weight, weight_dims, found.weights_desc())},
-                                    {DNNL_ARG_BIAS, packed(s.bias, {weight_dims[0]}, found.bias_desc())},
-                                    {DNNL_ARG_DST, out}});
+    add<dnnl::inner_product_forward>(found, {{DNNL_ARG_SRC, in},
+                                             {DNNL_ARG_WEIGHTS, packed(s.weight, weight_dims, found.weights_desc())},
+                                             {DNNL_ARG_BIAS, packed(s.bias, {weight_dims[0]}, found.bias_desc())},
+                                             {DNNL_ARG_DST, out}});
     values_[s.output] = memory(plain(dims_of(s.output)), onednn_engine(), out.get_data_handle());
   }
 
   void add_concat(const step& s) {
     std::vector<memory::desc> parts;
     for (const std::size_t v : s.inputs) parts.push_back(values_[v]->get_desc());
-    const dnnl::concat::primitive_desc found(any(dims_of(s.output)), 1, parts, onednn_engine());
+    const dnnl::concat::primitive_desc found(any(dims_of(s.output)), 1, parts, onednn_engine(), attributes({}));
     const memory out = pool_.take(found.dst_desc());
     arguments with{{DNNL_ARG_DST, out}};
     for (std::size_t i = 0; i < s.inputs.size(); ++i)
       with.emplace(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), *values_[s.inputs[i]]);
-    program_.emplace_back(dnnl::concat(found), with);
+    add<dnnl::concat>(found, std::move(with));
     values_[s.output] = out;
   }
 
