@@ -12,13 +12,7 @@ import random
 
 import generated_tests
 
-HEAD = """// Written by tools/generate_graphs.py: random graphs as types, against loops.
-
-#include <run/generated_types.hpp>
-
-namespace lv = levada;
-using namespace levada::test;
-"""
+HEAD = generated_tests.first_lines("generate_graphs", "random graphs as types, against loops", "generated_types")
 
 
 class Graph:

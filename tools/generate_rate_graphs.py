@@ -13,14 +13,9 @@ from fractions import Fraction
 
 import generated_tests
 
-HEAD = """\
-// Written by tools/generate_rate_graphs.py: random pipelines that change their rate as types, against simulations.
-
-#include <run/generated_rates.hpp>
-
-namespace lv = levada;
-using namespace levada::test;
-"""
+HEAD = generated_tests.first_lines("generate_rate_graphs",
+                                   "random pipelines that change their rate as types, against simulations",
+                                   "generated_rates")
 
 WRONG = """// error: {sentence}
 {places}

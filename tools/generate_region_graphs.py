@@ -9,13 +9,9 @@ import random
 
 import generated_tests
 
-HEAD = """// Written by tools/generate_region_graphs.py: random graphs of ops, by backends of regions and op by op.
-
-#include <run/generated_regions.hpp>
-
-namespace lv = levada;
-using namespace levada::test;
-"""
+HEAD = generated_tests.first_lines("generate_region_graphs",
+                                   "random graphs of ops, by backends of regions and op by op",
+                                   "generated_regions")
 
 
 class Graph:

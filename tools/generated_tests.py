@@ -14,6 +14,17 @@ def seeds_and_place(doc):
     return range(options.first, options.first + options.count), options.place
 
 
+def first_lines(by, what, header):
+    """The first lines of a source of `what`, written by that tool."""
+    return f"""// Written by tools/{by}.py: {what}.
+
+#include <run/{header}.hpp>
+
+namespace lv = levada;
+using namespace levada::test;
+"""
+
+
 def write(doc, head, case):
     """One source of cases: `case(seed).text()` of each seed behind `head`."""
     seeds, source = seeds_and_place(doc)

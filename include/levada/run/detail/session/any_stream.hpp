@@ -15,6 +15,7 @@
 #include <levada/run/detail/measure/observed_calls.hpp>
 #include <levada/run/detail/measure/statistics.hpp>
 #include <levada/run/detail/program/item_counts.hpp>
+#include <levada/run/detail/session/input_iterator.hpp>
 
 namespace levada {
 namespace detail {
@@ -110,11 +111,9 @@ class any_stream : public detail::observed_calls<any_stream<Out>> {
 
   explicit any_stream(std::unique_ptr<detail::stream_interface<Out>> of) : of_(std::move(of)) {}
 
-  class iterator {
+  class iterator : public detail::input_iterator {
    public:
     using value_type = result_type;
-    using difference_type = std::ptrdiff_t;
-    using iterator_concept = std::input_iterator_tag;
 
     iterator() = default;
     explicit iterator(detail::stream_interface<Out>* of) : of_(of), at_(of->next()) {}

@@ -17,6 +17,7 @@
 #include <levada/core/detail/clock.hpp>
 #include <levada/core/detail/exchange.hpp>
 #include <levada/core/detail/result.hpp>
+#include <levada/run/detail/session/input_iterator.hpp>
 #include <levada/run/detail/session/session_core.hpp>
 
 namespace levada {
@@ -184,11 +185,9 @@ class item_stream {
       if (core_->changes_rate()) (settings.stamp_items(core_->items()), ...);
   }
 
-  class iterator {
+  class iterator : public detail::input_iterator {
    public:
     using value_type = result_type;
-    using difference_type = std::ptrdiff_t;
-    using iterator_concept = std::input_iterator_tag;
 
     iterator() = default;
     explicit iterator(item_stream* of) : of_(of) { begin_row(); }
