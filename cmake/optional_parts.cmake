@@ -31,6 +31,7 @@ levada_part(NATS "libnats-dev libssl-dev" "nats/|levada/fleet|fleet/(orders|coun
 levada_part(MPI libopenmpi-dev "mpi\\.h|levada/cluster" mpi::mpi mpi)
 levada_part(HTTPLIB libcpp-httplib-dev "httplib\\.h|levada/service/pages" httplib::httplib httplib)
 levada_part(XNNPACK "libxnnpack-dev libpthreadpool-dev" "xnnpack\\.h" xnnpack::xnnpack xnnpack)
+levada_part(NCNN "(not in Debian 12; NCNN_ROOT names its folder)" "ncnn/net" ncnn::ncnn ncnn)
 levada_part(ONNXRUNTIME "libonnxruntime-dev (from trixie on)" "onnxruntime_c|levada/interop/onnx_runtime"
             onnxruntime::onnxruntime onnxruntime)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole networks: levada's `simd` beside the peers that are found, all from the same ONNX file. Names are
-// models/<contender>/<network>/<threads>/<float|int8|bf16>. `levada_direct` and `onednn_direct` have no transforms of
-// Winograd, which the other peers never have.
+// models/<contender>/<network>/<threads>/<float|int8|bf16>. `levada_direct`, `onednn_direct` and `ncnn_direct` have no
+// transforms of Winograd, which ONNX Runtime and XNNPACK never have.
 //
 // - 1: one item after the other on one thread, in CPU time.
 // - 2: many items on two threads. levada streams them; a peer computes half of them on each; one with `_pool` divides

@@ -55,7 +55,7 @@ endfunction()
 # Peers, each a unit that enters itself.
 target_sources(bench_models PRIVATE ${PROJECT_SOURCE_DIR}/benchmarks/models/each/steps.cpp)
 target_link_libraries(bench_models PRIVATE onnx_to_levada_parts)
-foreach(peer onnxruntime onednn xnnpack)
+foreach(peer onnxruntime onednn xnnpack ncnn)
   set(sources ${PROJECT_SOURCE_DIR}/benchmarks/models/each/${peer}.cpp)
   levada_collect_parts(${sources})
   if(part_missing)
