@@ -68,6 +68,22 @@ void divided_items(int count, int at_once) {
   check_over(session);
   check_counts(session.counts(), static_cast<std::uint64_t>(count));
 }
+/// Branches of an item, whose units are divided where it is alone.
+template <int Threads>
+void divided_branches(int count, int at_once) {
+  const auto app = deployed<Threads, slots<8>, backends<tiled<explored_part>>>(
+      input<tiled_pair> | fork(nn::relu | nn::relu, nn::relu) |
+      join<"first">(+[](const tiled_pair& a, const tiled_pair&) { return a; }));
+  static_assert(decltype(app)::plan.fork[0].divided);
+  auto session = app.open();
+  for (int n = 0; n < count; n += at_once) {
+    for (int i = 0; i < at_once; ++i) session.push(pair_of(n + i));
+    for (int i = 0; i < at_once; ++i) check_pair(session.pop()->value(), n + i);
+  }
+  session.close();
+  check_over(session);
+  check_counts(session.counts(), static_cast<std::uint64_t>(count));
+}
 /// Lone items of two sessions, which have as many permits as threads.
 template <int Threads>
 void divided_items_of_two(int count) {

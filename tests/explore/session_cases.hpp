@@ -406,6 +406,7 @@ inline constexpr session_case small_cases[] = {
     {"parts of a call, two callers", [] { divided_calls_of_two<2>(1); }},
     {"parts of a lone item", [] { divided_items<2>(1, 1); }},
     {"parts of items, two sessions", [] { divided_items_of_two<2>(1); }},
+    {"parts of branches", [] { divided_branches<2>(1, 1); }},
     {"parts of an item, cancelled", divided_and_cancelled},
 };
 
@@ -461,6 +462,8 @@ inline constexpr session_case large_cases[] = {
     {"parts of lone items", [] { divided_items<2>(3, 1); }},
     {"parts of items, two at once", [] { divided_items<3>(4, 2); }},
     {"parts of items, two sessions", [] { divided_items_of_two<2>(2); }},
+    {"parts of branches", [] { divided_branches<2>(3, 1); }},
+    {"parts of branches, two at once", [] { divided_branches<3>(4, 2); }},
     {"parts of an item, cancelled", divided_and_cancelled},
 };
 

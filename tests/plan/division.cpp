@@ -42,17 +42,23 @@ static_assert(two.bytes_total == two.bytes_in_flight + two.bytes_scratch);
 
 static_assert(line(8, 2).plan(false).unit[1].parts == 1, "nobody but the caller computes");
 
-/// Branches that run at once have a thread each; what is before and behind them has all.
-constexpr auto beside_branches = [] {
+/// Two branches between two ops.
+constexpr auto branches(std::size_t tiles, double first, double second) {
   priced_graph g;
-  g.tiles = 8;
+  g.tiles = tiles;
   const auto stem = g.op(150 * us, {0});
-  g.op(150 * us, {g.op(300 * us, {stem}), g.op(300 * us, {stem})});
+  g.op(150 * us, {g.op(first, {stem}), g.op(second, {stem})});
   return g.plan();
-}();
-static_assert(beside_branches.fork.size() == 1 && beside_branches.fork[0].order == lv::branch_order::at_once);
-static_assert(beside_branches.unit[0].parts == 2 && beside_branches.unit[1].parts == 1 &&
-              beside_branches.unit[2].parts == 1 && beside_branches.unit[3].parts == 2);
+}
+constexpr auto equal = branches(8, 300 * us, 300 * us), unequal = branches(8, 300 * us, 100 * us);
+static_assert(equal.fork.size() == 1 && equal.fork[0].order == lv::branch_order::at_once);
+static_assert(equal.unit[0].parts == 2 && equal.unit[1].parts == 2 && equal.unit[2].parts == 2 &&
+              equal.unit[3].parts == 2);
+
+/// Branches of a lone item are divided where that is sooner than the longest of them.
+static_assert(!equal.fork[0].divided && unequal.fork[0].divided);
+static_assert(unequal.fork[0].order == lv::branch_order::at_once, "of items that are not alone");
+static_assert(!branches(1, 300 * us, 100 * us).fork[0].divided, "their kernels have no tiles");
 
 /// Nobody knows how to divide a callable.
 constexpr auto with_a_callable = [] {
@@ -70,6 +76,10 @@ TEST_CASE("reports say which units are divided") {
   CHECK(lv::text_report(one).find("parts") == std::string::npos);
   CHECK(lv::json_report(two).find("\"parts\":2") != std::string::npos);
   CHECK(lv::json_report(one).find("\"parts\":2") == std::string::npos);
+  CHECK(lv::text_report(unequal).find("at once where threads are idle, or divided, of a lone item: 300.0 us and") !=
+        std::string::npos);
+  CHECK(lv::json_report(unequal).find("\"divided\":true") != std::string::npos);
+  CHECK(lv::json_report(equal).find("\"divided\"") == std::string::npos);
 }
 
 }  // namespace

@@ -20,6 +20,24 @@ TEST_CASE("two threads compute parts of one call at the same time") { parts_meet
 
 TEST_CASE("two threads compute parts of a lone item of a session") { parts_meet_in_a_session<lv::tbb_executor>(); }
 
+TEST_CASE("of a lone item the units of branches are divided, where that is sooner") {
+  const auto app = tiled_branches_app<lv::tbb_executor, 2>();
+  static_assert(decltype(app)::plan.fork[0].order == lv::branch_order::at_once && decltype(app)::plan.fork[0].divided);
+  parts_meet_in_a_session_of(app);
+  parts_meet_in_a_call_of(app);
+}
+
+TEST_CASE("of items that are not alone branches run at once, and units are whole") {
+  const auto app = tiled_branches_app<lv::tbb_executor, 4>();
+  auto session = app.open();
+  for (int n = 0; n < 200; n += 2) {
+    session.push(tiled_input(n));
+    session.push(tiled_input(n + 1));
+    CHECK(is_computed(session.pop()->value(), n));
+    CHECK(is_computed(session.pop()->value(), n + 1));
+  }
+}
+
 TEST_CASE("with one thread nothing is divided") { one_thread_computes_the_whole<lv::tbb_executor>(); }
 
 TEST_CASE("no more threads are in items of a stream and their parts than the processor has") {

@@ -68,10 +68,8 @@ auto tiled_app() {
       input<tiled_item> | nn::relu | nn::relu | nn::relu);
 }
 
-template <class Executor>
-void parts_meet_in_a_call() {
-  const auto app = tiled_app<Executor, 2>();
-  static_assert(decltype(app)::plan.unit[1].parts == 2);
+template <class App>
+void parts_meet_in_a_call_of(const App& app) {
   part_hook::reset(true);
   int n = 0;
   CHECK(eventually([&] {
@@ -79,6 +77,21 @@ void parts_meet_in_a_call() {
     ++n;
     return part_hook::meetings.load() != 0;
   }));
+}
+
+template <class Executor>
+void parts_meet_in_a_call() {
+  const auto app = tiled_app<Executor, 2>();
+  static_assert(decltype(app)::plan.unit[1].parts == 2);
+  parts_meet_in_a_call_of(app);
+}
+
+/// Two branches, of two units and of one: all threads compute each of the three sooner than two of them the branches.
+template <class Executor, int Threads>
+auto tiled_branches_app() {
+  return deploy<target<cpu<Threads>>, backends<tiled<part_hook>>, run_by<Executor>>(
+      input<tiled_item> | fork(nn::relu | nn::relu, nn::relu) |
+      join<"first">(+[](const tiled_item& a, const tiled_item&) { return a; }));
 }
 
 template <class App>

@@ -38,6 +38,9 @@ struct planned_fork {
   cost price{};         ///< of all of them one after the other, known as well as the least known
   double longest = 0;   ///< seconds of the longest branch
   double shortest = 0;  ///< of the shortest one
+  /// Of branches that run at once: a lone item is done sooner where each of their units is divided instead
+  /// (plan/detail/division.hpp).
+  bool divided = false;
 };
 
 /// Where among the branches that run at once something is; the default is none of these.

@@ -77,6 +77,7 @@ inline void write_fork(json_writer& json, const planned_fork& fork) {
   json.field("units", fork.count);
   json.field("branches", fork.branches);
   json.field("order", name_of(fork.order));
+  if (fork.divided) json.field("divided", true);
   json.field("seconds", fork.price.seconds);
   json.field("origin", name_of(fork.price.origin));
   json.field("longest_seconds", fork.longest);

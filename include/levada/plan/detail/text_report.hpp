@@ -101,7 +101,9 @@ inline std::string branch_reason(const planned_fork& fork) {
   const std::string in_a_row = "one after the other, since ";
   switch (fork.order) {
     case branch_order::at_once:
-      return "at once where threads are idle:" + times();
+      return (fork.divided ? "at once where threads are idle, or divided, of a lone item:"
+                           : "at once where threads are idle:") +
+             times();
     case branch_order::too_short:
       return in_a_row + "no two take " + seconds_text(branch_worth_a_thread) + ":" + times();
     case branch_order::unknown:

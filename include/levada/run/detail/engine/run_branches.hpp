@@ -22,7 +22,7 @@ class basic_branch_runner : public unit_runner {
   static shared_branches& branches_of(segment& seg, const grain& g) {
     return seg.branches[static_cast<std::size_t>(&g - seg.grains.begin())];
   }
-  bool may_run_branches(const grain& g) const;
+  bool may_run_branches(const grain& g, const program_fork& fork) const;
   /// Where they are offered there may be none yet, or none any more: whoever opens them tells others behind that.
   static bool has_unclaimed_branch(const segment& seg) {
     for (const shared_branches& b : seg.branches)
@@ -39,8 +39,9 @@ class basic_branch_runner : public unit_runner {
 using branch_runner = basic_branch_runner<>;
 
 template <class T>
-inline bool basic_branch_runner<T>::may_run_branches(const grain& g) const {
+inline bool basic_branch_runner<T>::may_run_branches(const grain& g, const program_fork& fork) const {
   if (concurrency_limit_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
+  if (fork.divided && may_divide(g)) return false;
   if (settings_.dedicated || settings_.inline_when_idle) return false;  // one thread alone is to run the item
   return ring_.pushed.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());
 }

@@ -222,7 +222,7 @@ inline grain* basic_grain_runner<T>::run_until_deposited(std::size_t s, grain& g
     const program_unit& unit = code_.units[g.unit];
     if (unit.serial && !admitted(seg, g, unit)) return nullptr;
     if (g.watch.was_left()) g.watch.runs(turn, s, g.unit, g.begin, count, 0);  // and taken back
-    if (unit.fork != nullptr && may_run_branches(g)) {
+    if (unit.fork != nullptr && may_run_branches(g, *unit.fork)) {
       if (!run_branches(seg, g)) return nullptr;
       continue;
     }

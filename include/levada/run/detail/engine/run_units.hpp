@@ -72,7 +72,7 @@ class basic_unit_runner : public basic_value_places<> {
   void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
                           const void** gathered = nullptr) noexcept;
   void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept;
-  bool may_divide(const grain& g, const program_unit& unit) const;
+  bool may_divide(const grain& g) const;
   [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
   [[gnu::cold]] bool is_chained(const program_unit& first) const;
   [[gnu::cold]] bool is_all_chained() const;
@@ -154,7 +154,7 @@ inline void basic_unit_runner<T>::run_unit_with_care(segment& seg, grain& g, std
   unit_call call = call_of(unit, u, grain_places{*this, seg, g, first, gathered}, count);
   call.some_ended = g.some_ended;
   if (!is_over) call.end = &end_of_items_;
-  if (is_over || !may_divide(g, unit) || !code_.team->compute(unit, call))
+  if (is_over || unit.of_tiles == nullptr || !may_divide(g) || !code_.team->compute(unit, call))
     call_unit(seg, g, u, first, call);
   else if (g.watch)
     g.watch.ran(u, call, g.begin);
@@ -181,8 +181,8 @@ inline void basic_unit_runner<T>::call_unit(segment& seg, grain& g, std::size_t 
 
 /// The grain is a lone item: nothing else is in flight, so that other threads have none of their own.
 template <class T>
-inline bool basic_unit_runner<T>::may_divide(const grain& g, const program_unit& unit) const {
-  if (unit.of_tiles == nullptr || code_.team == nullptr || g.end - g.begin != 1 || g.some_ended) return false;
+inline bool basic_unit_runner<T>::may_divide(const grain& g) const {
+  if (code_.team == nullptr || g.end - g.begin != 1 || g.some_ended) return false;
   if (!settings_.divides || settings_.dedicated || settings_.inline_when_idle) return false;
   return ring_.pushed.load(std::memory_order_relaxed) - finished() == 1;
 }

@@ -229,6 +229,7 @@ template <class = void>
         program_fork& fork = p.forks[planned.branch.fork];
         if (fork.branches == 0) fork.first = u;
         fork.end = u + 1;
+        fork.divided = planned.in_divided_fork;
         fork.branches = std::max<std::size_t>(fork.branches, unit.branch + 1u);
         p.units[fork.first].fork = &fork;
         segment.forks = true;

@@ -32,6 +32,7 @@ struct value_list {
 struct program_fork {
   std::size_t first = 0, end = 0;
   std::size_t branches = 0;
+  bool divided = false;  ///< of a lone item one branch runs after the other, each of their units in parts
 };
 
 /// A unit of the program.

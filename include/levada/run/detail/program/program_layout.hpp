@@ -24,6 +24,7 @@ struct program_layout {
     std::uint16_t state_of;
     std::uint32_t scratch_offset;
     branch_place branch;
+    bool in_divided_fork;
   };
   struct value {
     std::uint64_t offset, within, copied_bytes;
@@ -119,7 +120,8 @@ constexpr layout_of_units<N> layout_of(const plan_info<N>& plan) {
                   small(p.first),
                   small(p.state_of),
                   static_cast<std::uint32_t>(p.scratch_offset),
-                  p.branch};
+                  p.branch,
+                  p.branch && plan.fork[p.branch.fork].divided};
   }
   for (std::size_t v = 0; v < plan.value.size(); ++v) {
     const planned_value& p = plan.value[v];
