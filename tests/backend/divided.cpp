@@ -8,6 +8,7 @@
 #include "backend/conv2d.hpp"
 
 #include <levada/backend/simd/detail/conv_transpose2d.hpp>
+#include <levada/backend/simd/detail/pool2d.hpp>
 #include <levada/backend/simd/detail/qlinear_conv2d.hpp>
 #include <levada/backend/simd/detail/qlinear_depthwise.hpp>
 
@@ -133,6 +134,12 @@ TEST_CASE("tiles of a transposed convolution are rows") {
 TEST_CASE("tiles of a convolution of groups are these") {
   check_divided<planes<7, 15, 37>>(conv2d_op<7, sized<3>, padding<1>, groups<7>>(), relu_op());
   check_divided<planes<6, 14, 35>>(conv2d_op<9, sized<3>, stride<2>, padding<1>, groups<3>>());
+}
+
+TEST_CASE("tiles of a pool are channels") {
+  check_divided<planes<5, 22, 27>>(max_pool2d_op<sized<3>, stride<2>, padding<1>>());
+  check_divided<planes<6, 9, 40>>(avg_pool2d_op<sized<3>, stride<1>, padding<1>>());
+  check_divided<tensor<std::uint8_t, 7, 9, 37>>(max_pool2d_op<sized<2>>());
 }
 
 TEST_CASE("tiles of a convolution of integers are those of its quads, or single channels") {

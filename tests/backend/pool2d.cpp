@@ -16,6 +16,9 @@ TEST_CASE("max pools are exact for all windows, strides and paddings") {
   });
   check_agreement<tensor<double, 3, 9, 21>>(0, max_pool2d_op<size<3>>());
   check_agreement<tensor<float, 3, 9, 50>>(0, max_pool2d_op<size<9, 50>>());
+  // More rows than are joined down at a time.
+  check_agreement<tensor<float, 3, 91, 203>>(0, max_pool2d_op<size<3>, stride<2>, padding<1>>());
+  check_agreement<tensor<float, 2, 61, 131>>(0, max_pool2d_op<size<5, 4>, stride<1>, padding<2>>());
 }
 
 TEST_CASE("max pools of bytes, whose last vector overlaps the one before") {

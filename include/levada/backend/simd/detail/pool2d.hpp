@@ -3,13 +3,17 @@
 // backend/simd/detail/pool2d.hpp: pools, first down the rows of a window, then along its columns, then the transforms
 // behind the pool; those whose taps lie apart, and those of bfloat16, by their definition.
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include <levada/backend/detail/define/pools.hpp>
 #include <levada/backend/simd/detail/columns.hpp>
 #include <levada/backend/simd/detail/definition.hpp>
 #include <levada/backend/simd/detail/kernel.hpp>
 #include <levada/backend/simd/detail/tail.hpp>
+#include <levada/graph/detail/tile_range.hpp>
 #include <levada/nn/pool2d.hpp>
 
 namespace levada {
@@ -46,27 +50,45 @@ class simd_pool {
   using vec = vector<value, Arch>;
   using by = By<Arch, value>;
   using joined_row = column_row<Arch, value, width, w.left, w.stride_x, columns, w.width>;
-  /// Rows joined down, and what vectors read behind them.
-  static constexpr std::size_t down_length = width + (sizeof(value) == 1 ? 2 * lanes_in<value, Arch> : 0);
+  static constexpr std::size_t lanes = lanes_in<value, Arch>;
+  /// Columns are joined from rows that lie as in the picture, with what is outside beside them; else from those that
+  /// `joined_row` lays out.
+  static constexpr bool in_place = std::is_same_v<value, float> && w.stride_x <= 2;
+  /// Of a row that is joined down.
+  static constexpr std::size_t left = in_place ? w.left : 0, reach = (columns - 1) * w.stride_x + w.width,
+                               pitch = in_place             ? std::max(left + width, reach)
+                                       : sizeof(value) == 1 ? width + 2 * lanes
+                                                            : width;
+  /// Rows that are joined down before their columns are: what was just written takes long to be read at other places.
+  static constexpr std::size_t rows_at_once =
+      in_place ? std::clamp<std::size_t>((std::size_t{16} << 10) / (pitch * sizeof(value)), 1, rows) : 1;
+  /// Behind the rows: those laid out, or what vectors of the last outputs read.
+  static constexpr std::size_t behind = in_place ? w.stride_x * lanes + w.width : joined_row::pitch + joined_row::slack;
 
  public:
-  static constexpr std::size_t scratch_bytes =
-      round_up((joined_row::pitch + joined_row::slack + down_length) * sizeof(value), 64);
+  static constexpr std::size_t scratch_bytes = round_up((rows_at_once * pitch + behind) * sizeof(value), 64);
+
+  /// Channels.
+  static constexpr std::size_t tiles = out_type::extents[0];
 
   template <class Finish>
-  static void pool(const In& in, out_type& out, std::byte* scratch, Finish finish) {
-    value* down = reinterpret_cast<value*>(scratch);
-    value* row = down + down_length;
-    for (std::size_t c = 0; c < out_type::extents[0]; ++c)
-      for (std::size_t y = 0; y < rows; ++y) {
-        const std::size_t first = y * w.stride_y < w.top ? 0 : y * w.stride_y - w.top;
-        const std::size_t end = std::min(y * w.stride_y + w.height - w.top, height);
-        join_rows(in.data() + c * height * width, first, end, down);
-        joined_row::template fill<down_length>(row, down, by::start);
-        value* to = out.data() + (c * rows + y) * columns;
-        for_each_covering<columns>(
-            [&](std::size_t x) { finish(join_columns(row + x), y, x).store_unaligned(to + x); },
-            [&](std::size_t x, auto n) { store_part<n>(to + x, finish(join_columns(row + x), y, x)); });
+  static void pool(const In& in, out_type& out, std::byte* scratch, tile_range channels, Finish finish) {
+    value* const down = reinterpret_cast<value*>(scratch);
+    if constexpr (in_place)
+      for (std::size_t y = 0; y < rows_at_once; ++y) {
+        std::fill_n(down + y * pitch, left, by::start);
+        std::fill_n(down + y * pitch + left + width, pitch - left - width, by::start);
+      }
+    for (std::size_t c = channels.begin; c < channels.end; ++c)
+      for (std::size_t from = 0; from < rows; from += rows_at_once) {
+        const std::size_t to = std::min(from + rows_at_once, rows);
+        for (std::size_t y = from; y < to; ++y) {
+          const std::size_t first = y * w.stride_y < w.top ? 0 : y * w.stride_y - w.top;
+          const std::size_t end = std::min(y * w.stride_y + w.height - w.top, height);
+          join_rows(in.data() + c * height * width, first, end, down + (y - from) * pitch + left);
+        }
+        for (std::size_t y = from; y < to; ++y)
+          finish_row(down + (y - from) * pitch, out.data() + (c * rows + y) * columns, y, finish);
       }
   }
 
@@ -75,7 +97,6 @@ class simd_pool {
   /// long as a whole.
   template <std::size_t N, class Whole, class Part>
   LEVADA_INLINE static void for_each_covering(const Whole& whole, const Part& part) {
-    constexpr std::size_t lanes = lanes_in<value, Arch>;
     if constexpr (sizeof(value) == 1 && N > lanes && N % lanes != 0) {
       for_each_vector<value, Arch, N / lanes * lanes>(whole, part);
       whole(N - lanes);
@@ -110,10 +131,41 @@ class simd_pool {
         });
   }
 
-  LEVADA_INLINE static vec join_columns(const value* row) {
-    vec joined = load<value, Arch>(row);
-    for (std::size_t kx = 1; kx < w.width; ++kx) joined = by::join(joined, load<value, Arch>(row + joined_row::at(kx)));
-    return joined;
+  template <class Finish>
+  LEVADA_INLINE static void finish_row(value* row, value* to, std::size_t y, const Finish& finish) {
+    if constexpr (!in_place) {
+      value* const laid_out = row + pitch;
+      joined_row::template fill<pitch>(laid_out, row, by::start);
+      row = laid_out;
+    }
+    for_each_covering<columns>(
+        [&](std::size_t x) { finish(join_columns(row, x), y, x).store_unaligned(to + x); },
+        [&](std::size_t x, auto n) { store_part<n>(to + x, finish(join_columns(row, x), y, x)); });
+  }
+
+  /// Of the outputs from the `x`-th on.
+  LEVADA_INLINE static vec join_columns(const value* row, std::size_t x) {
+    if constexpr (!in_place) {
+      vec joined = load<value, Arch>(row + x);
+      for (std::size_t kx = 1; kx < w.width; ++kx)
+        joined = by::join(joined, load<value, Arch>(row + x + joined_row::at(kx)));
+      return joined;
+    } else if constexpr (w.stride_x == 1) {
+      vec joined = load<value, Arch>(row + x);
+      for (std::size_t kx = 1; kx < w.width; ++kx) joined = by::join(joined, load<value, Arch>(row + x + kx));
+      return joined;
+    } else {
+      // Each in the order that takes one instruction, which is mended once.
+      vec joined;
+      static_for<ceil_div(w.width, std::size_t{2})>([&](auto pair) LEVADA_INLINE {
+        const value* const from = row + 2 * (x + pair);
+        const vec a = load<value, Arch>(from), b = load<value, Arch>(from + lanes);
+        const vec even = every_second<0, Arch>(a, b);
+        joined = pair == 0 ? even : by::join(joined, even);
+        if constexpr (2 * pair + 1 < w.width) joined = by::join(joined, every_second<1, Arch>(a, b));
+      });
+      return in_order<Arch>(joined);
+    }
   }
 };
 
@@ -146,7 +198,10 @@ class simd_pool_run<Arch, In, max_pool2d_op<Options...>, F...>
       : epilogue_(epilogue_of<Arch, value>(tail...)) {}
 
   void operator()(const In& in, typename op_type::template output<In>& out, std::byte* scratch) const {
-    this->pool(in, out, scratch,
+    of_tiles(in, out, scratch, {0, this->tiles});
+  }
+  void of_tiles(const In& in, typename op_type::template output<In>& out, std::byte* scratch, tile_range some) const {
+    this->pool(in, out, scratch, some,
                [&](const auto& joined, std::size_t, std::size_t) LEVADA_INLINE { return epilogue_(joined); });
   }
 
@@ -169,7 +224,10 @@ class simd_pool_run<Arch, In, avg_pool2d_op<Options...>, F...>
   }
 
   void operator()(const In& in, typename op_type::template output<In>& out, std::byte* scratch) const {
-    this->pool(in, out, scratch, [&](const vector<value, Arch>& sum, std::size_t y, std::size_t x) LEVADA_INLINE {
+    of_tiles(in, out, scratch, {0, this->tiles});
+  }
+  void of_tiles(const In& in, typename op_type::template output<In>& out, std::byte* scratch, tile_range some) const {
+    this->pool(in, out, scratch, some, [&](const vector<value, Arch>& sum, std::size_t y, std::size_t x) LEVADA_INLINE {
       const auto rows_in_window =
           static_cast<value>(counted(y * this->w.stride_y, this->w.height, this->w.top, this->height));
       return epilogue_(sum / (vector<value, Arch>(rows_in_window) * load<value, Arch>(columns_in_window_ + x)));
