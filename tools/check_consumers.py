@@ -23,9 +23,9 @@ SEEN = re.compile(
     r"levada/(core/(detail/)?(clock|error|exchange|fixed_string|item_envelope|large_pages|log|named_items"
     r"|needs_exceptions|result|slot_result|storage|trace_context|type_list|type_words|units|whole_file)"
     r"|graph/detail/(mistake|said_once)|interop/pipeline_library"
-    r"|run/(detail/\w+/)?(any_\w+|failure_calls|forwarded_session|hot_swap|item_counts|library_file|observed_calls"
-    r"|push_calls|push_result|session_chain|session_handle|session_options|statistics|swap_point|threading|trace_log"
-    r"|virtual_clock))\.hpp"
+    r"|run/(detail/\w+/)?(any_\w+|failure_calls|forwarded_session|hot_swap|input_iterator|item_counts|library_file"
+    r"|observed_calls|push_calls|push_result|session_chain|session_handle|session_options|statistics|swap_point"
+    r"|threading|trace_log|virtual_clock))\.hpp"
 )
 FOREIGN = re.compile(r"/(tbb|oneapi|xsimd)/")
 MARKER = re.compile(r'^# \d+ "([^<"]+)"', re.M)
