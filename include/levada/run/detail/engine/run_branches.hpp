@@ -41,8 +41,8 @@ using branch_runner = basic_branch_runner<>;
 template <class T>
 inline bool basic_branch_runner<T>::may_run_branches(const grain& g, const program_fork& fork) const {
   if (concurrency_limit_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
-  if (fork.divided && may_divide(g)) return false;
   if (settings_.dedicated || settings_.inline_when_idle) return false;  // one thread alone is to run the item
+  if (fork.divided && may_divide(g) && code_.team->is_ready()) return false;
   return ring_.pushed.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());
 }
 

@@ -69,6 +69,12 @@ class item_team final : public unit_team {
     concurrency_limit_.release();
     return computes;
   }
+  bool is_ready() noexcept override {
+    if (most_helpers_ == 0 || is_taken_.exchange(true)) return false;
+    const bool saves_time = !balance_.is_paused(thread_time());
+    is_taken_.store(false);
+    return saves_time;
+  }
 
  private:
   /// A thread's own, or a part's.

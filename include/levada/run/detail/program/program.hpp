@@ -135,6 +135,8 @@ class unit_team {
   virtual bool compute(const program_unit& unit, const unit_call& call) noexcept = 0;
   /// The same on a thread that has none yet.
   virtual bool compute_with_permit(const program_unit& unit, const unit_call& call) noexcept = 0;
+  /// It has no other item, and to divide one saves time.
+  virtual bool is_ready() noexcept = 0;
 };
 
 /// The whole: immutable while it runs, shared by all sessions.
