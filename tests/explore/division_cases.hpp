@@ -55,9 +55,7 @@ void divided_calls_of_two(int count) {
   other.join();
 }
 /// Items of a session: lone ones, and two at once.
-template <int Threads>
-void divided_items(int count, int at_once) {
-  const auto app = divided_app<Threads>();
+inline void items_of_a_session(const auto& app, int count, int at_once) {
   auto session = app.open();
   for (int n = 0; n < count; n += at_once) {
     for (int i = 0; i < at_once; ++i) session.push(pair_of(n + i));
@@ -68,6 +66,10 @@ void divided_items(int count, int at_once) {
   check_over(session);
   check_counts(session.counts(), static_cast<std::uint64_t>(count));
 }
+template <int Threads>
+void divided_items(int count, int at_once) {
+  items_of_a_session(divided_app<Threads>(), count, at_once);
+}
 /// Branches of an item, whose units are divided where it is alone.
 template <int Threads>
 void divided_branches(int count, int at_once) {
@@ -75,14 +77,7 @@ void divided_branches(int count, int at_once) {
       input<tiled_pair> | fork(nn::relu | nn::relu, nn::relu) |
       join<"first">(+[](const tiled_pair& a, const tiled_pair&) { return a; }));
   static_assert(decltype(app)::plan.fork[0].divided);
-  auto session = app.open();
-  for (int n = 0; n < count; n += at_once) {
-    for (int i = 0; i < at_once; ++i) session.push(pair_of(n + i));
-    for (int i = 0; i < at_once; ++i) check_pair(session.pop()->value(), n + i);
-  }
-  session.close();
-  check_over(session);
-  check_counts(session.counts(), static_cast<std::uint64_t>(count));
+  items_of_a_session(app, count, at_once);
 }
 /// Lone items of two sessions, which have as many permits as threads.
 template <int Threads>

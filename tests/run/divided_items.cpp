@@ -27,7 +27,7 @@ TEST_CASE("of a lone item the units of branches are divided, where that is soone
   parts_meet_in_a_call_of(app);
 }
 
-TEST_CASE("of items that are not alone branches run at once, and units are whole") {
+TEST_CASE("items with branches are computed, two of them in flight") {
   const auto app = tiled_branches_app<lv::tbb_executor, 4>();
   auto session = app.open();
   for (int n = 0; n < 200; n += 2) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -19,6 +18,7 @@
 #include <levada/core/error.hpp>
 
 #include "../network.hpp"
+#include "of_steps.hpp"
 #include "steps.hpp"
 
 namespace {
@@ -141,7 +141,6 @@ class ncnn_program {
     if (net_.load_param_mem(text.text().c_str()) != 0 || net_.load_model(reader) != 0)
       throw levada::error("ncnn does not take the network");
     input_.create(static_cast<int>(in_.width), static_cast<int>(in_.height), static_cast<int>(in_.channels));
-    run();
   }
 
   void take(std::span<const float> planes) {
@@ -154,13 +153,14 @@ class ncnn_program {
     if (run.input(ncnn_text::input, input_) != 0 || run.extract(output_name_.c_str(), output_) != 0)
       throw levada::error("ncnn does not run the network");
   }
-  void give(std::vector<float>& planes) const {
+  std::span<const float> output() {
     const auto plane = static_cast<std::size_t>(output_.w) * static_cast<std::size_t>(output_.h);
-    planes.clear();
+    planes_.clear();
     for (int c = 0; c < output_.c; ++c) {
       const float* const from = output_.channel(c);
-      planes.insert(planes.end(), from, from + plane);
+      planes_.insert(planes_.end(), from, from + plane);
     }
+    return planes_;
   }
 
  private:
@@ -170,37 +170,7 @@ class ncnn_program {
   value_extents in_;
   std::string output_name_;
   ncnn::Mat input_, output_;
-};
-
-/// A program for each of two threads, or one that takes both.
-template <int Threads>
-class on_ncnn final : public network {
- public:
-  on_ncnn(const network_steps& steps, bool is_direct)
-      : input_(steps.values[0].elements()), first_(steps, Threads, is_direct) {
-    if constexpr (Threads == 1) second_.emplace(steps, Threads, is_direct);
-  }
-
-  std::vector<std::span<float>> inputs() override { return {input_}; }
-  std::vector<std::span<const float>> outputs() override {
-    first_.give(output_);
-    return {output_};
-  }
-  void take_inputs() override {
-    first_.take(input_);
-    if (second_) second_->take(input_);
-  }
-
-  void run() override { first_.run(); }
-  void run_on_two(std::size_t items) override {
-    run_halves<Threads>(
-        items, [&] { first_.run(); }, [&] { second_->run(); });
-  }
-
- private:
-  std::vector<float> input_, output_;
-  ncnn_program first_;
-  std::optional<ncnn_program> second_;
+  std::vector<float> planes_;  ///< of the output
 };
 
 template <bool IsDirect>
@@ -208,8 +178,7 @@ std::unique_ptr<network> made_of(const entry& of, const std::vector<std::size_t>
   if (of.element != "float") return nullptr;
   const auto steps = read_steps(of.file);
   if (!steps) return nullptr;
-  if (threads == 1) return std::make_unique<on_ncnn<1>>(*steps, IsDirect);
-  return std::make_unique<on_ncnn<2>>(*steps, IsDirect);
+  return made_of_steps<ncnn_program>(*steps, threads, IsDirect);
 }
 
 [[maybe_unused]] const bool is_entered = [] {

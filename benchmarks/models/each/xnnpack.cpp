@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 #include <levada/core/error.hpp>
 
 #include "../network.hpp"
+#include "of_steps.hpp"
 #include "steps.hpp"
 
 namespace {
@@ -56,7 +56,10 @@ inline std::vector<float> channels_last(const float* from, std::size_t outer, st
 /// One runtime, with a pool for two threads.
 class xnnpack_runtime {
  public:
-  xnnpack_runtime(const network_steps& network, int threads) : pool_(threads > 1 ? pthreadpool_create(2) : nullptr) {
+  xnnpack_runtime(const network_steps& network, int threads)
+      : of_(network.values[0]),
+        outputs_(network.values[network.output].elements()),
+        pool_(threads > 1 ? pthreadpool_create(2) : nullptr) {
     xnn::check(xnn_initialize(nullptr));
     xnn_subgraph_t made = nullptr;
     xnn::check(xnn_create_subgraph(2, 0, &made));
@@ -76,7 +79,7 @@ class xnnpack_runtime {
     }
     for (const step& s : network.steps) xnn::check(define(network, s));
     input_.resize(network.values[0].elements() + XNN_EXTRA_BYTES / sizeof(float));
-    output_.resize(network.values[network.output].elements() + XNN_EXTRA_BYTES / sizeof(float));
+    output_.resize(outputs_ + XNN_EXTRA_BYTES / sizeof(float));
     xnn_runtime_t runtime = nullptr;
     xnn::check(xnn_create_runtime_v2(graph_.get(), pool_.get(), 0, &runtime));
     runtime_.reset(runtime);
@@ -84,11 +87,11 @@ class xnnpack_runtime {
     xnn::check(xnn_setup_runtime(runtime_.get(), 2, external));
   }
 
-  void take(const std::vector<float>& channels_last) {
-    std::copy(channels_last.begin(), channels_last.end(), input_.begin());
+  void take(std::span<const float> planes) {
+    std::ranges::copy(xnn::channels_last(planes.data(), 1, of_.channels, of_.height * of_.width), input_.begin());
   }
   void run() { xnn::check(xnn_invoke_runtime(runtime_.get())); }
-  const float* output() const { return output_.data(); }
+  std::span<const float> output() const { return std::span(output_).first(outputs_); }
 
  private:
   static bool is_dense_output(const network_steps& network, std::size_t v) {
@@ -150,46 +153,14 @@ class xnnpack_runtime {
     return xnn_status_unsupported_parameter;
   }
 
+  value_extents of_;  ///< the input
+  std::size_t outputs_;
   xnn::pool pool_;
   xnn::subgraph graph_;
   std::vector<std::uint32_t> values_;
   std::vector<std::unique_ptr<std::vector<float>>> weights_;
   std::vector<float> input_, output_;
   xnn::runtime runtime_;
-};
-
-/// A runtime for each of two threads, or one whose pool has both.
-template <int Threads>
-class on_xnnpack final : public network {
- public:
-  explicit on_xnnpack(const network_steps& steps)
-      : input_(steps.values[0].elements()),
-        of_(steps.values[0]),
-        outputs_(steps.values[steps.output].elements()),
-        first_(steps, Threads) {
-    if constexpr (Threads == 1) second_.emplace(steps, Threads);
-  }
-
-  std::vector<std::span<float>> inputs() override { return {input_}; }
-  std::vector<std::span<const float>> outputs() override { return {{first_.output(), outputs_}}; }
-  void take_inputs() override {
-    const std::vector<float> given = xnn::channels_last(input_.data(), 1, of_.channels, of_.height * of_.width);
-    first_.take(given);
-    if (second_) second_->take(given);
-  }
-
-  void run() override { first_.run(); }
-  void run_on_two(std::size_t items) override {
-    run_halves<Threads>(
-        items, [&] { first_.run(); }, [&] { second_->run(); });
-  }
-
- private:
-  std::vector<float> input_;
-  value_extents of_;
-  std::size_t outputs_;
-  xnnpack_runtime first_;
-  std::optional<xnnpack_runtime> second_;  ///< of the other thread, where each has its own
 };
 
 [[maybe_unused]] const bool is_entered = [] {
@@ -201,11 +172,7 @@ class on_xnnpack final : public network {
                        if (!steps ||
                            std::ranges::any_of(steps->steps, [](const step& s) { return s.of == step::kind::concat; }))
                          return made;
-                       if (threads == 1)
-                         made = std::make_unique<on_xnnpack<1>>(*steps);
-                       else
-                         made = std::make_unique<on_xnnpack<2>>(*steps);
-                       return made;
+                       return made_of_steps<xnnpack_runtime>(*steps, threads);
                      }});
   return true;
 }();

@@ -56,9 +56,8 @@ class simd_pool {
   static constexpr bool in_place = std::is_same_v<value, float> && w.stride_x <= 2;
   /// Of a row that is joined down.
   static constexpr std::size_t left = in_place ? w.left : 0, reach = (columns - 1) * w.stride_x + w.width,
-                               pitch = in_place             ? std::max(left + width, reach)
-                                       : sizeof(value) == 1 ? width + 2 * lanes
-                                                            : width;
+                               pitch = in_place ? std::max(left + width, reach)
+                                                : width + (sizeof(value) == 1 ? 2 * lanes : 0);
   /// Rows that are joined down before their columns are: what was just written takes long to be read at other places.
   static constexpr std::size_t rows_at_once =
       in_place ? std::clamp<std::size_t>((std::size_t{16} << 10) / (pitch * sizeof(value)), 1, rows) : 1;
@@ -145,18 +144,14 @@ class simd_pool {
 
   /// Of the outputs from the `x`-th on.
   LEVADA_INLINE static vec join_columns(const value* row, std::size_t x) {
-    if constexpr (!in_place) {
-      vec joined = load<value, Arch>(row + x);
+    vec joined;
+    if constexpr (!in_place || w.stride_x == 1) {
+      joined = load<value, Arch>(row + x);
       for (std::size_t kx = 1; kx < w.width; ++kx)
         joined = by::join(joined, load<value, Arch>(row + x + joined_row::at(kx)));
       return joined;
-    } else if constexpr (w.stride_x == 1) {
-      vec joined = load<value, Arch>(row + x);
-      for (std::size_t kx = 1; kx < w.width; ++kx) joined = by::join(joined, load<value, Arch>(row + x + kx));
-      return joined;
     } else {
       // Each in the order that takes one instruction, which is mended once.
-      vec joined;
       static_for<ceil_div(w.width, std::size_t{2})>([&](auto pair) LEVADA_INLINE {
         const value* const from = row + 2 * (x + pair);
         const vec a = load<value, Arch>(from), b = load<value, Arch>(from + lanes);

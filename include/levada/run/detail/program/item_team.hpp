@@ -43,12 +43,8 @@ class item_team final : public unit_team {
         gate_(this) {}
 
   bool compute(const program_unit& unit, const unit_call& call) noexcept override {
-    if (most_helpers_ == 0 || !concurrency_limit_.available() || is_taken_.exchange(true)) return false;
+    if (!concurrency_limit_.available() || !try_take()) return false;
     const auto begin = thread_time();
-    if (balance_.is_paused(begin)) {
-      is_taken_.store(false);
-      return false;
-    }
     unit_ = &unit;
     call_ = &call;
     unfinished_.store(static_cast<std::uint32_t>(parts_), std::memory_order_relaxed);
@@ -70,10 +66,9 @@ class item_team final : public unit_team {
     return computes;
   }
   bool is_ready() noexcept override {
-    if (most_helpers_ == 0 || is_taken_.exchange(true)) return false;
-    const bool saves_time = !balance_.is_paused(thread_time());
+    if (!try_take()) return false;
     is_taken_.store(false);
-    return saves_time;
+    return true;
   }
 
  private:
@@ -84,6 +79,13 @@ class item_team final : public unit_team {
   };
   /// To bring a thread back takes longer than to keep one that has nothing to do for a moment.
   static constexpr auto patience = std::chrono::microseconds(50);
+
+  bool try_take() noexcept {
+    if (most_helpers_ == 0 || is_taken_.exchange(true)) return false;
+    if (!balance_.is_paused(thread_time())) return true;
+    is_taken_.store(false);
+    return false;
+  }
 
   void invite_helpers() noexcept {
     while (coming_.load() < most_helpers_) {
