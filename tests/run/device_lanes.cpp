@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <levada/run/detail/engine/device_lanes.hpp>
+#include <levada/run/detail/engine/engine_links.hpp>
 
 namespace run_device_lanes {
 
@@ -19,6 +20,7 @@ using levada::detail::device_client;
 using levada::detail::device_lane;
 using levada::detail::device_lanes;
 using levada::detail::device_queue;
+using levada::detail::engine_links;
 using levada::detail::fixed_array;
 using levada::detail::program_segment;
 using levada::detail::segment;
@@ -95,15 +97,24 @@ struct with_devices {
 TEST_CASE("each device is opened with the number of its segment, and a processor is none") {
   with_devices d;
   const device_lanes lanes = d.open();
-  CHECK(lanes.has_any());
-  CHECK_FALSE(lanes.has(0));
-  CHECK(lanes.has(1));
-  CHECK(lanes.has(2));
   CHECK(d.first.log.number == 6);
   CHECK(d.second.log.number == 7);
   CHECK(d.second.log.slots == 8);
-  const device_lanes none(fixed_array<device_queue*>(2), 0, 8, d.client);
-  CHECK_FALSE(none.has_any());
+}
+
+TEST_CASE("the links of an engine say which segments have a device") {
+  with_devices d;
+  const engine_links links{fixed_array<device_queue*>(3, [&](std::size_t s) { return d.queue_of(s); })};
+  CHECK_FALSE(links.has_device(0));
+  CHECK(links.has_device(1));
+  CHECK(links.has_device(2));
+  CHECK(links.has_devices());
+  const engine_links of_processor{fixed_array<device_queue*>(2)};
+  CHECK_FALSE(of_processor.has_device(1));
+  CHECK_FALSE(of_processor.has_devices());
+  const engine_links none;
+  CHECK_FALSE(none.has_device(1));
+  CHECK_FALSE(none.has_devices());
 }
 
 TEST_CASE("what a device takes where another left it does not come to the host") {

@@ -98,7 +98,7 @@ struct running {
   explicit running(std::size_t slots, std::size_t segments = 1, std::size_t per_segment = 2,
                    const session_settings& settings = {})
       : code(program_of(slots, segments, per_segment)),
-        of(code, fixed_array<device_queue*>(segments), limit, event, host, false, settings) {}
+        of(code, levada::detail::engine_links(), limit, event, host, false, settings) {}
 
   void push(int item) {
     std::memcpy(of.input_place(), &item, sizeof item);

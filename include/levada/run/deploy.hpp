@@ -58,12 +58,11 @@ struct stage_and_rate_addresses {
   }
 };
 
-/// The devices of the target that any rate region uses, each once.
+/// Of all rate regions: the devices of the target, each once, and the parts of the run time.
 template <class... Planning>
 struct uses_of_all {
   static consteval bool uses(device_id id) { return (Planning::uses(id) || ...); }
-  static constexpr bool uses_devices = (detail::uses_devices(Planning::plan) || ...);
-  static constexpr bool divides = (detail::divides(Planning::plan) || ...);
+  static constexpr used_parts parts = (parts_used_by(Planning::plan) | ...);
 };
 
 /// As many of the stages as there are before rate region `R`.
@@ -99,7 +98,6 @@ template <class Types, class Parts, class Executor, class Pipeline, std::size_t.
   constexpr std::size_t sources = Types::has_source ? 1 : 0;
   using first = typename Types::template types<0>;
   using all = uses_of_all<typename Types::template planning<0>, typename Types::template planning<R + 1>...>;
-  constexpr bool on_devices = all::uses_devices;
   program code =
       bind_plan<typename Types::template planning<0>, typename first::input_item, typename first::output_item>(stages +
                                                                                                                sources);
@@ -111,11 +109,11 @@ template <class Types, class Parts, class Executor, class Pipeline, std::size_t.
         segments += later[R].code.segments.size();
       }(),
       ...);
-  return executable<Types, Executor>(make_deployment<Executor, on_devices, all::divides>(
-                                         std::move(code), owner<later_code>(new coded_regions<>(std::move(later))),
-                                         attach_devices<all>(typename Types::template planning<0>::target_type{}),
-                                         backbone_of<Executor, on_devices, 2>(), workers),
-                                     source_of<Types>(stages));
+  return executable<Types, Executor>(
+      make_deployment<Executor, all::parts>(std::move(code), owner<later_code>(new coded_regions<>(std::move(later))),
+                                            attach_devices<all>(typename Types::template planning<0>::target_type{}),
+                                            backbone_of<Executor, all::parts.devices, 2>(), workers),
+      source_of<Types>(stages));
 }
 
 /// A pipeline of one rate.

@@ -129,6 +129,13 @@ constexpr bool uses_devices(const plan_info<N>& plan) {
   return false;
 }
 
+template <std::size_t N>
+constexpr bool runs_branches_at_once(const plan_info<N>& plan) {
+  for (const planned_fork& fork : plan.fork)
+    if (fork.order == branch_order::at_once) return true;
+  return false;
+}
+
 /// Where nobody says how many items are in flight: more of them where all their slots stay in half of a first-level
 /// cache, since threads then come to the ends of the ring less often, and devices have no memory for them.
 template <std::size_t N>

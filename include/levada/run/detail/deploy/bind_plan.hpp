@@ -322,15 +322,29 @@ inline int bind_threads(thread_bounds bounds) {
   log(log_level::info, line);
 }
 
-template <class Executor, bool OnDevices, bool Divided>
+/// The parts of the run time that only some plans use.
+struct used_parts {
+  bool devices, division, branches;
+
+  constexpr used_parts operator|(const used_parts& other) const {
+    return {devices || other.devices, division || other.division, branches || other.branches};
+  }
+};
+template <std::size_t N>
+constexpr used_parts parts_used_by(const plan_info<N>& plan) {
+  return {uses_devices(plan), divides(plan), runs_branches_at_once(plan)};
+}
+
+template <class Executor, used_parts Used>
 [[gnu::cold]] std::shared_ptr<deployed<Executor>> make_deployment(program code, owner<later_code> later,
                                                                   fixed_array<attached_device> devices,
                                                                   backbone_code make_backbone,
                                                                   const worker_settings& workers) {
   auto app = std::make_shared<deployed<Executor>>(std::move(code), std::move(later), std::move(devices), make_backbone,
                                                   workers);
-  if constexpr (OnDevices) prepare_devices(*app);
-  if constexpr (Divided) make_team(*app);
+  if constexpr (Used.devices) prepare_devices(*app);
+  if constexpr (Used.division) make_team(*app);
+  if constexpr (Used.branches) app->branches = branch_runner::calls();
   if (is_logged()) {
     log_deployed(app->code);
     for (std::size_t r = 1; r < app->regions(); ++r) log_deployed(app->program_of(r));
@@ -389,12 +403,11 @@ template <class Types, class Planning, class Executor, class Pipeline>
   stage_addresses visit{stages};
   for_each_stage(pipeline, visit);
   constexpr std::size_t sources = Types::has_source ? 1 : 0;
-  constexpr bool on_devices = uses_devices(Planning::plan);
+  constexpr used_parts used = parts_used_by(Planning::plan);
   program code = bind_plan<Planning, typename Types::input_item, typename Types::output_item>(stages + sources);
   return executable<Types, Executor>(
-      make_deployment<Executor, on_devices, divides(Planning::plan)>(
-          std::move(code), {}, attach_devices<Planning>(typename Planning::target_type{}),
-          backbone_of<Executor, on_devices, Planning::plan.segments>(), workers),
+      make_deployment<Executor, used>(std::move(code), {}, attach_devices<Planning>(typename Planning::target_type{}),
+                                      backbone_of<Executor, used.devices, Planning::plan.segments>(), workers),
       source_of<Types>(stages));
 }
 }  // namespace detail

@@ -19,7 +19,7 @@ class basic_worker_bringer : public item_finisher {
   bool has_work() const {
     for (std::size_t s = 0; s < segments_.size(); ++s) {
       const segment& seg = segments_[s];
-      if (arrived(s) > seg.claimed.load() && (devices_.has(s) ? devices_.may_submit(seg) : may_claim(seg))) return true;
+      if (arrived(s) > seg.claimed.load() && (seg.has_device ? seg.may_submit() : may_claim(seg))) return true;
       if (seg.deposited.load() != 0 && seg.has_admitted_grain()) return true;
       if (seg.offered.load() != 0 && has_unclaimed_branch(seg)) return true;
     }
@@ -104,11 +104,10 @@ inline bool basic_worker_bringer<T>::is_backed_up(const segment& seg) const {
 template <class T>
 inline bool basic_worker_bringer<T>::would_wait_inside() const {
   const sequence begin = segments_.front().claimed.load();
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const segment& seg = segments_[s];
-    if (devices_.has(s) && begin > seg.finished.load() + 1) return true;
+  for (const segment& seg : segments_) {
+    if (seg.has_device && begin > seg.finished.load() + 1) return true;
     for (const ticket& t : seg.tickets)
-      if (!devices_.has(s) && t.next.load(std::memory_order_relaxed) < begin) return true;
+      if (!seg.has_device && t.next.load(std::memory_order_relaxed) < begin) return true;
   }
   return false;
 }
@@ -143,7 +142,7 @@ inline std::uint64_t basic_worker_bringer<T>::waiting_ns() const {
   std::uint64_t all = 0;
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const segment& seg = segments_[s];
-    if (devices_.has(s)) continue;
+    if (seg.has_device) continue;
     const sequence claimed = seg.claimed.load(std::memory_order_relaxed), there = arrived(s);
     if (there <= claimed) continue;
     const std::uint32_t ns = seg.item_ns.load(std::memory_order_relaxed);

@@ -24,13 +24,14 @@ class basic_device_lanes {
   using sequence = std::uint64_t;
 
   /// `queues[s]` is the device of segment `s`, null for the processor; each reports to `client`.
-  [[gnu::cold]] basic_device_lanes(fixed_array<device_queue*> queues, std::size_t first_segment, std::size_t slots,
-                                   device_client& client)
-      : queues_(std::move(queues)), has_any_(any_device(queues_)), lanes_(queues_.size(), [&](auto s) {
-          return owner<device_lane>(has(s) ? queues_[s]->open(first_segment + s, slots, client).release() : nullptr);
+  [[gnu::cold]] basic_device_lanes(const fixed_array<device_queue*>& queues, std::size_t first_segment,
+                                   std::size_t slots, device_client& client)
+      : lanes_(queues.size(), [&](auto s) {
+          device_queue* const queue = queues[s];
+          return owner<device_lane>(queue != nullptr ? queue->open(first_segment + s, slots, client).release()
+                                                     : nullptr);
         }) {}
 
-  bool has_any() const { return has_any_; }
   /// Somebody has to look at what they have.
   bool has_silent() const { return has_silent_ && at_devices_.load(std::memory_order_relaxed) != 0; }
   /// Looks. Says whether it pays to look again at once.
@@ -40,8 +41,6 @@ class basic_device_lanes {
       if (lane) again = lane->look() || again;
     return again;
   }
-  /// A device computes that segment.
-  bool has(std::size_t s) const { return queues_[s] != nullptr; }
 
   /// What can go from device to device does not come to the host. Before the first item.
   [[gnu::cold]] void connect(fixed_array<segment>& segments) {
@@ -93,8 +92,6 @@ class basic_device_lanes {
     for (const owner<device_lane>& lane : lanes_)
       if (lane) lane->trace(of);
   }
-  /// Nobody is at it: who is looks once more behind that, so that others need not wait for it.
-  static bool may_submit(const segment& seg) { return !seg.submitting.load(); }
   /// The last that a report of a device does: whoever destroys the session waits for it.
   void report_ends() noexcept { at_devices_.fetch_sub(1); }
   /// Until devices have nothing more to report and their threads are out of here: shortly, once all is finished.
@@ -103,14 +100,6 @@ class basic_device_lanes {
   }
 
  private:
-  static bool any_device(const fixed_array<device_queue*>& queues) {
-    for (const device_queue* q : queues)
-      if (q != nullptr) return true;
-    return false;
-  }
-
-  const fixed_array<device_queue*> queues_;
-  const bool has_any_;
   bool has_silent_ = false;
   fixed_array<owner<device_lane>> lanes_;          ///< null where the processor computes
   alignas(64) atomic<std::size_t> at_devices_{0};  ///< items handed to devices whose reports are not over

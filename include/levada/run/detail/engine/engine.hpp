@@ -17,7 +17,8 @@
 #include <cstdint>
 #include <utility>
 
-#include <levada/core/detail/device_queue.hpp>
+#include <levada/core/detail/trace_context.hpp>
+#include <levada/run/detail/engine/engine_links.hpp>
 #include <levada/run/detail/engine/engine_parts.hpp>
 #include <levada/run/detail/engine/pop_results.hpp>
 #include <levada/run/detail/measure/meter.hpp>
@@ -31,12 +32,11 @@ namespace levada::detail {
 template <class = void>
 class basic_engine final : public result_outlet {
  public:
-  /// `queues[s]` is the device of segment `s`, null for the processor. `borrows_input`: items are the caller's own
-  /// objects.
-  [[gnu::cold]] basic_engine(const program& code, fixed_array<device_queue*> queues, permits& concurrency_limit,
+  /// `borrows_input`: items are the caller's own objects.
+  [[gnu::cold]] basic_engine(const program& code, const engine_links& links, permits& concurrency_limit,
                              event_count& event, engine_host& host, bool borrows_input,
                              const session_settings& settings)
-      : result_outlet(code, std::move(queues), concurrency_limit, event, host, borrows_input, settings) {}
+      : result_outlet(code, links, concurrency_limit, event, host, borrows_input, settings) {}
 
   /// Fresh copies of the stage states; nothing may be in flight.
   void reset_states() { states_.reset(code_); }
@@ -51,7 +51,7 @@ class basic_engine final : public result_outlet {
   void trace(std::size_t events) { meter_.trace(events); }
   /// Devices that are other machines trace the session as a part of that trace.
   void trace_devices(const trace_context& of) noexcept {
-    if (has_devices()) devices_.trace(of);
+    if (has_devices()) devices_->trace(of);
   }
   /// Before the first item.
   void watch(const watched_latency& what) { meter_.watch(what); }
@@ -129,9 +129,9 @@ class basic_engine final : public result_outlet {
   /// Looks at devices that tell nobody what has come, in the place of one who is parked. Says whether it pays to look
   /// again at once.
   [[gnu::noinline, gnu::cold]] bool look_at_devices() {
-    if (!devices_.has_silent()) return false;
+    if (!has_devices() || !devices_->has_silent()) return false;
     helper_parks();
-    const bool again = devices_.look();
+    const bool again = devices_->look();
     helper_goes();
     return again;
   }
@@ -165,7 +165,7 @@ class basic_engine final : public result_outlet {
   void cancel() {
     cancelled_.store(true);
     end_of_items_.store(before_all_items);
-    if (has_devices()) devices_.cancel();
+    if (has_devices()) devices_->cancel();
     enter();
     wake();
   }

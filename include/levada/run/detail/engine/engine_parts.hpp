@@ -15,10 +15,10 @@
 #include <exception>
 #include <utility>
 
-#include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/engine/completed_items.hpp>
-#include <levada/run/detail/engine/device_lanes.hpp>
+#include <levada/run/detail/engine/device_bridge.hpp>
+#include <levada/run/detail/engine/engine_links.hpp>
 #include <levada/run/detail/engine/item_tally.hpp>
 #include <levada/run/detail/engine/segment.hpp>
 #include <levada/run/detail/engine/slot_ring.hpp>
@@ -62,14 +62,13 @@ class basic_engine_parts {
   bool is_cancelled() const { return cancelled_.load(); }
   /// Workers are at this session, so that its items go from processor to processor.
   bool is_shared() const { return waker_.is_shared(); }
-  bool has_devices() const { return devices_.has_any(); }
+  bool has_devices() const { return static_cast<bool>(devices_); }
 
  protected:
-  /// `queues[s]` is the device of segment `s`, null for the processor, and reports to `client`. `borrows_input`: items
-  /// are the caller's own objects.
-  [[gnu::cold]] basic_engine_parts(const program& code, fixed_array<device_queue*> queues, device_client& client,
-                                   permits& concurrency_limit, event_count& event, engine_host& host,
-                                   bool borrows_input, const session_settings& settings)
+  /// `borrows_input`: items are the caller's own objects.
+  [[gnu::cold]] basic_engine_parts(const program& code, const engine_links& links, permits& concurrency_limit,
+                                   event_count& event, engine_host& host, bool borrows_input,
+                                   const session_settings& settings)
       : code_(code),
         settings_(settings),
         is_usual_(settings.is_usual()),
@@ -85,13 +84,14 @@ class basic_engine_parts {
         objects_(versions_ ? code.slots : 0),
         segments_(code.segments.size(),
                   [&](std::size_t s) {
-                    return segment(code.segments[s], ring_.slots, code.slot_bytes, code.alignment, code.threads);
+                    return segment(code.segments[s], ring_.slots, code.slot_bytes, code.alignment, code.threads,
+                                   links.has_device(s));
                   }),
         paths_(code.units.size()),
         is_chained_(code.units.size()),
         meter_(code),
         waker_(event, host),
-        devices_(std::move(queues), code.first_segment, code.slots, client) {
+        branches_(links.branches) {
     if (completed_) ring_.known_finished = ~sequence{0};  // whether there is a result does not go by the frontier
   }
   ~basic_engine_parts() { states_.used = ring_.pushed.load() != 0; }
@@ -127,7 +127,8 @@ class basic_engine_parts {
   sole_thread sole_;
   switched_meter meter_;
   thread_waker waker_;
-  device_lanes devices_;
+  const branch_calls* const branches_;
+  owner<device_bridge> devices_;  ///< of segments that have one; null where none has
   atomic<int> passing_over_{0};
   atomic<bool> cancelled_{false};
   atomic<bool> some_come_failed_{false};  ///< the first segment gets items that have failed

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <levada/run/detail/engine/engine_links.hpp>
 #include <levada/run/detail/engine/run_units.hpp>
 #include <levada/run/detail/measure/grain_watch.hpp>
 #include <levada/run/detail/program/branches.hpp>
@@ -16,6 +17,17 @@ namespace levada::detail {
 /// Runs the branches of one item on several threads.
 template <class = void>
 class basic_branch_runner : public unit_runner {
+ public:
+  /// Of deployments whose plans run branches at once; no other program compiles them.
+  static const branch_calls* calls() {
+    static constexpr branch_calls all{
+        [](basic_branch_runner& of, segment& seg, grain& g) noexcept { return of.run_branches(seg, g); },
+        [](basic_branch_runner& of, std::size_t s, grain*& goes_on) noexcept {
+          return of.help_with_branch(s, goes_on);
+        }};
+    return &all;
+  }
+
  protected:
   using unit_runner::unit_runner;
 
@@ -40,7 +52,7 @@ using branch_runner = basic_branch_runner<>;
 
 template <class T>
 inline bool basic_branch_runner<T>::may_run_branches(const grain& g, const program_fork& fork) const {
-  if (concurrency_limit_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
+  if (branches_ == nullptr || concurrency_limit_.count() == 1 || g.end - g.begin != 1 || g.some_ended) return false;
   if (settings_.dedicated || settings_.inline_when_idle) return false;  // one thread alone is to run the item
   if (fork.divided && may_divide(g) && code_.team->is_ready()) return false;
   return ring_.pushed.load(std::memory_order_relaxed) - finished() < static_cast<sequence>(concurrency_limit_.count());

@@ -29,14 +29,14 @@ class basic_grain_runner : public grain_claimer {
   /// One grain, at most, at segment `s`; or what is ready there is handed to its device.
   bool step(std::size_t s) noexcept {
     segment& seg = segments_[s];
-    if (devices_.has(s)) return submit(s);
+    if (seg.has_device) return devices_->submit(s);
     sole_.wait_for_claim();
     if (run_short(s)) return true;
     if (grain* g = seg.resume()) {
       run(s, *g);
       return true;
     }
-    if (grain* g = nullptr; seg.offered.load() != 0 && help_with_branch(s, g)) {
+    if (grain* g = nullptr; seg.offered.load() != 0 && branches_->help(*this, s, g)) {
       if (g != nullptr) run(s, *g);
       return true;
     }
@@ -223,7 +223,7 @@ inline grain* basic_grain_runner<T>::run_until_deposited(std::size_t s, grain& g
     if (unit.serial && !admitted(seg, g, unit)) return nullptr;
     if (g.watch.was_left()) g.watch.runs(turn, s, g.unit, g.begin, count, 0);  // and taken back
     if (unit.fork != nullptr && may_run_branches(g, *unit.fork)) {
-      if (!run_branches(seg, g)) return nullptr;
+      if (!branches_->run(*this, seg, g)) return nullptr;
       continue;
     }
     run_next(seg, g, count);

@@ -72,6 +72,8 @@ class basic_unit_runner : public basic_value_places<> {
   void run_unit_with_care(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
                           const void** gathered = nullptr) noexcept;
   void call_unit(segment& seg, grain& g, std::size_t u, std::size_t first, unit_call& call) noexcept;
+  void look_after_call(segment& seg, grain& g, std::size_t u, std::size_t first, std::size_t count,
+                       const unit_call& call) noexcept;
   bool may_divide(const grain& g) const;
   [[gnu::cold]] unit_path path_of_unit(const segment& seg, std::size_t u) const;
   [[gnu::cold]] bool is_chained(const program_unit& first) const;
@@ -158,9 +160,7 @@ inline void basic_unit_runner<T>::run_unit_with_care(segment& seg, grain& g, std
     call_unit(seg, g, u, first, call);
   else if (g.watch)
     g.watch.ran(u, call, g.begin);
-  for (const std::size_t v : unit.dying)
-    for (std::size_t i = first; i < first + count; ++i)
-      if (!g.some_ended || state_of(ring_.state[g.slot + i]) == item_state::value) destroy(seg, g, v, i);
+  for (const std::size_t v : unit.dying) destroy_of_each(seg, g, v, first, count);
 }
 
 template <class T>
@@ -168,12 +168,21 @@ inline void basic_unit_runner<T>::call_unit(segment& seg, grain& g, std::size_t 
                                             unit_call& call) noexcept {
   const std::size_t count = call.count;
   paths_[u].run(call);
-  if (call.lost_some) [[unlikely]] {
+  if (call.lost_some || call.count != count || g.watch) [[unlikely]]
+    look_after_call(seg, g, u, first, count, call);
+}
+
+/// Behind a call for so many items that some were lost in, that was cancelled, or that is measured.
+template <class T>
+[[gnu::noinline]] inline void basic_unit_runner<T>::look_after_call(segment& seg, grain& g, std::size_t u,
+                                                                    std::size_t first, std::size_t count,
+                                                                    const unit_call& call) noexcept {
+  if (call.lost_some) {
     g.some_ended = true;
     settle_lost(seg, g, code_.units[u], first, call.count);
   }
   if (g.watch && call.count != 0) g.watch.ran(u, call, g.begin + first);
-  if (call.count != count) [[unlikely]] {                              // cancelled meanwhile
+  if (call.count != count) {                                           // cancelled meanwhile
     static_cast<void>(end_of_items_.load(std::memory_order_acquire));  // which was said behind that
     run_unit_with_care(seg, g, u, first + call.count, count - call.count);
   }

@@ -40,8 +40,9 @@ struct basic_segment {
   using sequence = std::uint64_t;
 
   [[gnu::cold]] basic_segment(const program_segment& of, std::size_t slots, std::size_t slot_bytes,
-                              std::size_t alignment, int threads)
+                              std::size_t alignment, int threads, bool has_device_ = false)
       : code(of),
+        has_device(has_device_),
         memory(of.grains, of.scratch_bytes, alignment),
         grains(of.grains),
         tickets(of.tickets),
@@ -104,6 +105,9 @@ struct basic_segment {
       if (!(mine = take_free_grain())) return {};
     }
   }
+
+  /// To its device. Nobody is at it: who is looks once more behind that, so that others need not wait for it.
+  bool may_submit() const { return !submitting.load(); }
 
   // ---- deposits ----
 
@@ -225,6 +229,7 @@ struct basic_segment {
   static constexpr std::size_t longest_shared_grain = 64;        // what comes behind it waits no longer
 
   const program_segment& code;
+  const bool has_device;              ///< which computes it
   bool is_direct = false;             ///< its input stays where a device left it
   atomic<std::uint32_t> cheap_ns{0};  ///< items that take less are not worth a second thread
   std::size_t longest;                ///< of a grain of items so cheap that they are not shared

@@ -42,6 +42,7 @@ class basic_value_places : public engine_parts {
   value_path path_of(const segment& seg, std::size_t v) const;
   std::byte* place(const segment& seg, const grain& g, std::size_t v, std::size_t i, std::size_t& stride) const;
   void destroy(const segment& seg, const grain& g, std::size_t v, std::size_t i);
+  void destroy_of_each(const segment& seg, const grain& g, std::size_t v, std::size_t first, std::size_t count);
   void destroy_value(std::size_t v, std::size_t at);
 };
 
@@ -77,6 +78,19 @@ inline void basic_value_places<T>::destroy(const segment& seg, const grain& g, s
   if (is_borrowed(v)) return;
   std::size_t stride;
   code_.values[v].destroy(place(seg, g, v, i, stride));
+}
+
+/// Of so many items from the `first` on, as far as they are values. Its place is looked up once.
+template <class T>
+inline void basic_value_places<T>::destroy_of_each(const segment& seg, const grain& g, std::size_t v, std::size_t first,
+                                                   std::size_t count) {
+  if (is_borrowed(v)) return;
+  const value_path path = path_of(seg, v);
+  const bool is_with_caller = is_external(v) && !is_copied(seg, v);
+  const destroy_code end = code_.values[v].destroy;
+  for (std::size_t i = first; i < first + count; ++i)
+    if (!g.some_ended || state_of(ring_.state[g.slot + i]) == item_state::value)
+      end(is_with_caller ? in_slot(v, g.slot + i) : path.at(g.memory, g.slot, i));
 }
 
 template <class T>

@@ -9,6 +9,9 @@
 
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
+#include <levada/run/detail/engine/engine_links.hpp>
+#include <levada/run/detail/engine/report_devices.hpp>
+#include <levada/run/detail/engine/run_branches.hpp>
 #include <levada/run/detail/program/item_team.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/session/left_session.hpp>
@@ -40,9 +43,11 @@ struct basic_deployed_code {
         concurrency_limit(code.threads, most_workers) {}
 
   program code;
-  owner<later_code> later;               ///< where the rate changes
-  fixed_array<attached_device> devices;  ///< behind the program, whose kernels they hold
-  backbone_code make_backbone;           ///< null where workers go from segment to segment by themselves
+  owner<later_code> later;                 ///< where the rate changes
+  fixed_array<attached_device> devices;    ///< behind the program, whose kernels they hold
+  open_bridge_code open_bridge = nullptr;  ///< where the plan uses devices
+  const branch_calls* branches = nullptr;  ///< where the plan runs some at once
+  backbone_code make_backbone;             ///< null where workers go from segment to segment by themselves
   worker_settings workers;
   permits concurrency_limit;
   owner<unit_team> team;         ///< where the plan divides units
@@ -164,6 +169,7 @@ inline void prepare_devices(deployed_code& app, const program& code) {
 }
 template <class = void>
 inline void prepare_devices(deployed_code& app) {
+  app.open_bridge = &device_reporter::open_bridge;
   prepare_devices(app, app.code);
   for (std::size_t r = 1; r < app.regions(); ++r) prepare_devices(app, app.program_of(r));
 }

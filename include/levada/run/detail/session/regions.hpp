@@ -60,9 +60,9 @@ class later_code {
   virtual void be_divided_by(unit_team& team) = 0;
   /// What leads to it.
   virtual const program_rate& rate(std::size_t r) const = 0;
-  /// `queues(code)`: the devices of the segments of a program.
+  /// `links(of, code)`: those of the engine of a program.
   virtual owner<later_regions> open(const region_surroundings& in,
-                                    fixed_array<device_queue*> (*queues)(const void* of, const program& code),
+                                    engine_links (*links)(const void* of, const program& code),
                                     const void* of) const = 0;
 };
 
@@ -76,10 +76,10 @@ template <class = void>
 class open_regions final : public later_regions {
  public:
   open_regions(const fixed_array<later_region>& of, const region_surroundings& in,
-               fixed_array<device_queue*> (*queues)(const void*, const program&), const void* queues_of)
+               engine_links (*links)(const void*, const program&), const void* links_of)
       : regions_(of.size(), [&](std::size_t r) {
           return owner<region>(new region(of[r], r == 0 ? in.first : regions_[r - 1]->items, in,
-                                          queues(queues_of, of[r].code), r + 1 == of.size()));
+                                          links(links_of, of[r].code), r + 1 == of.size()));
         }) {}
 
   std::size_t count() const override { return regions_.size(); }
@@ -137,10 +137,9 @@ class open_regions final : public later_regions {
 
  private:
   struct region {
-    region(const later_region& of, engine& from, const region_surroundings& in, fixed_array<device_queue*> queues,
-           bool is_last)
+    region(const later_region& of, engine& from, const region_surroundings& in, const engine_links& links, bool is_last)
         : segments(of.code.segments.size()),
-          items(of.code, std::move(queues), in.concurrency_limit, in.event, in.host, false,
+          items(of.code, links, in.concurrency_limit, in.event, in.host, false,
                 is_last ? in.settings : in.settings.inside()),
           from_before(of.rate, from, items) {}
 
@@ -162,10 +161,9 @@ class coded_regions final : public later_code {
     for (later_region& region : regions_) region.code.team = &team;
   }
   const program_rate& rate(std::size_t r) const override { return regions_[r].rate; }
-  owner<later_regions> open(const region_surroundings& in,
-                            fixed_array<device_queue*> (*queues)(const void*, const program&),
+  owner<later_regions> open(const region_surroundings& in, engine_links (*links)(const void*, const program&),
                             const void* of) const override {
-    return owner<later_regions>(new open_regions<>(regions_, in, queues, of));
+    return owner<later_regions>(new open_regions<>(regions_, in, links, of));
   }
 
  private:

@@ -17,6 +17,7 @@
 #include <levada/core/detail/trace_context.hpp>
 #include <levada/run/detail/engine/admission_queue.hpp>
 #include <levada/run/detail/engine/engine.hpp>
+#include <levada/run/detail/engine/engine_links.hpp>
 #include <levada/run/detail/session/deployment.hpp>
 #include <levada/run/detail/session/lambda_ref.hpp>
 #include <levada/run/detail/session/regions.hpp>
@@ -158,11 +159,11 @@ class basic_session_engines : public engine_host {
                                       const session_settings& settings, admission_queue* before)
       : owned_deployment_(std::move(of)),
         admission_(before),
-        engine_(deployment_->code, queues_of(deployment_, deployment_->code), deployment_->concurrency_limit, event_,
+        engine_(deployment_->code, links_of(deployment_, deployment_->code), deployment_->concurrency_limit, event_,
                 *this, borrows_input, deployment_->later ? settings.inside() : settings),
         later_(deployment_->later ? deployment_->later->open(
                                         {engine_, deployment_->concurrency_limit, event_, *this, behind(settings)},
-                                        &queues_of, deployment_)
+                                        &links_of, deployment_)
                                   : owner<later_regions>()) {}
   ~basic_session_engines() = default;
 
@@ -263,10 +264,11 @@ class basic_session_engines : public engine_host {
   mutable mutex tracing_;
   std::optional<trace_context> trace_;
 
-  static fixed_array<device_queue*> queues_of(const void* d, const program& code) {
-    return fixed_array<device_queue*>(code.segments.size(), [&](std::size_t s) {
-      return static_cast<const deployed_code*>(d)->queue_of(code.segments[s].device);
-    });
+  static engine_links links_of(const void* d, const program& code) {
+    const deployed_code& of = *static_cast<const deployed_code*>(d);
+    const auto queue_of = [&](std::size_t s) { return of.queue_of(code.segments[s].device); };
+    return {fixed_array<device_queue*>(of.open_bridge != nullptr ? code.segments.size() : 0, queue_of), of.open_bridge,
+            of.branches};
   }
   /// Regions behind the first take all that comes, however old.
   static session_settings behind(session_settings settings) {
