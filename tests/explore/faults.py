@@ -3,6 +3,7 @@
 """Plants faults in a copy of the schedule, one at a time, and prints a table of how the exploration finds them.
 
 faults.py [--compiler CXX] [--seconds N] [NAME...]
+faults.py --check    only looks whether the text of each fault is there
 
 A fault is a place of a header, its text and the wrong one. Where the text is not there any more, the list is out of
 date, and that is an error. A fault is found where explore_sessions ends with its sentence. It runs twice at once, so
@@ -76,8 +77,8 @@ FAULTS = [
      "    engine_.close();\n    event_.notify_all();",
      "    engine_.close();"),
     ("cancel tells nobody", "engine.hpp",
-     "    end_of_items_.store(before_all_items);\n    enter();\n    wake();",
-     "    end_of_items_.store(before_all_items);\n    enter();"),
+     "    if (has_devices()) devices_->cancel();\n    enter();\n    wake();",
+     "    if (has_devices()) devices_->cancel();\n    enter();"),
     ("a permit is given back twice", "engine.hpp",
      "    concurrency_limit_.release();\n    waker_.tell_parked();  // to others",
      "    concurrency_limit_.release();\n    concurrency_limit_.release();\n    waker_.tell_parked();  // to others"),
@@ -151,18 +152,27 @@ FAULTS = [
 ]
 
 
-def planted(fault, folder):
-    """A copy of the headers with the fault, or a sentence why not."""
-    _, header, text, wrong = fault
-    include = folder / "include"
-    shutil.copytree(ROOT / "include", include)
-    places = [p for p in include.rglob(header)]
+def place_of(fault, include):
+    """The header of a fault among these, or a sentence why it cannot be planted."""
+    _, header, text, _ = fault
+    places = list(include.rglob(header))
     if len(places) != 1:
         return None, f"{header} stands in {len(places)} places"
-    old = places[0].read_text(encoding="utf-8")
-    if old.count(text) != 1:
-        return None, f"{header} has the text {old.count(text)} times: {text.strip().splitlines()[0]}"
-    places[0].write_text(old.replace(text, wrong), encoding="utf-8")
+    found = places[0].read_text(encoding="utf-8").count(text)
+    if found != 1:
+        return None, f"{header} has the text {found} times: {text.strip().splitlines()[0]}"
+    return places[0], None
+
+
+def planted(fault, folder):
+    """A copy of the headers with the fault, or a sentence why not."""
+    _, _, text, wrong = fault
+    include = folder / "include"
+    shutil.copytree(ROOT / "include", include)
+    place, out_of_date = place_of(fault, include)
+    if out_of_date:
+        return None, out_of_date
+    place.write_text(place.read_text(encoding="utf-8").replace(text, wrong), encoding="utf-8")
     return include, None
 
 
@@ -255,9 +265,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     missed = 0
+    if options.check:
+        for fault in FAULTS:
+            if out_of_date := place_of(fault, ROOT / "include")[1]:
+                missed += 1
+                print(f"OUT OF DATE: {fault[0]}: {out_of_date}")
+        print(f"{missed} of {len(FAULTS)} cannot be planted")
+        return 1 if missed else 0
     print("| fault | what is seen | `explore_sessions` | seconds |\n|---|---|---|---|", flush=True)
     for fault in FAULTS:
         if options.names and fault[0] not in options.names:

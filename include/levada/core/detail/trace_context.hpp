@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,7 +35,7 @@ struct trace_context {
     return read;
   }
   /// Neither id is zero.
-  constexpr bool is_one() const { return trace != decltype(trace){} && parent != decltype(parent){}; }
+  constexpr bool is_one() const { return is_id(trace) && is_id(parent); }
   /// As a `traceparent`.
   std::string text() const {
     std::string to = "00-";
@@ -51,6 +52,11 @@ struct trace_context {
   friend constexpr bool operator==(const trace_context&, const trace_context&) = default;
 
  private:
+  static constexpr bool is_id(std::span<const std::uint8_t> bytes) {
+    for (const std::uint8_t byte : bytes)
+      if (byte != 0) return true;
+    return false;
+  }
   static constexpr bool take(std::string_view text, std::size_t at, std::uint8_t& to) {
     unsigned value = 0;
     for (const char c : text.substr(at, 2)) {

@@ -59,6 +59,7 @@ class parameter_values {
   }
   std::size_t size() const { return values_.size(); }
   /// Those of some ops among them.
+  template <class = void>
   parameter_values some(std::size_t first, std::size_t count) const {
     return parameter_values(values_.subspan(first, count));
   }

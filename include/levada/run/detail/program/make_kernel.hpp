@@ -48,6 +48,7 @@ struct kernel_origin {
   std::span<const std::size_t> parameter_bytes;
 };
 
+template <class = void>
 inline stored_kernel wanted_kernel(const packed_kernel& kernel, const kernel_origin& from) {
   bytes_hash hash(kernel.type);
   from.add_ops(hash, from.ops.data());
@@ -56,16 +57,22 @@ inline stored_kernel wanted_kernel(const packed_kernel& kernel, const kernel_ori
   return {hash.value(), kernel.bytes, kernel.alignment};
 }
 
+template <class = void>
 inline std::shared_ptr<void> memory_of_kernel(std::size_t bytes, std::size_t alignment) {
   const auto aligned = std::align_val_t{alignment < 64 ? 64 : alignment};
-  if (is_large_object(bytes, alignment))
-    return {large_object::operator new(bytes, aligned),
-            [aligned](void* kernel) { large_object::operator delete(kernel, aligned); }};
-  return {::operator new(bytes, aligned), [aligned](void* kernel) { ::operator delete(kernel, aligned); }};
+  const bool is_large = is_large_object(bytes, alignment);
+  return {is_large ? large_object::operator new(bytes, aligned) : ::operator new(bytes, aligned),
+          [is_large, aligned](void* kernel) {
+            if (is_large)
+              large_object::operator delete(kernel, aligned);
+            else
+              ::operator delete(kernel, aligned);
+          }};
 }
 
 /// The kernel of stages in a row, as many as `from` has ops: the one that the source of their parameters has, or a new
 /// one.
+template <class = void>
 [[gnu::cold]] inline std::shared_ptr<const void> find_or_make(const packed_kernel& kernel, const stage_address* stages,
                                                               const kernel_origin& from) {
   const auto* const end = stages + from.ops.size();
