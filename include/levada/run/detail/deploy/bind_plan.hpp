@@ -21,6 +21,8 @@
 #include <levada/plan/detail/text.hpp>
 #include <levada/run/detail/deploy/executable.hpp>
 #include <levada/run/detail/deploy/planned.hpp>
+#include <levada/run/detail/engine/report_devices.hpp>
+#include <levada/run/detail/engine/run_branches.hpp>
 #include <levada/run/detail/program/chain.hpp>
 #include <levada/run/detail/program/flat_region.hpp>
 #include <levada/run/detail/program/make_program.hpp>
@@ -342,7 +344,10 @@ template <class Executor, used_parts Used>
                                                                   const worker_settings& workers) {
   auto app = std::make_shared<deployed<Executor>>(std::move(code), std::move(later), std::move(devices), make_backbone,
                                                   workers);
-  if constexpr (Used.devices) prepare_devices(*app);
+  if constexpr (Used.devices) {
+    app->open_bridge = &device_reporter::open_bridge;
+    prepare_devices(*app);
+  }
   if constexpr (Used.division) make_team(*app);
   if constexpr (Used.branches) app->branches = branch_runner::calls();
   if (is_logged()) {

@@ -36,6 +36,8 @@ class basic_value_places : public engine_parts {
   std::size_t place_of_copy(const segment& seg, std::size_t v) const {
     return seg.code.device_bytes - ring_.slot_bytes + code_.values[v].offset;
   }
+  /// It lies where the caller wants the result.
+  bool is_with_caller(const segment& seg, std::size_t v) const { return is_external(v) && !is_copied(seg, v); }
   bool is_external(std::size_t v) const { return !ring_.output.empty() && code_.values[v].is_result; }
 
   bool is_shared_place(std::size_t v) const { return code_.values[v].where == placement::grain; }
@@ -68,7 +70,7 @@ inline std::byte* basic_value_places<T>::place(const segment& seg, const grain& 
                                                std::size_t& stride) const {
   const value_path path = path_of(seg, v);
   stride = path.stride;
-  if (is_external(v) && !is_copied(seg, v)) [[unlikely]]
+  if (is_with_caller(seg, v)) [[unlikely]]
     return in_slot(v, g.slot + i);
   return path.first == nullptr && code_.values[v].where == placement::none ? nullptr : path.at(g.memory, g.slot, i);
 }
@@ -86,11 +88,11 @@ inline void basic_value_places<T>::destroy_of_each(const segment& seg, const gra
                                                    std::size_t count) {
   if (is_borrowed(v)) return;
   const value_path path = path_of(seg, v);
-  const bool is_with_caller = is_external(v) && !is_copied(seg, v);
+  const bool is_outside = is_with_caller(seg, v);
   const destroy_code end = code_.values[v].destroy;
   for (std::size_t i = first; i < first + count; ++i)
     if (!g.some_ended || state_of(ring_.state[g.slot + i]) == item_state::value)
-      end(is_with_caller ? in_slot(v, g.slot + i) : path.at(g.memory, g.slot, i));
+      end(is_outside ? in_slot(v, g.slot + i) : path.at(g.memory, g.slot, i));
 }
 
 template <class T>

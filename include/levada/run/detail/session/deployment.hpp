@@ -10,8 +10,6 @@
 #include <levada/core/detail/device_queue.hpp>
 #include <levada/core/detail/storage.hpp>
 #include <levada/run/detail/engine/engine_links.hpp>
-#include <levada/run/detail/engine/report_devices.hpp>
-#include <levada/run/detail/engine/run_branches.hpp>
 #include <levada/run/detail/program/item_team.hpp>
 #include <levada/run/detail/program/program.hpp>
 #include <levada/run/detail/session/left_session.hpp>
@@ -169,7 +167,6 @@ inline void prepare_devices(deployed_code& app, const program& code) {
 }
 template <class = void>
 inline void prepare_devices(deployed_code& app) {
-  app.open_bridge = &device_reporter::open_bridge;
   prepare_devices(app, app.code);
   for (std::size_t r = 1; r < app.regions(); ++r) prepare_devices(app, app.program_of(r));
 }
