@@ -18,10 +18,10 @@
 #include <thread>
 #include <vector>
 
+#include <levada/run/detail/deploy/bind_plan.hpp>
 #include <levada/run/detail/program/make_program.hpp>
 #include <levada/run/detail/program/program_layout.hpp>
 #include <levada/run/detail/program/unit.hpp>
-#include <levada/run/detail/session/deployment.hpp>
 #include <levada/run/detail/session/session_core.hpp>
 #include <levada/run/simulated.hpp>
 
@@ -306,10 +306,8 @@ void equals_the_loop(const generated_graph& graph, std::size_t items, bool one_b
   detail::backbone_code backbone = nullptr;
   if constexpr (requires { &Executor::template make_backbone<true>; })
     if (on_devices || graph.plan.segments > 1) backbone = &Executor::template make_backbone<true>;
-  const auto app =
-      std::make_shared<detail::deployment<Executor>>(graph.make_program(), detail::owner<detail::later_code>(),
-                                                     std::move(devices), backbone, detail::worker_settings{});
-  detail::prepare_devices(*app);
+  constexpr detail::used_parts used{.devices = true, .division = false, .branches = true};
+  const auto app = detail::make_deployment<Executor, used>(graph.make_program(), {}, std::move(devices), backbone, {});
   const std::size_t item_bytes = graph.elements_of(0);
   const auto make_item = [&](std::size_t i, bytes_out to) { fill(to, 1000 + i); };
 
