@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -272,6 +274,51 @@ TEST_CASE("what fails in the last, short group is dropped and counted") {
   CHECK(!session.pop());
   CHECK(session.counts().pushed == 6);
   CHECK(session.counts().dropped == 2);
+}
+
+TEST_CASE("what was begun before an item that fails inside is dropped and counted, and who listens hears of it") {
+  const auto app =
+      lv::deploy<box>(lv::input<int> | lv::fork(lv::batch<4> | lv::unbatch, lv::stage<"x">([](const int& i) {
+                                                  if (i == 2) throw std::runtime_error("x");
+                                                  return i;
+                                                })) |
+                      lv::join<"j">(+[](const int& a, const int& b) { return 100 * a + b; }));
+  auto session = app.open();
+  std::atomic<int> heard{0};
+  session.on_error([&](std::uint64_t, const std::exception_ptr&) noexcept { ++heard; });
+  for (int i = 0; i < 9; ++i) session.push(i);
+  session.close();
+  list given;
+  while (const auto r = session.pop()) given.push_back(*r ? **r : -1);
+  CHECK(given == list{-1, 303, 404, 505, 606, 707, 808});
+  CHECK(heard == 1);
+  const lv::item_counts counts = session.counts();
+  CHECK(counts.pushed == 9);
+  CHECK(counts.delivered == 7);
+  CHECK(counts.drops.partial == 2);
+  CHECK(session.counts(1).failed == 1);
+}
+
+TEST_CASE("batches that meet are padded where one of them is") {
+  const auto both = lv::join<"both">(+[](const std::array<int, 4>& a, const std::array<int, 4>& b) {
+    return std::array{a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]};
+  });
+  const auto found = [](const auto& app) {
+    list given;
+    for (auto&& r : app.stream(numbers(6))) given.push_back(*r);
+    return given;
+  };
+  const auto branches = lv::deploy<box>(lv::input<int> | lv::fork(lv::batch<4>, lv::batch<4>) | both | lv::unbatch);
+  CHECK(found(branches) == list{0, 2, 4, 6, 8, 10});
+  const auto beside = lv::deploy<box>(lv::input<int> | lv::fork(lv::batch<4>, lv::downsample<4>) |
+                                      lv::join<"more">(+[](const std::array<int, 4>& a, const int& b) {
+                                        return std::array{a[0] + b, a[1] + b, a[2] + b, a[3] + b};
+                                      }) |
+                                      lv::unbatch);
+  CHECK(found(beside) == list{0, 1, 2, 3, 8, 9});
+  const auto behind =
+      lv::deploy<box>(lv::input<int> | lv::batch<4> | lv::fork(lv::downsample<1>, lv::identity) | both | lv::unbatch);
+  CHECK(found(behind) == list{0, 2, 4, 6, 8, 10});
 }
 
 }  // namespace run_rated_forks

@@ -109,6 +109,30 @@ TEST_CASE("several ports, several outputs, and a graph in a branch; what fails m
   session.push<"b">("left behind");
 }
 
+TEST_CASE("batches in a graph keep their padding apart, and what an item that fails inside takes along is counted") {
+  const auto app = lv::deploy<box>(
+      lv::graph(lv::port<"x", int>, lv::node<"batched", "x">(lv::batch<4>),
+                lv::node<"first", "x">(lv::stage<"checked">([](const int& i) {
+                                         if (i == 6) throw std::runtime_error("six");
+                                         return i;
+                                       }) |
+                                       lv::downsample<4>),
+                lv::node<"sums", "batched", "first">(lv::join<"sum">(+[](const std::array<int, 4>& b, const int& i) {
+                  return std::array{b[0] + i, b[1] + i, b[2] + i, b[3] + i};
+                })),
+                lv::output<"y", "sums">) |
+      lv::unbatch);
+  auto session = app.open();
+  for (int i = 0; i < 13; ++i) session.push(i);
+  session.close();
+  std::vector<int> given;
+  while (const auto r = session.pop()) given.push_back(*r ? **r : -1);
+  CHECK(given == std::vector<int>{0, 1, 2, 3, -1, 14, 15, 16, 17, 22, 23});
+  CHECK(session.counts().pushed == 13);
+  CHECK(session.counts().delivered == 11);
+  CHECK(session.counts().drops.partial == 2);
+}
+
 TEST_CASE("outputs of a graph leave at different rates, with the fastest of them") {
   // "all" gives each item; "pairs" with the second of two; "late" nothing until six came; "short" fills its last three.
   const auto app = lv::deploy<box>(lv::graph(

@@ -29,11 +29,11 @@ struct downsample_rate {
   class state : public position_in_items {
    public:
     explicit state(const downsample_rate&) {}
-    rate_step step(In& item, std::uint32_t, void* out) {
+    rate_step step(In& item, std::uint32_t parts, void* out) {
       const bool gives = at_ == 0;
       at_ = (at_ + 1) % N;
       if (gives) ::new (out) In(std::move(item));
-      return {true, gives};
+      return {true, gives, parts};
     }
     rate_step end(void*) {
       at_ = 0;
@@ -54,7 +54,7 @@ struct repeat_rate {
   class state : public position_in_items {
    public:
     explicit state(const repeat_rate&) {}
-    rate_step step(In& item, std::uint32_t, void* out) {
+    rate_step step(In& item, std::uint32_t parts, void* out) {
       const std::size_t at = detail::exchange_value(at_, 0);  // where the copy throws, the next item begins
       const bool last = at + 1 == N;
       if (last)
@@ -62,7 +62,7 @@ struct repeat_rate {
       else
         ::new (out) In(std::as_const(item));
       if (!last) at_ = at + 1;
-      return {last, true};
+      return {last, true, parts};
     }
   };
 };

@@ -68,7 +68,7 @@ class place_for {
   own_bytes<sizeof(T), alignof(T)> memory_;
 };
 
-/// At most `Room` objects, first in, first out.
+/// At most `Room` objects, first in, first out, each with how many parts of it are some (rate_step).
 template <class T, std::size_t Room>
 class ring {
  public:
@@ -79,6 +79,7 @@ class ring {
 
   bool empty() const { return count_ == 0; }
   T& front() { return *at(first_); }
+  std::uint32_t parts_of_front() const { return *parts_at(first_); }
   void pop() {
     std::destroy_at(at(first_));
     first_ = (first_ + 1) % Room;
@@ -86,8 +87,10 @@ class ring {
   }
   /// `make(where)` constructs it.
   template <class Make>
-  void push(Make make) {
-    make(static_cast<void*>(memory_.get() + (first_ + count_) % Room * sizeof(T)));
+  void push(Make make, std::uint32_t parts) {
+    const std::size_t i = (first_ + count_) % Room;
+    make(static_cast<void*>(memory_.get() + i * sizeof(T)));
+    ::new (static_cast<void*>(parts_at(i))) std::uint32_t(parts);
     ++count_;
   }
   void clear() {
@@ -95,11 +98,25 @@ class ring {
   }
 
  private:
+  static constexpr std::size_t parts_begin =
+      (bytes + alignof(std::uint32_t) - 1) / alignof(std::uint32_t) * alignof(std::uint32_t);
   T* at(std::size_t i) { return std::launder(reinterpret_cast<T*>(memory_.get() + i * sizeof(T))); }
+  std::uint32_t* parts_at(std::size_t i) const {
+    return std::launder(reinterpret_cast<std::uint32_t*>(memory_.get() + parts_begin) + i);
+  }
 
-  own_bytes<bytes, alignof(T)> memory_;
+  own_bytes<parts_begin + Room * sizeof(std::uint32_t), std::max(alignof(T), alignof(std::uint32_t))> memory_;
   std::size_t first_ = 0, count_ = 0;
 };
+
+/// Of an item that is made of the fronts of these: a part is some where it is some of each.
+template <class... Rings>
+std::uint32_t parts_of_fronts(const Rings&... rings) {
+  std::uint32_t least = 0;  // all
+  for (const std::uint32_t parts : {rings.parts_of_front()...})
+    if (parts != 0 && (least == 0 || parts < least)) least = parts;
+  return least;
+}
 
 template <std::size_t... N>
 constexpr std::array<planned_ring, (std::size_t{0} + ... + N)> all_rings(const std::array<planned_ring, N>&... some) {
@@ -261,11 +278,9 @@ struct running_branch {
 
   template <class In>
   void take(const In& in, std::uint32_t parts) {
-    regions.take(in, parts, [this](auto make, std::uint32_t) { given.push(make); });
+    regions.take(in, parts, into_given());
   }
-  void end() {
-    regions.end([this](auto make, std::uint32_t) { given.push(make); });
-  }
+  void end() { regions.end(into_given()); }
   void clear() {
     regions.abandon();
     given.clear();
@@ -274,20 +289,26 @@ struct running_branch {
  private:
   template <class B>
   running_branch(B&, const addresses_of_branch<Branch, B>& at) : regions(branch_addresses{at.stages, at.rates}) {}
+  auto into_given() {
+    return [this](auto make, std::uint32_t parts) { given.push(make, parts); };
+  }
 };
 
-/// The steps of a rate that joins what its branches give. `State` has `feed(item, parts)` and `feed_end()`, which may
-/// throw, `has_all()`, `give(out)` and `clear_all()`.
+/// The steps of a rate that joins what its branches give. `State` has `begun()`, the items that were taken for what was
+/// not given; `feed(item, parts)` and `feed_end()`, which may throw; `has_all()`, `give(out)`, which says how many parts
+/// of that are some; and `clear_all()`.
 template <class State>
 class joins_branches {
  public:
   rate_step step(auto& item, std::uint32_t parts, void* out) {
     rate_step did;
+    const std::size_t begun = waiting();
     try {
       if (!exchange_value(fed_, true)) self().feed(item, parts);
-      if (did.gave = self().has_all(); did.gave) self().give(out);
+      if (did.gave = self().has_all(); did.gave) did.parts = self().give(out);
     } catch (...) {
       clear();
+      lost_ = begun;
       throw;
     }
     if (did.took = !self().has_all(); did.took) fed_ = false;
@@ -305,13 +326,14 @@ class joins_branches {
       return {};
     }
     try {
-      self().give(out);
+      return {false, true, self().give(out)};
     } catch (...) {
       clear();
       throw;
     }
-    return {false, true};
   }
+  /// Until its end is asked for, what was lost with an item that failed counts, too.
+  std::size_t waiting() const { return std::max(lost_, static_cast<const State&>(*this).begun()); }
   void abandon(void*) { clear(); }
 
  private:
@@ -319,10 +341,12 @@ class joins_branches {
   void clear() {
     self().clear_all();
     fed_ = ended_ = false;
+    lost_ = 0;
   }
 
   bool fed_ = false;    ///< the item at the head went through all branches
   bool ended_ = false;  ///< so did the end
+  std::size_t lost_ = 0;
 };
 
 template <class Planner, class In, class Rate, class Indices, class... B>
@@ -352,7 +376,7 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
 
   explicit fork_state(const fork_part<B...>& of) : branches_(of.branches) {}
 
-  std::size_t waiting() const {
+  std::size_t begun() const {
     std::size_t most = 0;
     ((most = std::max(most, branch<I>().regions.waiting())), ...);
     return most;
@@ -379,9 +403,11 @@ class fork_state<Planner, In, fork_rate<Device, B...>, std::index_sequence<I...>
   void feed(const In& item, std::uint32_t parts) { (branch<I>().take(item, parts), ...); }
   void feed_end() { (branch<I>().end(), ...); }
   bool has_all() { return (!branch<I>().given.empty() && ...); }
-  void give(void* out) {
+  std::uint32_t give(void* out) {
+    const std::uint32_t parts = parts_of_fronts(branch<I>().given...);
     ::new (out) result(std::move(branch<I>().given.front())...);
     (branch<I>().given.pop(), ...);
+    return parts;
   }
   void clear_all() { (branch<I>().clear(), ...); }
 

@@ -4,6 +4,7 @@
 // whoever carries items past the graph. Each item goes to all nodes that take it alone at once; what several nodes give
 // a node waits in rings.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -38,6 +39,9 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
   };
   static constexpr bool is_node(std::size_t i) { return wiring::members[i].kind == graph_member::node; }
   static constexpr bool has_rings(std::size_t i) { return sizes::has_rings(i); }
+  static constexpr bool takes_one_port(std::size_t i) {
+    return is_node(i) && !has_rings(i) && wiring::source(i, 0) < wiring::ports;
+  }
 
   struct nothing {
     explicit nothing(const void*) {}
@@ -118,7 +122,13 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
 
   explicit graph_state(const graph_part<Parts...>& of) : pieces_(const_cast<part_pack<Parts...>&>(of.parts)) {}
 
-  std::size_t waiting() const { return 0; }
+  std::size_t begun() const {
+    std::size_t most = 0;
+    for_each_piece([&](auto i) {
+      if constexpr (takes_one_port(i)) most = std::max(most, static_cast<const piece<i>&>(pieces_).regions.waiting());
+    });
+    return most;
+  }
   template <fixed_string Group>
   parameter_board<>& board() const {
     constexpr std::size_t at = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -179,7 +189,7 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
       if constexpr (to > I && wiring::takes_from(to, I)) {
         if constexpr (has_rings(to))
           [&]<std::size_t... K>(std::index_sequence<K...>) {
-            (put_into<to, K, I>(given), ...);
+            (put_into<to, K, I>(given, parts), ...);
           }(std::make_index_sequence<wiring::members[to].from.size()>());
         else
           at<to>().regions.take(given, parts, delivering<to>());
@@ -187,9 +197,9 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
     });
   }
   template <std::size_t To, std::size_t K, std::size_t I>
-  void put_into(const item<I>& given) {
+  void put_into(const item<I>& given, std::uint32_t parts) {
     if constexpr (wiring::source(To, K) == I)
-      std::get<K>(at<To>().rings).push([&](void* into) { ::new (into) item<I>(given); });
+      std::get<K>(at<To>().rings).push([&](void* into) { ::new (into) item<I>(given); }, parts);
   }
   template <std::size_t I>
   bool has_one_of_each() {
@@ -201,7 +211,8 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
       while (has_one_of_each<I>())
         std::apply(
             [&](auto&... ring) {
-              at<I>().regions.take(typename graph_input<graph, I>::type{{&ring.front()...}}, 0, delivering<I>());
+              at<I>().regions.take(typename graph_input<graph, I>::type{{&ring.front()...}}, parts_of_fronts(ring...),
+                                   delivering<I>());
               (ring.pop(), ...);
             },
             at<I>().rings);
@@ -218,10 +229,14 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
                (has_ended_ && (has_one_of_each<wiring::first_output + O>() || ...));
     }(std::make_index_sequence<wiring::outputs>());
   }
-  void give(void* out) {
-    [&]<std::size_t... O>(std::index_sequence<O...>) {
+  std::uint32_t give(void* out) {
+    return [&]<std::size_t... O>(std::index_sequence<O...>) {
+      std::uint32_t parts = 0;
+      if constexpr (outputs::have_one_rate)
+        parts = parts_of_fronts(std::get<0>(at<wiring::first_output + O>().rings)...);
       ::new (out) result(head_of<wiring::first_output + O>()...);
       (pop_if_any(std::get<0>(at<wiring::first_output + O>().rings)), ...);
+      return parts;
     }(std::make_index_sequence<wiring::outputs>());
   }
   template <std::size_t I>

@@ -143,7 +143,7 @@ class basic_rate_converter {
       return true;
     }
     if (from_.head_state() == item_state::failed) {
-      pass_failure(from_.head_error());
+      pass_failure(from_.head_error(), &engine::push_failed);
       return true;
     }
     const item_envelope& envelope = from_.head_envelope();
@@ -154,7 +154,7 @@ class basic_rate_converter {
       if (did.gave && !did.took) begin_with(envelope);
       if (did.took) from_.drop_head();
     } catch (...) {
-      pass_failure(std::current_exception());
+      pass_failure(std::current_exception(), &engine::fail_at_admission);
     }
     return true;
   }
@@ -184,16 +184,18 @@ class basic_rate_converter {
       give(did.parts);
     else if (waiting != 0)
       from_.count_dropped_behind(waiting);
-    if (why != nullptr) to_.push_failed(why, {to_.pushed(), captured_});
+    if (why != nullptr) to_.fail_at_admission(why, {to_.pushed(), captured_});
     begun_ = false;
     began_.store(session_settings::never);
     return did.gave || why != nullptr;
   }
 
-  /// The item at the head goes on as one that failed, behind the batches and windows begun before it.
-  void pass_failure(const std::exception_ptr& why) noexcept {
+  /// The item at the head goes on as one that failed, behind the batches and windows begun before it. Who listens hears
+  /// of failures of the rate here, and of others where they were.
+  void pass_failure(const std::exception_ptr& why,
+                    void (engine::*as)(const std::exception_ptr&, const item_envelope&)) noexcept {
     if (end()) return;  // and the failure when there is room again
-    to_.push_failed(why, {to_.pushed(), from_.head_envelope().captured});
+    (to_.*as)(why, {to_.pushed(), from_.head_envelope().captured});
     from_.drop_head();
   }
 
