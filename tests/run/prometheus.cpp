@@ -260,4 +260,14 @@ TEST_CASE("a session's own statistics are written the same way") {
   CHECK(e.value("levada_age_seconds_count") == 30);
 }
 
+TEST_CASE("regions behind a change of the rate have outcomes of their own") {
+  lv::session_statistics s = some();
+  CHECK(lv::prometheus_text(s).find("levada_region_items_total") == std::string::npos);
+  s.regions_behind.push_back({.pushed = 3, .delivered = 2, .failed = 1});
+  s.regions_behind.push_back({.pushed = 9, .delivered = 9});
+  const exposition e(lv::prometheus_text(s));
+  CHECK(e.value("levada_region_items_total", {{"rate_region", "1"}, {"outcome", "failed"}}) == 1);
+  CHECK(e.value("levada_region_items_total", {{"rate_region", "2"}, {"outcome", "delivered"}}) == 9);
+}
+
 }  // namespace run_prometheus

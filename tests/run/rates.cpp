@@ -2,11 +2,15 @@
 // Pipelines that change their rate: what comes out is what a plain loop makes of all items, whatever fails or ends
 // early.
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -53,6 +57,19 @@ TEST_CASE("batches of tensors and of others, whole and filled up at the end; and
     for (auto&& r : app.stream(numbers(count))) CHECK(*r == static_cast<float>(6 * next++));
     CHECK(next == count);
   }
+}
+
+TEST_CASE("the padding of a batch that is repeated or left out is left out, too") {
+  const auto same = lv::stage<"same">(+[](const std::array<int, 4>& b) { return b; });
+  const auto results = [](const auto& app, int count) {
+    std::vector<int> found;
+    for (auto&& r : app.stream(numbers(count))) found.push_back(*r);
+    return found;
+  };
+  const auto twice = lv::deploy<box>(lv::input<int> | lv::batch<4> | lv::repeat<2> | same | lv::unbatch);
+  CHECK(results(twice, 6) == std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 4, 5});
+  const auto every_second = lv::deploy<box>(lv::input<int> | lv::batch<4> | lv::downsample<2> | same | lv::unbatch);
+  CHECK(results(every_second, 9) == std::vector<int>{0, 1, 2, 3, 8});
 }
 
 TEST_CASE("batches of items that own memory, dropped at the end and counted") {
@@ -245,6 +262,42 @@ TEST_CASE(
     ++i;
   }
   CHECK(i == 200);
+}
+
+TEST_CASE("what a rate throws is told where it fails, and what a stage throws once; each region has its counts") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"odd">([](const int& i) {
+                                     if (i == 6) throw std::runtime_error("six");
+                                     return i;
+                                   }) |
+                                   lv::rate<"r", 2, 1, int>([](std::span<const int, 2> in, std::span<int, 1> out) {
+                                     if (in[0] == 2) throw std::runtime_error("two");
+                                     out[0] = in[0] + in[1];
+                                   }));
+  auto session = app.open();
+  std::mutex mutex;
+  std::vector<std::string> heard;
+  session.on_error([&](std::uint64_t sequence, const std::exception_ptr& why) noexcept {
+    const std::lock_guard lock(mutex);
+    try {
+      std::rethrow_exception(why);
+    } catch (const std::exception& e) {
+      heard.push_back(std::to_string(sequence) + e.what());
+    }
+  });
+  for (int i = 0; i < 9; ++i) session.push(i);
+  session.close();
+  std::vector<int> given;
+  while (const auto r = session.pop()) given.push_back(*r ? **r : -1);
+  CHECK(given == std::vector<int>{1, -1, 9, -1, 15});
+  std::sort(heard.begin(), heard.end());
+  CHECK(heard == std::vector<std::string>{"1two", "6six"});
+  const lv::session_statistics s = session.statistics();
+  CHECK(s.items.pushed == 9);
+  CHECK(s.items.failed == 1);
+  REQUIRE(s.regions_behind.size() == 1);
+  CHECK(s.regions_behind[0].pushed == 5);
+  CHECK(s.regions_behind[0].delivered == 3);
+  CHECK(s.regions_behind[0].failed == 2);
 }
 
 TEST_CASE("across devices, with few slots, in sessions that only try, and begun again") {

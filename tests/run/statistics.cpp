@@ -366,6 +366,8 @@ TEST_CASE("the report has a line for each stage, and says what became of the ite
         "items             12 pushed, 8 delivered, 1 failed, 1 filtered, 2 dropped (1 replaced by newer ones, 1 "
         "overdue before "
         "a stage), 5 refused beside them\n");
+  s.regions_behind.push_back({.pushed = 3, .delivered = 2, .failed = 1});
+  CHECK(lv::report(s).ends_with("refused beside them\nof rate region 1  3 pushed, 2 delivered, 1 failed\n"));
 }
 
 }  // namespace run_statistics

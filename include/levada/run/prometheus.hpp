@@ -117,7 +117,8 @@ constexpr bool is_label_name(std::string_view name) {
   if (name.empty() || name.starts_with("__") || (name[0] >= '0' && name[0] <= '9')) return false;
   for (const char c : name)
     if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return false;
-  for (const std::string_view taken : {"stage", "position", "segment", "outcome", "part", "quantile", "le"})
+  for (const std::string_view taken :
+       {"stage", "position", "segment", "rate_region", "outcome", "part", "quantile", "le"})
     if (name == taken) return false;
   return true;
 }
@@ -180,13 +181,15 @@ inline std::string prometheus_text(std::span<const labelled_statistics> sessions
 
   metric("levada_items_pushed_total", "counter", "Items given to the pipeline.",
          [&](statistics s) { w.sample({}, s.items.pushed); });
-  metric("levada_items_total", "counter", "Items that left the pipeline, by what became of them.", [&](statistics s) {
-    w.sample(label("outcome", "delivered"), s.items.delivered);
-    w.sample(label("outcome", "failed"), s.items.failed);
-    w.sample(label("outcome", "filtered"), s.items.filtered);
-    w.sample(label("outcome", "dropped"), s.items.dropped);
-    w.sample(label("outcome", "cancelled"), s.items.cancelled);
-  });
+  const auto by_outcome = [&](const std::string& before, const item_counts& c) {
+    w.sample(before + label("outcome", "delivered"), c.delivered);
+    w.sample(before + label("outcome", "failed"), c.failed);
+    w.sample(before + label("outcome", "filtered"), c.filtered);
+    w.sample(before + label("outcome", "dropped"), c.dropped);
+    w.sample(before + label("outcome", "cancelled"), c.cancelled);
+  };
+  metric("levada_items_total", "counter", "Items that left the pipeline, by what became of them.",
+         [&](statistics s) { by_outcome({}, s.items); });
   metric("levada_items_dropped_total", "counter", "Items that were dropped, by why.", [&](statistics s) {
     for (const auto& reason : detail::drop_reason_texts)
       w.sample(label("reason", reason.name), s.items.drops.*reason.count);
@@ -223,6 +226,13 @@ inline std::string prometheus_text(std::span<const labelled_statistics> sessions
               });
   metric("levada_age_seconds", "summary", "Age of items at the output, since their capture.",
          [&](statistics s) { w.summary({}, s.age); });
+  const auto changes_rate = [](const labelled_statistics& one) { return !one.statistics.regions_behind.empty(); };
+  if (std::any_of(sessions.begin(), sessions.end(), changes_rate))
+    metric("levada_region_items_total", "counter", "Items that left a region behind a change of the rate.",
+           [&](statistics s) {
+             for (std::size_t i = 0; i < s.regions_behind.size(); ++i)
+               by_outcome(label("rate_region", writer::digits(i + 1)) + ",", s.regions_behind[i]);
+           });
   const auto is_watched = [](const labelled_statistics& one) { return one.statistics.latency_budget != 0; };
   if (std::any_of(sessions.begin(), sessions.end(), is_watched)) {
     metric("levada_late_items_total", "counter", "Items that took longer than their deployment promises.",

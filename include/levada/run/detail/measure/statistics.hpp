@@ -72,8 +72,9 @@ struct basic_session_statistics {
       age;  ///< ns of values and failures at the output, since their capture, or their push where none was given
   distribution occupied;  ///< slots in use, after each push
   std::size_t slots = 0;
-  std::uint64_t latency_budget = 0;  ///< ns that the deployment promises (run/promises.hpp); 0: nothing
-  std::uint64_t late = 0;            ///< items that took longer, from push, or capture, until they were popped
+  std::uint64_t latency_budget = 0;         ///< ns that the deployment promises (run/promises.hpp); 0: nothing
+  std::uint64_t late = 0;                   ///< items that took longer, from push, or capture, until they were popped
+  std::vector<item_counts> regions_behind;  ///< of those behind a change of the rate, each of its own items
 };
 using session_statistics = basic_session_statistics<>;
 
@@ -96,13 +97,14 @@ inline constexpr drop_reason_text drop_reason_texts[] = {
     {"overdue", "overdue before a stage", &drop_counts::overdue},
     {"overdue_at_output", "overdue at the output", &drop_counts::overdue_at_output}};
 
-/// Adds the measurements behind a change of the rate to `all`. The counts of items and slots stay those of the first
-/// region, the age becomes that of the last.
+/// Adds the measurements behind a change of the rate to `all`. `items` and slots stay those of the first region, the age
+/// becomes that of the last.
 template <class Statistics>
 void append(Statistics& all, Statistics behind) {
   for (auto& stage : behind.stages) stage.segment += all.segments.size();
   all.stages.insert(all.stages.end(), behind.stages.begin(), behind.stages.end());
   all.segments.insert(all.segments.end(), behind.segments.begin(), behind.segments.end());
+  all.regions_behind.push_back(behind.items);
   all.age = behind.age;
   all.latency_budget = behind.latency_budget, all.late = behind.late;
 }

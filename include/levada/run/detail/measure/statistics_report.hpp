@@ -66,9 +66,24 @@ inline std::string late_text(const session_statistics& s) {
   return text;
 }
 
+/// "1000 pushed, 990 delivered, 10 failed".
+inline std::string counts_text(const item_counts& c) {
+  std::string items = decimal_text(c.pushed) + " pushed", why;
+  append_ended(items, c.delivered, "delivered");
+  append_ended(items, c.failed, "failed");
+  append_ended(items, c.filtered, "filtered");
+  append_ended(items, c.dropped, "dropped");
+  for (const auto& reason : drop_reason_texts) append_ended(why, c.drops.*reason.count, reason.text);
+  if (!why.empty()) (items += " (").append(why) += ')';
+  append_ended(items, c.cancelled, "cancelled");
+  append_ended(items, c.in_flight, "in flight");
+  append_ended(items, c.refused, "refused beside them");
+  return items;
+}
+
 }  // namespace detail
 
-/// The measurements: a table of the stages, then waiting, age, slots and the outcomes of the items.
+/// The measurements: a table of the stages, then waiting, age, slots and the outcomes of the items, of each rate region.
 inline std::string report(const session_statistics& s) {
   std::vector<detail::text_row> rows{
       {"segment", "stages", "items", "min", "median", "p99", "max", "waited p99", "ended here"}};
@@ -85,19 +100,10 @@ inline std::string report(const session_statistics& s) {
   else
     text += "median " + detail::decimal_text(s.occupied.median) + ", max " + detail::decimal_text(s.occupied.max);
   text += " of " + detail::decimal_text(s.slots) + "\nitems             ";
-  std::string items = detail::decimal_text(s.items.pushed) + " pushed";
-  detail::append_ended(items, s.items.delivered, "delivered");
-  detail::append_ended(items, s.items.failed, "failed");
-  detail::append_ended(items, s.items.filtered, "filtered");
-  detail::append_ended(items, s.items.dropped, "dropped");
-  std::string why;
-  for (const auto& reason : detail::drop_reason_texts)
-    detail::append_ended(why, s.items.drops.*reason.count, reason.text);
-  if (!why.empty()) (items += " (").append(why) += ')';
-  detail::append_ended(items, s.items.cancelled, "cancelled");
-  detail::append_ended(items, s.items.in_flight, "in flight");
-  detail::append_ended(items, s.items.refused, "refused beside them");
-  return text + items + '\n';
+  text += detail::counts_text(s.items);
+  for (std::size_t i = 0; i < s.regions_behind.size(); ++i)
+    text += "\nof rate region " + detail::decimal_text(i + 1) + "  " + detail::counts_text(s.regions_behind[i]);
+  return text + '\n';
 }
 
 }  // namespace levada
