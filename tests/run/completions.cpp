@@ -544,6 +544,24 @@ TEST_CASE("the descriptor is not left readable where nothing is left, though nob
   CHECK(!stuck);
 }
 
+TEST_CASE("behind drain the results of a session with a descriptor are there at once") {
+  const auto app = lv::deploy<box>(lv::input<int> | lv::stage<"same">([](const int& v) { return v; }));
+  lv::event_session session(app.open());
+  const pollfd readable{session.descriptor(), POLLIN, 0};
+  for (int round = 0; round < 200; ++round) {
+    for (int i = 0; i < 5; ++i) session.push(i);
+    if (round % 2 == 0)
+      session.drain();
+    else
+      session.reset();
+    pollfd waiting = readable;
+    CHECK(::poll(&waiting, 1, 0) == 1);
+    int found = 0;
+    while (const auto r = session.try_pop()) CHECK(**r == found++);
+    CHECK(found == 5);
+  }
+}
+
 TEST_CASE("many threads push into sessions with callbacks and events") {
   const auto app =
       lv::deploy<box, lv::slots<4>>(lv::input<int> | lv::stage<"same">(lv::serial([](const int& v) { return v; })));

@@ -41,9 +41,15 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
   }
 
   /// Works and waits until all that was pushed is finished and waits to be popped.
-  void drain() { this->session().drain(); }
+  void drain() {
+    this->session().drain();
+    core_->give_turn();
+  }
   /// `drain`, and every stage has the state that it had when the session was opened. No other thread pushes meanwhile.
-  void reset() { this->session().reset(); }
+  void reset() {
+    this->session().reset();
+    core_->give_turn();
+  }
 
   /// To be polled for reading, and never read, written or closed.
   int descriptor() const { return core_->descriptor(); }
@@ -101,6 +107,10 @@ class event_session : public detail::pushed_session_calls<event_session<Session>
       turn mine = turn::watcher;
       if (whose_.compare_exchange_strong(mine, turn::caller)) events_.set();
       return mine == turn::over;
+    }
+    /// What is there now is the caller's at once, not when the watcher comes to look.
+    void give_turn() noexcept {
+      if (has_news()) serve();
     }
     detail::event_count* told_at() noexcept override {
       return whose_ == turn::watcher ? &this->running().event() : nullptr;
