@@ -4,6 +4,8 @@
 // in the order of items.
 
 #include <cstddef>
+#include <cstdio>
+#include <exception>
 #include <optional>
 
 #include <levada/core/detail/slot_result.hpp>
@@ -32,6 +34,7 @@ class held_items {
     held_[place_of(item)] = false;
     --count_;
   }
+  bool any() const { return count_ != 0; }
   /// From `from` on; `end` where none before that is.
   sequence first(sequence from, sequence end) const {
     if (count_ == 0) return end;
@@ -46,6 +49,13 @@ class held_items {
   std::size_t count_ = 0;
 };
 
+/// What is left of them would be looked at in memory that is no more.
+template <class = void>
+[[noreturn, gnu::cold]] void end_with_results_held() {
+  std::fputs("levada: a session ends while a result that was popped in its slot is still held\n", stderr);
+  std::terminate();
+}
+
 /// Of a session whose results are popped by value: none.
 template <class Out>
 class held_results {
@@ -58,6 +68,9 @@ template <class Out>
   requires is_large_result<Out>
 class held_results<Out> final : public slot_holder {
  public:
+  ~held_results() {
+    if (items_.any()) end_with_results_held();
+  }
   void check_free() const { items_.check_free(); }
 
   /// The value at the head.
