@@ -128,6 +128,20 @@ TEST_CASE("a choice with state, and a stage with state inside, see items in orde
   }
 }
 
+TEST_CASE("a choice that can only be moved is of the first session alone") {
+  const auto app = lv::deploy<box>(lv::input<int> |
+                                   lv::route([least = std::make_unique<int>(4)](const int& x) { return x < *least; },
+                                             lv::stage<"less">([](const int& x) { return -x; }), lv::identity));
+  {
+    auto session = app.open();
+    for (int x = 2; x < 6; ++x) {
+      session.push(x);
+      CHECK(**session.pop() == (x < 4 ? -x : x));
+    }
+  }
+  CHECK_THROWS_AS(app.open(), lv::error);
+}
+
 TEST_CASE("behind a fork the choice is of all items, and branches begin with a join") {
   const auto app =
       lv::deploy<box>(lv::input<int> | lv::fork(half, triple) |

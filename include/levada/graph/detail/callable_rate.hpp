@@ -73,15 +73,17 @@ struct callable_rate {
 }  // namespace detail
 
 /// `void f(std::span<const In, M>, std::span<Out, N>)`: N items of M. Fewer than M at the end are dropped and counted.
+/// Each session has a copy of `f`.
 template <fixed_string Name, std::size_t M, std::size_t N, class Out, class F>
-  requires(M > 0 && N > 0)
 constexpr auto rate(F f) {
-  return rate_part<detail::callable_rate<Name, M, N, Out, F>>{{std::move(f)}};
-}
-template <fixed_string Name, std::size_t M, std::size_t N, class Out, class F>
-  requires(M == 0 || N == 0)
-constexpr auto rate(const F&) {
-  return rate_part<detail::wrong_rate<Name, rate_takes_and_gives_one_item_or_more<Name, M, N>>>{};
+  if constexpr (M == 0 || N == 0)
+    return rate_part<detail::wrong_rate<Name, rate_takes_and_gives_one_item_or_more<Name, M, N>>>{};
+  else if constexpr (!std::is_default_constructible_v<Out>)
+    return rate_part<detail::wrong_rate<Name, what_a_rate_gives_has_no_default_constructor<Name, Out>>>{};
+  else if constexpr (!std::is_copy_constructible_v<F>)
+    return rate_part<detail::wrong_rate<Name, callable_of_a_rate_cannot_be_copied<Name, F>>>{};
+  else
+    return rate_part<detail::callable_rate<Name, M, N, Out, F>>{{std::move(f)}};
 }
 
 }  // namespace levada

@@ -110,6 +110,8 @@ struct for_each_op {
       return of_part{};
     else if constexpr (!std::is_default_constructible_v<typename pipeline<In>::out>)
       return what_for_each_collects_has_no_default_constructor<Name, typename pipeline<In>::out>{};
+    else if constexpr (!std::is_move_assignable_v<typename pipeline<In>::out>)
+      return what_for_each_collects_cannot_be_assigned<Name, typename pipeline<In>::out>{};
     else
       return no_mistake{};
   }

@@ -167,6 +167,8 @@ template <fixed_string ForEach>
 struct for_each_has_room_for_one_part_or_more : detail::mistake {};
 template <fixed_string ForEach, class Item>
 struct what_for_each_collects_has_no_default_constructor : detail::mistake {};
+template <fixed_string ForEach, class Item>
+struct what_for_each_collects_cannot_be_assigned : detail::mistake {};
 template <fixed_string Route, std::size_t Branches>
 struct route_takes_a_choice_and_two_to_eight_branches : detail::mistake {};
 template <fixed_string Route, class Item>
@@ -211,6 +213,10 @@ struct feedback_cannot_be_split_behind_a_stage_inside_it : detail::mistake {};
 // ---- rates ----
 template <fixed_string Rate, std::size_t... Numbers>
 struct rate_takes_and_gives_one_item_or_more : detail::mistake {};
+template <fixed_string Rate, class Item>
+struct what_a_rate_gives_has_no_default_constructor : detail::mistake {};
+template <fixed_string Rate, class Callable>
+struct callable_of_a_rate_cannot_be_copied : detail::mistake {};
 template <fixed_string Rate, class Given>
 struct rate_has_no_such_option : detail::mistake {};
 template <fixed_string Rate, class Option>

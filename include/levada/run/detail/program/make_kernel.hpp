@@ -36,9 +36,13 @@ void collect_parameters(collected_parameters& into, const stage_address& stage) 
   for (const parameter_info& wanted : Op::parameters) into.collect(stage.name, *stage.weights, wanted);
 }
 
-/// Kernels that each session may have a copy of: those with stages inside, which may have state. Others are shared.
+/// Kernels that each session may have a copy of: those with stages inside, which may have state that can be copied.
+/// Others are shared.
 template <class Kernel>
-inline constexpr bool is_copied_kernel = requires { Kernel::has_state; };
+inline constexpr bool is_copied_kernel = requires {
+  Kernel::has_state;
+  requires std::is_copy_constructible_v<Kernel>;
+};
 
 /// The objects of the ops of a kernel and their parameters, which its bytes come from.
 struct kernel_origin {
