@@ -195,6 +195,16 @@ TEST_CASE("a pipeline that changes its rate has a plan for each region; a file t
   CHECK(regions[1]["takes"] == 4);
   CHECK(regions[1]["gives"] == 1);
   CHECK(regions[1]["plan"]["units"][0]["stages"][0]["name"] == "four");
+  auto session = app.open();
+  for (int i = 0; i < 8; ++i) session.push(i);
+  session.close();
+  while (session.pop()) {
+  }
+  lv::report(app, session, file.path);
+  const json statistics = data_of(contents_of(file.path))["statistics"];
+  CHECK(statistics["items"]["pushed"] == 8);
+  REQUIRE(statistics["regions_behind"].size() == 1);
+  CHECK(statistics["regions_behind"][0]["items"]["delivered"] == 2);
   CHECK_THROWS_WITH_AS(lv::report(app, "/no such folder/plan.html"),
                        "levada: report: cannot write \"/no such folder/plan.html\": No such file or directory",
                        lv::error);

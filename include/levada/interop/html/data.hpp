@@ -162,6 +162,11 @@ inline void write_counts(json_writer& json, const item_counts& items) {
 inline void write_statistics(json_writer& json, const session_statistics& s) {
   json.open('{');
   write_counts(json, s.items);
+  write_list(json, "regions_behind", s.regions_behind, [&](const item_counts& items) {
+    json.open('{');
+    write_counts(json, items);
+    json.close('}');
+  });
   json.field("slots", s.slots);
   json.field("latency_budget", static_cast<std::size_t>(s.latency_budget));
   json.field("late", static_cast<std::size_t>(s.late));

@@ -143,6 +143,8 @@ const cell = (text, kind) => element('td', { class: kind || '' }, text);
       .map(([how, count]) => count.toLocaleString('en') + ' ' + how.replace('_', ' '));
     const why = counted(statistics.drops).join(', ');
     const lines = [counted(statistics.items).join(', ') + (why && '; dropped: ' + why),
+      ...statistics.regions_behind.map((region, r) =>
+        'of rate region ' + (r + 1) + ': ' + counted(region.items).join(', ')),
       spread('age at the output', statistics.age, nsText),
       statistics.latency_budget
         ? 'late: ' + statistics.late.toLocaleString('en') + ' above ' + nsText(statistics.latency_budget) : '',

@@ -294,9 +294,11 @@ struct running_branch {
   }
 };
 
-/// The steps of a rate that joins what its branches give. `State` has `begun()`, the items that were taken for what was
-/// not given; `feed(item, parts)` and `feed_end()`, which may throw; `has_all()`, `give(out)`, which says how many parts
-/// of that are some; and `clear_all()`.
+/// The steps of a rate that joins what its branches give. `State` has
+///  - `begun()`, the items that were taken for what was not given,
+///  - `feed(item, parts)` and `feed_end()`, which may throw,
+///  - `has_all()`, and `give(out)`, which says how many parts of the item are some,
+///  - `clear_all()`.
 template <class State>
 class joins_branches {
  public:

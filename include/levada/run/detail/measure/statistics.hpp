@@ -97,8 +97,8 @@ inline constexpr drop_reason_text drop_reason_texts[] = {
     {"overdue", "overdue before a stage", &drop_counts::overdue},
     {"overdue_at_output", "overdue at the output", &drop_counts::overdue_at_output}};
 
-/// Adds the measurements behind a change of the rate to `all`. `items` and slots stay those of the first region, the age
-/// becomes that of the last.
+/// Adds the measurements behind a change of the rate to `all`. `items` and slots stay those of the first region, the
+/// age becomes that of the last.
 template <class Statistics>
 void append(Statistics& all, Statistics behind) {
   for (auto& stage : behind.stages) stage.segment += all.segments.size();

@@ -83,7 +83,7 @@ inline std::string counts_text(const item_counts& c) {
 
 }  // namespace detail
 
-/// The measurements: a table of the stages, then waiting, age, slots and the outcomes of the items, of each rate region.
+/// The measurements: a table of the stages, then waiting, age, slots and the outcomes of items, of each rate region.
 inline std::string report(const session_statistics& s) {
   std::vector<detail::text_row> rows{
       {"segment", "stages", "items", "min", "median", "p99", "max", "waited p99", "ended here"}};
