@@ -2,6 +2,7 @@
 #pragma once
 // run/callback_session.hpp: a session whose results are handed to a function.
 
+#include <exception>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -73,10 +74,14 @@ class callback_session : public detail::pushed_session_calls<callback_session<Se
         else
           return handed(*static_cast<output*>(e.head_value()));
       }();
-      if constexpr (std::is_invocable_v<F&, handed&, const item_envelope&>)
-        f(r, e.head_envelope());
-      else
-        f(r);
+      try {
+        if constexpr (std::is_invocable_v<F&, handed&, const item_envelope&>)
+          f(r, e.head_envelope());
+        else
+          f(r);
+      } catch (...) {
+        std::terminate();  // here its message has the exception's text
+      }
     }
 
     F f;
