@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "../ops/folding.hpp"
+#include "../output/lowering.hpp"
 #include "passes.hpp"
 
 namespace levada::onnx {
@@ -88,7 +89,8 @@ std::optional<weighted> weighted_of(const network& net, const node& n) {
     for (const char* key : {"alpha", "beta"})
       if (const auto found = n.attributes.find(key); found != n.attributes.end() && found->second.number != 1)
         return std::nullopt;
-    if (n.inputs.size() > 2 && n.inputs[2] != no_value && elements_of(net[n.inputs[2]].dims) != out[1])
+    if (n.inputs.size() > 2 && n.inputs[2] != no_value &&
+        without_leading_ones(net[n.inputs[2]].dims) != extents{out[1]})
       return std::nullopt;
     return weighted{1, out[1]};
   }
