@@ -110,6 +110,16 @@ TEST_CASE("integers are raised as integers, folded or not") {
   CHECK(converted(model(g)).weights.at("d.value").as<std::int64_t>()[0] == std::numeric_limits<std::int64_t>::min());
 }
 
+TEST_CASE("what is not zero is true, folded, too") {
+  graph_text g;
+  g.inputs = {value("x", {1, 4})};
+  g.outputs = {value("y", {})};
+  g.initializers = {floats({1, 4}, {0.5f, -0.0f, std::numeric_limits<float>::quiet_NaN(), -2}, "k"),
+                    floats({}, {0}, "zero")};
+  g.nodes = {node("Cast", {"k"}, {"c"}, {attribute("to", 9)}), node("Where", {"c", "x", "zero"}, {"y"})};
+  CHECK(converted(model(g)).weights.at("c.value").as<std::int64_t>() == std::vector<std::int64_t>{1, 0, 1, 1});
+}
+
 TEST_CASE("products of matrices of integers: of 32 bits and more as they are, others in a sentence") {
   using onnx::element;
   graph_text g;

@@ -237,7 +237,10 @@ std::vector<tensor_type> infer_cast(const op_call& call) {
   return {{to, call.dims()}};
 }
 std::vector<constant> fold_cast(const op_call& call) {
-  return {mapped(*call.in(0).known, call.out().type, [](auto x) { return x; })};
+  const element type = call.out().type;
+  if (type == element::boolean)
+    return {mapped(*call.in(0).known, type, [](auto x) { return static_cast<std::int64_t>(x != 0); })};
+  return {mapped(*call.in(0).known, type, [](auto x) { return x; })};
 }
 void lower_cast(lowering& to, const op_call& call) {
   const int made = to.in(call, 0);
