@@ -110,6 +110,16 @@ TEST_CASE("integers are raised as integers, folded or not") {
   CHECK(converted(model(g)).weights.at("d.value").as<std::int64_t>()[0] == std::numeric_limits<std::int64_t>::min());
 }
 
+TEST_CASE("integers are raised by floating numbers as double") {
+  using onnx::element;
+  graph_text g;
+  g.inputs = {value("x", {1, 2}, element::i64)};
+  g.outputs = {value("y", {})};
+  g.initializers = {integers({9, 3}, "base"), floats({2}, {0.5f, -1}, "k")};
+  g.nodes = {node("Pow", {"base", "k"}, {"p"}), node("Add", {"x", "p"}, {"y"})};
+  CHECK(converted(model(g)).weights.at("p.value").as<std::int64_t>() == std::vector<std::int64_t>{3, 0});
+}
+
 TEST_CASE("what is not zero is true, folded, too") {
   graph_text g;
   g.inputs = {value("x", {1, 4})};

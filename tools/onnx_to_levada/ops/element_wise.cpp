@@ -367,9 +367,11 @@ T combined(std::string_view op, T a, T b, bool as_c) {
 
 std::vector<constant> fold_variadic(const op_call& call) {
   const bool as_c = call.integer("fmod", 0) != 0;
-  const element type = call.type();
   constant result = *call.in(0).known;
   if (call.inputs() == 1) return {result};
+  // Integers to the power of floating numbers are those first.
+  const bool is_of_floating = !is_floating(call.type()) && is_floating(call.type(1));
+  const element type = is_of_floating ? element::f64 : call.type();
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     const constant& next = *call.in(i).known;
     const extents dims = broadcast_of(call, result.dims(), next.dims());
