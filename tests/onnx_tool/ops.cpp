@@ -11,6 +11,7 @@
 #include "converted.hpp"
 #include "model_writer.hpp"
 #include "ops/op_definition.hpp"
+#include "output/listing.hpp"
 
 namespace onnx_tool_ops {
 
@@ -128,6 +129,31 @@ TEST_CASE("what is not zero is true, folded, too") {
                     floats({}, {0}, "zero")};
   g.nodes = {node("Cast", {"k"}, {"c"}, {attribute("to", 9)}), node("Where", {"c", "x", "zero"}, {"y"})};
   CHECK(converted(model(g)).weights.at("c.value").as<std::int64_t>() == std::vector<std::int64_t>{1, 0, 1, 1});
+}
+
+TEST_CASE("the first output may be left out") {
+  const auto listed = [](const graph_text& g) {
+    onnx::network net = simplified(g);
+    onnx::lowering lowered(net);
+    lowered.run();
+    return onnx::listing_text({}, lowered, onnx::fuse(lowered), net);
+  };
+  graph_text g;
+  g.inputs = {value("x", {6, 1, 3})};
+  g.outputs = {value("y", {})};
+  for (const auto& [op, gates] : {std::pair("RNN", 1), std::pair("GRU", 3), std::pair("LSTM", 4)}) {
+    const auto rows = static_cast<std::size_t>(2 * gates);
+    g.initializers = {floats({1, 2 * gates, 3}, std::vector<float>(rows * 3, 1), "w"),
+                      floats({1, 2 * gates, 2}, std::vector<float>(rows * 2, 1), "r"), floats({}, {2}, "two")};
+    g.nodes = {node(op, {"x", "w", "r"}, {"", "h"}), node("Mul", {"h", "two"}, {"y"})};
+    CHECK(listed(g).find(std::to_string(6 * rows * 5) + " multiply-adds an item") != std::string::npos);
+  }
+  g.inputs = {value("x", {1, 2, 3, 3})};
+  g.initializers = {floats({2, 2, 1, 1}, {1, 2, 3, 4}, "w"), integers({1}, "one"), integers({1, 1}, "parts")};
+  g.nodes = {node("Conv", {"x", "w"}, {"c"}), node("TopK", {"c", "one"}, {"", "y"})};
+  CHECK(listed(g).find("TopK") != std::string::npos);
+  g.nodes[1] = node("Split", {"c", "parts"}, {"", "y"}, {attribute("axis", 1)});
+  CHECK(listed(g).find("Split") != std::string::npos);
 }
 
 TEST_CASE("products of matrices of integers: of 32 bits and more as they are, others in a sentence") {

@@ -404,7 +404,7 @@ class elaboration {
         if ((*net_)[id].known->dims() != (*net_)[id].dims || (*net_)[id].known->type() != (*net_)[id].type)
           seen.fail("its type was inferred wrongly");
       }
-      if (made.op == "DequantizeLinear" && made.domain.empty())
+      if (made.op == "DequantizeLinear" && made.domain.empty() && seen.gives(0))
         (*net_)[made.outputs[0]].dequantized = {.integers = made.inputs[0],
                                                 .scale = made.inputs[1],
                                                 .zero_point = made.inputs.size() > 2 ? made.inputs[2] : no_value,
