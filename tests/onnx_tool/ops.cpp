@@ -156,6 +156,36 @@ TEST_CASE("the first output may be left out") {
   CHECK(listed(g).find("Split") != std::string::npos);
 }
 
+TEST_CASE("a matrix behind a picture takes its rows") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2, 3, 3})};
+  g.outputs = {value("y", {})};
+  g.initializers = {floats({2, 2, 1, 1}, {1, 2, 3, 4}, "w"), floats({3, 4}, std::vector<float>(12, 1), "m"),
+                    floats({4}, {1, 2, 3, 4}, "b"), integers({0}, "first")};
+  g.nodes = {node("Conv", {"x", "w"}, {"c"}), node("Relu", {"c"}, {"r"}), node("Squeeze", {"r", "first"}, {"s"}),
+             node("MatMul", {"s", "m"}, {"p"}), node("Add", {"p", "b"}, {"y"})};
+  const converted c(model(g));
+  CHECK(c.has("nn::reshape<6, 3>"));
+  CHECK(c.has("nn::dense<\"p\", 4>(w) | nn::reshape<2, 3, 4>"));
+  g.nodes = {node("Relu", {"x"}, {"r"}), node("MatMul", {"r", "m"}, {"y"})};  // levada knows of no picture
+  CHECK_FALSE(converted(model(g)).has("nn::reshape"));
+}
+
+TEST_CASE("one axis of a picture is resized as a picture") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2, 3, 4})};
+  g.outputs = {value("y", {})};
+  const auto resized = [&](const std::vector<float>& first, const std::vector<float>& then) {
+    g.initializers = {floats({2, 2, 1, 1}, {1, 2, 3, 4}, "w"), floats({4}, first, "first"), floats({4}, then, "then")};
+    g.nodes = {node("Resize", {"x", "", "first"}, {"r"}), node("Resize", {"r", "", "then"}, {"y"})};
+    return converted(model(g));
+  };
+  CHECK(resized({1, 1, 2, 2}, {1, 1, 2, 1}).has("resize_by<12, 8, lv::layout::chw"));
+  CHECK(resized({1, 1, 2, 2}, {1, 1, 1, 2}).has("resize_by<6, 16, lv::layout::chw"));
+  CHECK(resized({1, 2, 2, 1}, {1, 2, 1, 1}).has("resize_by<1, 8, lv::layout::hwc"));
+  CHECK(resized({1, 2, 2, 1}, {1, 1, 2, 1}).has("resize_by<4, 12, lv::layout::hwc"));
+}
+
 TEST_CASE("products of matrices of integers: of 32 bits and more as they are, others in a sentence") {
   using onnx::element;
   graph_text g;
