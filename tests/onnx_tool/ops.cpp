@@ -186,6 +186,25 @@ TEST_CASE("one axis of a picture is resized as a picture") {
   CHECK(resized({1, 2, 2, 1}, {1, 1, 2, 1}).has("resize_by<4, 12, lv::layout::hwc"));
 }
 
+TEST_CASE("reductions of integers, but those of levada that are of floating numbers") {
+  using onnx::element;
+  graph_text g;
+  g.outputs = {value("y", {})};
+  const auto with = [&](std::string_view op, element type) {
+    g.inputs = {value("x", {1, 4}, type)};
+    g.nodes = {node(op, {"x"}, {"y"})};
+    return model(g);
+  };
+  for (const element type : {element::i32, element::i64}) {
+    CHECK(converted(with("ReduceSum", type)).has("nn::reduce_sum<0>"));
+    CHECK(converted(with("ReduceMax", type)).has("nn::reduce_max<0>"));
+    CHECK(converted(with("ReduceL1", type)).has("nn::reduce_l1<0>"));
+  }
+  const auto refused = [&](std::string_view op, element type) { return refusal([&] { converted(with(op, type)); }); };
+  CHECK(refused("ReduceMean", element::i32) == "ReduceMean \"y\": levada has no nn::reduce_mean of int32");
+  CHECK(refused("ReduceMax", element::boolean) == "ReduceMax \"y\": levada has no nn::reduce_max of bool");
+}
+
 TEST_CASE("products of matrices of integers: of 32 bits and more as they are, others in a sentence") {
   using onnx::element;
   graph_text g;
