@@ -186,6 +186,14 @@ TEST_CASE("one axis of a picture is resized as a picture") {
   CHECK(resized({1, 2, 2, 1}, {1, 1, 2, 1}).has("resize_by<4, 12, lv::layout::hwc"));
 }
 
+TEST_CASE("a triangle of one row has two axes") {
+  graph_text g;
+  g.inputs = {value("x", {1, 3})};
+  g.outputs = {value("y", {})};
+  g.nodes = {node("Trilu", {"x"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::reshape<1, 3> | nn::trilu<true, 0> | nn::reshape<3>"));
+}
+
 TEST_CASE("reductions of integers, but those of levada that are of floating numbers") {
   using onnx::element;
   graph_text g;
