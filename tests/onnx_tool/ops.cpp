@@ -156,6 +156,32 @@ TEST_CASE("the first output may be left out") {
   CHECK(listed(g).find("Split") != std::string::npos);
 }
 
+TEST_CASE("outputs behind the first that nobody takes are left out") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2, 4, 4})};
+  g.outputs = {value("y", {})};
+  g.nodes = {node("MaxPool", {"x"}, {"p", "places"}, {attribute("kernel_shape", {2, 2})}), node("Relu", {"p"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::max_pool2d"));
+  onnx::elaboration_options options;
+  options.to = {"places"};
+  CHECK(refusal([&] { converted(model(g), options); }).find("are not given") != std::string::npos);
+  g.nodes[1] = node("Cast", {"places"}, {"y"}, {attribute("to", 1)});
+  CHECK(refusal([&] { converted(model(g)); }).find("are not given") != std::string::npos);
+  // A branch takes what is around it.
+  graph_text branch;
+  branch.nodes = {node("Identity", {"places"}, {"b"})};
+  branch.outputs = {value("b", {})};
+  g.inputs.push_back(value("condition", {1}, onnx::element::boolean));
+  g.nodes[1] =
+      node("If", {"condition"}, {"y"},
+           {graph_attribute("then_branch", branch.written()), graph_attribute("else_branch", branch.written())});
+  CHECK(refusal([&] { converted(model(g)); }).find("are not given") != std::string::npos);
+  g.inputs.pop_back();
+  g.initializers = {floats({2}, {1, 1}, "ones"), floats({2}, {0, 0}, "zeros")};
+  g.nodes = {node("BatchNormalization", {"x", "ones", "zeros", "zeros", "ones"}, {"y", "mean", "variance"})};
+  CHECK(refusal([&] { converted(model(g)); }).find("it gives no output 1") != std::string::npos);
+}
+
 TEST_CASE("a matrix behind a picture takes its rows") {
   graph_text g;
   g.inputs = {value("x", {1, 2, 3, 3})};
