@@ -119,6 +119,8 @@ TEST_CASE("integers are raised by floating numbers as double") {
   g.initializers = {integers({9, 3}, "base"), floats({2}, {0.5f, -1}, "k")};
   g.nodes = {node("Pow", {"base", "k"}, {"p"}), node("Add", {"x", "p"}, {"y"})};
   CHECK(converted(model(g)).weights.at("p.value").as<std::int64_t>() == std::vector<std::int64_t>{3, 0});
+  g.nodes = {node("Pow", {"x", "k"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::pow | nn::cast<std::int64_t>"));  // which cuts fractions off, as ONNX does
 }
 
 TEST_CASE("what is not zero is true, folded, too") {

@@ -473,9 +473,7 @@ void lower_variadic(lowering& to, const op_call& call) {
     };
     const int a = as(to.in(call, 0), computed), b = as(to.in(call, 1), computed);
     const extents dims = broadcast_of(call, to[a].dims, to[b].dims);
-    int power = to.add("nn::pow", {a, b}, computed, dims);
-    if (!is_floating(type) && !whole) power = to.add("nn::round", {power}, computed, dims);
-    return to.give(call, 0, as(power, type));
+    return to.give(call, 0, as(to.add("nn::pow", {a, b}, computed, dims), type));
   }
   int made = call.is_known(0) && call.inputs() > 1 ? -1 : to.in(call, 0);
   for (std::size_t i = 1; i < call.inputs(); ++i) made = lower_pair(to, call, form, made, i);
