@@ -150,6 +150,8 @@ TEST_CASE("the first output may be left out") {
     g.nodes = {node(op, {"x", "w", "r"}, {"", "h"}), node("Mul", {"h", "two"}, {"y"})};
     CHECK(listed(g).find(std::to_string(6 * rows * 5) + " multiply-adds an item") != std::string::npos);
   }
+  g.nodes = {node("GRU", {"x", "w", "r"}, {"", "", "y"})};  // the cell state is one of an LSTM
+  CHECK(refusal([&] { listed(g); }) == "GRU \"y\": it gives no output 2");
   g.inputs = {value("x", {1, 2, 3, 3})};
   g.initializers = {floats({2, 2, 1, 1}, {1, 2, 3, 4}, "w"), integers({1}, "one"), integers({1, 1}, "parts")};
   g.nodes = {node("Conv", {"x", "w"}, {"c"}), node("TopK", {"c", "one"}, {"", "y"})};

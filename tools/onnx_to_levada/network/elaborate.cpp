@@ -236,7 +236,9 @@ class elaboration {
   }
 
   static const std::string& name_of(const node_def& def) {
-    return !def.name.empty() ? def.name : def.outputs.empty() ? def.op : def.outputs[0];
+    if (!def.name.empty()) return def.name;
+    const auto given = std::ranges::find_if(def.outputs, [](const std::string& output) { return !output.empty(); });
+    return given == def.outputs.end() ? def.op : *given;
   }
 
   /// Why it cannot be left: "" where it takes of a node of which that was said. Null: it is left.
