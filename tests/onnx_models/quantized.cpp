@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A quantized network gives the integers that quantized.py reckons by ONNX's definitions.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <span>
 #include <vector>
 
 #include <quantized_model.onnx.hpp>
@@ -23,6 +25,10 @@ namespace {
 struct expected {
   std::array<std::int8_t, 512> pool;
   std::array<float, 4> y;
+  std::array<float, 256> products;
+  std::array<float, 1024> tall;
+  std::array<std::int32_t, 32> sums;
+  std::array<std::int64_t, 32> largest;
 };
 
 template <class T>
@@ -30,6 +36,15 @@ void read(std::ifstream& from, T& to) {
   const auto bytes = static_cast<std::streamsize>(to.size() * sizeof(to[0]));
   from.read(reinterpret_cast<char*>(to.data()), bytes);
   REQUIRE(from.gcount() == bytes);
+}
+
+template <class Tensor, class T, std::size_t N>
+void check_equal(const Tensor& given, const std::array<T, N>& wanted) {
+  CHECK(std::ranges::equal(std::span(given.data(), given.size()), wanted));
+}
+template <class Tensor, std::size_t N>
+void check_close(const Tensor& given, const std::array<float, N>& wanted) {
+  for (std::size_t i = 0; i < N; ++i) CHECK(given[i] == doctest::Approx(wanted[i]).epsilon(1e-6));
 }
 
 template <class... Options>
@@ -43,16 +58,23 @@ void check() {
       told("quantized_model.onnx.expected", std::ios::binary);
   for (std::size_t i = 0; i < items.size(); ++i) {
     read(given, items[i]);
-    read(told, wanted[i].pool);
-    read(told, wanted[i].y);
+    expected& e = wanted[i];
+    read(told, e.pool);
+    read(told, e.y);
+    read(told, e.products);
+    read(told, e.tall);
+    read(told, e.sums);
+    read(told, e.largest);
   }
   std::size_t at = 0;
   for (auto&& r : app.stream(items)) {
     const expected& e = wanted[at++];
-    const auto& pool = r->template get<"pool">();
-    const auto& y = r->template get<"y">();
-    for (std::size_t i = 0; i < e.pool.size(); ++i) CHECK(pool[i] == e.pool[i]);
-    for (std::size_t i = 0; i < e.y.size(); ++i) CHECK(y[i] == doctest::Approx(e.y[i]).epsilon(1e-6));
+    check_equal(r->template get<"pool">(), e.pool);
+    check_close(r->template get<"y">(), e.y);
+    check_close(r->template get<"products">(), e.products);
+    check_close(r->template get<"tall">(), e.tall);
+    check_equal(r->template get<"sums">(), e.sums);
+    check_equal(r->template get<"largest">(), e.largest);
   }
   CHECK(at == items.size());
 }

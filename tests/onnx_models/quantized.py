@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a network of DequantizeLinear, ops and QuantizeLinear, as quantizers do, with items and their results.
 
-quantized.py FILE     the model; FILE.items has two pictures, FILE.expected what each gives: 512 integers and 4 numbers
+quantized.py FILE     the model; FILE.items has two pictures, FILE.expected what each gives: 512 integers and 4 numbers;
+                      of the integers as numbers, products of their rows and each row twice; their sums and the largest
 """
 
 import random
@@ -134,8 +135,19 @@ _, d = rounded(relu(total(a, c)), s4)
 _, e = rounded(conv(d, s4, 16, 3, groups=4), s4)
 pool, p = rounded(pooled(joined(d, e)), s4)  # the integers are joined and pooled
 y = conv(p, s4, 4, 3, stride=4)
-nodes += [onnx.node("Identity", [pool.name], ["pool"]), onnx.node("Identity", [y.name], ["y"])]
-outputs = [onnx.value("pool", [1, 32, 4, 4], onnx.INT8), onnx.value("y", [1, 4, 1, 1])]
+matrix = [[random.randint(-127, 127) for _ in range(2)] for _ in range(4)]
+columns = constant([4, 2], [v for row in matrix for v in row], onnx.INT8)
+step = single(0.01)
+columns = add("DequantizeLinear", [columns, constant([], [step], onnx.FLOAT)])
+words = {element: add("Cast", [pool.name], to=element) for element in (onnx.INT32, onnx.INT64)}
+nodes += [onnx.node("Identity", [pool.name], ["pool"]), onnx.node("Identity", [y.name], ["y"]),
+          onnx.node("MatMul", [p.name, columns], ["products"]),
+          onnx.node("Resize", [p.name, "", constant([4], [1.0, 1.0, 2.0, 1.0], onnx.FLOAT)], ["tall"]),
+          onnx.node("ReduceSum", [words[onnx.INT32], constant([2], [2, 3], onnx.INT64)], ["sums"]),
+          onnx.node("ReduceMax", [words[onnx.INT64]], ["largest"], axes=[2, 3])]  # fmt: skip
+outputs = [onnx.value("pool", [1, 32, 4, 4], onnx.INT8), onnx.value("y", [1, 4, 1, 1]),
+           onnx.value("products", [1, 32, 4, 2]), onnx.value("tall", [1, 32, 8, 4]),
+           onnx.value("sums", [1, 32, 1, 1], onnx.INT32), onnx.value("largest", [1, 32, 1, 1], onnx.INT64)]  # fmt: skip
 model = onnx.model(nodes, [onnx.value("x", [1, 3, SIDE, SIDE])], outputs, weights)
 with open(sys.argv[1], "wb") as file:
     file.write(model)
@@ -149,5 +161,10 @@ with open(sys.argv[1] + ".items", "wb") as file:
     for item in picture.items:
         file.write(struct.pack(f"<{3 * SIDE * SIDE}f", *flat_of(item)))
 with open(sys.argv[1] + ".expected", "wb") as file:
-    for integers, numbers in zip(pool.items, y.items):
+    for integers, numbers, pooled_numbers in zip(pool.items, y.items, p.items):
         file.write(struct.pack("<512b", *flat_of(integers)) + struct.pack("<4f", *flat_of(numbers)))
+        rows = [row for plane in pooled_numbers for row in plane]
+        products = [step * sum(a * m[k] for a, m in zip(row, matrix)) for row in rows for k in (0, 1)]
+        file.write(struct.pack("<256f", *products) + struct.pack("<1024f", *[v for row in rows for v in row + row]))
+        planes = [flat_of([plane]) for plane in integers]
+        file.write(struct.pack("<32i", *map(sum, planes)) + struct.pack("<32q", *map(max, planes)))

@@ -427,7 +427,7 @@ TEST_CASE("forms of attention that are not supported are refused with a sentence
   const message heads = attribute("q_num_heads", 2), kv_heads = attribute("kv_num_heads", 2);
   CHECK(is_said(node("Attention", {"q", "k", "v", "", "p", "p"}, {"y"}, {heads, kv_heads}),
                 "a past of keys is not supported"));
-  CHECK(is_said(node("Attention", {"q", "k", "v"}, {"y", "", "", "s"}, {heads, kv_heads}), "its scores are not given"));
+  CHECK(is_said(node("Attention", {"q", "k", "v"}, {"a", "", "", "y"}, {heads, kv_heads}), "its scores are not given"));
   CHECK(is_said(node("Attention", {"q", "k", "v"}, {"y"}), "its heads do not divide its channels"));
   CHECK(is_said(node("Attention", {"q", "k", "v", "p"}, {"y"}, {heads, kv_heads}), "its mask does not fit its scores"));
   CHECK(is_said(node("MultiHeadAttention", {"q"}, {"y"}, {attribute("num_heads", 2)}, "", "com.microsoft"),

@@ -11,6 +11,7 @@
 #include "converted.hpp"
 #include "model_writer.hpp"
 #include "ops/op_definition.hpp"
+#include "output/listing.hpp"
 
 namespace onnx_tool_ops {
 
@@ -108,6 +109,138 @@ TEST_CASE("integers are raised as integers, folded or not") {
   g.initializers.push_back(integers({-1}, "minus"));
   g.nodes = {node("Div", {"least", "minus"}, {"d"}), node("Add", {"x", "d"}, {"y"})};
   CHECK(converted(model(g)).weights.at("d.value").as<std::int64_t>()[0] == std::numeric_limits<std::int64_t>::min());
+}
+
+TEST_CASE("integers are raised by floating numbers as double") {
+  using onnx::element;
+  graph_text g;
+  g.inputs = {value("x", {1, 2}, element::i64)};
+  g.outputs = {value("y", {})};
+  g.initializers = {integers({9, 3}, "base"), floats({2}, {0.5f, -1}, "k")};
+  g.nodes = {node("Pow", {"base", "k"}, {"p"}), node("Add", {"x", "p"}, {"y"})};
+  CHECK(converted(model(g)).weights.at("p.value").as<std::int64_t>() == std::vector<std::int64_t>{3, 0});
+  g.nodes = {node("Pow", {"x", "k"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::pow | nn::cast<std::int64_t>"));  // which cuts fractions off, as ONNX does
+}
+
+TEST_CASE("what is not zero is true, folded, too") {
+  graph_text g;
+  g.inputs = {value("x", {1, 4})};
+  g.outputs = {value("y", {})};
+  g.initializers = {floats({1, 4}, {0.5f, -0.0f, std::numeric_limits<float>::quiet_NaN(), -2}, "k"),
+                    floats({}, {0}, "zero")};
+  g.nodes = {node("Cast", {"k"}, {"c"}, {attribute("to", 9)}), node("Where", {"c", "x", "zero"}, {"y"})};
+  CHECK(converted(model(g)).weights.at("c.value").as<std::int64_t>() == std::vector<std::int64_t>{1, 0, 1, 1});
+}
+
+TEST_CASE("the first output may be left out") {
+  const auto listed = [](const graph_text& g) {
+    onnx::network net = simplified(g);
+    onnx::lowering lowered(net);
+    lowered.run();
+    return onnx::listing_text({}, lowered, onnx::fuse(lowered), net);
+  };
+  graph_text g;
+  g.inputs = {value("x", {6, 1, 3})};
+  g.outputs = {value("y", {})};
+  for (const auto& [op, gates] : {std::pair("RNN", 1), std::pair("GRU", 3), std::pair("LSTM", 4)}) {
+    const auto rows = static_cast<std::size_t>(2 * gates);
+    g.initializers = {floats({1, 2 * gates, 3}, std::vector<float>(rows * 3, 1), "w"),
+                      floats({1, 2 * gates, 2}, std::vector<float>(rows * 2, 1), "r"), floats({}, {2}, "two")};
+    g.nodes = {node(op, {"x", "w", "r"}, {"", "h"}), node("Mul", {"h", "two"}, {"y"})};
+    CHECK(listed(g).find(std::to_string(6 * rows * 5) + " multiply-adds an item") != std::string::npos);
+  }
+  g.nodes = {node("GRU", {"x", "w", "r"}, {"", "", "y"})};  // the cell state is one of an LSTM
+  CHECK(refusal([&] { listed(g); }) == "GRU \"y\": it gives no output 2");
+  g.inputs = {value("x", {1, 2, 3, 3})};
+  g.initializers = {floats({2, 2, 1, 1}, {1, 2, 3, 4}, "w"), integers({1}, "one"), integers({1, 1}, "parts")};
+  g.nodes = {node("Conv", {"x", "w"}, {"c"}), node("TopK", {"c", "one"}, {"", "y"})};
+  CHECK(listed(g).find("TopK") != std::string::npos);
+  g.nodes[1] = node("Split", {"c", "parts"}, {"", "y"}, {attribute("axis", 1)});
+  CHECK(listed(g).find("Split") != std::string::npos);
+}
+
+TEST_CASE("outputs behind the first that nobody takes are left out") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2, 4, 4})};
+  g.outputs = {value("y", {})};
+  g.nodes = {node("MaxPool", {"x"}, {"p", "places"}, {attribute("kernel_shape", {2, 2})}), node("Relu", {"p"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::max_pool2d"));
+  onnx::elaboration_options options;
+  options.to = {"places"};
+  CHECK(refusal([&] { converted(model(g), options); }).find("are not given") != std::string::npos);
+  g.nodes[1] = node("Cast", {"places"}, {"y"}, {attribute("to", 1)});
+  CHECK(refusal([&] { converted(model(g)); }).find("are not given") != std::string::npos);
+  // A branch takes what is around it.
+  graph_text branch;
+  branch.nodes = {node("Identity", {"places"}, {"b"})};
+  branch.outputs = {value("b", {})};
+  g.inputs.push_back(value("condition", {1}, onnx::element::boolean));
+  g.nodes[1] =
+      node("If", {"condition"}, {"y"},
+           {graph_attribute("then_branch", branch.written()), graph_attribute("else_branch", branch.written())});
+  CHECK(refusal([&] { converted(model(g)); }).find("are not given") != std::string::npos);
+  g.inputs.pop_back();
+  g.initializers = {floats({2}, {1, 1}, "ones"), floats({2}, {0, 0}, "zeros")};
+  g.nodes = {node("BatchNormalization", {"x", "ones", "zeros", "zeros", "ones"}, {"y", "mean", "variance"})};
+  CHECK(refusal([&] { converted(model(g)); }).find("it gives no output 1") != std::string::npos);
+}
+
+TEST_CASE("a matrix behind a picture takes its rows") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2, 3, 3})};
+  g.outputs = {value("y", {})};
+  g.initializers = {floats({2, 2, 1, 1}, {1, 2, 3, 4}, "w"), floats({3, 4}, std::vector<float>(12, 1), "m"),
+                    floats({4}, {1, 2, 3, 4}, "b"), integers({0}, "first")};
+  g.nodes = {node("Conv", {"x", "w"}, {"c"}), node("Relu", {"c"}, {"r"}), node("Squeeze", {"r", "first"}, {"s"}),
+             node("MatMul", {"s", "m"}, {"p"}), node("Add", {"p", "b"}, {"y"})};
+  const converted c(model(g));
+  CHECK(c.has("nn::reshape<6, 3>"));
+  CHECK(c.has("nn::dense<\"p\", 4>(w) | nn::reshape<2, 3, 4>"));
+  g.nodes = {node("Relu", {"x"}, {"r"}), node("MatMul", {"r", "m"}, {"y"})};  // levada knows of no picture
+  CHECK_FALSE(converted(model(g)).has("nn::reshape"));
+}
+
+TEST_CASE("one axis of a picture is resized as a picture") {
+  graph_text g;
+  g.inputs = {value("x", {1, 2, 3, 4})};
+  g.outputs = {value("y", {})};
+  const auto resized = [&](const std::vector<float>& first, const std::vector<float>& then) {
+    g.initializers = {floats({2, 2, 1, 1}, {1, 2, 3, 4}, "w"), floats({4}, first, "first"), floats({4}, then, "then")};
+    g.nodes = {node("Resize", {"x", "", "first"}, {"r"}), node("Resize", {"r", "", "then"}, {"y"})};
+    return converted(model(g));
+  };
+  CHECK(resized({1, 1, 2, 2}, {1, 1, 2, 1}).has("resize_by<12, 8, lv::layout::chw"));
+  CHECK(resized({1, 1, 2, 2}, {1, 1, 1, 2}).has("resize_by<6, 16, lv::layout::chw"));
+  CHECK(resized({1, 2, 2, 1}, {1, 2, 1, 1}).has("resize_by<1, 8, lv::layout::hwc"));
+  CHECK(resized({1, 2, 2, 1}, {1, 1, 2, 1}).has("resize_by<4, 12, lv::layout::hwc"));
+}
+
+TEST_CASE("a triangle of one row has two axes") {
+  graph_text g;
+  g.inputs = {value("x", {1, 3})};
+  g.outputs = {value("y", {})};
+  g.nodes = {node("Trilu", {"x"}, {"y"})};
+  CHECK(converted(model(g)).has("nn::reshape<1, 3> | nn::trilu<true, 0> | nn::reshape<3>"));
+}
+
+TEST_CASE("reductions of integers, but those of levada that are of floating numbers") {
+  using onnx::element;
+  graph_text g;
+  g.outputs = {value("y", {})};
+  const auto with = [&](std::string_view op, element type) {
+    g.inputs = {value("x", {1, 4}, type)};
+    g.nodes = {node(op, {"x"}, {"y"})};
+    return model(g);
+  };
+  for (const element type : {element::i32, element::i64}) {
+    CHECK(converted(with("ReduceSum", type)).has("nn::reduce_sum<0>"));
+    CHECK(converted(with("ReduceMax", type)).has("nn::reduce_max<0>"));
+    CHECK(converted(with("ReduceL1", type)).has("nn::reduce_l1<0>"));
+  }
+  const auto refused = [&](std::string_view op, element type) { return refusal([&] { converted(with(op, type)); }); };
+  CHECK(refused("ReduceMean", element::i32) == "ReduceMean \"y\": levada has no nn::reduce_mean of int32");
+  CHECK(refused("ReduceMax", element::boolean) == "ReduceMax \"y\": levada has no nn::reduce_max of bool");
 }
 
 TEST_CASE("products of matrices of integers: of 32 bits and more as they are, others in a sentence") {

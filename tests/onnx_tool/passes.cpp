@@ -41,6 +41,23 @@ TEST_CASE("a batch normalisation goes into the convolution before it") {
   CHECK(simplified(g).nodes.size() == 3);
 }
 
+TEST_CASE("what follows a Gemm goes into it where its sum is of columns") {
+  graph_text g;
+  g.inputs = {value("x", {2, 2})};
+  g.outputs = {value("y", {})};
+  const auto with = [&](const dims& sum) {
+    g.initializers = {floats({2, 2}, {1, 2, 3, 4}, "b"), floats(sum, {10, 20}, "c"), floats({1}, {2}, "k")};
+    g.nodes = {node("Gemm", {"x", "b", "c"}, {"g"}), node("Mul", {"g", "k"}, {"y"})};
+  };
+  for (const dims& row : {dims{2}, dims{1, 2}}) {
+    with(row);
+    CHECK(ops_of(simplified(g)) == strings{"Gemm"});
+    CHECK(converted(model(g)).weights.at("g.bias").as<double>() == std::vector<double>{20, 40});
+  }
+  with({2, 1});  // as many numbers, one a row
+  CHECK(ops_of(simplified(g)) == strings{"Gemm", "Mul"});
+}
+
 TEST_CASE("a pad with zeros goes into the convolution behind it, one with ones does not") {
   graph_text g = of_picture();
   g.initializers = {floats({1, 2, 3, 3}, std::vector<float>(18, 1), "w"), integers({0, 0, 1, 2, 0, 0, 1, 0}, "pads"),

@@ -21,6 +21,7 @@ struct scope {
   /// Of a branch that is a network of its own: that, the one around it, and which values of that it takes.
   network *own = nullptr, *outside = nullptr;
   std::vector<value_id> taken{};
+  std::set<std::string, std::less<>> read{};  ///< the names that its nodes take, and those that leave it
 
   value_id find(const std::string& name) {
     if (const auto found = names.find(name); found != names.end()) return found->second;
@@ -59,6 +60,9 @@ class elaboration {
     initializers(model_.graph, top);
     inputs(top);
     problems_.throw_any();
+    for (const declared& output : model_.graph.outputs) top.read.insert(output.name);
+    top.read.insert(options_.to.begin(), options_.to.end());
+    top.read.insert(options_.from);
     nodes(model_.graph.nodes, top, model_.opsets, {}, "", 0);
     finish(top);
     problems_.throw_any();
@@ -196,12 +200,25 @@ class elaboration {
   void nodes(const std::vector<node_def>& all, scope& names, const opset_versions& opsets, const bindings& bound,
              const std::string& prefix, int depth) {
     for (const node_def& def : all) {
+      names.read.insert(def.inputs.begin(), def.inputs.end());
+      names.read.merge(captured_names(def));
+    }
+    for (const node_def& def : all) {
       if (++counts_.nodes > most_nodes) throw conversion_error("the model has more than a million nodes");
       if (options_.leave_unsupported && depth == 0)
         one_or_left(def, names, opsets, bound, prefix, depth);
       else
-        one(def, names, opsets, bound, prefix, depth);
+        one(without_unread(def, names.read), names, opsets, bound, prefix, depth);
     }
+  }
+
+  /// Of the outputs behind the first those that somebody takes. A BatchNormalization says by them that it trains, and
+  /// what ONNX Runtime may compute stays as it is.
+  static node_def without_unread(node_def def, const std::set<std::string, std::less<>>& read) {
+    if (def.op == "BatchNormalization") return def;
+    for (std::size_t i = 1; i < def.outputs.size(); ++i)
+      if (!read.contains(def.outputs[i])) def.outputs[i].clear();
+    return def;
   }
 
   /// A node of the model's own graph that cannot be converted is left to ONNX Runtime.
@@ -219,7 +236,9 @@ class elaboration {
   }
 
   static const std::string& name_of(const node_def& def) {
-    return !def.name.empty() ? def.name : def.outputs.empty() ? def.op : def.outputs[0];
+    if (!def.name.empty()) return def.name;
+    const auto given = std::ranges::find_if(def.outputs, [](const std::string& output) { return !output.empty(); });
+    return given == def.outputs.end() ? def.op : *given;
   }
 
   /// Why it cannot be left: "" where it takes of a node of which that was said. Null: it is left.
@@ -404,7 +423,7 @@ class elaboration {
         if ((*net_)[id].known->dims() != (*net_)[id].dims || (*net_)[id].known->type() != (*net_)[id].type)
           seen.fail("its type was inferred wrongly");
       }
-      if (made.op == "DequantizeLinear" && made.domain.empty())
+      if (made.op == "DequantizeLinear" && made.domain.empty() && seen.gives(0))
         (*net_)[made.outputs[0]].dequantized = {.integers = made.inputs[0],
                                                 .scale = made.inputs[1],
                                                 .zero_point = made.inputs.size() > 2 ? made.inputs[2] : no_value,
@@ -439,6 +458,7 @@ class elaboration {
     };
     const auto elaborate = [&](const graph_def& graph, scope& inner) {
       initializers(graph, inner);
+      for (const declared& output : graph.outputs) inner.read.insert(output.name);
       nodes(graph.nodes, inner, opsets, bound, prefix, depth + 1);
       std::vector<value_id> outputs;
       outputs.reserve(graph.outputs.size());
@@ -501,6 +521,7 @@ class elaboration {
     scope inner;  // a function sees its arguments alone
     for (std::size_t i = 0; i < function.inputs.size() && i < made.inputs.size(); ++i)
       if (made.inputs[i] != no_value) inner.names[function.inputs[i]] = made.inputs[i];
+    inner.read.insert(function.outputs.begin(), function.outputs.end());
     bindings given = function.defaults;
     for (const auto& [key, attribute] : made.attributes) given.insert_or_assign(key, attribute);
     const opset_versions& opsets = function.opsets.empty() ? model_.opsets : function.opsets;

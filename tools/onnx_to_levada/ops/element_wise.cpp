@@ -237,7 +237,10 @@ std::vector<tensor_type> infer_cast(const op_call& call) {
   return {{to, call.dims()}};
 }
 std::vector<constant> fold_cast(const op_call& call) {
-  return {mapped(*call.in(0).known, call.out().type, [](auto x) { return x; })};
+  const element type = call.out().type;
+  if (type == element::boolean)
+    return {mapped(*call.in(0).known, type, [](auto x) { return static_cast<std::int64_t>(x != 0); })};
+  return {mapped(*call.in(0).known, type, [](auto x) { return x; })};
 }
 void lower_cast(lowering& to, const op_call& call) {
   const int made = to.in(call, 0);
@@ -364,9 +367,11 @@ T combined(std::string_view op, T a, T b, bool as_c) {
 
 std::vector<constant> fold_variadic(const op_call& call) {
   const bool as_c = call.integer("fmod", 0) != 0;
-  const element type = call.type();
   constant result = *call.in(0).known;
   if (call.inputs() == 1) return {result};
+  // Integers to the power of floating numbers are those first.
+  const bool is_of_floating = !is_floating(call.type()) && is_floating(call.type(1));
+  const element type = is_of_floating ? element::f64 : call.type();
   for (std::size_t i = 1; i < call.inputs(); ++i) {
     const constant& next = *call.in(i).known;
     const extents dims = broadcast_of(call, result.dims(), next.dims());
@@ -468,9 +473,7 @@ void lower_variadic(lowering& to, const op_call& call) {
     };
     const int a = as(to.in(call, 0), computed), b = as(to.in(call, 1), computed);
     const extents dims = broadcast_of(call, to[a].dims, to[b].dims);
-    int power = to.add("nn::pow", {a, b}, computed, dims);
-    if (!is_floating(type) && !whole) power = to.add("nn::round", {power}, computed, dims);
-    return to.give(call, 0, as(power, type));
+    return to.give(call, 0, as(to.add("nn::pow", {a, b}, computed, dims), type));
   }
   int made = call.is_known(0) && call.inputs() > 1 ? -1 : to.in(call, 0);
   for (std::size_t i = 1; i < call.inputs(); ++i) made = lower_pair(to, call, form, made, i);

@@ -578,9 +578,10 @@ std::vector<constant> fold_trilu(const op_call& call) {
 }
 void lower_trilu(lowering& to, const op_call& call) {
   const bool upper = call.integer("upper", 1) != 0;
-  to.give_op(call,
-             "nn::trilu<" + std::string(upper ? "true" : "false") + ", " + std::to_string(diagonal_of(call)) + ">",
-             {to.in(call, 0)});
+  const extents dims = call.rank() == 2 ? call.dims() : stored_dims(call.dims());  // one row is a matrix, too
+  to.give(call, 0,
+          to.add("nn::trilu<" + std::string(upper ? "true" : "false") + ", " + std::to_string(diagonal_of(call)) + ">",
+                 {to.in_shape(call, 0, dims)}, call.type(), dims));
 }
 
 constexpr op_definition move_definitions[] = {

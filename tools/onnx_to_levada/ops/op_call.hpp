@@ -34,7 +34,10 @@ class op_call {
   element type(std::size_t i = 0) const { return in(i).type; }
   const extents& dims(std::size_t i = 0) const { return in(i).dims; }
   std::int64_t rank(std::size_t i = 0) const { return static_cast<std::int64_t>(dims(i).size()); }
-  const value& out(std::size_t i = 0) const { return (*net_)[node_->outputs.at(i)]; }
+  const value& out(std::size_t i = 0) const {
+    if (!gives(i)) fail("output " + std::to_string(i) + " is left out");
+    return (*net_)[node_->outputs[i]];
+  }
 
   /// The elements of an input, which have to be known while converting.
   const constant& known(std::size_t i, const char* meaning) const {

@@ -64,6 +64,10 @@ int dense(lowering& to, const op_call& call, int from, const constant& weight, c
   to.weight(name, "weight", weight);
   if (bias != nullptr) to.weight(name, "bias", *bias);
   extents dims = to[from].dims;
+  if (to[from].axes != picture::none) {  // levada wants to be told that its rows are features
+    dims = {dims[0] * dims[1], dims[2]};
+    from = to.shaped(from, dims);
+  }
   dims.back() = weight.dims()[0];
   return to.add(name,
                 "nn::dense<\"" + name + "\", " + std::to_string(weight.dims()[0]) +

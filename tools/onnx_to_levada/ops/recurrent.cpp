@@ -27,7 +27,9 @@ std::vector<tensor_type> infer_recurrent(const op_call& call) {
                                     : extents{l.steps, l.directions, l.items, l.hidden};
   const extents last =
       l.items_first ? extents{l.items, l.directions, l.hidden} : extents{l.directions, l.items, l.hidden};
-  return {{call.type(), all}, {call.type(), last}, {call.type(), last}};
+  std::vector<tensor_type> types{{call.type(), all}, {call.type(), last}};
+  if (call.called().op == "LSTM") types.push_back(types.back());  // its cell state
+  return types;
 }
 
 /// What an op of all steps of levada is written with; a clip and activations other than ONNX's defaults are values.

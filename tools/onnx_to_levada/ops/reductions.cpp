@@ -75,19 +75,28 @@ std::vector<constant> fold_reduce(const op_call& call) {
 
 struct reduction_form {
   std::string_view name, levada;
+  bool is_of_integers;  ///< too
 };
 constexpr reduction_form reduction_forms[] = {
-    {"ReduceSum", "nn::reduce_sum"},        {"ReduceMean", "nn::reduce_mean"},
-    {"ReduceMax", "nn::reduce_max"},        {"ReduceMin", "nn::reduce_min"},
-    {"ReduceProd", "nn::reduce_prod"},      {"ReduceL1", "nn::reduce_l1"},
-    {"ReduceL2", "nn::reduce_l2"},          {"ReduceSumSquare", "nn::reduce_sum_square"},
-    {"ReduceLogSum", "nn::reduce_log_sum"}, {"ReduceLogSumExp", "nn::reduce_log_sum_exp"},
+    {"ReduceSum", "nn::reduce_sum", true},         {"ReduceMean", "nn::reduce_mean", false},
+    {"ReduceMax", "nn::reduce_max", true},         {"ReduceMin", "nn::reduce_min", true},
+    {"ReduceProd", "nn::reduce_prod", true},       {"ReduceL1", "nn::reduce_l1", true},
+    {"ReduceL2", "nn::reduce_l2", false},          {"ReduceSumSquare", "nn::reduce_sum_square", true},
+    {"ReduceLogSum", "nn::reduce_log_sum", false}, {"ReduceLogSumExp", "nn::reduce_log_sum_exp", false},
 };
+const reduction_form& reduction_of(const op_call& call) {
+  for (const reduction_form& form : reduction_forms)
+    if (form.name == call.called().op) return form;
+  call.fail("it is no reduction");
+}
 
 void lower_reduce(lowering& to, const op_call& call) {
   const std::vector<std::size_t> axes = reduced_axes(call);
   if (axes.empty()) return to.give(call, 0, to.in(call, 0));
-  if (!is_floating(call.type())) call.fail("it reduces integers, which levada does not");
+  const reduction_form& form = reduction_of(call);
+  const element type = call.type();
+  if (!is_floating(type) && (!form.is_of_integers || type == element::boolean))
+    call.fail("levada has no " + std::string(form.levada) + " of " + std::string(names_of(type)->onnx));
   // Without the leading axis of extent 1, unless that is all that is reduced.
   const extents& d = call.dims();
   const std::size_t left_out = d.size() - stored_dims(d).size();
@@ -101,11 +110,8 @@ void lower_reduce(lowering& to, const op_call& call) {
   }
   extents dims = from;
   for (const std::int64_t axis : numbers) dims[static_cast<std::size_t>(axis)] = 1;
-  for (const reduction_form& form : reduction_forms)
-    if (form.name == call.called().op)
-      return to.give(call, 0,
-                     to.add(std::string(form.levada) + "<" + list_of(numbers) + ">", {to.in_shape(call, 0, from)},
-                            call.type(), dims));
+  to.give(call, 0,
+          to.add(std::string(form.levada) + "<" + list_of(numbers) + ">", {to.in_shape(call, 0, from)}, type, dims));
 }
 
 // --- along one axis, which levada has last ---------------------------------------------------------------------------

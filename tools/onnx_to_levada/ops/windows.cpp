@@ -389,6 +389,12 @@ resized resize_of(const op_call& call) {
   }
   return r;
 }
+/// Of a single axis that is not the first: with which of its neighbours it is the height and width of a picture. The
+/// middle one of three is the height of a picture, unless that is known to be the other one.
+void takes_neighbour(lowering& to, const op_call& call, std::size_t& first, std::size_t& last) {
+  const bool is_middle = last + 2 == call.dims().size();
+  is_middle&& to[to.in(call, 0)].axes != picture::hwc ? ++last : --first;
+}
 std::vector<tensor_type> infer_resize(const op_call& call) { return {{call.type(), resize_of(call).dims}}; }
 void lower_resize(lowering& to, const op_call& call) {
   const resized r = resize_of(call);
@@ -408,7 +414,7 @@ void lower_resize(lowering& to, const op_call& call) {
       last = axis;
     }
   if (first > last) return to.give(call, 0, to.in(call, 0));
-  if (last == first && first > 0) --first;
+  if (last == first && first > 0) takes_neighbour(to, call, first, last);
   if (last > first + 1) call.fail("it changes axes that are not neighbours, or more than two");
   const bool single = last == first;  // the first axis of all
   const std::size_t y = first, x = last;

@@ -8,19 +8,19 @@ namespace {
 
 /// Multiplications and additions of one node, in pairs: of products and convolutions, which are nearly all there is.
 std::int64_t multiply_adds(const network& net, const node& n) {
-  const std::int64_t out = elements_of(net[n.outputs[0]].dims);
   const auto dims = [&](std::size_t i) -> const extents& { return net[n.inputs[i]].dims; };
-  if (n.op == "Conv") return out * elements_of(dims(1)) / dims(1)[0];
-  if (n.op == "QLinearConv") return out * elements_of(dims(3)) / dims(3)[0];
+  const auto out = [&] { return elements_of(net[n.outputs[0]].dims); };
+  if (n.op == "Conv") return out() * elements_of(dims(1)) / dims(1)[0];
+  if (n.op == "QLinearConv") return out() * elements_of(dims(3)) / dims(3)[0];
   if (n.op == "ConvTranspose") return elements_of(dims(0)) * elements_of(dims(1)) / dims(1)[0];
   if (n.op == "QGemm") return elements_of(dims(3));
-  if (n.op == "MatMul") return out * dims(0).back();
+  if (n.op == "MatMul") return out() * dims(0).back();
   if (n.op == "Gemm") {
     const auto turned = n.attributes.find("transA");
-    return out * dims(0)[turned != n.attributes.end() && turned->second.integer != 0 ? 0 : 1];
+    return out() * dims(0)[turned != n.attributes.end() && turned->second.integer != 0 ? 0 : 1];
   }
   if (n.op == "DotProductAttention")  // keys by queries, and shares by values
-    return out / dims(2).back() * dims(1)[dims(1).size() - 2] * (dims(0).back() + dims(2).back());
+    return out() / dims(2).back() * dims(1)[dims(1).size() - 2] * (dims(0).back() + dims(2).back());
   if (n.op == "LSTM" || n.op == "GRU" || n.op == "RNN")
     return elements_of(dims(0)) / dims(0)[2] * (elements_of(dims(1)) + elements_of(dims(2)));
   return 0;

@@ -70,7 +70,7 @@ lowering::lowering(const network& net, std::string prefix)
   for (std::size_t i = 0; i < net.inputs.size(); ++i) {
     const value& v = net[net.inputs[i]];
     made_[static_cast<std::size_t>(net.inputs[i])] = static_cast<int>(i);
-    nodes_.push_back({base_names_[i], {}, "", v.type, stored_dims(v.dims), -1});
+    nodes_.push_back({base_names_[i], {}, "", v.type, stored_dims(v.dims), -1, picture::none});
   }
 }
 
@@ -231,9 +231,27 @@ int lowering::shaped(int made, const extents& dims) {
   return shaped_[{made, dims}] = result;
 }
 
+/// Ops of pictures say the order of their axes; the others leave it, unless they give other axes.
+picture lowering::axes_behind(std::string_view op, const std::vector<int>& from) const {
+  static constexpr std::string_view of_pictures[] = {"nn::batch_norm", "nn::depth_to_space", "nn::instance_norm",
+                                                     "nn::lrn", "nn::space_to_depth"};
+  static constexpr std::string_view of_other_axes[] = {"nn::dense",     "nn::matmul",           "nn::matmul_parameter",
+                                                       "nn::parameter", "nn::parameter_matmul", "nn::reshape",
+                                                       "nn::transpose"};
+  const std::string_view called = op.substr(0, op.find_first_of("<("));
+  if (called == "lv::image::resize_by")
+    return op.find("lv::layout::hwc") == std::string_view::npos ? picture::chw : picture::hwc;
+  if (called.ends_with("2d") || std::ranges::find(of_pictures, called) != std::end(of_pictures)) return picture::chw;
+  if (std::ranges::find(of_other_axes, called) != std::end(of_other_axes)) return picture::none;
+  for (const int i : from)
+    if ((*this)[i].axes != picture::none) return (*this)[i].axes;
+  return picture::none;
+}
+
 int lowering::add(std::string name, std::string op, std::vector<int> from, element type, extents dims) {
   if (dims.empty()) dims = {1};
-  nodes_.push_back({std::move(name), std::move(from), std::move(op), type, std::move(dims), source_});
+  const picture axes = dims.size() == 3 ? axes_behind(op, from) : picture::none;
+  nodes_.push_back({std::move(name), std::move(from), std::move(op), type, std::move(dims), source_, axes});
   return static_cast<int>(nodes_.size()) - 1;
 }
 

@@ -31,6 +31,9 @@ std::string tensor_text(element type, const extents& dims);
 /// A node of levada takes at most so many values; a graph has at most so many inputs, and so many outputs.
 inline constexpr std::size_t most_values = 64;
 
+/// What levada knows of three axes behind ops of pictures: their order.
+enum class picture : unsigned char { none, chw, hwc };
+
 /// A port or a node of levada.
 struct levada_node {
   std::string name;
@@ -39,6 +42,7 @@ struct levada_node {
   element type = element::undefined;
   extents dims;     ///< as stored
   int source = -1;  ///< the node of the network, or -1
+  picture axes = picture::none;
 };
 
 class lowering {
@@ -105,6 +109,7 @@ class lowering {
   std::string unique(const std::string& name);
   const std::string& base_name() const;
   int own(int made, const std::string& name);
+  picture axes_behind(std::string_view op, const std::vector<int>& from) const;
   int constant_node(value_id id);
 
   const network& net_;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <string_view>
 
 #include "../ops/folding.hpp"
+#include "../output/lowering.hpp"
 #include "passes.hpp"
 
 namespace levada::onnx {
@@ -32,7 +36,7 @@ std::optional<std::pair<affine, value_id>> affine_of(const network& net, const n
   const auto count = static_cast<std::size_t>(channels);
   if (n.op == "BatchNormalization") {
     for (std::size_t i = 1; i < 5; ++i)
-      if (n.inputs.size() < 5 || !net[n.inputs[i]].known) return std::nullopt;
+      if (n.inputs.size() < 5 || n.inputs[i] == no_value || !net[n.inputs[i]].known) return std::nullopt;
     if (axis != 1 || n.outputs.size() > 1) return std::nullopt;
     const auto number = n.attributes.find("epsilon");
     const double epsilon = number == n.attributes.end() ? 1e-5 : number->second.number;
@@ -46,7 +50,8 @@ std::optional<std::pair<affine, value_id>> affine_of(const network& net, const n
     }
     return std::pair(std::move(a), n.inputs[0]);
   }
-  if (n.inputs.size() != 2 || n.inputs[0] == no_value || n.inputs[1] == no_value) return std::nullopt;
+  static constexpr std::string_view ops[] = {"Mul", "Add", "Div", "Sub"};
+  if (std::ranges::find(ops, n.op) == std::end(ops)) return std::nullopt;
   const bool first = net[n.inputs[0]].known.has_value();
   if (first == net[n.inputs[1]].known.has_value()) return std::nullopt;
   const value_id data = n.inputs[first ? 1 : 0];
@@ -76,11 +81,12 @@ struct weighted {
   std::int64_t channels;
 };
 std::optional<weighted> weighted_of(const network& net, const node& n) {
-  if (n.inputs.size() < 2 || n.inputs[1] == no_value || !net[n.inputs[1]].known || net[n.inputs[0]].known)
-    return std::nullopt;
-  if (n.inputs.size() > 2 && n.inputs[2] != no_value && !net[n.inputs[2]].known) return std::nullopt;
+  static constexpr std::string_view ops[] = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
+  if (std::ranges::find(ops, n.op) == std::end(ops)) return std::nullopt;
+  if (!net[n.inputs[1]].known || net[n.inputs[0]].known || !is_floating(net[n.inputs[1]].type)) return std::nullopt;
+  const bool has_sum = n.inputs.size() > 2 && n.inputs[2] != no_value;
+  if (has_sum && !net[n.inputs[2]].known) return std::nullopt;
   const extents& out = net[n.outputs[0]].dims;
-  if (!is_floating(net[n.inputs[1]].type)) return std::nullopt;
   if (n.op == "Conv" || n.op == "ConvTranspose") return weighted{1, out[1]};
   if (n.op == "MatMul" && net[n.inputs[1]].dims.size() == 2 && !out.empty())
     return weighted{out.size() - 1, out.back()};
@@ -88,8 +94,7 @@ std::optional<weighted> weighted_of(const network& net, const node& n) {
     for (const char* key : {"alpha", "beta"})
       if (const auto found = n.attributes.find(key); found != n.attributes.end() && found->second.number != 1)
         return std::nullopt;
-    if (n.inputs.size() > 2 && n.inputs[2] != no_value && elements_of(net[n.inputs[2]].dims) != out[1])
-      return std::nullopt;
+    if (has_sum && without_leading_ones(net[n.inputs[2]].dims) != extents{out[1]}) return std::nullopt;
     return weighted{1, out[1]};
   }
   return std::nullopt;
