@@ -393,7 +393,10 @@ resized resize_of(const op_call& call) {
 /// middle one of three is the height of a picture, unless that is known to be the other one.
 void takes_neighbour(lowering& to, const op_call& call, std::size_t& first, std::size_t& last) {
   const bool is_middle = last + 2 == call.dims().size();
-  is_middle&& to[to.in(call, 0)].axes != picture::hwc ? ++last : --first;
+  if (is_middle && to[to.in(call, 0)].axes != picture::hwc)
+    ++last;
+  else
+    --first;
 }
 std::vector<tensor_type> infer_resize(const op_call& call) { return {{call.type(), resize_of(call).dims}}; }
 void lower_resize(lowering& to, const op_call& call) {
