@@ -3,6 +3,7 @@
 
 #include "nn/direct.hpp"
 
+#include <concepts>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -64,6 +65,39 @@ TEST_CASE("a network on batches gives what it gives item by item") {
   const auto weights = made_weights();
   check_in_batches<picture, 5, lv::backends<lv::simd>>(network(weights), 1e-5);
   check_in_batches<picture, 5, lv::backends<lv::reference>>(network(weights), 1e-5);
+}
+
+TEST_CASE("a graph takes batches of what its ports declare, wherever it stands") {
+  using row = lv::tensor<float, 3 * 9 * 7>;
+  const auto inner = lv::graph(lv::port<"x", picture>, lv::node<"a", "x">(nn::relu), lv::node<"b", "x">(nn::sigmoid),
+                               lv::output<"a", "a">, lv::output<"b", "b">);
+  const auto ports = lv::graph(lv::port<"x", picture>, lv::port<"flat", row>, lv::node<"f", "x">(nn::flatten),
+                               lv::node<"sum", "f", "flat">(nn::add), lv::output<"y", "sum">);
+  const auto outer = lv::graph(lv::port<"x", picture>, lv::node<"inner", "x">(nn::relu | inner),
+                               lv::node<"sum", "inner.a", "inner.b">(nn::add), lv::node<"flat", "sum">(nn::flatten),
+                               lv::node<"ports", "inner.b", "flat">(ports), lv::output<"y", "ports">);
+  const auto line = lv::input<picture> | nn::relu;
+  check_in_batches<picture, 2>(lv::on<lv::cpu<2>>(line) | lv::residual(line) |
+                               lv::fork(lv::params<"outer">(outer), inner | nn::add | nn::flatten) | nn::add);
+
+  using outputs = decltype(lv::deploy<box>(lv::input<picture> | lv::batch<2> | inner))::output;
+  using pictures = lv::batch_tensor<picture, 2>;
+  static_assert(std::same_as<outputs, lv::named_items<lv::named_item<"a", pictures>, lv::named_item<"b", pictures>>>);
+}
+
+TEST_CASE("a graph whose nodes change their rate takes a batch") {
+  const auto app = lv::deploy<box>(lv::input<picture> | lv::batch<2> |
+                                   lv::graph(lv::port<"x", picture>, lv::node<"a", "x">(nn::relu | lv::unbatch),
+                                             lv::node<"b", "x">(lv::unbatch), lv::node<"sum", "a", "b">(nn::add),
+                                             lv::output<"y", "sum">));
+  std::vector<picture> items(4);
+  for (picture& item : items) fill_randomly(item);
+  std::size_t next = 0;
+  for (auto&& r : app.stream(items)) {
+    const picture& item = items[next++];
+    for (std::size_t i = 0; i < item.size(); ++i) CHECK((*r)[i] == (item[i] < 0 ? item[i] : 2 * item[i]));
+  }
+  CHECK(next == 4);
 }
 
 TEST_CASE("each output of an op is a batch") {

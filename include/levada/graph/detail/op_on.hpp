@@ -55,6 +55,9 @@ struct batch_input<std::tuple<>> {
 };
 template <class In, class... Ops>
 inline constexpr std::size_t items_of = batch_input<In>::items;
+/// What flows is a batch of such items, or several batches beside each other, which have equally many.
+template <class In, class Item>
+concept is_batch_of = items_of<In> != 0 && std::same_as<typename batch_input<In>::item, Item>;
 template <class In, class... Ops>
 struct one_item : std::type_identity<typename batch_input<In>::item> {};
 template <class... Ops>
