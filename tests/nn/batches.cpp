@@ -3,8 +3,9 @@
 
 #include "nn/direct.hpp"
 
-#include <array>
+#include <concepts>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <levada/backend/reference/ops.hpp>
@@ -41,31 +42,79 @@ auto network(const lv::parameter_map& w) {
          nn::relu;
 }
 
-std::vector<picture> pictures(int count) {
-  std::vector<picture> all;
-  for (int i = 0; i < count; ++i) all.push_back(*random_input<picture>());
-  return all;
+/// What a part makes of batches is what it makes of each item; the last batch has fewer.
+template <class In, std::size_t N, class... Options, class Part>
+void check_in_batches(const Part& part, double tolerance = 0) {
+  const auto alone = lv::deploy<box, Options...>(lv::input<In> | part);
+  const auto together = lv::deploy<box, Options...>(lv::input<In> | lv::batch<N> | part | lv::unbatch);
+  for (const std::size_t count : {std::size_t{1}, N, 2 * N + 1}) {
+    std::vector<In> items(count);
+    for (In& item : items) fill_randomly(item);
+    std::size_t next = 0;
+    for (auto&& r : together.stream(items)) {
+      const on_heap<typename decltype(alone)::output> expected(alone(items[next++]));
+      check_difference(largest_difference(*expected, *r), tolerance, __PRETTY_FUNCTION__);
+    }
+    CHECK(next == count);
+  }
 }
 
 }  // namespace
 
 TEST_CASE("a network on batches gives what it gives item by item") {
   const auto weights = made_weights();
-  const auto check = [&]<class Options>(std::type_identity<Options>) {
-    const auto alone = lv::deploy<box, Options>(lv::input<picture> | network(weights));
-    const auto together = lv::deploy<box, Options>(lv::input<picture> | lv::batch<5> | network(weights) | lv::unbatch);
-    for (const int count : {1, 5, 13}) {
-      const auto items = pictures(count);
-      std::size_t next = 0;
-      for (auto&& r : together.stream(items)) {
-        const auto expected = std::make_unique<lv::tensor<float, 13>>(alone(items[next++]));
-        for (std::size_t i = 0; i < 13; ++i) CHECK((*r)[i] == doctest::Approx((*expected)[i]).epsilon(1e-5));
-      }
-      CHECK(next == items.size());
-    }
-  };
-  check(std::type_identity<lv::backends<lv::simd>>());
-  check(std::type_identity<lv::backends<lv::reference>>());
+  check_in_batches<picture, 5, lv::backends<lv::simd>>(network(weights), 1e-5);
+  check_in_batches<picture, 5, lv::backends<lv::reference>>(network(weights), 1e-5);
+}
+
+TEST_CASE("a graph takes batches of what its ports declare, wherever it stands") {
+  using row = lv::tensor<float, 3 * 9 * 7>;
+  const auto inner = lv::graph(lv::port<"x", picture>, lv::node<"a", "x">(nn::relu), lv::node<"b", "x">(nn::sigmoid),
+                               lv::output<"a", "a">, lv::output<"b", "b">);
+  const auto ports = lv::graph(lv::port<"x", picture>, lv::port<"flat", row>, lv::node<"f", "x">(nn::flatten),
+                               lv::node<"sum", "f", "flat">(nn::add), lv::output<"y", "sum">);
+  const auto outer = lv::graph(lv::port<"x", picture>, lv::node<"inner", "x">(nn::relu | inner),
+                               lv::node<"sum", "inner.a", "inner.b">(nn::add), lv::node<"flat", "sum">(nn::flatten),
+                               lv::node<"ports", "inner.b", "flat">(ports), lv::output<"y", "ports">);
+  const auto line = lv::input<picture> | nn::relu;
+  check_in_batches<picture, 2>(lv::on<lv::cpu<2>>(line) | lv::residual(line) |
+                               lv::fork(lv::params<"outer">(outer), inner | nn::add | nn::flatten) | nn::add);
+
+  using outputs = decltype(lv::deploy<box>(lv::input<picture> | lv::batch<2> | inner))::output;
+  using pictures = lv::batch_tensor<picture, 2>;
+  static_assert(std::same_as<outputs, lv::named_items<lv::named_item<"a", pictures>, lv::named_item<"b", pictures>>>);
+}
+
+TEST_CASE("a graph whose nodes change their rate takes a batch") {
+  const auto app = lv::deploy<box>(lv::input<picture> | lv::batch<2> |
+                                   lv::graph(lv::port<"x", picture>, lv::node<"a", "x">(nn::relu | lv::unbatch),
+                                             lv::node<"b", "x">(lv::unbatch), lv::node<"sum", "a", "b">(nn::add),
+                                             lv::output<"y", "sum">));
+  std::vector<picture> items(4);
+  for (picture& item : items) fill_randomly(item);
+  std::size_t next = 0;
+  for (auto&& r : app.stream(items)) {
+    const picture& item = items[next++];
+    for (std::size_t i = 0; i < item.size(); ++i) CHECK((*r)[i] == (item[i] < 0 ? item[i] : 2 * item[i]));
+  }
+  CHECK(next == 4);
+}
+
+TEST_CASE("each output of an op is a batch") {
+  lv::parameter_map weights;
+  const auto set = [&]<class T>(const char* name, std::type_identity<T>) { weights.set(name, *random_input<T>()); };
+  set("lstm.weight", std::type_identity<lv::tensor<float, 1, 20, 3>>());
+  set("lstm.recurrence", std::type_identity<lv::tensor<float, 1, 20, 5>>());
+  set("lstm.bias", std::type_identity<lv::tensor<float, 1, 40>>());
+  set("gru.weight", std::type_identity<lv::tensor<float, 1, 15, 3>>());
+  set("gru.recurrence", std::type_identity<lv::tensor<float, 1, 15, 5>>());
+  set("gru.bias", std::type_identity<lv::tensor<float, 1, 30>>());
+  using steps = lv::tensor<float, 4, 3>;
+  check_in_batches<steps, 2>(nn::split<0, 1, 3> | nn::part<1> | nn::top_k<2> | nn::part<0> | nn::relu);
+  check_in_batches<steps, 2>(
+      lv::fork(nn::lstm_sequence<"lstm", 5>(weights) | lv::fork(nn::part<1>, nn::part<2>) | nn::add,
+               nn::gru_sequence<"gru", 5>(weights) | nn::part<1>) |
+      nn::add);
 }
 
 TEST_CASE("what is a view of an item is one of a batch where it is all of it") {

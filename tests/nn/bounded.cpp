@@ -43,7 +43,7 @@ TEST_CASE("a network on as many parts as there are gives what it gives for each;
   const auto weights = made_weights();
   const auto check = [&]<class Options>(std::type_identity<Options>) {
     const auto alone = lv::deploy<box, Options>(lv::input<crop> | network(weights));
-    const auto all = lv::deploy<box, Options>(lv::input<crops> | network(weights));
+    const auto all = lv::deploy<box, Options>(lv::input<crops> | (lv::input<crop> | network(weights)));
     using app = decltype(all);
     static_assert(app::plan.units == decltype(alone)::plan.units, "fused as for one");
     static_assert(app::plan.value[app::plan.graph.result].bytes == sizeof(lv::bounded<lv::tensor<float, 7>, 5>));

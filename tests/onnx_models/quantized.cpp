@@ -84,4 +84,19 @@ TEST_CASE("a quantized network gives what ONNX says, by vectors and by the defin
   check<lv::backends<lv::reference>>();
 }
 
+TEST_CASE("behind a batch it gives what it gives item by item, the last batch has fewer") {
+  using picture = quantized_model::x_type;
+  const lv::safetensors weights{quantized_model::weights_file};
+  const auto network = quantized_model::graph(weights) | lv::nn::part<1>;
+  const auto alone = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<picture> | network);
+  const auto together = lv::deploy<lv::target<lv::cpu<2>>>(lv::input<picture> | lv::batch<2> | network | lv::unbatch);
+  std::vector<picture> items(3);
+  std::ifstream given("quantized_model.onnx.items", std::ios::binary);
+  for (std::size_t i = 0; i < 2; ++i) read(given, items[i]);
+  items[2] = items[0];
+  std::size_t at = 0;
+  for (auto&& r : together.stream(items)) CHECK(std::ranges::equal(*r, alone(items[at++])));
+  CHECK(at == items.size());
+}
+
 }  // namespace

@@ -37,6 +37,12 @@ struct batch_input<std::tuple<batch_tensor<Item, N>...>> {
   static constexpr std::size_t items = N;
   using item = std::tuple<Item...>;
 };
+/// What ops of several outputs give for a batch.
+template <std::size_t N, class... Item>
+struct batch_input<std::array<std::tuple<Item...>, N>> {
+  static constexpr std::size_t items = N;
+  using item = std::tuple<Item...>;
+};
 template <class T, std::size_t... Dims, std::size_t N>
 struct batch_input<bounded<tensor<T, Dims...>, N>> {
   static constexpr std::size_t items = N;
@@ -49,6 +55,9 @@ struct batch_input<std::tuple<>> {
 };
 template <class In, class... Ops>
 inline constexpr std::size_t items_of = batch_input<In>::items;
+/// What flows is a batch of such items, or several batches beside each other, which have equally many.
+template <class In, class Item>
+concept is_batch_of = items_of<In> != 0 && std::same_as<typename batch_input<In>::item, Item>;
 template <class In, class... Ops>
 struct one_item : std::type_identity<typename batch_input<In>::item> {};
 template <class... Ops>
@@ -170,6 +179,10 @@ class kernel_of_items<Kernel, In, Out> {
   template <class Item, std::size_t N>
   static const Item& inputs(const batch_tensor<Item, N>& in, std::size_t i, std::byte* spare) {
     return item_in(in, i, spare);
+  }
+  template <class Item, std::size_t N>
+  static const Item& inputs(const std::array<Item, N>& in, std::size_t i, std::byte* /*spare*/) {
+    return in[i];
   }
   template <class... Batch>
   static auto inputs(const std::tuple<Batch...>& in, std::size_t i, std::byte* spare) {

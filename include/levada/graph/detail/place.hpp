@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include <levada/graph/detail/join.hpp>
 #include <levada/graph/detail/missing.hpp>
 #include <levada/graph/detail/mistake.hpp>
+#include <levada/graph/detail/op_on.hpp>
 #include <levada/graph/detail/pipeline.hpp>
 #include <levada/graph/detail/said_once.hpp>
 #include <levada/graph/detail/stage.hpp>
@@ -55,16 +57,19 @@ struct at_part {
   using passes = void;
 };
 
+/// What comes in is what was declared, or a batch of it, of which ops compute each item.
+template <class Given, class Declared>
+concept is_declared_item = std::same_as<Given, Declared> || is_batch_of<Given, Declared>;
+
 template <class T, class Before>
 struct at_part<input_part<T>, Before> {
-  static constexpr bool agrees = std::is_void_v<typename Before::out> || std::same_as<typename Before::out, T> ||
-                                 std::same_as<typename Before::out, unknown_item>;
-  using out = T;
-  using mistake =
-      std::conditional_t<!agrees,
-                         nested_pipeline_declares_another_input_than_it_gets<
-                             Before::name, gives_item<typename Before::out>, wants_item<T>>,
-                         std::conditional_t<fine_item<T>, no_mistake, item_cannot_be_moved<Before::name, T>>>;
+  using before = typename Before::out;
+  static constexpr bool agrees =
+      std::is_void_v<before> || is_declared_item<before, T> || std::same_as<before, unknown_item>;
+  using out = std::conditional_t<is_batch_of<before, T>, before, T>;
+  using mistake = std::conditional_t<
+      !agrees, nested_pipeline_declares_another_input_than_it_gets<Before::name, gives_item<before>, wants_item<T>>,
+      std::conditional_t<fine_item<T>, no_mistake, item_cannot_be_moved<Before::name, T>>>;
   static constexpr auto name = Before::name;
 };
 template <class T, class Before>
@@ -98,9 +103,9 @@ template <class... Named, class Before>
 struct at_part<ports_part<Named...>, Before> {
   using items = named_items<Named...>;
   using before = typename Before::out;
-  static constexpr bool agrees = std::is_void_v<before> || std::derived_from<before, items> ||
-                                 std::same_as<before, branch_items<typename Named::item...>> ||
-                                 std::same_as<before, unknown_item>;
+  static constexpr bool agrees =
+      std::is_void_v<before> || std::derived_from<before, items> || std::same_as<before, unknown_item> ||
+      (is_branch_items<before> && is_declared_item<op_input_t<before>, std::tuple<typename Named::item...>>);
   static constexpr bool fine = !any_true({!fine_item<typename Named::item>...});
   using out = std::conditional_t<std::is_void_v<before>, items, std::conditional_t<agrees, before, unknown_item>>;
   using mistake =
@@ -109,9 +114,15 @@ struct at_part<ports_part<Named...>, Before> {
   static constexpr auto name = Before::name;
 };
 /// One of them.
+template <class Given, class T, std::size_t Index>
+struct item_of_port : type_tag<T> {};
+template <class T, std::size_t Index>
+struct item_of_port<unknown_item, T, Index> : type_tag<unknown_item> {};
+template <class... Given, class T, std::size_t Index>
+struct item_of_port<branch_items<Given...>, T, Index> : type_tag<type_at<type_list<Given...>, Index>> {};
 template <fixed_string Name, class T, std::size_t Index, class Before>
 struct at_part<block_port<Name, T, Index>, Before> {
-  using out = std::conditional_t<std::same_as<typename Before::out, unknown_item>, unknown_item, T>;
+  using out = typename item_of_port<typename Before::out, T, Index>::type;
   using mistake = no_mistake;
   static constexpr auto name = Name;
 };

@@ -109,6 +109,9 @@ using graph_node =
 template <class Graph, std::size_t I>
 struct graph_item<Graph, I, graph_member::port> : type_tag<typename Graph::template piece<I>::item> {};
 template <class Graph, std::size_t I>
+  requires(Graph::wiring::ports == 1)
+struct graph_item<Graph, I, graph_member::port> : type_tag<typename Graph::in> {};
+template <class Graph, std::size_t I>
 struct graph_item<Graph, I, graph_member::node> : type_tag<typename graph_node<Graph, I>::out> {};
 template <class Graph, std::size_t I>
 struct graph_item<Graph, I, graph_member::output> : graph_input<Graph, I> {};
