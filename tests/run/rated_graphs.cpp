@@ -199,6 +199,12 @@ TEST_CASE("an item that fails between outputs of different rates makes them begi
   CHECK(failed == 1);
   CHECK(twice == std::vector<int>{0, 0, 1, 1, 2, 2, 4, 4, 5, 5, 6, 6});
   CHECK(pairs == std::vector<int>{0 + 1, 4 + 5});
+  auto session = app.open();  // "twice" gives what "pairs" has only begun
+  for (int i = 0; i < 7; ++i) session.push(i);
+  session.close();
+  while (session.pop()) {
+  }
+  CHECK(session.counts().delivered == 7);
 }
 
 TEST_CASE("the plan says how large rings are, and how large they would be at least") {

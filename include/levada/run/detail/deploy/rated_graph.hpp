@@ -122,10 +122,12 @@ class graph_state : public joins_branches<graph_state<Planner, In, Rate, Parts..
 
   explicit graph_state(const graph_part<Parts...>& of) : pieces_(const_cast<part_pack<Parts...>&>(of.parts)) {}
 
+  /// Of outputs at different rates the fastest gives what the others have only begun.
   std::size_t begun() const {
     std::size_t most = 0;
     for_each_piece([&](auto i) {
-      if constexpr (takes_one_port(i)) most = std::max(most, static_cast<const piece<i>&>(pieces_).regions.waiting());
+      if constexpr (outputs::have_one_rate && takes_one_port(i))
+        most = std::max(most, static_cast<const piece<i>&>(pieces_).regions.waiting());
     });
     return most;
   }
