@@ -10,7 +10,7 @@ each reason, is skipped beside it. A test that did not run because another faile
 test_results.py targets FOLDER [CTEST ARGS]  prints the ninja targets of the build in FOLDER that the \
 chosen tests run or read
 test_results.py count FOLDER                 prints "PASSED FAILED SKIPPED" of FOLDER/ctest.xml, and on stderr \
-what was skipped, and why
+what was skipped, and why, and what failed
 """
 
 import re
@@ -44,7 +44,8 @@ def targets(folder, arguments):
 
 
 def count(folder):
-    passed = failed = 0
+    passed = 0
+    failed = []
     skipped = []
     for test in ElementTree.parse(Path(folder) / "ctest.xml").getroot().iter("testcase"):
         name, output = test.get("name"), test.findtext("system-out") or ""
@@ -57,10 +58,12 @@ def count(folder):
             passed += 1
             skipped += [(f"{name}, in part", reason) for reason in said]
         else:
-            failed += 1
+            failed.append(name)
     for name, reason in skipped:
         print(f"skipped: {name}: {reason}", file=sys.stderr)
-    print(passed, failed, len(skipped))
+    for name in failed:
+        print(f"failed: {name}", file=sys.stderr)
+    print(passed, len(failed), len(skipped))
 
 
 def main():

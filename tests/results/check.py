@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks tools/test_results.py: tests that passed, failed, were skipped, skipped a part or could not run are
-counted as such.
+counted as such, and named.
 
 check.py CMAKE CTEST
 """
@@ -28,8 +28,12 @@ set_tests_properties(waits_for_it PROPERTIES FIXTURES_REQUIRED prepared)
 add_test(NAME has_no_program COMMAND ${CMAKE_BINARY_DIR}/none)
 """
 EXPECTED = "2 4 2"
-SKIPPED = """skipped: lacks_data: the photograph is not there
+SAID = """skipped: lacks_data: the photograph is not there
 skipped: lacks_device, in part: no device
+failed: fails
+failed: prepares
+failed: waits_for_it
+failed: has_no_program
 """
 
 
@@ -40,7 +44,7 @@ def main():
         subprocess.run([cmake, "-S", name, "-B", f"{name}/build"], check=True, capture_output=True)
         subprocess.run([ctest, "--test-dir", f"{name}/build", "--output-junit", "ctest.xml"], capture_output=True)
         done = subprocess.run([sys.executable, RESULTS, "count", f"{name}/build"], text=True, capture_output=True)
-    if done.stdout.strip() == EXPECTED and done.stderr == SKIPPED:
+    if done.stdout.strip() == EXPECTED and done.stderr == SAID:
         print("passed, failed and skipped are counted as they are")
         return 0
     print(f"counted `{done.stdout.strip()}` instead of `{EXPECTED}`, and said:\n{done.stderr}")
